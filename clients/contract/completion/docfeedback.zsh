@@ -1,0 +1,28 @@
+#compdef docfeedback
+_docfeedback() {
+  local -a common=('--hub-url[The address of the Hub]:address:' '--json[Print JSON]' '--help[Show help]')
+  if (( CURRENT == 2 )); then
+    compadd -- report status me init completion --help --version
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+    report) _arguments $common '--doc-url[The page]:address:' '--summary[What is wrong]:text:' \
+      '--agent[Who reports]:name:' '--details[More about it]:text:' \
+      '--kind[The kind]:kind:(broken incorrect outdated missing unclear other)' \
+      '--suggested-fix[What the page should say]:text:' '--file[A whole report]:file:_files' \
+      '--idempotency-key[Marks repeats]:key:' '--dry-run[Send nothing]' \
+      '--allow-private[Allow private pages]' ;;
+    init) _arguments $common '--global[Third-party documentation]' '--file[File]:file:_files' \
+      '--check[Change nothing]' '--remove[Take the block out]' ;;
+    completion) _arguments $common '1:shell:(bash zsh fish)' ;;
+    *) _arguments $common '1:id:' ;;
+  esac
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+  _docfeedback "$@"
+else
+  compdef _docfeedback docfeedback
+fi

@@ -1,0 +1,48 @@
+"""Copies what the packages need at run time into both of them.
+
+    python clients/contract/sync.py
+
+Run it after every change here; a test holds the copies against the originals.
+"""
+
+import shutil
+from pathlib import Path
+
+CONTRACT = Path(__file__).resolve().parent
+COPIES = [
+    CONTRACT.parent / "python" / "src" / "docfeedback" / "contract",
+    CONTRACT.parent / "node" / "contract",
+]
+SHIPPED = [
+    "addresses.json",
+    "commands.json",
+    "messages.json",
+    "secrets.json",
+    "blocks/*.md",
+    "completion/*",
+    "help/*.txt",
+]
+
+
+def shipped() -> dict[str, bytes]:
+    """What a package carries: path relative to its `contract` folder -> bytes."""
+    paths = [path for pattern in SHIPPED for path in sorted(CONTRACT.glob(pattern))]
+    return {path.relative_to(CONTRACT).as_posix(): path.read_bytes() for path in paths}
+
+
+def copied(folder: Path) -> dict[str, bytes]:
+    """What `folder` holds, in the same form."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def sync() -> None:
+    for folder in COPIES:
+        shutil.rmtree(folder, ignore_errors=True)
+        for path, data in shipped().items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+
+
+if __name__ == "__main__":
+    sync()

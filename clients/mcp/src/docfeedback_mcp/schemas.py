@@ -1,0 +1,101 @@
+"""What goes into `file_doc_feedback` and what comes out of it, as JSON Schema (2020-12).
+
+Written out, without references, since not every MCP client follows those. The lengths are those
+of the open protocol; a transcript is never asked for, and consent is not an argument.
+"""
+
+from typing import Any
+
+from docfeedback.report import KINDS, PROTOCOL_VERSION
+
+Schema = dict[str, Any]
+
+EVIDENCE = ("error_message", "attempted_action", "expected", "observed", "code_snippet", "quote")
+STATUSES = ("sent", "duplicate", "not_sent", "needs_approval", "refused")
+
+
+def _object(required: tuple[str, ...], **properties: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _text(most: int, description: str = "", *, least: int = 0) -> Schema:
+    schema: Schema = {"type": "string", "maxLength": most}
+    if least:
+        schema["minLength"] = least
+    if description:
+        schema["description"] = description
+    return schema
+
+
+def _choice(*values: str) -> Schema:
+    return {"type": "string", "enum": list(values)}
+
+
+def _or_null(kind: str, description: str) -> Schema:
+    return {"type": [kind, "null"], "description": description}
+
+
+def _list(item: Schema, description: str) -> Schema:
+    return {"type": "array", "items": item, "description": description}
+
+
+_EVIDENCE = _object(("kind", "text"), kind=_choice(*EVIDENCE), text=_text(4000, least=1))
+
+REPORT = _object(
+    ("doc_url", "agent", "report"),
+    protocol_version={**_choice(PROTOCOL_VERSION), "default": PROTOCOL_VERSION},
+    doc_url=_text(2048, "The page: a public https address, or a path in this repository.", least=1),
+    agent=_object(
+        ("name",),
+        name=_text(120, "Your product's name, for example claude-code.", least=1),
+        version=_text(64),
+        vendor=_text(128),
+    ),
+    report=_object(
+        ("kind", "summary"),
+        kind=_choice(*KINDS),
+        summary=_text(500, "What is wrong, in one line of plain text.", least=1),
+        details=_text(8000, "More about it, in Markdown."),
+        evidence={"type": "array", "maxItems": 20, "items": _EVIDENCE},
+        suggested_fix=_text(4000, "What the page should say, in Markdown."),
+    ),
+    task_context=_object((), task_summary=_text(500, "What you were doing, in one line.")),
+    submitted_at=_text(64, "RFC 3339."),
+    locale=_text(35, "The report's language, for example en."),
+)
+
+OUTCOME = _object(
+    (
+        "status",
+        "message",
+        "report_id",
+        "receipt_url",
+        "notices",
+        "error",
+        "details",
+        "retry_after",
+        "draft",
+        "command",
+        "link",
+    ),
+    status={
+        **_choice(*STATUSES),
+        "description": "not_sent: nobody agreed, or the Hub did not confirm it. "
+        "needs_approval: the person could not be asked. refused: a rule forbids it.",
+    },
+    message={"type": "string", "description": "One sentence for the person."},
+    report_id=_or_null("string", "The report at the Hub, where it was sent."),
+    receipt_url=_or_null("string", "Where the person can see what becomes of it."),
+    notices=_list({"type": "object"}, "What the Hub removed from it: field and kind."),
+    error=_or_null("string", "The word for what went wrong."),
+    details=_list({"type": "object"}, "Each fault: path (a JSON Pointer) and message."),
+    retry_after=_or_null("integer", "Seconds to wait, where the Hub takes no more for now."),
+    draft=_or_null("object", "The report that was not sent yet, for the person to read."),
+    command=_or_null("string", "For the person to run: it sends the draft."),
+    link=_or_null("string", "Where the person can write it by hand instead."),
+)

@@ -1,0 +1,46 @@
+"""The server: one tool, over standard input and output, for one client."""
+
+from functools import partial
+
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+)
+
+from . import __version__, tool
+from .consent import Session
+
+
+async def serve() -> None:
+    """Until the client closes standard input; only the protocol goes to standard output."""
+    server = Server(
+        "docfeedback",
+        version=__version__,
+        title="Docs Feedback",
+        on_list_tools=_list_tools,
+        on_call_tool=partial(_call_tool, session=Session()),
+    )
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _list_tools(
+    context: ServerRequestContext, params: PaginatedRequestParams | None
+) -> ListToolsResult:
+    return ListToolsResult(tools=[tool.TOOL])
+
+
+async def _call_tool(
+    context: ServerRequestContext, params: CallToolRequestParams, *, session: Session
+) -> CallToolResult | InputRequiredResult:
+    if params.name != tool.TOOL.name:
+        raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r}.")
+    return await tool.call(context, params, session)

@@ -1,0 +1,164 @@
+/**
+ * The address guard: only public https pages, in whatever spelling, and paths in a repository.
+ *
+ * It parses by itself, and refuses what standard parsers would repair: two parsers that disagree
+ * about one address are how private hosts are reached. The Python package judges the same, by the
+ * same steps; `contract/addresses.json` holds the lists.
+ */
+
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { message, table } from "./contract.js";
+import { PrivateAddress, ValidationError } from "./errors.js";
+
+// White space, controls, invisible and bidirectional marks, the backslash.
+const FORBIDDEN = new RegExp(
+  "[\\x00-\\x20\\\\\\x7f-\\xa0\\xad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f" +
+    "\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f" +
+    "\\ufeff\\uffa0\\ufff0-\\ufff8" +
+    "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]",
+  "u",
+);
+const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s;
+const AUTHORITY = /^\/\/([^/?#]+)([^#]*)(?:#.*)?$/s;
+const HOST_AND_PORT = /^(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^[\]:]+)(?::([0-9]{1,5}))?$/;
+const LABEL = /^[a-z0-9_\x80-\u{10ffff}-]{1,63}$/u;
+const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+const DOTTED_QUAD = /^(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})$/;
+const HOST_WITHOUT_SCHEME = new RegExp(
+  "^(?:[a-z0-9-]+(?:\\.[a-z0-9-]+)*\\.[a-z]{2,63}(?::[0-9]+)?(?=[/?#])" +
+    "|(?:www\\.[a-z0-9.-]+|[a-z0-9.-]+\\.(?:com|org|net|io|dev|app))(?![^/?#]))",
+  "i",
+);
+
+let lists;
+
+/** Why an address is refused: `code` is its sentence in `messages.json`. */
+class Refused extends Error {
+  constructor(code, host = "") {
+    super(code);
+    this.code = code;
+    this.host = host;
+  }
+}
+
+/**
+ * The page's place on the web; null for a path in a repository. Throws ValidationError for what
+ * is no address, PrivateAddress for one that is refused.
+ */
+export function check(docUrl, allowPrivate = false) {
+  try {
+    const page = parse(docUrl);
+    if (page && !allowPrivate) judge(page);
+    return page;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    throw publicError(error, docUrl);
+  }
+}
+
+/** For example `https://docs.example.com:8443`. */
+export function origin(page) {
+  return `${page.scheme}://${page.host}${page.port === null ? "" : `:${page.port}`}`;
+}
+
+/** The whole address as HTTP sends it, or null where it cannot be written so. */
+export function asciiUrl(page) {
+  const url = origin(page) + page.rest;
+  if (/[^\x00-\x7f]/.test(page.rest) || !URL.canParse(url)) return null;
+  const { protocol, hostname } = new URL(url);
+  return origin({ ...page, scheme: protocol.slice(0, -1), host: hostname }) + page.rest;
+}
+
+/**
+ * Its parts `{scheme, host, port, rest}`, or Refused; null for a path in a repository. `host` is in
+ * lower case without a trailing dot; `port` null for the scheme's own; `rest` the path and query.
+ */
+function parse(docUrl) {
+  if (!docUrl || FORBIDDEN.test(docUrl) || docUrl.startsWith("//")) throw new Refused("malformed");
+  if (HOST_WITHOUT_SCHEME.test(docUrl)) throw new Refused("no_scheme");
+  const scheme = SCHEME.exec(docUrl);
+  if (!scheme) {
+    judgePath(docUrl);
+    return null;
+  }
+  const name = scheme[1].toLowerCase();
+  if (name !== "https" && name !== "http") throw new Refused("scheme");
+  const authority = AUTHORITY.exec(scheme[2]);
+  if (!authority) throw new Refused("malformed");
+  if (authority[1].includes("@")) throw new Refused("credentials");
+  const parts = HOST_AND_PORT.exec(authority[1]);
+  if (!parts || Number(parts[2] ?? 0) > 65535) throw new Refused("malformed");
+  const port = parts[2] === undefined ? null : Number(parts[2]);
+  return { scheme: name, host: hostOf(parts[1]), port, rest: authority[2] };
+}
+
+/** Throw Refused unless the page is https on a public host, as far as its name tells. */
+function judge(page) {
+  const labels = page.host.split(".");
+  const last = labels.at(-1);
+  const isPrivate = table("addresses.json").private_suffixes.includes(last);
+  if (page.scheme !== "https") throw new Refused("not_https");
+  if (page.host.startsWith("[") || NUMBER.test(last)) {
+    if (!isPublicIp(page.host.replace(/^\[|\]$/g, ""))) throw new Refused("private_ip", page.host);
+  } else if (labels.length === 1 && !isPrivate) {
+    throw new Refused("single_label", page.host);
+  } else if (isPrivate) {
+    throw new Refused("private_name", page.host);
+  }
+}
+
+/** Whether `text` is an IP address, in its plain spelling, that anybody can reach. */
+export function isPublicIp(text) {
+  const { privateIpv4, publicIpv6, privateIpv6 } = networks();
+  if (DOTTED_QUAD.test(text)) return isIPv4(text) && !privateIpv4.check(text, "ipv4");
+  if (/[.%]/.test(text) || !isIPv6(text)) return false;
+  return publicIpv6.check(text, "ipv6") && !privateIpv6.check(text, "ipv6");
+}
+
+/** A path is fine, unless its first part is a port of a host, this machine or an IP address. */
+function judgePath(docUrl) {
+  const first = docUrl.split(/[/?#]/)[0];
+  if (first.includes(":")) throw new Refused("scheme");
+  if (first.toLowerCase() === "localhost" || DOTTED_QUAD.test(first)) {
+    throw new Refused("private_ip", first);
+  }
+}
+
+/** The host in one spelling (NFKC, lower case, ASCII dots, no trailing dot), or Refused. */
+function hostOf(text) {
+  if (text.startsWith("[")) return text.toLowerCase();
+  const host = text.normalize("NFKC").toLowerCase().replaceAll("\u3002", ".").replace(/\.$/, "");
+  if ([...host].length > 253 || FORBIDDEN.test(host)) throw new Refused("malformed");
+  if (!host.split(".").every((label) => LABEL.test(label))) throw new Refused("malformed");
+  return host;
+}
+
+function networks() {
+  if (!lists) {
+    const shared = table("addresses.json");
+    lists = {
+      privateIpv4: blockList(shared.private_ipv4, "ipv4"),
+      publicIpv6: blockList(shared.public_ipv6, "ipv6"),
+      privateIpv6: blockList(shared.private_ipv6, "ipv6"),
+    };
+  }
+  return lists;
+}
+
+function blockList(subnets, family) {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [address, prefix] = subnet.split("/");
+    list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+function publicError(refused, docUrl) {
+  const sentence = message(refused.code, { host: refused.host, url: docUrl });
+  const fields = { reason: refused.code };
+  if (refused.code === "malformed" || refused.code === "no_scheme") {
+    return new ValidationError("invalid_doc_url", sentence, { fields });
+  }
+  return new PrivateAddress("private_address", sentence, { fields });
+}

@@ -1,0 +1,76 @@
+/** The words of a command line, read by the table that both packages share: `commands.json`. */
+
+import { message, table } from "./contract.js";
+import { ValidationError } from "./errors.js";
+
+/**
+ * The command line as `{command, flags, argument}`, or ValidationError with what to type instead.
+ * `flags` is a Map by name; a flag without a value holds an empty text.
+ */
+export function parse(words) {
+  if (!words.length) throw usageError("no_command");
+  const { commands, common } = table("commands.json");
+  const [command, ...rest] = words;
+  if (command.startsWith("-")) throw unknown("unknown_flag", command, ["--help", "--version"]);
+  if (!Object.hasOwn(commands, command)) {
+    throw unknown("unknown_command", command, Object.keys(commands));
+  }
+  const { flags, found } = split(rest, { ...commands[command].flags, ...common });
+  const wanted = commands[command].argument;
+  if (wanted && !found.length) throw usageError("missing_argument", { name: wanted, command });
+  if (found.length > (wanted ? 1 : 0)) {
+    throw usageError("unexpected_argument", { name: found.at(-1) });
+  }
+  return { command, flags, argument: found[0] ?? "" };
+}
+
+function split(words, takes) {
+  const flags = new Map();
+  const found = [];
+  const left = [...words];
+  while (left.length) {
+    const word = left.shift();
+    if (!word.startsWith("-") || word === "-") {
+      found.push(word);
+      continue;
+    }
+    const [, name, equals, value] = /^([^=]*)(=?)(.*)$/s.exec(word);
+    if (!Object.hasOwn(takes, name)) throw unknown("unknown_flag", name, Object.keys(takes));
+    if (flags.has(name)) throw usageError("repeated_flag", { name });
+    if (takes[name] === null && equals) throw usageError("unwanted_value", { name });
+    flags.set(name, takes[name] === null || equals ? value : next(left, name));
+  }
+  return { flags, found };
+}
+
+function next(left, name) {
+  if (!left.length || left[0].startsWith("--")) throw usageError("missing_value", { name });
+  return left.shift();
+}
+
+function unknown(code, name, known) {
+  const distances = known.map((candidate) => distance(name, candidate));
+  const least = Math.min(...distances);
+  const nearest = known[distances.indexOf(least)];
+  const hint = least * 3 <= nearest.length ? message("did_you_mean", { name: nearest }) : "";
+  return new ValidationError("usage", message(code, { name }) + hint);
+}
+
+/** For what was typed wrong; `code` is its sentence in `messages.json`. */
+export function usageError(code, values) {
+  return new ValidationError("usage", message(code, values));
+}
+
+/** How many letters to insert, delete or replace to make `other` of `one` (Levenshtein). */
+function distance(one, other) {
+  let row = Array.from({ length: other.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= one.length; i += 1) {
+    const above = row;
+    row = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const change = above[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1);
+      row.push(Math.min(above[j] + 1, row[j - 1] + 1, change));
+    }
+  }
+  return row.at(-1);
+}

@@ -1,0 +1,79 @@
+/** The command line: what it prints, and how it ends. */
+
+import { parse } from "./arguments.js";
+import { COMMANDS } from "./commands.js";
+import { message, table, text } from "./contract.js";
+import { DocFeedbackError } from "./errors.js";
+import { VERSION } from "./version.js";
+
+const FAILED = 1;
+const NOTHING_SENT = 2;
+const INTERRUPTED = 130;
+const CONTROLS = /[\x00-\x1f\x7f-\x9f]/g;
+
+/** Carry out a command line and print what came of it; ends the process with its exit status. */
+export async function run(words) {
+  const asJson = words.includes("--json");
+  process.stdout.on("error", () => process.exit(FAILED)); // whoever reads our output has enough of it
+  process.on("SIGINT", () => end(interrupted(), asJson));
+  await end(await resultOf(words), asJson);
+}
+
+/** What to print; every exception has become words here. */
+async function resultOf(words) {
+  try {
+    if (words.includes("--help") || words.includes("-h")) return help(words[0]);
+    if (words.includes("--version")) {
+      return { lines: [`docfeedback ${VERSION}`], data: { version: VERSION } };
+    }
+    const parsed = parse(words);
+    return await COMMANDS[parsed.command](parsed);
+  } catch (error) {
+    if (error instanceof DocFeedbackError) return failure(error);
+    const sentence = message("internal_error", { name: error?.name });
+    return { lines: [sentence], data: plain("internal_error", sentence), exitCode: FAILED };
+  }
+}
+
+async function end({ lines, data, notes = [], exitCode = 0 }, asJson) {
+  await write(process.stderr, notes.map((note) => message("note", { text: note })));
+  if (asJson) await write(process.stdout, [JSON.stringify(data)]);
+  else await write(exitCode ? process.stderr : process.stdout, lines);
+  process.exit(exitCode);
+}
+
+/** Line by line, without characters that steer a terminal. */
+function write(stream, lines) {
+  const output = lines.map((line) => `${line.replace(CONTROLS, " ")}\n`).join("");
+  return new Promise((resolve) => stream.write(output, resolve));
+}
+
+function help(word) {
+  const known = Object.hasOwn(table("commands.json").commands, word);
+  const page = text(`help/${known ? word : "docfeedback"}.txt`);
+  return { lines: page.trimEnd().split("\n"), data: { help: page } };
+}
+
+function failure(error) {
+  const lines = [message("error", { text: error.message })];
+  for (const { path, message: sentence } of error.details) {
+    lines.push(path ? `  ${path}: ${sentence}` : `  ${sentence}`);
+  }
+  for (const name of ["since", "retry_after"]) {
+    if (name in error.fields) lines.push(message(`${name}_line`, { value: error.fields[name] }));
+  }
+  return {
+    lines,
+    data: { ...plain(error.code, error.message), ...error.fields },
+    exitCode: error.nothingWasSent ? NOTHING_SENT : FAILED,
+  };
+}
+
+function interrupted() {
+  const sentence = message("interrupted");
+  return { lines: [sentence], data: plain("interrupted", sentence), exitCode: INTERRUPTED };
+}
+
+function plain(error, sentence) {
+  return { error, message: sentence };
+}

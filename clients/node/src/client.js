@@ -1,0 +1,124 @@
+/** The client: one Hub, and what can be asked of it. */
+
+import { check as checkAddress } from "./address.js";
+import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
+import { ValidationError, isObject } from "./errors.js";
+import { call } from "./hub.js";
+import { check as checkReport, encode } from "./report.js";
+import { check as checkSecrets } from "./secret_patterns.js";
+import { DEFAULT_TIMEOUT, REPORTS, hubUrl, noHubUrl, requiredHubUrl, token } from "./settings.js";
+
+const KEY = /^[\x21-\x7e]{1,128}$/;
+const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Talks to one Hub.
+ *
+ * `hubUrl`: else DOCFEEDBACK_HUB_URL, the configuration file, or what the page's host names.
+ * `token`: for `me`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
+ * `timeout`: milliseconds for a whole call. `allowPrivate`: report http and private pages too.
+ * All calls reject with the errors of `errors.js`, and no others.
+ */
+export class Client {
+  constructor({ hubUrl, token, timeout = DEFAULT_TIMEOUT, allowPrivate = false } = {}) {
+    this.hubUrl = hubUrl;
+    this.token = token;
+    this.timeout = timeout;
+    this.allowPrivate = allowPrivate;
+  }
+
+  /**
+   * Send a report (the JSON of one, as `buildReport` gives it) unless a guard stops it. Without
+   * `idempotencyKey` the Hub tells repeats of a report by page, agent and summary.
+   */
+  async send(report, { idempotencyKey } = {}) {
+    const deadline = performance.now() + this.timeout;
+    const draft = this.draft(report, { idempotencyKey });
+    const request = this.#request(draft, await this.#listing(draft.page));
+    return sentReport(await call(request, deadline - performance.now()));
+  }
+
+  /**
+   * What `send` would send, or the error that would stop it; uses no network. `hubUrl` is null
+   * where only the page's host can name one, `page` where the report is about a path.
+   */
+  draft(report, { idempotencyKey } = {}) {
+    checkReport(report);
+    const page = checkAddress(report.doc_url, this.allowPrivate);
+    const data = encode(report);
+    checkSecrets(report);
+    if (page) refuseOptedOut(page, cached(page) ?? {});
+    const headers = headersOf(report, idempotencyKey);
+    return { body: report, data, headers, hubUrl: hubUrl(this.hubUrl), page };
+  }
+
+  /** What became of a report. */
+  async receipt(reportId) {
+    if (!REPORT_ID.test(reportId)) throw ValidationError.of("not_a_report_id", { name: reportId });
+    const url = `${requiredHubUrl(this.hubUrl)}${REPORTS}/${reportId}`;
+    return receiptOf(await call({ method: "GET", url, headers: ACCEPT }, this.timeout));
+  }
+
+  /** Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites. */
+  async me() {
+    const hub = requiredHubUrl(this.hubUrl);
+    const headers = { ...ACCEPT, Authorization: `Bearer ${token(this.token, hub)}` };
+    const request = { method: "GET", url: `${hub}/v1/orgs/me`, headers };
+    return (await call(request, this.timeout)).body;
+  }
+
+  /** What the page's host says of itself; OptedOut where it wants no reports. */
+  async #listing(page) {
+    if (!page) return {};
+    const { timeout: milliseconds, allowPrivate } = this;
+    const listing = await lookUp(page, { milliseconds, allowPrivate });
+    refuseOptedOut(page, listing);
+    return listing;
+  }
+
+  /** To the Hub that the user names, else to the one that the page's host names. */
+  #request({ data, headers, hubUrl, page }, listing) {
+    const request = { method: "POST", headers, body: data };
+    if (hubUrl !== null) return { ...request, url: hubUrl + REPORTS };
+    const url = page && endpoint(page, listing, this.allowPrivate);
+    if (!url) throw noHubUrl();
+    return { ...request, url, publicOnly: !this.allowPrivate };
+  }
+}
+
+function headersOf(report, idempotencyKey) {
+  const headers = {
+    ...ACCEPT,
+    "Content-Type": "application/json",
+    "X-Docs-Feedback-Protocol-Version": report.protocol_version,
+  };
+  if (idempotencyKey === undefined || idempotencyKey === null) return headers;
+  if (!KEY.test(idempotencyKey)) throw ValidationError.of("invalid_key");
+  return { ...headers, "Idempotency-Key": idempotencyKey };
+}
+
+function sentReport({ status, body }) {
+  return {
+    id: body.id,
+    isDuplicate: Boolean(body.is_duplicate ?? status === 200),
+    receivedAt: textOf(body.received_at),
+    protocolVersion: textOf(body.protocol_version),
+    serverCapabilities: Array.isArray(body.server_capabilities) ? body.server_capabilities : [],
+    receiptUrl: textOf(body.receipt_url),
+    notices: Array.isArray(body.notices) ? body.notices.filter(isObject) : [],
+  };
+}
+
+function receiptOf({ body }) {
+  return {
+    id: body.id,
+    status: textOf(body.status) ?? "received",
+    receivedAt: textOf(body.received_at),
+    timesReported: Number.isInteger(body.times_reported) ? body.times_reported : null,
+    issueUrl: textOf(body.issue_url),
+  };
+}
+
+function textOf(value) {
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,134 @@
+/** The commands: each takes parsed arguments and gives `{lines, data, notes?, exitCode?}` to print. */
+
+import { usageError } from "./arguments.js";
+import { Client } from "./client.js";
+import { message, text } from "./contract.js";
+import { isObject } from "./errors.js";
+import { readJson, readText } from "./files.js";
+import { init } from "./init.js";
+import { KINDS, bodyOf } from "./report.js";
+import { timeout } from "./settings.js";
+
+const SHELLS = ["bash", "zsh", "fish"];
+const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
+const OPTIONAL = ["--details", "--suggested-fix"];
+
+export const COMMANDS = { report, status, me, init, completion };
+
+/** Send a report, or show it (`--dry-run`). */
+async function report({ flags }) {
+  const { body, notes } = await bodyFrom(flags);
+  const client = clientFrom(flags);
+  const options = { idempotencyKey: flags.get("--idempotency-key") };
+  if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
+  return sent(await client.send(body, options), notes);
+}
+
+/** What became of a report. */
+async function status({ flags, argument }) {
+  const { id, status, receivedAt, timesReported, issueUrl } =
+    await clientFrom(flags).receipt(argument);
+  const lines = [message("status_line", { id, status })];
+  if (receivedAt !== null) lines.push(message("received_line", { time: receivedAt }));
+  if (timesReported !== null) lines.push(message("times_line", { times: timesReported }));
+  if (issueUrl !== null) lines.push(message("issue_line", { url: issueUrl }));
+  const data = { id, status, received_at: receivedAt, times_reported: timesReported };
+  return { lines, data: { ...data, issue_url: issueUrl } };
+}
+
+/** Whose token this is, and what is set up. */
+async function me({ flags }) {
+  const organization = await clientFrom(flags).me();
+  const { name, id, integration, domains, sites } = organization;
+  const lines = [message("organization_line", { name, id }), ...integrationLines(integration)];
+  for (const { domain, status, dns_record: record } of domains ?? []) {
+    lines.push(message("domain_line", { name: domain, status }));
+    if (record) lines.push(message("record_line", record));
+  }
+  for (const { url, status } of sites ?? []) {
+    lines.push(message("site_line", { name: url, status }));
+  }
+  return { lines, data: organization };
+}
+
+/** A script for the shell that is named. */
+function completion({ argument }) {
+  if (!SHELLS.includes(argument)) throw usageError("unknown_shell", { name: argument });
+  const script = text(`completion/docfeedback.${argument}`);
+  return { lines: script.trimEnd().split("\n"), data: { script } };
+}
+
+function clientFrom(flags) {
+  return new Client({
+    hubUrl: flags.get("--hub-url"),
+    timeout: timeout(),
+    allowPrivate: flags.has("--allow-private"),
+  });
+}
+
+/** The report as JSON, from the file or from the flags, and notes about it. */
+async function bodyFrom(flags) {
+  const given = [...REQUIRED, ...OPTIONAL].filter((flag) => flags.has(flag));
+  const path = flags.get("--file");
+  if (path === undefined) return { body: await bodyFromFlags(flags, given), notes: [] };
+  if (given.length) throw usageError("file_and_flags", { names: given.join(", ") });
+  return withoutTranscript(await readJson(path));
+}
+
+async function bodyFromFlags(flags, given) {
+  const missing = REQUIRED.filter((flag) => !given.includes(flag));
+  if (missing.length) throw usageError("missing_flags", { names: missing.join(", ") });
+  const [kind, details] = [flags.get("--kind"), flags.get("--details")];
+  if (!KINDS.includes(kind)) throw usageError("unknown_kind", { name: kind });
+  return bodyOf({
+    docUrl: flags.get("--doc-url"),
+    summary: flags.get("--summary"),
+    kind,
+    agent: flags.get("--agent"),
+    details: details === "-" ? await readText("-") : details,
+    suggestedFix: flags.get("--suggested-fix"),
+  });
+}
+
+/** Transcripts are never sent, whatever a file holds. */
+function withoutTranscript(body) {
+  const context = isObject(body) ? body.task_context : null;
+  if (!isObject(context) || !("transcript_excerpt" in context)) return { body, notes: [] };
+  const { task_context: _, ...kept } = body;
+  const { transcript_excerpt: __, ...rest } = context;
+  const remaining = Object.keys(rest).length ? { task_context: rest } : {};
+  return { body: { ...kept, ...remaining }, notes: [message("transcript_dropped")] };
+}
+
+function dryRun({ body, hubUrl }, notes) {
+  const outcome = hubUrl ? message("dry_run_to", { url: hubUrl }) : message("dry_run");
+  return {
+    lines: JSON.stringify(body, null, 2).split("\n"),
+    data: { dry_run: true, hub_url: hubUrl, report: body },
+    notes: [...notes, outcome],
+  };
+}
+
+function sent(answer, notes) {
+  const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { id: answer.id })];
+  if (answer.receiptUrl !== null) lines.push(answer.receiptUrl);
+  const removed = answer.notices.map((notice) => message("removed", notice));
+  const data = {
+    id: answer.id,
+    is_duplicate: answer.isDuplicate,
+    received_at: answer.receivedAt,
+    protocol_version: answer.protocolVersion,
+    server_capabilities: answer.serverCapabilities,
+    receipt_url: answer.receiptUrl,
+    notices: answer.notices,
+  };
+  return { lines, data, notes: [...notes, ...removed] };
+}
+
+function integrationLines(integration) {
+  if (!integration) return [message("no_integration_line")];
+  const { provider, status, repo_owner: owner, repo_name: name, problem } = integration;
+  const repository = name ? `${owner}/${name}` : "no repository";
+  const lines = [message("integration_line", { provider, status, repository })];
+  return problem ? [...lines, message("problem_line", { problem })] : lines;
+}

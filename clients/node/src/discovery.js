@@ -1,0 +1,123 @@
+/** What a doc host says of itself in `/.well-known/docs-feedback.json`: opted out, or its Hub. */
+
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { asciiUrl, check, origin } from "./address.js";
+import { message } from "./contract.js";
+import { DocFeedbackError, OptedOut, PrivateAddress, isObject } from "./errors.js";
+import { PROTOCOL_VERSION } from "./report.js";
+import { REPORTS, cacheFolder } from "./settings.js";
+import { Failed, LeadsToPrivate, exchange } from "./web.js";
+
+export const ACCEPT = { Accept: "application/json" };
+const PATH = "/.well-known/docs-feedback.json";
+const FRESH_SECONDS = 24 * 60 * 60;
+const MAX_REDIRECTS = 3;
+const REDIRECTS = [301, 302, 303, 307, 308];
+const MAX_BYTES = 64 * 1024;
+const SHARE_OF_TIME = 0.3; // of the time for the whole report: a silent doc host must not eat it up
+
+/**
+ * The host's document, `{}` where it has none or cannot be asked. Kept for 24 hours on disk, unless
+ * the network failed. Throws PrivateAddress where the host's name leads to a private address.
+ */
+export async function lookUp(page, { milliseconds, allowPrivate }) {
+  const kept = cached(page);
+  const url = asciiUrl({ ...page, rest: PATH });
+  if (kept || url === null) return kept ?? {};
+  try {
+    const deadline = performance.now() + milliseconds * SHARE_OF_TIME;
+    const listing = await fetchDocument(url, deadline, allowPrivate);
+    keep(page, listing);
+    return listing;
+  } catch (error) {
+    if (error instanceof Failed) return {};
+    if (!(error instanceof LeadsToPrivate)) throw error;
+    if (error.host !== new URL(url).hostname) return {}; // a redirect led there, and is not followed
+    const sentence = message("resolves_private", { host: page.host });
+    throw new PrivateAddress("private_address", sentence);
+  }
+}
+
+/** Throw OptedOut where the host's document says `"opt_in": false`. */
+export function refuseOptedOut(page, listing) {
+  if (listing.opt_in !== false) return;
+  const fields = typeof listing.since === "string" ? { since: listing.since } : {};
+  throw new OptedOut("opted_out", message("opted_out", { host: page.host }), { fields });
+}
+
+/** The full URL that takes reports about the page, where its host names a public one; else null. */
+export function endpoint(page, listing, allowPrivate) {
+  const { endpoint: url, doc_domains: domains } = listing;
+  const speaksOurs = listing.protocol_version === PROTOCOL_VERSION;
+  if (!speaksOurs || listing.opt_in !== true || typeof url !== "string") return null;
+  if (Array.isArray(domains) && !domains.includes(page.host)) return null;
+  const place = placeOf(url, allowPrivate);
+  if (!place) return null;
+  return asciiUrl(/^\/*$/.test(place.rest) ? { ...place, rest: REPORTS } : place);
+}
+
+/** The document that was kept less than 24 hours ago, or null. */
+export function cached(page) {
+  try {
+    const kept = JSON.parse(readFileSync(cacheFile(page), "utf8"));
+    const age = Date.now() / 1000 - kept.fetched_at;
+    return age >= 0 && age < FRESH_SECONDS && isObject(kept.document) ? kept.document : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The document, or Failed, or LeadsToPrivate. */
+async function fetchDocument(start, deadline, allowPrivate) {
+  let url = start;
+  for (let hop = 0; hop <= MAX_REDIRECTS && url !== null; hop += 1) {
+    const request = { method: "GET", url, headers: ACCEPT, publicOnly: !allowPrivate };
+    const answer = await exchange(request, deadline - performance.now());
+    if (!REDIRECTS.includes(answer.status)) return documentOf(answer);
+    url = target(url, answer.headers.get("location") ?? "", allowPrivate);
+  }
+  throw new Failed("broken");
+}
+
+/** What an answer says; Failed where it only says that it cannot say. */
+function documentOf({ status, json, size }) {
+  if (status >= 500 || status === 429) throw new Failed("broken");
+  return status === 200 && size <= MAX_BYTES && isObject(json) ? json : {};
+}
+
+/** Where a redirect leads, or null where it must not be followed. */
+function target(url, location, allowPrivate) {
+  const absolute = URL.canParse(location, url) ? placeOf(new URL(location, url).href, allowPrivate) : null;
+  return absolute && asciiUrl(absolute);
+}
+
+/** The parsed address, or null where it must not be asked. */
+function placeOf(url, allowPrivate) {
+  try {
+    return check(url, allowPrivate);
+  } catch (error) {
+    if (error instanceof DocFeedbackError) return null;
+    throw error;
+  }
+}
+
+/** Written whole or not at all; a cache that cannot be written is none. */
+function keep(page, listing) {
+  const path = cacheFile(page);
+  const draft = `${path}.${process.pid}`;
+  const fetchedAt = Math.floor(Date.now() / 1000);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(draft, JSON.stringify({ fetched_at: fetchedAt, document: listing }));
+    renameSync(draft, path);
+  } catch {
+    // as if it had not been fetched: the next report asks the host again
+  }
+}
+
+function cacheFile(page) {
+  const name = createHash("sha256").update(origin(page)).digest("hex").slice(0, 32);
+  return join(cacheFolder(), "well-known", `${name}.json`);
+}

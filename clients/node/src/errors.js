@@ -1,0 +1,104 @@
+/**
+ * What can go wrong, one tree:
+ *
+ * DocFeedbackError
+ * ├── ValidationError     the report has a wrong shape (`details`), or an argument is wrong
+ * ├── PrivateAddress      the page is not a public https page; nothing was sent
+ * ├── PolicyRejected      the report seems to hold a secret (`details`), or a policy refuses it
+ * ├── OptedOut            the owner of the page does not want reports (`since`)
+ * ├── AuthError           no token, a wrong one, or one without the right scope
+ * ├── NotFound            there is no such report
+ * ├── PayloadTooLarge     over `maxBytes`
+ * ├── RateLimited         too many; try again in `retryAfter` seconds
+ * ├── ServerError         the Hub failed, or what answers is not a Hub
+ * └── Unreachable         no answer: refused, broken, or not in time
+ */
+
+import { message } from "./contract.js";
+
+/**
+ * The root. `code` is the word for programs, `message` the sentence for people; `status` the HTTP
+ * status where the Hub answered, else null; `fields` what else is known, by the Hub's names.
+ */
+export class DocFeedbackError extends Error {
+  constructor(code, sentence, { status = null, fields = {} } = {}) {
+    super(sentence);
+    this.name = this.constructor.name;
+    this.code = code;
+    this.status = status;
+    this.fields = fields;
+  }
+
+  /** This error with the sentence that `messages.json` holds for `code`. */
+  static of(code, values) {
+    return new this(code, message(code, values));
+  }
+
+  /** Each fault: `[{path: <JSON Pointer or header:Name>, message}]`, maybe empty. */
+  get details() {
+    const faults = this.fields.details;
+    return Array.isArray(faults) ? faults.filter(isObject) : [];
+  }
+
+  /** Whether the input or a guard stopped the report before it left. */
+  get nothingWasSent() {
+    const onTheWay = this instanceof Unreachable || this instanceof ServerError;
+    return this.status === null && !onTheWay;
+  }
+}
+
+export class ValidationError extends DocFeedbackError {}
+export class PrivateAddress extends DocFeedbackError {}
+export class PolicyRejected extends DocFeedbackError {}
+export class AuthError extends DocFeedbackError {}
+export class NotFound extends DocFeedbackError {}
+export class ServerError extends DocFeedbackError {}
+export class Unreachable extends DocFeedbackError {}
+
+export class OptedOut extends DocFeedbackError {
+  /** RFC 3339, where known. */
+  get since() {
+    return this.fields.since;
+  }
+}
+
+export class PayloadTooLarge extends DocFeedbackError {
+  get maxBytes() {
+    return this.fields.max_bytes;
+  }
+}
+
+export class RateLimited extends DocFeedbackError {
+  /** Seconds, where the Hub said so. */
+  get retryAfter() {
+    return this.fields.retry_after;
+  }
+}
+
+const BY_STATUS = {
+  400: ValidationError,
+  401: AuthError,
+  403: AuthError,
+  404: NotFound,
+  410: OptedOut,
+  413: PayloadTooLarge,
+  422: PolicyRejected,
+  429: RateLimited,
+};
+
+/** The error for an answer of 400 and above; `body` is its parsed JSON, or undefined. */
+export function fromAnswer(status, body, retryAfter) {
+  const { error: code, message: sentence, ...fields } = isObject(body) ? body : {};
+  if (/^[0-9]{1,9}$/.test(retryAfter ?? "")) fields.retry_after = Number(retryAfter);
+  const Kind = BY_STATUS[status] ?? (status >= 500 ? ServerError : DocFeedbackError);
+  return new Kind(
+    typeof code === "string" ? code : `http_${status}`,
+    typeof sentence === "string" ? sentence : message("answered", { status }),
+    { status, fields },
+  );
+}
+
+/** Whether `value` is a JSON object. */
+export function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

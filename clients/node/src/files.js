@@ -1,0 +1,144 @@
+/** Files of the user: read whole, and replaced whole or not at all. */
+
+import * as fs from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { message } from "./contract.js";
+import { ValidationError } from "./errors.js";
+
+const REASONS = {
+  ENOENT: "no_such_file",
+  ENOTDIR: "not_a_directory",
+  EEXIST: "not_a_directory",
+  EISDIR: "is_a_directory",
+  EACCES: "permission_denied",
+  EPERM: "permission_denied",
+  EROFS: "read_only",
+  ELOOP: "symlink_loop",
+};
+const STANDARD_INPUT = "-";
+
+/** A file that cannot be read or written; `reason` is its sentence in `messages.json`. */
+export class Unusable extends Error {
+  constructor(reason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** The UTF-8 text of a file, or of standard input for `-`. */
+export async function readText(path) {
+  const name = nameOf(path);
+  let data;
+  try {
+    data = path === STANDARD_INPUT ? await readStandardInput() : fs.readFileSync(path);
+  } catch (error) {
+    throw ValidationError.of("unreadable_file", { path: name, reason: message(reasonOf(error)) });
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(data);
+  } catch {
+    throw ValidationError.of("not_utf8", { path: name });
+  }
+}
+
+/** The JSON in a file, or on standard input for `-`. */
+export async function readJson(path) {
+  const text = await readText(path);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw ValidationError.of("not_json", { path: nameOf(path) });
+  }
+}
+
+/** What is in the file, through symbolic links; null where there is none, or Unusable. */
+export function read(path) {
+  return attempt(() => {
+    const found = fs.statSync(path, { throwIfNoEntry: false });
+    if (!found) return null;
+    if (found.isDirectory()) throw new Unusable("is_a_directory");
+    if (!found.isFile()) throw new Unusable("not_a_regular_file");
+    return fs.readFileSync(path);
+  });
+}
+
+/**
+ * Write the file anew, or Unusable: an interrupted write leaves the old one as it was. A symbolic
+ * link stays one, and its target is written; mode and owner are kept.
+ */
+export function replace(path, data) {
+  const target = attempt(() => realPath(path));
+  const draft = join(dirname(target), `.${basename(target)}.docfeedback-${process.pid}`);
+  attempt(() => {
+    fs.mkdirSync(dirname(target), { recursive: true });
+    const before = fs.statSync(target, { throwIfNoEntry: false });
+    if (before && !(before.mode & 0o222)) throw new Unusable("read_only");
+    try {
+      write(draft, data, before);
+      fs.renameSync(draft, target);
+    } finally {
+      fs.rmSync(draft, { force: true });
+    }
+  });
+}
+
+/** Delete the file; a symbolic link stays, and its target is left empty. */
+export function remove(path) {
+  if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    return replace(path, Buffer.alloc(0));
+  }
+  return attempt(() => {
+    if (!(fs.statSync(path).mode & 0o222)) throw new Unusable("read_only");
+    fs.unlinkSync(path);
+  });
+}
+
+async function readStandardInput() {
+  const chunks = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function write(draft, data, before) {
+  const handle = fs.openSync(draft, "wx", 0o666);
+  try {
+    fs.writeFileSync(handle, data);
+    fs.fsyncSync(handle);
+  } finally {
+    fs.closeSync(handle);
+  }
+  if (!before) return;
+  try {
+    fs.chownSync(draft, before.uid, before.gid);
+  } catch {
+    // only root may give files away
+  }
+  fs.chmodSync(draft, before.mode & 0o7777);
+}
+
+/** Where the file is or would be, through symbolic links, dangling ones too. */
+function realPath(path) {
+  let target = resolve(path);
+  for (let hop = 0; hop < 40; hop += 1) {
+    const found = fs.lstatSync(target, { throwIfNoEntry: false });
+    if (!found?.isSymbolicLink()) return target;
+    target = resolve(dirname(target), fs.readlinkSync(target));
+  }
+  throw new Unusable("symlink_loop");
+}
+
+function attempt(work) {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof Unusable ? error : new Unusable(reasonOf(error));
+  }
+}
+
+function nameOf(path) {
+  return path === STANDARD_INPUT ? message("standard_input") : path;
+}
+
+function reasonOf(error) {
+  return REASONS[error.code] ?? "other_reason";
+}

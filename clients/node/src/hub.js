@@ -1,0 +1,62 @@
+/** Calls of a Hub: one retry of the same bytes, and every answer is a JSON object or an error. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import { message } from "./contract.js";
+import { PrivateAddress, ServerError, Unreachable, fromAnswer, isObject } from "./errors.js";
+import { Failed, LeadsToPrivate, exchange } from "./web.js";
+
+const PAUSE = 250;
+const AGAIN_STATUSES = [502, 503, 504];
+const AGAIN_REASONS = ["refused", "unknown_host", "broken"];
+
+/**
+ * The Hub's 2xx answer within `milliseconds`, retry included, as `{status, body}`; `body` has an
+ * `id`, as every answer of a Hub has. Else an error of `errors.js`.
+ */
+export async function call(request, milliseconds) {
+  let answer;
+  try {
+    answer = await exchangeTwice(request, performance.now() + milliseconds);
+  } catch (error) {
+    throw unanswered(request, error);
+  }
+  const { status, json } = answer;
+  if (status >= 200 && status < 300 && typeof json?.id === "string") return { status, body: json };
+  throw refusal(request, answer);
+}
+
+async function exchangeTwice(request, deadline) {
+  try {
+    const answer = await exchange(request, deadline - performance.now());
+    if (!AGAIN_STATUSES.includes(answer.status)) return answer;
+  } catch (error) {
+    if (!AGAIN_REASONS.includes(error.reason)) throw error;
+  }
+  await pause(Math.max(0, Math.min(PAUSE, deadline - performance.now())));
+  return exchange(request, deadline - performance.now());
+}
+
+function unanswered(request, error) {
+  if (error instanceof LeadsToPrivate) {
+    return new PrivateAddress("private_address", message("resolves_private", { host: error.host }));
+  }
+  if (!(error instanceof Failed)) return error;
+  const sentence = message("unreachable", { url: hub(request), reason: message(error.reason) });
+  return new Unreachable("unreachable", sentence);
+}
+
+function refusal(request, { status, headers, json }) {
+  const url = hub(request);
+  if (status >= 300 && status < 400) {
+    const location = headers.get("location") ?? "";
+    return new ServerError("redirected", message("redirected", { url, location }), { status });
+  }
+  if (status >= 400 && (isObject(json) || (status !== 404 && status !== 405))) {
+    return fromAnswer(status, json, headers.get("retry-after"));
+  }
+  return new ServerError("not_a_hub", message("not_a_hub", { url, status }), { status });
+}
+
+function hub(request) {
+  return request.url.split("/v1/")[0];
+}

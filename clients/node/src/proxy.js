@@ -1,0 +1,65 @@
+/** Proxies, as the environment names them: `https_proxy`, `http_proxy` and `no_proxy`, in either case. */
+
+import { request } from "node:http";
+import { isIP } from "node:net";
+import { connect } from "node:tls";
+
+/** The proxy for `url`, a URL, or null. */
+export function proxyFor(url) {
+  const { protocol, hostname, host } = new URL(url);
+  const named = variable(`${protocol.slice(0, -1)}_proxy`);
+  if (!named || isExempt(hostname, host)) return null;
+  return new URL(named.includes("://") ? named : `http://${named}`);
+}
+
+/** The options for `http.request` that take the request through `proxy`. */
+export async function connectThrough(proxy, url, signal) {
+  const target = new URL(url);
+  const door = { hostname: proxy.hostname, port: proxy.port || 80 };
+  const headers = authorization(proxy);
+  if (target.protocol === "http:") {
+    return { ...door, path: url, headers: { ...headers, Host: target.host } };
+  }
+  const socket = await tunnel({ ...door, headers, signal }, target);
+  const host = target.hostname;
+  return {
+    createConnection: () => connect({ socket, host, servername: isIP(host) ? "" : host }),
+  };
+}
+
+function tunnel(options, target) {
+  const path = `${target.hostname}:${target.port || 443}`;
+  const headers = { ...options.headers, Host: path };
+  return new Promise((resolve, reject) => {
+    request({ ...options, method: "CONNECT", path, headers })
+      .on("connect", ({ statusCode }, socket) => {
+        if (statusCode === 200) return resolve(socket);
+        socket.destroy();
+        return reject(new Error(`The proxy answered CONNECT with status ${statusCode}.`));
+      })
+      .on("error", reject)
+      .end();
+  });
+}
+
+function authorization({ username, password }) {
+  if (!username) return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { "Proxy-Authorization": `Basic ${Buffer.from(pair).toString("base64")}` };
+}
+
+/** Whether `no_proxy` names the host: itself, a parent domain, with or without the port, or all (`*`). */
+function isExempt(hostname, host) {
+  const names = variable("no_proxy");
+  return names.split(",").some((entry) => {
+    const name = entry.trim().toLowerCase().replace(/^\.+/, "");
+    return (
+      name === "*" ||
+      (name && [hostname, host].some((it) => it === name || it.endsWith(`.${name}`)))
+    );
+  });
+}
+
+function variable(name) {
+  return process.env[name] ?? process.env[name.toUpperCase()] ?? "";
+}

@@ -1,0 +1,52 @@
+/** Secrets in a report: what looks like one stops the report before it is sent. */
+
+import { message, table } from "./contract.js";
+import { PolicyRejected } from "./errors.js";
+import { texts } from "./report.js";
+
+const LONGEST_PLACEHOLDER = 200; // in a long key such letters may stand by chance
+let compiled;
+
+/** Where secrets are: `[{field: <JSON Pointer>, kind}]`, each once; never the secrets themselves. */
+export function find(body) {
+  const found = new Map();
+  for (const [field, text] of texts(body)) {
+    for (const { kind, pattern } of patterns().kinds) {
+      const matches = [...text.matchAll(pattern)];
+      if (matches.some((match) => !isPlaceholder(match))) {
+        found.set(`${field}\n${kind}`, { field, kind });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** Throw PolicyRejected where the report seems to hold a secret. */
+export function check(body) {
+  const details = find(body).map(({ field, kind }) => ({
+    path: field,
+    message: message("secret_kind", { kind }),
+  }));
+  if (details.length) {
+    throw new PolicyRejected("secret_found", message("secret_found"), { fields: { details } });
+  }
+}
+
+function patterns() {
+  if (!compiled) {
+    const shared = table("secrets.json");
+    compiled = {
+      placeholder: new RegExp(shared.placeholder, "i"),
+      words: new RegExp(shared.words),
+      kinds: shared.kinds.map(({ kind, pattern }) => ({ kind, pattern: new RegExp(pattern, "g") })),
+    };
+  }
+  return compiled;
+}
+
+/** Whether what was found only stands for a secret, as documentation is full of. */
+function isPlaceholder(match) {
+  if (match[0].length > LONGEST_PLACEHOLDER) return false;
+  const secret = match[1] ?? match[0];
+  return patterns().placeholder.test(secret) || patterns().words.test(match[0]);
+}

@@ -1,0 +1,97 @@
+/** What the environment and the user's configuration file say; read anew at each call. */
+
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { AuthError, ValidationError, isObject } from "./errors.js";
+
+export const REPORTS = "/v1/reports";
+export const DEFAULT_TIMEOUT = 10_000;
+const HUB_URL = /^https?:\/\/[A-Za-z0-9._[\]:-]+(?:\/[A-Za-z0-9._~%/-]*)?$/i;
+const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?$/i;
+const TOKEN = /^[\x21-\x7e]+$/;
+
+export function configPath() {
+  return join(folder("XDG_CONFIG_HOME", ".config"), "config.json");
+}
+
+export function cacheFolder() {
+  return folder("XDG_CACHE_HOME", ".cache");
+}
+
+/**
+ * The Hub address: as given, DOCFEEDBACK_HUB_URL, or the file's; without a slash at its end.
+ * null where none is known.
+ */
+export function hubUrl(given) {
+  const url = given || process.env.DOCFEEDBACK_HUB_URL || config().hub_url;
+  return url ? base(url) : null;
+}
+
+/** The same, or ValidationError where none is known. */
+export function requiredHubUrl(given) {
+  const url = hubUrl(given);
+  if (url === null) throw noHubUrl();
+  return url;
+}
+
+export function noHubUrl() {
+  return ValidationError.of("no_hub_url", { path: configPath() });
+}
+
+/** The address that `/v1/…` is appended to, or ValidationError. */
+function base(url) {
+  if (!HUB_URL.test(url)) throw ValidationError.of("invalid_hub_url", { url });
+  const trimmed = url.replace(/\/+$/, "");
+  return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;
+}
+
+/**
+ * The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
+ * The file's token belongs to the file's Hub, and no token travels unencrypted.
+ */
+export function token(given, hub) {
+  const found = given || process.env.DOCFEEDBACK_TOKEN || configToken(hub);
+  if (!found) throw AuthError.of("no_token", { path: configPath() });
+  if (!TOKEN.test(found)) throw AuthError.of("invalid_token");
+  if (!/^https:/i.test(hub) && !LOOPBACK.test(hub)) {
+    throw AuthError.of("insecure_hub", { url: hub });
+  }
+  return found;
+}
+
+/** Milliseconds: DOCFEEDBACK_TIMEOUT, which is in seconds, or 10 seconds. */
+export function timeout() {
+  const text = process.env.DOCFEEDBACK_TIMEOUT;
+  if (!text) return DEFAULT_TIMEOUT;
+  if (!/^[0-9]{1,4}(\.[0-9]{1,3})?$/.test(text) || Number(text) === 0) {
+    throw ValidationError.of("bad_timeout");
+  }
+  return Number(text) * 1000;
+}
+
+function configToken(hub) {
+  const { hub_url: owner, token } = config();
+  return !owner || base(owner) === hub ? token : undefined;
+}
+
+function config() {
+  const path = configPath();
+  let found;
+  try {
+    found = JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+  } catch (error) {
+    if (error.code === "ENOENT") return {};
+  }
+  const isText = (value) => value === undefined || typeof value === "string";
+  if (!isObject(found) || !isText(found.hub_url) || !isText(found.token)) {
+    throw ValidationError.of("invalid_config", { path });
+  }
+  return found;
+}
+
+/** The XDG Base Directory Specification: only an absolute path counts. */
+function folder(variable, otherwise) {
+  const home = process.env[variable] ?? "";
+  return join(isAbsolute(home) ? home : join(homedir(), otherwise), "docfeedback");
+}

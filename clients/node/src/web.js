@@ -1,0 +1,111 @@
+/** One request, one answer, in a bounded time; redirects and retries are up to the caller. */
+
+import { lookup } from "node:dns";
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isPublicIp } from "./address.js";
+import { connectThrough, proxyFor } from "./proxy.js";
+import { VERSION } from "./version.js";
+
+const MAX_ANSWER = 1024 * 1024;
+const USER_AGENT = `docfeedback-node/${VERSION}`;
+const REASONS = { ECONNREFUSED: "refused", ENOTFOUND: "unknown_host", EAI_AGAIN: "unknown_host" };
+
+/** No answer, or half of one. `reason` is its sentence in `messages.json`. */
+export class Failed extends Error {
+  constructor(reason, options) {
+    super(reason, options);
+    this.reason = reason;
+  }
+}
+
+/** The name of `host` resolves to an address that is not public; nothing was connected. */
+export class LeadsToPrivate extends Error {
+  constructor(host) {
+    super(host);
+    this.host = host;
+  }
+}
+
+/**
+ * The answer of any status as `{status, headers, json}`, or Failed, or LeadsToPrivate.
+ *
+ * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` no connection is made
+ * where the host's name leads to a private address.
+ */
+export async function exchange(request, milliseconds) {
+  if (milliseconds <= 0) throw new Failed("timed_out");
+  const signal = AbortSignal.timeout(Math.ceil(milliseconds));
+  const headers = { ...request.headers, "User-Agent": USER_AGENT };
+  try {
+    return await send({ ...request, headers }, signal);
+  } catch (error) {
+    if (error instanceof Failed || error instanceof LeadsToPrivate) throw error;
+    throw new Failed(signal.aborted ? "timed_out" : reason(error), { cause: error });
+  }
+}
+
+/** By `fetch`, except where it cannot be told which address or proxy to connect to. */
+async function send(request, signal) {
+  const proxy = proxyFor(request.url);
+  if (!proxy && !request.publicOnly) return sendByFetch(request, signal);
+  const how = proxy ? await connectThrough(proxy, request.url, signal) : { lookup: publicLookup };
+  return sendByNode(request, how, signal);
+}
+
+async function sendByFetch({ method, url, headers, body }, signal) {
+  const response = await fetch(url, { method, headers, body, signal, redirect: "manual" });
+  return answer(response.status, response.headers, response.body ?? []);
+}
+
+async function sendByNode({ method, url, headers, body }, how, signal) {
+  const open = url.startsWith("https:") ? requestHttps : requestHttp;
+  const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
+  const options = { ...how, method, headers: { ...headers, ...how.headers, ...length }, signal };
+  const response = await new Promise((resolve, reject) => {
+    open(url, options, resolve).on("error", reject).end(body);
+  });
+  const known = Object.entries(response.headersDistinct).map(([name, all]) => [name, all[0]]);
+  return answer(response.statusCode, new Headers(known), response);
+}
+
+async function answer(status, headers, stream) {
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_ANSWER) throw new Failed("too_long");
+  }
+  return { status, headers, json: parsed(Buffer.concat(chunks)), size };
+}
+
+/** The JSON of an answer, or undefined where it is none. */
+function parsed(data) {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * As `dns.lookup`, or LeadsToPrivate where any of the addresses is not public. The connection is
+ * made to the very addresses that were checked, so that no second look-up can differ.
+ */
+export function publicLookup(host, options, callback) {
+  lookup(host, { ...options, all: true }, (error, found) => {
+    if (error) return callback(error);
+    if (!found.every(({ address }) => isPublicIp(address))) {
+      return callback(new LeadsToPrivate(host));
+    }
+    if (options.all) return callback(null, found);
+    return callback(null, found[0].address, found[0].family);
+  });
+}
+
+/** The name in `messages.json` of why there was no answer. */
+function reason(error) {
+  const code = error.code ?? error.cause?.code ?? "";
+  return REASONS[code] ?? (/CERT|SIGNATURE|ERR_TLS/.test(code) ? "untrusted" : "broken");
+}

@@ -1,0 +1,185 @@
+"""The address guard: only public https pages, in whatever spelling, and paths in a repository.
+
+It parses by itself, and refuses what standard parsers would repair: two parsers that disagree
+about one address are how private hosts are reached. The Node package judges the same, by the same
+steps; `contract/addresses.json` holds the lists.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Dict, List, NamedTuple, Optional, Union
+
+from .contract import message, table
+from .errors import DocFeedbackError, PrivateAddress, ValidationError
+
+Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+
+# White space, controls, invisible and bidirectional marks, the backslash.
+FORBIDDEN = re.compile(
+    r"[\x00-\x20\\\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
+    r"\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff0-\ufff8"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
+AUTHORITY = re.compile(r"//([^/?#]+)([^#]*)(?:#.*)?", re.DOTALL)
+HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
+LABEL = re.compile(r"[a-z0-9_\x80-\U0010ffff-]{1,63}")
+NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+DOTTED_QUAD = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
+HOST_WITHOUT_SCHEME = re.compile(
+    r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,63}(?::[0-9]+)?(?=[/?#])"
+    r"|(?:www\.[a-z0-9.-]+|[a-z0-9.-]+\.(?:com|org|net|io|dev|app))(?![^/?#])",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+class Page(NamedTuple):
+    """A place on the web.
+
+    `host` is in lower case without a trailing dot; `port` None for the scheme's own; `rest` the
+    path and query.
+    """
+
+    scheme: str
+    host: str
+    port: Optional[int]
+    rest: str
+
+    @property
+    def origin(self) -> str:
+        """For example `https://docs.example.com:8443`."""
+        return f"{self.scheme}://{self.host}" + ("" if self.port is None else f":{self.port}")
+
+    def ascii_url(self) -> Optional[str]:
+        """The whole address as HTTP sends it, or None where it cannot be written so."""
+        try:
+            host = self.host.encode("idna").decode()
+        except UnicodeError:
+            return None
+        url = self._replace(host=host).origin + self.rest
+        return url if url.isascii() else None
+
+
+class Refused(Exception):
+    """Why an address is refused: `code` is its sentence in `messages.json`."""
+
+    def __init__(self, code: str, host: str = "") -> None:
+        super().__init__(code)
+        self.code = code
+        self.host = host
+
+
+def check(doc_url: str, allow_private: bool = False) -> Optional[Page]:
+    """The page's place on the web; None for a path in a repository.
+
+    Raises ValidationError for what is no address, PrivateAddress for one that is refused.
+    """
+    try:
+        page = parse(doc_url)
+        if page is not None and not allow_private:
+            judge(page)
+        return page
+    except Refused as refused:
+        raise _error(refused, doc_url) from None
+
+
+def parse(doc_url: str) -> Optional[Page]:
+    """Its parts, or Refused; None for a path in a repository."""
+    if not doc_url or FORBIDDEN.search(doc_url) or doc_url.startswith("//"):
+        raise Refused("malformed")
+    if HOST_WITHOUT_SCHEME.match(doc_url):
+        raise Refused("no_scheme")
+    scheme = SCHEME.fullmatch(doc_url)
+    if scheme is None:
+        _judge_path(doc_url)
+        return None
+    if scheme[1].lower() not in ("https", "http"):
+        raise Refused("scheme")
+    authority = AUTHORITY.fullmatch(scheme[2])
+    if authority is None:
+        raise Refused("malformed")
+    if "@" in authority[1]:
+        raise Refused("credentials")
+    host_and_port = HOST_AND_PORT.fullmatch(authority[1])
+    if host_and_port is None or int(host_and_port[2] or 0) > 65535:
+        raise Refused("malformed")
+    port = int(host_and_port[2]) if host_and_port[2] else None
+    return Page(scheme[1].lower(), _host(host_and_port[1]), port, authority[2])
+
+
+def judge(page: Page) -> None:
+    """Raise Refused unless the page is https on a public host, as far as its name tells."""
+    labels = page.host.split(".")
+    if page.scheme != "https":
+        raise Refused("not_https")
+    if page.host.startswith("[") or NUMBER.fullmatch(labels[-1]):
+        if not is_public_ip(page.host.strip("[]")):
+            raise Refused("private_ip", page.host)
+    elif len(labels) == 1 and labels[0] not in table("addresses.json")["private_suffixes"]:
+        raise Refused("single_label", page.host)
+    elif labels[-1] in table("addresses.json")["private_suffixes"]:
+        raise Refused("private_name", page.host)
+
+
+def is_public_ip(text: str) -> bool:
+    """Whether `text` is an IP address, in its plain spelling, that anybody can reach."""
+    try:
+        ip = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    networks = _networks()
+    if ip.version == 4:
+        return bool(DOTTED_QUAD.fullmatch(text)) and not _within(ip, networks["private_ipv4"])
+    if "." in text or "%" in text:
+        return False
+    return _within(ip, networks["public_ipv6"]) and not _within(ip, networks["private_ipv6"])
+
+
+def _judge_path(doc_url: str) -> None:
+    """A path is fine, unless its first part is a port of a host, this machine or an IP address."""
+    first = re.split("[/?#]", doc_url)[0]
+    if ":" in first:
+        raise Refused("scheme")
+    if first.lower() == "localhost" or DOTTED_QUAD.fullmatch(first):
+        raise Refused("private_ip", first)
+
+
+def _host(text: str) -> str:
+    """The host in one spelling (NFKC, lower case, ASCII dots, no trailing dot), or Refused."""
+    if text.startswith("["):
+        return text.lower()
+    host = unicodedata.normalize("NFKC", text).lower().replace("\u3002", ".")
+    host = host[:-1] if host.endswith(".") else host
+    if len(host) > 253 or FORBIDDEN.search(host):
+        raise Refused("malformed")
+    if not all(LABEL.fullmatch(label) for label in host.split(".")):
+        raise Refused("malformed")
+    return host
+
+
+def _within(
+    ip: Union[ipaddress.IPv4Address, ipaddress.IPv6Address], networks: List[Network]
+) -> bool:
+    return any(ip in network for network in networks)
+
+
+@lru_cache(maxsize=None)
+def _networks() -> Dict[str, List[Network]]:
+    return {
+        name: [ipaddress.ip_network(network) for network in networks]
+        for name, networks in table("addresses.json").items()
+        if name != "private_suffixes"
+    }
+
+
+def _error(refused: Refused, doc_url: str) -> DocFeedbackError:
+    sentence = message(refused.code, host=refused.host, url=doc_url)
+    fields = {"reason": refused.code}
+    if refused.code in ("malformed", "no_scheme"):
+        return ValidationError("invalid_doc_url", sentence, fields=fields)
+    return PrivateAddress("private_address", sentence, fields=fields)

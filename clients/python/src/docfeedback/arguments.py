@@ -1,0 +1,86 @@
+"""The words of a command line, read by the table that both packages share: `commands.json`."""
+
+from __future__ import annotations
+
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+from .contract import message, table
+from .errors import ValidationError
+
+
+class Arguments(NamedTuple):
+    """`flags`: by name, a flag without a value holds an empty text."""
+
+    command: str
+    flags: Dict[str, str]
+    argument: str = ""
+
+    def get(self, flag: str) -> Optional[str]:
+        return self.flags.get(flag)
+
+
+def parse(words: List[str]) -> Arguments:
+    """The command and its flags, or ValidationError with what to type instead."""
+    if not words:
+        raise usage_error("no_command")
+    commands = table("commands.json")["commands"]
+    command, rest = words[0], words[1:]
+    if command.startswith("-"):
+        raise _unknown("unknown_flag", command, known=["--help", "--version"])
+    if command not in commands:
+        raise _unknown("unknown_command", command, known=commands)
+    takes = {**commands[command]["flags"], **table("commands.json")["common"]}
+    flags, arguments = _split(rest, takes)
+    wanted = commands[command]["argument"]
+    if wanted and not arguments:
+        raise usage_error("missing_argument", name=wanted, command=command)
+    if len(arguments) > (1 if wanted else 0):
+        raise usage_error("unexpected_argument", name=arguments[-1])
+    return Arguments(command, flags, arguments[0] if arguments else "")
+
+
+def _split(words: List[str], takes: Dict[str, Optional[str]]) -> Tuple[Dict[str, str], List[str]]:
+    flags: Dict[str, str] = {}
+    arguments: List[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if not word.startswith("-") or word == "-":
+            arguments.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        if name not in takes:
+            raise _unknown("unknown_flag", name, known=takes)
+        if name in flags:
+            raise usage_error("repeated_flag", name=name)
+        if takes[name] is None and equals:
+            raise usage_error("unwanted_value", name=name)
+        if takes[name] is not None and not equals:
+            if not left or left[0].startswith("--"):
+                raise usage_error("missing_value", name=name)
+            value = left.pop(0)
+        flags[name] = value
+    return flags, arguments
+
+
+def _unknown(code: str, name: str, *, known: Iterable[str]) -> ValidationError:
+    sentence = message(code, name=name)
+    nearest = min(known, key=lambda candidate: distance(name, candidate))
+    if distance(name, nearest) * 3 <= len(nearest):
+        sentence += message("did_you_mean", name=nearest)
+    return ValidationError("usage", sentence)
+
+
+def usage_error(code: str, **values: str) -> ValidationError:
+    """For what was typed wrong; `code` is its sentence in `messages.json`."""
+    return ValidationError("usage", message(code, **values))
+
+
+def distance(one: str, other: str) -> int:
+    """How many letters to insert, delete or replace to make `other` of `one` (Levenshtein)."""
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        above, row = row, [i]
+        for j, goal in enumerate(other, 1):
+            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (letter != goal)))
+    return row[-1]

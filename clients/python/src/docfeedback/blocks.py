@@ -1,0 +1,200 @@
+"""The instruction blocks: where one stands in a text, and the text with it or without it.
+
+Pure. A text is bytes read as Latin-1, so that whatever surrounds a block stays as it is, byte for
+byte; the blocks themselves are ASCII.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import List, NamedTuple, Optional
+
+from . import contract
+
+VERSION = "v0"
+BOM = "\xef\xbb\xbf"  # in UTF-8, read as Latin-1
+LAST_LINE = "Docs Feedback Hub:"
+LINE = re.compile(r"[^\n]*\n|[^\n]+")
+FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
+HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*")
+MARKER = re.compile(
+    r"<!-- docfeedback:(begin|end) (first-party|consumer)(?: (v[0-9][0-9A-Za-z.-]*))? -->"
+)
+
+
+class Damaged(Exception):
+    """Markers that do not fit together; `code` is the sentence in `messages.json`."""
+
+    def __init__(self, code: str, line: int) -> None:
+        super().__init__(code)
+        self.code = code
+        self.line = line
+
+
+class Place(NamedTuple):
+    """Where a block stands, without its last line end.
+
+    `state`: `current`, `older` or `newer` by its marker; `pasted` or `pasted_older` without one.
+    """
+
+    start: int
+    end: int
+    line: int
+    state: str
+
+
+class _Line(NamedTuple):
+    number: int
+    start: int
+    end: int
+    text: str
+    fence: int  # the number of the line that opens the code sample around it, or 0
+
+    @property
+    def marker(self) -> Optional["re.Match[str]"]:
+        return MARKER.fullmatch(self.text.strip(" \t"))
+
+    @property
+    def heading(self) -> Optional["re.Match[str]"]:
+        return None if self.fence else HEADING.fullmatch(self.text)
+
+
+def find(document: str, name: str) -> Optional[Place]:
+    """The block `name` (first-party or consumer), or None, or Damaged."""
+    lines = _lines(document)
+    return _marked(lines, name) or _pasted(lines, name)
+
+
+def put(document: str, place: Optional[Place], name: str, *, hub_url: str) -> str:
+    """The text with the block of today: in its old place, else at the end.
+
+    Damaged where the end is inside a code sample.
+    """
+    line_end = "\r\n" if 2 * document.count("\r\n") > document.count("\n") else "\n"
+    block = line_end.join(_block(name, hub_url))
+    if place is not None:
+        return document[: place.start] + block + document[place.end :]
+    if unclosed := _lines(f"{document}\n.")[-1].fence:
+        raise Damaged("code_without_end", unclosed)
+    if document in ("", BOM):
+        return document + block + line_end
+    if document.endswith("\n"):
+        return document + line_end + block + line_end
+    return document + line_end + line_end + block
+
+
+def take_out(document: str, place: Place) -> str:
+    """The text as it was before `put` put the block at its end."""
+    before, after = document[: place.start], document[place.end :]
+    if not after:
+        return _chop(_chop(before))
+    if re.search(r"\n\r?\n\Z", before):
+        before = _chop(before)
+    return before + re.sub(r"\A\r?\n", "", after)
+
+
+def _marked(lines: List[_Line], name: str) -> Optional[Place]:
+    """The block between its markers; Damaged where they are not one begin and one end."""
+    begin = end = None
+    for line in lines:
+        marker = line.marker
+        if marker is None:
+            continue
+        if marker[2] != name:
+            if begin and not end:
+                raise Damaged("blocks_mixed", line.number)
+        elif line.fence or re.match(r"\t| {4}", line.text):
+            raise Damaged("marker_in_code", line.number)
+        elif marker[1] == "begin":
+            if begin:
+                raise Damaged("block_twice", line.number)
+            begin = line
+        elif end or not begin:
+            raise Damaged("end_without_begin", line.number)
+        else:
+            end = line
+    if begin is None:
+        return None
+    if end is None:
+        raise Damaged("begin_without_end", begin.number)
+    return Place(begin.start, end.end, begin.number, _age(begin))
+
+
+def _age(begin: _Line) -> str:
+    version = begin.marker[3] if begin.marker else None
+    if version == VERSION:
+        return "current"
+    return "newer" if _numbers(version or "") > _numbers(VERSION) else "older"
+
+
+def _numbers(version: str) -> List[int]:
+    """`v1.2` as [1, 2]; nothing for what is no release, such as `v0-draft`."""
+    if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*", version):
+        return []
+    return [int(number) for number in version[1:].split(".")]
+
+
+def _pasted(lines: List[_Line], name: str) -> Optional[Place]:
+    """A block without markers, known by its heading.
+
+    It goes on to its last line, else to the next heading of its level or the next marker.
+    """
+    block = _lines("\n".join(_block(name, "")[1:-1]))
+    title = block[0].heading
+    for index, line in enumerate(lines):
+        heading = line.heading
+        if heading and title and heading[2] == title[2]:
+            section = _section(lines[index:], len(heading[1]))
+            state = "pasted" if _essence(section) == _essence(block) else "pasted_older"
+            return Place(section[0].start, section[-1].end, section[0].number, state)
+    return None
+
+
+def _section(lines: List[_Line], level: int) -> List[_Line]:
+    """The lines of a pasted block, from its heading to its last that is not blank."""
+    section = lines[:1]
+    for line in lines[1:]:
+        if line.marker or (line.heading and len(line.heading[1]) <= level):
+            break
+        section.append(line)
+        if line.text.startswith(LAST_LINE) and not line.fence:
+            break
+    while not section[-1].text.strip(" \t"):
+        section.pop()
+    return section
+
+
+def _essence(section: List[_Line]) -> List[str]:
+    """What makes two blocks the same: all but the heading's level and the Hub address."""
+    texts = [line.text.rstrip(" \t") for line in section[1:]]
+    return [LAST_LINE if text.startswith(LAST_LINE) else text for text in texts]
+
+
+def _block(name: str, hub_url: str) -> List[str]:
+    """The lines of a block, markers included."""
+    return [
+        f"<!-- docfeedback:begin {name} {VERSION} -->",
+        *contract.text(f"blocks/{name}.md").replace("{hub_url}", hub_url).splitlines(),
+        f"<!-- docfeedback:end {name} -->",
+    ]
+
+
+def _lines(document: str) -> List[_Line]:
+    lines: List[_Line] = []
+    fence, opened = "", 0
+    for number, match in enumerate(LINE.finditer(document), 1):
+        start = match.start() + (len(BOM) if number == 1 and document.startswith(BOM) else 0)
+        text = document[start : match.end()].rstrip("\r\n")
+        found = FENCE.fullmatch(text)
+        begins = found is not None and not fence
+        if found and begins:
+            fence, opened = found[1], number
+        lines.append(_Line(number, start, start + len(text), text, opened if fence else 0))
+        if found and not begins and found[1].startswith(fence) and not found[2].strip(" \t"):
+            fence = ""
+    return lines
+
+
+def _chop(text: str) -> str:
+    """Without its last line end."""
+    return re.sub(r"\r?\n\Z", "", text)

@@ -1,0 +1,98 @@
+"""The command line: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from io import TextIOWrapper
+from typing import Any, Dict, List, Optional, Sequence, TextIO
+
+from . import arguments, commands
+from .contract import message, table, text
+from .errors import DocFeedbackError
+from .result import Result
+from .version import __version__
+
+DONE, FAILED, NOTHING_SENT, INTERRUPTED = 0, 1, 2, 130
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def run(words: List[str]) -> int:
+    """Carry out a command line and print what came of it; returns the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        return _print(_result(words), as_json="--json" in words)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError:  # our output cannot be written: a closed pipe, a full disk
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _result(words: List[str]) -> Result:
+    """What to print; every exception has become words here."""
+    try:
+        if "--help" in words or "-h" in words:
+            return _help(words[0])
+        if "--version" in words:
+            return Result([f"docfeedback {__version__}"], {"version": __version__})
+        parsed = arguments.parse(words)
+        return commands.COMMANDS[parsed.command](parsed)
+    except DocFeedbackError as error:
+        return _failure(error)
+    except KeyboardInterrupt:
+        sentence = message("interrupted")
+        return Result([sentence], _error("interrupted", sentence), exit_code=INTERRUPTED)
+    except Exception as error:
+        sentence = message("internal_error", name=type(error).__name__)
+        return Result([sentence], _error("internal_error", sentence), exit_code=FAILED)
+
+
+def _print(result: Result, *, as_json: bool) -> int:
+    _write(sys.stderr, [message("note", text=note) for note in result.notes])
+    if as_json:
+        _write(sys.stdout, [json.dumps(result.data, ensure_ascii=False, separators=(",", ":"))])
+    else:
+        _write(sys.stderr if result.exit_code else sys.stdout, result.lines)
+    return result.exit_code
+
+
+def _write(stream: Optional[TextIO], lines: Sequence[str]) -> None:
+    """Line by line, without characters that steer a terminal."""
+    if stream is None:  # it was closed before we began
+        return
+    for line in lines:
+        stream.write(CONTROLS.sub(" ", line) + "\n")
+    stream.flush()
+
+
+def _help(word: str) -> Result:
+    known = table("commands.json")["commands"]
+    page = text(f"help/{word if word in known else 'docfeedback'}.txt")
+    return Result(page.splitlines(), {"help": page})
+
+
+def _failure(error: DocFeedbackError) -> Result:
+    lines = [message("error", text=error)]
+    lines += [_fault(fault) for fault in error.details]
+    for name in ("since", "retry_after"):
+        if name in error.fields:
+            lines.append(message(f"{name}_line", value=error.fields[name]))
+    return Result(
+        lines,
+        {**_error(error.code, str(error)), **error.fields},
+        exit_code=NOTHING_SENT if error.nothing_was_sent else FAILED,
+    )
+
+
+def _fault(fault: Dict[str, Any]) -> str:
+    path = fault.get("path")
+    return f"  {path}: {fault.get('message')}" if path else f"  {fault.get('message')}"
+
+
+def _error(code: str, sentence: str) -> Dict[str, Any]:
+    return {"error": code, "message": sentence}

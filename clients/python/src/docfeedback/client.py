@@ -1,0 +1,216 @@
+"""The client: `Client` waits for its answers, `AsyncClient` is awaited; both do the same."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union
+
+from . import address, discovery, hub, secret_patterns, settings, web
+from .errors import ValidationError
+from .report import Body, Report, check, encode
+
+KEY = re.compile(r"[\x21-\x7e]{1,128}")
+REPORT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SentReport:
+    """The Hub's answer. `notices`: what it removed, `[{"field": <JSON Pointer>, "kind": …}]`."""
+
+    id: str
+    is_duplicate: bool
+    received_at: Optional[str] = None
+    protocol_version: Optional[str] = None
+    server_capabilities: List[str] = field(default_factory=list)
+    receipt_url: Optional[str] = None
+    notices: List[Dict[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a report. `status`: received, forwarding or forwarded."""
+
+    id: str
+    status: str
+    received_at: Optional[str] = None
+    times_reported: Optional[int] = None
+    issue_url: Optional[str] = None
+
+
+class Draft(NamedTuple):
+    """A report that may be sent, as far as can be told without the network.
+
+    `hub_url` is None where only the page's host can name one; `page` where the report is about a
+    path in a repository.
+    """
+
+    body: Body
+    data: bytes
+    headers: Dict[str, str]
+    hub_url: Optional[str]
+    page: Optional[address.Page]
+
+
+class Client:
+    """Talks to one Hub; threads may share it.
+
+    `hub_url`: else DOCFEEDBACK_HUB_URL, the configuration file, or what the page's host names.
+    `token`: for `me`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
+    `timeout`: seconds for a whole call. `allow_private`: report http and private pages too.
+    All calls raise the errors of `docfeedback.errors`, and no others.
+    """
+
+    def __init__(
+        self,
+        hub_url: Optional[str] = None,
+        token: Optional[str] = None,
+        timeout: float = settings.DEFAULT_TIMEOUT,
+        *,
+        allow_private: bool = False,
+    ) -> None:
+        self.hub_url = hub_url
+        self.token = token
+        self.timeout = timeout
+        self.allow_private = allow_private
+
+    def send(
+        self, report: Union[Report, Body], idempotency_key: Optional[str] = None
+    ) -> SentReport:
+        """Send a report (a `Report`, or the JSON of one) unless a guard stops it.
+
+        Without `idempotency_key` the Hub tells repeats of a report by page, agent and summary.
+        """
+        deadline = time.monotonic() + self.timeout
+        draft = self.draft(report, idempotency_key)
+        listing = self._listing(draft.page)
+        request = self._request(draft, listing)
+        return _sent_report(hub.call(request, deadline - time.monotonic()))
+
+    def draft(self, report: Union[Report, Body], idempotency_key: Optional[str] = None) -> Draft:
+        """What `send` would send, or the error that would stop it; uses no network."""
+        body = report.body() if isinstance(report, Report) else report
+        check(body)
+        page = address.check(body["doc_url"], self.allow_private)
+        data = encode(body)
+        secret_patterns.check(body)
+        if page is not None:
+            discovery.refuse_opted_out(page, discovery.cached(page) or {})
+        headers = _headers(body, idempotency_key)
+        return Draft(body, data, headers, settings.hub_url(self.hub_url), page)
+
+    def receipt(self, report_id: str) -> Receipt:
+        """What became of a report."""
+        if not REPORT_ID.fullmatch(report_id):
+            raise ValidationError.of("not_a_report_id", name=report_id)
+        url = f"{settings.required_hub_url(self.hub_url)}{settings.REPORTS}/{report_id}"
+        return _receipt(hub.call(web.Request("GET", url, discovery.ACCEPT), self.timeout))
+
+    def me(self) -> Dict[str, Any]:
+        """Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites."""
+        hub_url = settings.required_hub_url(self.hub_url)
+        token = settings.token(self.token, hub_url)
+        headers = {**discovery.ACCEPT, "Authorization": f"Bearer {token}"}
+        return hub.call(web.Request("GET", f"{hub_url}/v1/orgs/me", headers), self.timeout).body
+
+    def _listing(self, page: Optional[address.Page]) -> discovery.Listing:
+        """What the page's host says of itself; OptedOut where it wants no reports."""
+        if page is None:
+            return {}
+        listing = discovery.look_up(page, seconds=self.timeout, allow_private=self.allow_private)
+        discovery.refuse_opted_out(page, listing)
+        return listing
+
+    def _request(self, draft: Draft, listing: discovery.Listing) -> web.Request:
+        """To the Hub that the user names, else to the one that the page's host names."""
+        if draft.hub_url is not None:
+            return web.Request("POST", draft.hub_url + settings.REPORTS, draft.headers, draft.data)
+        url = draft.page and discovery.endpoint(
+            draft.page, listing, allow_private=self.allow_private
+        )
+        if not url:
+            raise settings.no_hub_url()
+        return web.Request(
+            "POST", url, draft.headers, draft.data, public_only=not self.allow_private
+        )
+
+
+class AsyncClient:
+    """`Client`, awaited; each call runs in a thread."""
+
+    def __init__(
+        self,
+        hub_url: Optional[str] = None,
+        token: Optional[str] = None,
+        timeout: float = settings.DEFAULT_TIMEOUT,
+        *,
+        allow_private: bool = False,
+    ) -> None:
+        self._client = Client(hub_url, token, timeout, allow_private=allow_private)
+
+    async def send(
+        self, report: Union[Report, Body], idempotency_key: Optional[str] = None
+    ) -> SentReport:
+        """As `Client.send`."""
+        return await _in_thread(self._client.send, report, idempotency_key)
+
+    async def receipt(self, report_id: str) -> Receipt:
+        """As `Client.receipt`."""
+        return await _in_thread(self._client.receipt, report_id)
+
+    async def me(self) -> Dict[str, Any]:
+        """As `Client.me`."""
+        return await _in_thread(self._client.me)
+
+
+async def _in_thread(call: Callable[..., T], *arguments: Any) -> T:
+    from asyncio import to_thread  # here, since every command line would wait for its import
+
+    return await to_thread(call, *arguments)
+
+
+def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
+    headers = {
+        **discovery.ACCEPT,
+        "Content-Type": "application/json",
+        "X-Docs-Feedback-Protocol-Version": body["protocol_version"],
+    }
+    if idempotency_key is None:
+        return headers
+    if not KEY.fullmatch(idempotency_key):
+        raise ValidationError.of("invalid_key")
+    return {**headers, "Idempotency-Key": idempotency_key}
+
+
+def _sent_report(answer: hub.Answered) -> SentReport:
+    body = answer.body
+    capabilities, notices = body.get("server_capabilities"), body.get("notices")
+    is_duplicate = body.get("is_duplicate")
+    return SentReport(
+        id=body["id"],
+        is_duplicate=answer.status == 200 if is_duplicate is None else bool(is_duplicate),
+        received_at=_text(body, "received_at"),
+        protocol_version=_text(body, "protocol_version"),
+        server_capabilities=capabilities if isinstance(capabilities, list) else [],
+        receipt_url=_text(body, "receipt_url"),
+        notices=[n for n in notices if isinstance(n, dict)] if isinstance(notices, list) else [],
+    )
+
+
+def _receipt(answer: hub.Answered) -> Receipt:
+    times = answer.body.get("times_reported")
+    return Receipt(
+        id=answer.body["id"],
+        status=_text(answer.body, "status") or "received",
+        received_at=_text(answer.body, "received_at"),
+        times_reported=times if isinstance(times, int) else None,
+        issue_url=_text(answer.body, "issue_url"),
+    )
+
+
+def _text(body: Dict[str, Any], name: str) -> Optional[str]:
+    value = body.get(name)
+    return value if isinstance(value, str) else None

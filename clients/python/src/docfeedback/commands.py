@@ -1,0 +1,157 @@
+"""The commands: each takes parsed arguments and gives what to print."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from . import files, init, settings
+from .arguments import Arguments, usage_error
+from .client import Client, SentReport
+from .contract import message, text
+from .report import KINDS, Report
+from .result import Result
+
+SHELLS = ("bash", "zsh", "fish")
+REQUIRED = ("--doc-url", "--summary", "--agent", "--kind")
+OPTIONAL = ("--details", "--suggested-fix")
+
+
+def report(arguments: Arguments) -> Result:
+    """Send a report, or show it (`--dry-run`)."""
+    body, notes = _body(arguments)
+    client = _client(arguments)
+    key = arguments.get("--idempotency-key")
+    if "--dry-run" in arguments.flags:
+        return _dry_run(client, body, key, notes)
+    return _sent(client.send(body, key), notes)
+
+
+def status(arguments: Arguments) -> Result:
+    """What became of a report."""
+    receipt = _client(arguments).receipt(arguments.argument)
+    lines = [message("status_line", id=receipt.id, status=receipt.status)]
+    if receipt.received_at is not None:
+        lines.append(message("received_line", time=receipt.received_at))
+    if receipt.times_reported is not None:
+        lines.append(message("times_line", times=receipt.times_reported))
+    if receipt.issue_url is not None:
+        lines.append(message("issue_line", url=receipt.issue_url))
+    return Result(lines, asdict(receipt))
+
+
+def me(arguments: Arguments) -> Result:
+    """Whose token this is, and what is set up."""
+    organization = _client(arguments).me()
+    lines = [
+        message("organization_line", name=organization.get("name"), id=organization["id"]),
+        *_integration(organization.get("integration")),
+    ]
+    for domain in organization.get("domains") or []:
+        lines.append(message("domain_line", name=domain["domain"], status=domain["status"]))
+        if record := domain.get("dns_record"):
+            lines.append(message("record_line", name=record["name"], value=record["value"]))
+    for site in organization.get("sites") or []:
+        lines.append(message("site_line", name=site["url"], status=site["status"]))
+    return Result(lines, organization)
+
+
+def completion(arguments: Arguments) -> Result:
+    """A script for the shell that is named."""
+    if arguments.argument not in SHELLS:
+        raise usage_error("unknown_shell", name=arguments.argument)
+    script = text(f"completion/docfeedback.{arguments.argument}")
+    return Result(script.splitlines(), {"script": script})
+
+
+COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
+    "report": report,
+    "status": status,
+    "me": me,
+    "init": init.run,
+    "completion": completion,
+}
+
+
+def _client(arguments: Arguments) -> Client:
+    return Client(
+        arguments.get("--hub-url"),
+        timeout=settings.timeout(),
+        allow_private="--allow-private" in arguments.flags,
+    )
+
+
+def _body(arguments: Arguments) -> Tuple[Dict[str, Any], List[str]]:
+    """The report as JSON, from the file or from the flags, and notes about it."""
+    given = [flag for flag in (*REQUIRED, *OPTIONAL) if flag in arguments.flags]
+    path = arguments.get("--file")
+    if path is None:
+        return _from_flags(arguments, given), []
+    if given:
+        raise usage_error("file_and_flags", names=", ".join(given))
+    body = files.read_json(path)
+    return _without_transcript(body)
+
+
+def _from_flags(arguments: Arguments, given: List[str]) -> Dict[str, Any]:
+    missing = [flag for flag in REQUIRED if flag not in given]
+    if missing:
+        raise usage_error("missing_flags", names=", ".join(missing))
+    kind, details = arguments.flags["--kind"], arguments.get("--details")
+    if kind not in KINDS:
+        raise usage_error("unknown_kind", name=kind)
+    return Report(
+        arguments.flags["--doc-url"],
+        arguments.flags["--summary"],
+        kind,
+        arguments.flags["--agent"],
+        details=files.read_text("-") if details == "-" else details,
+        suggested_fix=arguments.get("--suggested-fix"),
+    ).body()
+
+
+def _without_transcript(body: Any) -> Tuple[Any, List[str]]:
+    """Transcripts are never sent, whatever a file holds."""
+    context = body.get("task_context") if isinstance(body, dict) else None
+    if not isinstance(context, dict) or "transcript_excerpt" not in context:
+        return body, []
+    kept = {name: value for name, value in body.items() if name != "task_context"}
+    rest = {name: value for name, value in context.items() if name != "transcript_excerpt"}
+    return {**kept, **({"task_context": rest} if rest else {})}, [message("transcript_dropped")]
+
+
+def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) -> Result:
+    draft = client.draft(body, key)
+    data = {"dry_run": True, "hub_url": draft.hub_url, "report": draft.body}
+    outcome = message("dry_run_to", url=draft.hub_url) if draft.hub_url else message("dry_run")
+    lines = json.dumps(draft.body, ensure_ascii=False, indent=2).split("\n")
+    return Result(lines, data, [*notes, outcome])
+
+
+def _sent(sent: SentReport, notes: List[str]) -> Result:
+    lines = [message("duplicate" if sent.is_duplicate else "sent", id=sent.id)]
+    if sent.receipt_url is not None:
+        lines.append(sent.receipt_url)
+    removed = [
+        message("removed", field=notice.get("field"), kind=notice.get("kind"))
+        for notice in sent.notices
+    ]
+    return Result(lines, asdict(sent), [*notes, *removed])
+
+
+def _integration(integration: Optional[Dict[str, Any]]) -> List[str]:
+    if integration is None:
+        return [message("no_integration_line")]
+    owner, name = integration.get("repo_owner"), integration.get("repo_name")
+    lines = [
+        message(
+            "integration_line",
+            provider=integration["provider"],
+            status=integration["status"],
+            repository=f"{owner}/{name}" if name else "no repository",
+        )
+    ]
+    if problem := integration.get("problem"):
+        lines.append(message("problem_line", problem=problem))
+    return lines

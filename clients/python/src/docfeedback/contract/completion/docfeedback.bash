@@ -1,0 +1,20 @@
+_docfeedback() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words
+  local common="--hub-url --json --help"
+  case $before in
+    --kind) words="broken incorrect outdated missing unclear other" ;;
+    --file) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    *) case ${COMP_WORDS[1]} in
+      report) words="--doc-url --summary --agent --kind --details --suggested-fix --file
+        --idempotency-key --dry-run --allow-private $common" ;;
+      status|me) words=$common ;;
+      init) words="--global --file --check --remove $common" ;;
+      completion) words="bash zsh fish $common" ;;
+    esac ;;
+  esac
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="report status me init completion --help --version"
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -F _docfeedback docfeedback

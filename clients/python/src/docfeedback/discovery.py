@@ -1,0 +1,127 @@
+"""What a doc host says of itself in `/.well-known/docs-feedback.json`: opted out, or its Hub."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, Dict, Optional
+from urllib.parse import urljoin, urlsplit
+
+from . import address, settings, web
+from .address import Page
+from .contract import message
+from .errors import DocFeedbackError, OptedOut, PrivateAddress
+from .report import PROTOCOL_VERSION
+
+PATH = "/.well-known/docs-feedback.json"
+FRESH_SECONDS = 24 * 60 * 60
+ACCEPT = {"Accept": "application/json"}
+MAX_REDIRECTS = 3
+REDIRECTS = (301, 302, 303, 307, 308)
+MAX_BYTES = 64 * 1024
+SHARE_OF_TIME = 0.3  # of the time for the whole report: a silent doc host must not eat it up
+
+Listing = Dict[str, Any]
+
+
+def look_up(page: Page, *, seconds: float, allow_private: bool) -> Listing:
+    """The host's document, `{}` where it has none or cannot be asked.
+
+    Kept for 24 hours on disk, unless the network failed. Raises PrivateAddress where the host's
+    name leads to a private address.
+    """
+    listing, url = cached(page), page._replace(rest=PATH).ascii_url()
+    if listing is not None or url is None:
+        return listing or {}
+    try:
+        listing = _fetch(url, time.monotonic() + seconds * SHARE_OF_TIME, allow_private)
+    except web.Failed:
+        return {}
+    except web.LeadsToPrivate as error:
+        if error.host != urlsplit(url).hostname:  # a redirect led there, and is not followed
+            return {}
+        sentence = message("resolves_private", host=page.host)
+        raise PrivateAddress("private_address", sentence) from None
+    _keep(page, listing)
+    return listing
+
+
+def refuse_opted_out(page: Page, listing: Listing) -> None:
+    """Raise OptedOut where the host's document says `"opt_in": false`."""
+    if listing.get("opt_in") is False:
+        since = listing.get("since")
+        fields = {"since": since} if isinstance(since, str) else {}
+        raise OptedOut("opted_out", message("opted_out", host=page.host), fields=fields)
+
+
+def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[str]:
+    """The full URL that takes reports about the page, where its host names a public one."""
+    url, domains = listing.get("endpoint"), listing.get("doc_domains")
+    speaks_ours = listing.get("protocol_version") == PROTOCOL_VERSION
+    if not speaks_ours or listing.get("opt_in") is not True or not isinstance(url, str):
+        return None
+    if isinstance(domains, list) and page.host not in domains:
+        return None
+    place = _place(url, allow_private)
+    if place is None:
+        return None
+    return (place if place.rest.strip("/") else place._replace(rest=settings.REPORTS)).ascii_url()
+
+
+def cached(page: Page) -> Optional[Listing]:
+    """The document that was kept less than 24 hours ago, or None."""
+    try:
+        kept = json.loads(_cache_file(page).read_bytes())
+        fresh = 0 <= time.time() - kept["fetched_at"] < FRESH_SECONDS
+        return dict(kept["document"]) if fresh else None
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _fetch(url: Optional[str], deadline: float, allow_private: bool) -> Listing:
+    """The document, or Failed, or LeadsToPrivate."""
+    for _ in range(1 + MAX_REDIRECTS):
+        if url is None:
+            break
+        request = web.Request("GET", url, ACCEPT, public_only=not allow_private)
+        answer = web.exchange(request, deadline - time.monotonic())
+        if answer.status not in REDIRECTS:
+            return _document(answer)
+        place = _place(urljoin(url, answer.headers.get("Location", "")), allow_private)
+        url = place.ascii_url() if place else None
+    raise web.Failed("broken")
+
+
+def _document(answer: web.Answer) -> Listing:
+    """What an answer says; Failed where it only says that it cannot say."""
+    if answer.status >= 500 or answer.status == 429:
+        raise web.Failed("broken")
+    document = answer.json() if answer.status == 200 and len(answer.body) <= MAX_BYTES else None
+    return document if isinstance(document, dict) else {}
+
+
+def _place(url: str, allow_private: bool) -> Optional[Page]:
+    """The parsed address, or None where it must not be asked."""
+    try:
+        return address.check(url, allow_private)
+    except DocFeedbackError:
+        return None
+
+
+def _keep(page: Page, listing: Listing) -> None:
+    """Written whole or not at all; a cache that cannot be written is none."""
+    path = _cache_file(page)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps({"fetched_at": int(time.time()), "document": listing}))
+        draft.replace(path)
+
+
+def _cache_file(page: Page) -> Path:
+    name = hashlib.sha256(page.origin.encode()).hexdigest()[:32]
+    return settings.cache_folder() / "well-known" / f"{name}.json"

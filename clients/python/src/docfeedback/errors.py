@@ -1,0 +1,134 @@
+"""What can go wrong, one tree:
+
+DocFeedbackError
+├── ValidationError     the report has a wrong shape (`details`), or an argument is wrong
+├── PrivateAddress      the page is not a public https page; nothing was sent
+├── PolicyRejected      the report seems to hold a secret (`details`), or a policy refuses it
+├── OptedOut            the owner of the page does not want reports (`since`)
+├── AuthError           no token, a wrong one, or one without the right scope
+├── NotFound            there is no such report, or no Hub at that address
+├── PayloadTooLarge     over `max_bytes`
+├── RateLimited         too many; try again in `retry_after` seconds
+├── ServerError         the Hub failed, or what answers is not a Hub
+└── Unreachable         no answer: refused, broken, or not in time
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, Mapping, Optional, Type
+
+from .contract import message
+
+
+class DocFeedbackError(Exception):
+    """The root. `code` is the word for programs, `str(error)` the sentence for people.
+
+    `status` is the HTTP status where the Hub answered, else None. `fields` is what else is known,
+    by the names that the Hub uses.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        sentence: str,
+        *,
+        status: Optional[int] = None,
+        fields: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.status = status
+        self.fields: Dict[str, Any] = dict(fields or {})
+
+    @classmethod
+    def of(cls, code: str, **values: object) -> DocFeedbackError:
+        """This error with the sentence that `messages.json` holds for `code`."""
+        return cls(code, message(code, **values))
+
+    @property
+    def details(self) -> List[Dict[str, Any]]:
+        """Each fault: `[{"path": <JSON Pointer or header:Name>, "message": …}]`, maybe empty."""
+        faults = self.fields.get("details")
+        return [f for f in faults if isinstance(f, dict)] if isinstance(faults, list) else []
+
+    @property
+    def nothing_was_sent(self) -> bool:
+        """Whether the input or a guard stopped the report before it left."""
+        return self.status is None and not isinstance(self, (Unreachable, ServerError))
+
+
+class ValidationError(DocFeedbackError):
+    pass
+
+
+class PrivateAddress(DocFeedbackError):
+    pass
+
+
+class PolicyRejected(DocFeedbackError):
+    pass
+
+
+class OptedOut(DocFeedbackError):
+    @property
+    def since(self) -> Optional[str]:
+        """RFC 3339, where known."""
+        return self.fields.get("since")
+
+
+class AuthError(DocFeedbackError):
+    pass
+
+
+class NotFound(DocFeedbackError):
+    pass
+
+
+class PayloadTooLarge(DocFeedbackError):
+    @property
+    def max_bytes(self) -> Optional[int]:
+        return self.fields.get("max_bytes")
+
+
+class RateLimited(DocFeedbackError):
+    @property
+    def retry_after(self) -> Optional[int]:
+        """Seconds, where the Hub said so."""
+        return self.fields.get("retry_after")
+
+
+class ServerError(DocFeedbackError):
+    pass
+
+
+class Unreachable(DocFeedbackError):
+    pass
+
+
+_BY_STATUS: Dict[int, Type[DocFeedbackError]] = {
+    400: ValidationError,
+    401: AuthError,
+    403: AuthError,
+    404: NotFound,
+    410: OptedOut,
+    413: PayloadTooLarge,
+    422: PolicyRejected,
+    429: RateLimited,
+}
+
+
+def from_answer(status: int, body: Any, *, retry_after: Optional[str] = None) -> DocFeedbackError:
+    """The error for an answer of 400 and above; `body` is its parsed JSON, or None."""
+    fields = dict(body) if isinstance(body, dict) else {}
+    code = fields.pop("error", None)
+    sentence = fields.pop("message", None)
+    if retry_after is not None and re.fullmatch("[0-9]{1,9}", retry_after):
+        fields["retry_after"] = int(retry_after)
+    kind = _BY_STATUS.get(status, ServerError if status >= 500 else DocFeedbackError)
+    return kind(
+        code if isinstance(code, str) else f"http_{status}",
+        sentence if isinstance(sentence, str) else message("answered", status=status),
+        status=status,
+        fields=fields,
+    )

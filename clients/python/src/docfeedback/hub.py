@@ -1,0 +1,66 @@
+"""Calls of a Hub: one retry of the same bytes, and every answer is a JSON object or an error."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Dict, NamedTuple
+
+from . import web
+from .contract import message
+from .errors import DocFeedbackError, PrivateAddress, ServerError, Unreachable, from_answer
+
+PAUSE_SECONDS = 0.25
+AGAIN_STATUSES = (502, 503, 504)
+AGAIN_REASONS = ("refused", "unknown_host", "broken")
+
+
+class Answered(NamedTuple):
+    """A 2xx answer; `body` has an `id`, as every answer of a Hub has."""
+
+    status: int
+    body: Dict[str, Any]
+
+
+def call(request: web.Request, seconds: float) -> Answered:
+    """The Hub's answer within `seconds`, retry included; else an error of `docfeedback.errors`."""
+    try:
+        answer = _exchange(request, time.monotonic() + seconds)
+    except web.LeadsToPrivate as error:
+        sentence = message("resolves_private", host=error.host)
+        raise PrivateAddress("private_address", sentence) from None
+    except web.Failed as failed:
+        reason = message(failed.reason)
+        raise Unreachable.of("unreachable", url=_hub(request), reason=reason) from failed
+    body = answer.json()
+    has_id = isinstance(body, dict) and isinstance(body.get("id"), str)
+    if 200 <= answer.status < 300 and has_id:
+        return Answered(answer.status, body)
+    raise _error(request, answer, body)
+
+
+def _exchange(request: web.Request, deadline: float) -> web.Answer:
+    try:
+        answer = web.exchange(request, deadline - time.monotonic())
+        if answer.status not in AGAIN_STATUSES:
+            return answer
+    except web.Failed as failed:
+        if failed.reason not in AGAIN_REASONS:
+            raise
+    time.sleep(max(0, min(PAUSE_SECONDS, deadline - time.monotonic())))
+    return web.exchange(request, deadline - time.monotonic())
+
+
+def _error(request: web.Request, answer: web.Answer, body: Any) -> DocFeedbackError:
+    status, url = answer.status, _hub(request)
+    if 300 <= status < 400:
+        location = answer.headers.get("Location", "")
+        sentence = message("redirected", url=url, location=location)
+        return ServerError("redirected", sentence, status=status)
+    if status >= 400 and (isinstance(body, dict) or status not in (404, 405)):
+        return from_answer(status, body, retry_after=answer.headers.get("Retry-After"))
+    sentence = message("not_a_hub", url=url, status=status)
+    return ServerError("not_a_hub", sentence, status=status)
+
+
+def _hub(request: web.Request) -> str:
+    return request.url.split("/v1/")[0]

@@ -1,0 +1,186 @@
+"""The report: its parts, its JSON, and the check that it is complete (the Hub checks the rest)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+from .contract import message
+from .errors import PayloadTooLarge, ValidationError
+
+PROTOCOL_VERSION = "0"
+KINDS = ("broken", "incorrect", "outdated", "missing", "unclear", "other")
+MAX_BYTES = 64 * 1024
+MAX_DEPTH = 20
+
+REQUIRED: Tuple[Tuple[str, Tuple[str, ...]], ...] = (
+    ("/protocol_version", (PROTOCOL_VERSION,)),
+    ("/doc_url", ()),
+    ("/agent/name", ()),
+    ("/report/kind", KINDS),
+    ("/report/summary", ()),
+)
+
+Body = Mapping[str, Any]
+Fault = Dict[str, str]
+
+
+@dataclass(frozen=True)
+class Report:
+    """One statement that a page is broken, incorrect, outdated, missing, unclear, or other.
+
+    `doc_url` is a public https address or a path in your repository; `agent` the name of who
+    reports; `evidence` a list of `{"kind": "observed", "text": …}` (kinds: error_message,
+    attempted_action, expected, observed, code_snippet, quote); `submitted_at` RFC 3339.
+    """
+
+    doc_url: str
+    summary: str
+    kind: str
+    agent: str
+    details: Optional[str] = None
+    suggested_fix: Optional[str] = None
+    evidence: Optional[Sequence[Mapping[str, str]]] = None
+    agent_version: Optional[str] = None
+    agent_vendor: Optional[str] = None
+    task_summary: Optional[str] = None
+    submitted_at: Optional[str] = None
+    locale: Optional[str] = None
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        doc_url: str,
+        summary: str,
+        kind: str,
+        agent: str,
+        details: Optional[str] = None,
+        suggested_fix: Optional[str] = None,
+        evidence: Optional[Sequence[Mapping[str, str]]] = None,
+        agent_version: Optional[str] = None,
+        agent_vendor: Optional[str] = None,
+        task_summary: Optional[str] = None,
+        submitted_at: Optional[str] = None,
+        locale: Optional[str] = None,
+    ) -> Report:
+        """A complete report, or ValidationError."""
+        report = cls(
+            doc_url=doc_url,
+            summary=summary,
+            kind=kind,
+            agent=agent,
+            details=details,
+            suggested_fix=suggested_fix,
+            evidence=evidence,
+            agent_version=agent_version,
+            agent_vendor=agent_vendor,
+            task_summary=task_summary,
+            submitted_at=submitted_at,
+            locale=locale,
+        )
+        check(report.body())
+        return report
+
+    def body(self) -> Dict[str, Any]:
+        """The JSON to send; what is absent is left out, never null."""
+        task_context = _present({"task_summary": self.task_summary})
+        return _present(
+            {
+                "protocol_version": PROTOCOL_VERSION,
+                "doc_url": self.doc_url,
+                "agent": _present(
+                    {
+                        "name": self.agent,
+                        "version": self.agent_version,
+                        "vendor": self.agent_vendor,
+                    }
+                ),
+                "report": _present(
+                    {
+                        "kind": self.kind,
+                        "summary": self.summary,
+                        "details": self.details,
+                        "evidence": self.evidence and [dict(item) for item in self.evidence],
+                        "suggested_fix": self.suggested_fix,
+                    }
+                ),
+                "task_context": task_context or None,
+                "submitted_at": self.submitted_at,
+                "locale": self.locale,
+            }
+        )
+
+
+def check(body: Any) -> None:
+    """Raise ValidationError with every fault, unless the required fields are there."""
+    if not isinstance(body, Mapping):
+        raise _invalid([_fault("", "not_an_object")])
+    faults = [
+        _fault(pointer, code)
+        for pointer, choices in REQUIRED
+        if (code := _wrong(body, pointer, choices))
+    ]
+    if faults:
+        raise _invalid(faults)
+
+
+def encode(body: Body) -> bytes:
+    """The bytes to send, or ValidationError, or PayloadTooLarge."""
+    for pointer, text in texts(body):
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise _invalid([_fault(pointer, "half_a_character")])
+    try:
+        text = json.dumps(dict(body), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError):
+        raise ValidationError.of("not_json_value") from None
+    data = text.encode()
+    if len(data) > MAX_BYTES:
+        raise PayloadTooLarge(
+            "payload_too_large",
+            message("too_large", max_bytes=MAX_BYTES),
+            fields={"max_bytes": MAX_BYTES},
+        )
+    return data
+
+
+def texts(value: Any, pointer: str = "", depth: int = 0) -> Iterator[Tuple[str, str]]:
+    """Every text in a JSON value, with its JSON Pointer (RFC 6901)."""
+    if depth > MAX_DEPTH:
+        raise ValidationError.of("too_deep")
+    if isinstance(value, str):
+        yield pointer, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            step = str(key).replace("~", "~0").replace("/", "~1")
+            yield from texts(item, f"{pointer}/{step}", depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from texts(item, f"{pointer}/{index}", depth + 1)
+
+
+def _wrong(body: Body, pointer: str, choices: Sequence[str]) -> Optional[str]:
+    """The code of what is wrong with a required text, or None."""
+    value: Any = body
+    for step in pointer.split("/")[1:]:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if value is None:
+        return "field_required"
+    if not isinstance(value, str) or not value.strip():
+        return "not_a_text"
+    if choices and value not in choices:
+        return "version_not_0" if choices == (PROTOCOL_VERSION,) else "not_a_kind"
+    return None
+
+
+def _fault(pointer: str, code: str) -> Fault:
+    return {"path": pointer, "message": message(code)}
+
+
+def _invalid(faults: List[Fault]) -> ValidationError:
+    return ValidationError("invalid_report", message("invalid_report"), fields={"details": faults})
+
+
+def _present(fields: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

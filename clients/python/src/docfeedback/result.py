@@ -1,0 +1,14 @@
+"""What a command has to say."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Sequence
+
+
+class Result(NamedTuple):
+    """`lines` for people or `data` for programs, on stdout; `notes` on stderr."""
+
+    lines: Sequence[str]
+    data: Dict[str, Any]
+    notes: Sequence[str] = ()
+    exit_code: int = 0

@@ -1,0 +1,66 @@
+"""Secrets in a report: what looks like one stops the report before it is sent."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, List, Match, NamedTuple, Pattern, Tuple
+
+from .contract import message, table
+from .errors import PolicyRejected
+from .report import texts
+
+LONGEST_PLACEHOLDER = 200  # in a long key such letters may stand by chance
+
+
+class Finding(NamedTuple):
+    """Where a secret is, as a JSON Pointer, and its kind; never the secret itself."""
+
+    field: str
+    kind: str
+
+
+def find(body: Any) -> List[Finding]:
+    """Each field and kind once, in the order of the report."""
+    found = [
+        Finding(pointer, kind)
+        for pointer, text in texts(body)
+        for kind, pattern in _patterns().kinds
+        if any(not _is_placeholder(match) for match in pattern.finditer(text))
+    ]
+    return list(dict.fromkeys(found))
+
+
+def check(body: Any) -> None:
+    """Raise PolicyRejected where the report seems to hold a secret."""
+    findings = find(body)
+    if findings:
+        details = [
+            {"path": field, "message": message("secret_kind", kind=kind)}
+            for field, kind in findings
+        ]
+        raise PolicyRejected("secret_found", message("secret_found"), fields={"details": details})
+
+
+class _Patterns(NamedTuple):
+    placeholder: Pattern[str]
+    words: Pattern[str]
+    kinds: List[Tuple[str, Pattern[str]]]
+
+
+@lru_cache(maxsize=None)
+def _patterns() -> _Patterns:
+    shared = table("secrets.json")
+    return _Patterns(
+        placeholder=re.compile(shared["placeholder"], re.IGNORECASE),
+        words=re.compile(shared["words"]),
+        kinds=[(entry["kind"], re.compile(entry["pattern"])) for entry in shared["kinds"]],
+    )
+
+
+def _is_placeholder(match: Match[str]) -> bool:
+    """Whether what was found only stands for a secret, as documentation is full of."""
+    secret = match[match.lastindex or 0]
+    if len(match[0]) > LONGEST_PLACEHOLDER:
+        return False
+    return bool(_patterns().placeholder.search(secret) or _patterns().words.search(match[0]))

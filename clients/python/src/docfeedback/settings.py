@@ -1,0 +1,104 @@
+"""What the environment and the user's configuration file say; read anew at each call."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Dict, Optional
+
+from .errors import AuthError, DocFeedbackError, ValidationError
+
+REPORTS = "/v1/reports"
+HUB_URL = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+(?:/[A-Za-z0-9._~%/-]*)?", re.IGNORECASE)
+LOOPBACK = re.compile(r"http://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?", re.IGNORECASE)
+TOKEN = re.compile(r"[\x21-\x7e]+")
+DEFAULT_TIMEOUT = 10.0
+
+
+def config_path() -> Path:
+    return _folder("XDG_CONFIG_HOME", ".config") / "config.json"
+
+
+def cache_folder() -> Path:
+    return _folder("XDG_CACHE_HOME", ".cache")
+
+
+def hub_url(given: Optional[str] = None) -> Optional[str]:
+    """The Hub address: as given, DOCFEEDBACK_HUB_URL, or the file's; without a slash at its end."""
+    url = given or os.environ.get("DOCFEEDBACK_HUB_URL") or _config().get("hub_url")
+    return base(url) if url else None
+
+
+def required_hub_url(given: Optional[str] = None) -> str:
+    """The same, or ValidationError where none is known."""
+    url = hub_url(given)
+    if url is None:
+        raise no_hub_url()
+    return url
+
+
+def no_hub_url() -> DocFeedbackError:
+    return ValidationError.of("no_hub_url", path=config_path())
+
+
+def base(url: str) -> str:
+    """The address that `/v1/…` is appended to, or ValidationError."""
+    if not HUB_URL.fullmatch(url):
+        raise ValidationError.of("invalid_hub_url", url=url)
+    url = url.rstrip("/")
+    return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
+
+
+def token(given: Optional[str], hub: str) -> str:
+    """The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
+
+    The file's token belongs to the file's Hub, and no token travels unencrypted.
+    """
+    found = given or os.environ.get("DOCFEEDBACK_TOKEN") or _config_token(hub)
+    if not found:
+        raise AuthError.of("no_token", path=config_path())
+    if not TOKEN.fullmatch(found):
+        raise AuthError.of("invalid_token")
+    if not hub.lower().startswith("https:") and not LOOPBACK.fullmatch(hub):
+        raise AuthError.of("insecure_hub", url=hub)
+    return found
+
+
+def timeout() -> float:
+    """Seconds: DOCFEEDBACK_TIMEOUT, or 10."""
+    text = os.environ.get("DOCFEEDBACK_TIMEOUT")
+    if not text:
+        return DEFAULT_TIMEOUT
+    if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", text) or float(text) == 0:
+        raise ValidationError.of("bad_timeout")
+    return float(text)
+
+
+def _config_token(hub: str) -> Optional[str]:
+    config = _config()
+    owner = config.get("hub_url")
+    return config.get("token") if not owner or base(owner) == hub else None
+
+
+def _config() -> Dict[str, str]:
+    path = config_path()
+    try:
+        config: Any = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError):
+        config = None
+    if not isinstance(config, dict) or not all(
+        isinstance(config.get(name, ""), str) for name in ("hub_url", "token")
+    ):
+        raise ValidationError.of("invalid_config", path=path)
+    return config
+
+
+def _folder(variable: str, default: str) -> Path:
+    """The XDG Base Directory Specification: only an absolute path counts."""
+    home = os.environ.get(variable, "")
+    parent = home if Path(home).is_absolute() else Path(os.path.expanduser("~")) / default  # noqa: PTH111
+    return Path(parent) / "docfeedback"

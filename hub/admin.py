@@ -1,0 +1,43 @@
+"""What is left for operators: leases, and what libraries keep."""
+
+from allauth.account.models import EmailAddress
+from allauth.idp.oidc.models import Client, Token
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from django.contrib import admin
+
+from hub.models import Lease
+from orgs.read_only import ReadOnly
+
+for unused in (EmailAddress, SocialApp, SocialToken):
+    admin.site.unregister(unused)
+for typed_in in (SocialAccount, Client, Token):
+    admin.site.unregister(typed_in)
+
+
+@admin.register(Lease)
+class LeaseAdmin(ReadOnly):
+    list_display = ["name", "holder", "until"]
+
+
+@admin.register(SocialAccount)
+class SocialAccountAdmin(ReadOnly):
+    list_display = ["uid", "user", "provider", "last_login"]
+    list_select_related = ["user"]
+    search_fields = ["uid", "user__username"]
+
+
+@admin.register(Client)
+class ClientAdmin(ReadOnly):
+    list_display = ["name", "id", "created_at"]
+    exclude = ["secret"]
+
+
+@admin.register(Token)
+class TokenAdmin(ReadOnly):
+    """Without their hashes."""
+
+    list_display = ["id", "type", "user", "client", "created_at", "expires_at"]
+    list_select_related = ["user", "client"]
+    list_filter = ["type"]
+    search_fields = ["user__username"]
+    fields = ["type", "user", "client", "created_at", "expires_at", "scopes"]

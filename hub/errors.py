@@ -1,0 +1,114 @@
+"""The one shape of an error: `{"error": <code>, "message": <one sentence>, ...}`, for whatever happens."""
+
+import logging
+
+from django.db import InterfaceError, OperationalError, close_old_connections
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework import exceptions
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.response import Response
+
+from orgs.errors import ApiError
+
+log = logging.getLogger(__name__)
+
+
+class AlwaysJSON(BaseContentNegotiation):
+    """Whatever `Accept` says, the answer is JSON."""
+
+    def select_parser(self, request, parsers):
+        return parsers[0]
+
+    def select_renderer(self, request, renderers, format_suffix=None):
+        return renderers[0], renderers[0].media_type
+
+
+class BadRequest(ApiError):
+    status_code = 400
+    default_code = "bad_request"
+    default_detail = "The request cannot be understood. Is the host name this Hub's own?"
+
+
+class NotFound(ApiError):
+    status_code = 404
+    default_code = "not_found"
+    default_detail = "There is nothing at this address."
+
+
+class FormRefused(ApiError):
+    status_code = 403
+    default_code = "form_refused"
+    default_detail = (
+        "This form was not opened by you, or long ago. Go back, load the page again, and send it."
+    )
+
+
+class Unavailable(ApiError):
+    status_code = 503
+    default_code = "unavailable"
+    default_detail = "The database is away. Nothing was stored; send it again in a moment."
+
+
+class InternalError(ApiError):
+    status_code = 500
+    default_code = "internal_error"
+    default_detail = "Something broke on our side. Nothing was stored unless an id was answered."
+
+
+def handle(exc: Exception, context: dict) -> Response:
+    """Django REST framework's exception handler: every exception of an API view ends here."""
+    error = _api_error(exc, context)
+    headers = getattr(error, "headers", {})
+    if isinstance(error, exceptions.MethodNotAllowed):
+        headers = {"Allow": ", ".join(context["view"].allowed_methods)}
+    return Response(_body(error), status=error.status_code, headers=headers)
+
+
+def _body(error: exceptions.APIException) -> dict:
+    return {
+        "error": error.get_codes(),
+        "message": str(error.detail),
+        **getattr(error, "extra", {}),
+    }
+
+
+def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
+    if isinstance(exc, Http404):
+        return NotFound()
+    if isinstance(exc, exceptions.APIException):
+        return exc
+    path = context["request"].path
+    if isinstance(exc, OperationalError | InterfaceError):
+        log.error("The database is away: %s at %s", exc, path)
+        close_old_connections()
+        return Unavailable(headers={"Retry-After": "5"})
+    log.exception("A crash at %s", path, exc_info=exc)
+    return InternalError()
+
+
+@csrf_exempt
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answers an unknown URL, under /v1/ and elsewhere."""
+    return _page_error(request, NotFound())
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answers what Django refuses before any view, such as a foreign `Host`."""
+    return _page_error(request, BadRequest())
+
+
+def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answers a form without its CSRF token."""
+    return _page_error(request, FormRefused())
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answers a crash outside the API views; Django has logged it."""
+    return _page_error(request, InternalError())
+
+
+def _page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+    if request.path.split("/")[1] == "v1":
+        return JsonResponse(_body(error), status=error.status_code)
+    return HttpResponse(f"{error.detail}\n", status=error.status_code, content_type="text/plain")

@@ -1,0 +1,72 @@
+"""Everything that the Hub keeps for one organization, as one JSON object."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model, QuerySet
+
+from integrations.models import Delivery, Integration
+from orgs.models import Organization
+from reports.models import Report
+
+BATCH = 200  # reports read at once
+
+
+def as_json(organization: Organization) -> Iterator[str]:
+    """`{organization, members, domains, sites, integrations, reports}`, piece by piece."""
+    integrations = Integration.objects.select_related("installation")
+    parts: dict[str, Iterable[dict[str, Any]]] = {
+        "members": _rows(organization.memberships.order_by("pk")),
+        "domains": _rows(organization.domains.order_by("name")),
+        "sites": _rows(organization.sites.order_by("host", "path")),
+        "integrations": (
+            _row(each) | {"installation": _row(each.installation)}
+            for each in integrations.filter(organization=organization)
+        ),
+        "reports": _reports(organization),
+    }
+    yield f'{{"organization": {_dumped(_row(organization))}'
+    for name, rows in parts.items():
+        yield f',\n"{name}": ['
+        for number, row in enumerate(rows):
+            yield f"{',' if number else ''}\n{_dumped(row)}"
+        yield "]"
+    yield "}\n"
+
+
+def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
+    """Oldest first, each with its delivery and attempts; three queries a batch."""
+    mine = Report.objects.filter(organization=organization).order_by("pk")
+    last = ""
+    while batch := list(mine.filter(pk__gt=last)[:BATCH]):
+        found = Delivery.objects.filter(report__in=batch).prefetch_related("attempts")
+        deliveries = {each.report_id: each for each in found}
+        for report in batch:
+            yield _row(report) | {"delivery": _delivery(deliveries.get(report.pk))}
+        last = batch[-1].pk
+
+
+def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
+    if delivery is None:
+        return None
+    return _row(delivery) | {"attempts": [_row(each) for each in delivery.attempts.all()]}
+
+
+def _rows(found: QuerySet) -> Iterator[dict[str, Any]]:
+    return (_row(each) for each in found)
+
+
+def _row(row: Model) -> dict[str, Any]:
+    """All columns, but those that a model keeps from forms, such as hashes."""
+    fields = row._meta.concrete_fields
+    return {
+        each.attname: getattr(row, each.attname)
+        for each in fields
+        if each.editable or each.primary_key
+    }
+
+
+def _dumped(row: dict[str, Any]) -> str:
+    return json.dumps(row, cls=DjangoJSONEncoder, ensure_ascii=False)

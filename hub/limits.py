@@ -1,0 +1,28 @@
+"""Limits for pages that write something for a stranger."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from reports import rates
+from reports.address import client_address
+
+
+def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """The view, for at most `HUB_SIGN_IN_RATE` requests from one address; then 429 in words."""
+
+    @wraps(view)
+    def bounded(request: HttpRequest) -> HttpResponse:
+        try:
+            rates.check(settings.HUB_SIGN_IN_RATE, request.path, client_address(request))
+        except rates.TooMany as error:
+            wait = error.headers["Retry-After"]
+            sentence = f"Too many sign-ins from your address. Try again in {wait} seconds.\n"
+            return HttpResponse(
+                sentence, status=429, content_type="text/plain", headers=error.headers
+            )
+        return view(request)
+
+    return bounded

@@ -1,0 +1,110 @@
+"""The work that nobody asks for: retries, probes, and what runs on a schedule."""
+
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import NamedTuple
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+
+from hub.models import Lease
+from integrations import holds, reconciling, retries
+from orgs import reverification
+
+log = logging.getLogger(__name__)
+
+RUNNER = "maintain"
+LEASE = timedelta(seconds=40)  # with RENEW: a runner that was killed is replaced within a minute
+RENEW = 10  # seconds
+PAUSE = 1  # seconds between two rounds
+LONGEST_JOB = 30  # seconds, where a job can be told to stop; retries wait for it
+
+
+class Job(NamedTuple):
+    """Something that is run once every so often in the whole installation."""
+
+    name: str
+    every: timedelta
+    run: Callable[[Callable[[], bool]], object]  # given what says whether to go on
+
+
+def _prune_queue(go_on: Callable[[], bool]) -> None:
+    """Forget tasks that are done; what became of a delivery is in its own row."""
+    if settings.HUB_FORWARDING == "queue":
+        call_command("prune_db_task_results", verbosity=0)
+
+
+def _prune_sessions(go_on: Callable[[], bool]) -> None:
+    call_command("clearsessions", verbosity=0)
+
+
+JOBS = [
+    Job("probe", timedelta(minutes=1), lambda go_on: holds.probe()),
+    Job("domains", timedelta(minutes=5), reverification.maintain),
+    Job("reconcile installations", timedelta(minutes=1), lambda go_on: reconciling.reconcile_due()),
+    Job("prune queue", timedelta(days=1), _prune_queue),
+    Job("prune sessions", timedelta(days=1), _prune_sessions),
+]
+
+
+class Runner:
+    """One process that does the maintenance while it has the lease, and stands by while not."""
+
+    def __init__(self) -> None:
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.stopping = threading.Event()
+        self._mine = threading.Event()
+
+    def run(self) -> None:
+        """Until `stopping` is set."""
+        threading.Thread(target=self._hold_lease, daemon=True).start()
+        while not self.stopping.is_set():
+            if self._mine.wait(PAUSE):
+                self._round()
+                self.stopping.wait(PAUSE)
+        Lease.objects.give_back(RUNNER, holder=self.name)
+
+    def _round(self) -> None:
+        """What is due, then the jobs whose time has come."""
+        self._do("retry", lambda: retries.retry(retries.due_ids(), go_on=self._go_on))
+        for job in JOBS:
+            self._do(job.name, partial(self._run_in_turn, job))
+
+    def _run_in_turn(self, job: Job) -> None:
+        if self._go_on() and Lease.objects.take_turn(job.name, every=job.every):
+            until = time.monotonic() + LONGEST_JOB
+            job.run(lambda: self._go_on() and time.monotonic() < until)
+
+    def _do(self, name: str, work: Callable[[], object]) -> None:
+        """An error ends one piece of work, and neither the others nor the runner."""
+        try:
+            work()
+        except Exception:
+            log.exception("Maintenance broke off at: %s", name)
+            self.stopping.wait(PAUSE)
+        finally:
+            connection.close()
+
+    def _go_on(self) -> bool:
+        return self._mine.is_set() and not self.stopping.is_set()
+
+    def _hold_lease(self) -> None:
+        """Take the lease when it is free, and prolong it for as long as this process lives."""
+        while not self.stopping.is_set():
+            try:
+                mine = Lease.objects.take(RUNNER, holder=self.name, duration=LEASE)
+            except Exception:
+                log.exception("The maintenance lease could not be asked for")
+                mine = False
+            finally:
+                connection.close()
+            (self._mine.set if mine else self._mine.clear)()
+            self.stopping.wait(RENEW)

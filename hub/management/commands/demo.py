@@ -1,0 +1,154 @@
+"""`manage.py demo`: the whole journey on this machine. `script/demo` sets the environment for it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urlsplit
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from integrations.configuration import configure
+from integrations.management.commands.sandbox import code_host, wait_for_interrupt
+from integrations.models import Installation, Integration
+from integrations.sandbox import CodeHost
+from integrations.sites import claim_site
+from orgs.models import Membership, Organization
+
+FOLDER = settings.VAR_DIR / "demo"
+PAGE = f"https://acme.{settings.HUB_PAGES_HOST}/docs/install"
+REPORT = {
+    "protocol_version": "0",
+    "doc_url": PAGE,
+    "agent": {"name": "demo"},
+    "report": {
+        "kind": "outdated",
+        "summary": "The install command names a package that is gone",
+        "details": "The page says `npm install acme-cli`. The package is called `@acme/cli` now.",
+        "suggested_fix": "Write `npm install @acme/cli`.",
+    },
+}
+START_TIMEOUT = 30  # seconds
+
+
+class Command(BaseCommand):
+    help = (
+        "Starts the Hub with a sandbox code host and an organization that is set up, sends one "
+        "report, and shows the issue that it became. Serves until Ctrl-C."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--once", action="store_true", help="exit after the issue is there")
+
+    def handle(self, *args, once: bool, **options) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that what it started ends too
+        _start_afresh()
+        host = code_host()
+        with host.serving(port=urlsplit(settings.HUB_GITHUB_URL).port or 0):
+            call_command("migrate", verbosity=0)
+            _set_up(host)
+            with _serving():
+                self._show(_send(REPORT))
+                if not once:
+                    self.stdout.write("\nServing until Ctrl-C.")
+                    wait_for_interrupt()
+
+    def _show(self, answer: dict) -> None:
+        with urllib.request.urlopen(f"{_hub()}/v1/reports/{answer['id']}") as response:  # noqa: S310
+            receipt = json.load(response)
+        if not receipt["issue_url"]:
+            raise CommandError(f"The report did not become an issue: {receipt}")
+        self.stdout.write(
+            f"A report about {PAGE}\n"
+            f"became the issue   {receipt['issue_url']}\n"
+            f"Its receipt:       {answer['receipt_url']}\n"
+            f"All issues:        {settings.HUB_GITHUB_URL}/acme/docs/issues\n"
+            f"Sign in as alice:  {settings.HUB_BASE_URL}/login/\n"
+            f"Send your own:     POST {settings.HUB_BASE_URL}/v1/reports (see the README)"
+        )
+
+
+def _start_afresh() -> None:
+    """Forget the last demo, and make the app's key. Only ever in var/demo."""
+    database = Path(settings.DATABASES["default"]["NAME"])
+    if not settings.DEBUG or database.parent != FOLDER:
+        raise CommandError("The demo is started by script/demo, which keeps it in var/demo.")
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    Path(settings.HUB_GITHUB_PRIVATE_KEY).write_bytes(pem)
+
+
+def _set_up(host: CodeHost) -> None:
+    """The organization acme: alice may come, issues go to acme/docs, and its site is claimed."""
+    repository = host.add_repository("acme", "docs")
+    installed = host.add_installation("acme", repositories=[repository])
+    acme = Organization.objects.create(name="acme")
+    alice = host.account("alice")
+    member = Membership.objects.create(
+        organization=acme, github_id=alice.id, login=alice.login, role=Membership.Role.OWNER
+    )
+    Integration.objects.create(
+        organization=acme,
+        installation=Installation.objects.create(github_id=installed.id, account="acme"),
+    )
+    configure(member, repo_owner="acme", repo_name="docs")
+    claim_site(acme, f"https://acme.{settings.HUB_PAGES_HOST}/docs/")
+
+
+@contextmanager
+def _serving() -> Iterator[None]:
+    """The production server, as a process of its own, while the block runs."""
+    process = subprocess.Popen([sys.executable, "manage.py", "serve"], cwd=settings.BASE_DIR)
+    try:
+        deadline = time.monotonic() + START_TIMEOUT
+        while not _ready():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise CommandError(f"The Hub did not start on port {settings.HUB_PORT}.")
+            time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _ready() -> bool:
+    try:
+        with urllib.request.urlopen(f"{_hub()}/readyz", timeout=5):  # noqa: S310
+            return True
+    except (URLError, ConnectionError):
+        return False
+
+
+def _send(report: dict) -> dict:
+    """As an agent would: by the command line, which says here what it does."""
+    command = [sys.executable, "-m", "docfeedback", "report", "--file", "-", "--hub-url", _hub()]
+    ended = subprocess.run(  # noqa: S603  (our own, with our own words)
+        [*command, "--json"],
+        input=json.dumps(report),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(settings.BASE_DIR / "clients/python/src")},
+        check=False,
+    )
+    if ended.returncode:
+        raise CommandError(f"The report was not sent: {ended.stdout}{ended.stderr}")
+    return json.loads(ended.stdout)
+
+
+def _hub() -> str:
+    return f"http://127.0.0.1:{settings.HUB_PORT}"

@@ -1,0 +1,88 @@
+"""`manage.py serve`: the production server."""
+
+import logging
+import subprocess
+import sys
+import threading
+from argparse import ArgumentParser
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from granian import Granian
+from granian.constants import Interfaces
+from granian.log import LogLevels
+
+log = logging.getLogger(__name__)
+
+RESTART_AFTER = 5  # seconds
+
+
+class Command(BaseCommand):
+    help = (
+        "Serves the Hub on HUB_HOST (default 127.0.0.1) and PORT (default 8000) until it is told to "
+        "stop, and runs `maintain` beside it."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--no-maintain", action="store_true", help="only serve")
+
+    def handle(self, *args, no_maintain: bool, **options) -> None:
+        if settings.HUB_PROCESSES > 1 and not settings.REDIS_URL:
+            raise CommandError(
+                "HUB_PROCESSES is more than 1, so the processes have to share their rate limits: "
+                "set REDIS_URL, or leave HUB_PROCESSES at 1."
+            )
+        _collect_static_files()
+        server = Granian(
+            "hub.wsgi:application",
+            address=settings.HUB_HOST,
+            port=settings.HUB_PORT,
+            interface=Interfaces.WSGI,
+            workers=settings.HUB_PROCESSES,
+            blocking_threads=settings.HUB_THREADS,
+            respawn_failed_workers=True,
+            workers_kill_timeout=15,
+            log_level=LogLevels.error,
+        )
+        if not no_maintain:
+            keeper = MaintenanceKeeper()
+            server.on_startup(keeper.start)
+            server.on_shutdown(keeper.stop)
+        server.serve()
+
+
+def _collect_static_files() -> None:
+    """Without them no page can be shown. While debugging they are served from where they are."""
+    if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
+        call_command("collectstatic", interactive=False, verbosity=0)
+
+
+class MaintenanceKeeper:
+    """Runs `maintain` as a process of its own, and again where it ends by itself."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        threading.Thread(target=self._keep, daemon=True).start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._process:
+            self._process.terminate()
+            try:
+                self._process.wait(15)
+            except subprocess.TimeoutExpired:
+                self._process.kill()  # what it was sending is reconciled later
+
+    def _keep(self) -> None:
+        while not self._stopping.is_set():
+            self._process = subprocess.Popen(
+                [sys.executable, "manage.py", "maintain", "--with-parent"], cwd=settings.BASE_DIR
+            )
+            status = self._process.wait()
+            if not self._stopping.is_set():
+                log.error("maintain ended with %s; it is started again", status)
+                self._stopping.wait(RESTART_AFTER)

@@ -1,0 +1,39 @@
+"""What the processes of one Hub agree on."""
+
+import uuid
+from datetime import timedelta
+
+from django.db import models
+from django.db.models import Q
+
+from orgs import clock
+
+
+class LeaseQuerySet(models.QuerySet):
+    def take(self, name: str, *, holder: str, duration: timedelta) -> bool:
+        """Take the lease, or prolong it; False while somebody else has it."""
+        self.get_or_create(name=name, defaults={"until": clock.now()})
+        free = Q(until__lte=clock.now()) | Q(holder=holder)
+        return bool(
+            self.filter(free, name=name).update(holder=holder, until=clock.now() + duration)
+        )
+
+    def take_turn(self, name: str, *, every: timedelta) -> bool:
+        """Whether it is time to do something that is done once every so often, by one process."""
+        return self.take(name, holder=uuid.uuid4().hex, duration=every)
+
+    def give_back(self, name: str, *, holder: str) -> None:
+        self.filter(name=name, holder=holder).update(until=clock.now())
+
+
+class Lease(models.Model):
+    """Who does a thing that one process may do at a time, and until when it is theirs alone."""
+
+    name = models.CharField(max_length=100, primary_key=True)
+    holder = models.CharField(max_length=255, blank=True)
+    until = models.DateTimeField()
+
+    objects = LeaseQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.holder or 'nobody'} until {self.until:%H:%M:%S}"

@@ -1,0 +1,244 @@
+"""Settings, read from the environment at the top of this file. docs/decisions.md says why some are as they are."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.utils import get_random_secret_key
+from limits import parse_many
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = BASE_DIR / "var"
+
+env = environ.Env()
+
+
+def _rate(name: str, default: str) -> str:
+    """A rate such as `60/minute;400/hour`, seen to be one before the first report comes."""
+    rate = env.str(name, default)
+    try:
+        parse_many(rate)
+    except ValueError as error:
+        message = f"{name} is {rate!r}: give a rate such as 60/minute or 20/minute;400/hour."
+        raise ImproperlyConfigured(message) from error
+    return rate
+
+
+DEBUG = env.bool("HUB_DEBUG", False)
+
+HUB_BASE_URL = env.str("HUB_BASE_URL", "http://localhost:8000").rstrip("/")
+
+HUB_GITHUB_URL = env.str("HUB_GITHUB_URL", "https://github.com").rstrip("/")
+HUB_GITHUB_APP_ID = env.str("HUB_GITHUB_APP_ID", "")
+HUB_GITHUB_APP_SLUG = env.str("HUB_GITHUB_APP_SLUG", "")
+HUB_GITHUB_CLIENT_ID = env.str("HUB_GITHUB_CLIENT_ID", "")
+HUB_GITHUB_CLIENT_SECRET = env.str("HUB_GITHUB_CLIENT_SECRET", "")
+HUB_GITHUB_PRIVATE_KEY = env.str("HUB_GITHUB_PRIVATE_KEY", "")  # PEM, or the path of a PEM file
+HUB_GITHUB_WEBHOOK_SECRET = env.str("HUB_GITHUB_WEBHOOK_SECRET", "")
+HUB_PAGES_HOST = env.str("HUB_PAGES_HOST", "github.io").lower()
+
+HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's where it is empty
+
+HUB_TRUSTED_PROXIES = env.int("HUB_TRUSTED_PROXIES", 0)
+HUB_REPORT_RATE = _rate("HUB_REPORT_RATE", "60/minute")
+HUB_HOST_RATE = _rate("HUB_HOST_RATE", "600/minute")
+HUB_TOTAL_RATE = _rate("HUB_TOTAL_RATE", "6000/minute")
+HUB_SIGN_IN_RATE = _rate("HUB_SIGN_IN_RATE", "30/minute")
+HUB_ISSUE_RATE = _rate("HUB_ISSUE_RATE", "20/minute;400/hour")
+HUB_FORWARDING = env.str("HUB_FORWARDING", "inline")
+REDIS_URL = env.str("REDIS_URL", "")
+
+HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
+HUB_PORT = env.int("PORT", 8000)
+HUB_PROCESSES = env.int("HUB_PROCESSES", 1)
+HUB_THREADS = env.int("HUB_THREADS", 32)
+HUB_DEDUP_DAYS = env.int("HUB_DEDUP_DAYS", 30)
+
+
+def _secret_key() -> str:
+    """The operator's key; while debugging, one that is made once and kept in var/."""
+    if key := env.str("HUB_SECRET_KEY", ""):
+        return key
+    if not DEBUG:
+        raise ImproperlyConfigured(
+            "Set HUB_SECRET_KEY to a long random text. "
+            "(For a trial on your own machine, set HUB_DEBUG=true instead.)"
+        )
+    path = VAR_DIR / "secret_key"
+    if not path.exists():
+        VAR_DIR.mkdir(exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(get_random_secret_key())
+    return path.read_text()
+
+
+def _database() -> dict:
+    """DATABASE_URL with what each engine needs to keep the promises of the Hub."""
+    url = env.str("DATABASE_URL", "")
+    if not url:
+        VAR_DIR.mkdir(exist_ok=True)
+        url = f"sqlite:///{VAR_DIR / 'hub.sqlite3'}"
+    database = environ.Env.db_url_config(url)
+    options = database.setdefault("OPTIONS", {})
+    if database["ENGINE"].endswith("sqlite3"):
+        options["transaction_mode"] = "IMMEDIATE"  # a writer waits its turn, and fails never midway
+        options["timeout"] = 5
+        options["init_command"] = "PRAGMA journal_mode=WAL"
+    else:
+        options["connect_timeout"] = 5
+        database["CONN_HEALTH_CHECKS"] = (
+            True  # the pool's connections outlive a restart of the server
+        )
+        options["pool"] = {"min_size": 1, "max_size": HUB_THREADS + 4, "timeout": 5}
+    return database
+
+
+SECRET_KEY = _secret_key()
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "orgs.User"
+
+ALLOWED_HOSTS = [urlsplit(HUB_BASE_URL).hostname or "localhost", "localhost", "127.0.0.1", "[::1]"]
+
+INSTALLED_APPS = [
+    "hub.apps.OperatorsConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "allauth.idp.oidc",
+    "rest_framework",
+    "django_tasks",
+    "django_tasks_db",
+    "orgs",
+    "reports",
+    "integrations",
+    "hub.apps.HubConfig",
+]
+
+MIDDLEWARE = [
+    "hub.scheme.public_scheme",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+ROOT_URLCONF = "hub.urls"
+WSGI_APPLICATION = "hub.wsgi.application"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "hub.errors.AlwaysJSON",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "hub.errors.handle",
+    "UNAUTHENTICATED_USER": None,
+}
+
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "settings"
+SOCIALACCOUNT_ONLY = True
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_ADAPTER = "orgs.github_account.Browsers"
+SOCIALACCOUNT_ADAPTER = "orgs.github_account.Accounts"
+SOCIALACCOUNT_QUERY_EMAIL = False
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_PROVIDERS = {
+    "github": {
+        "provider_class": "orgs.github_account.Provider",
+        "APP": {"client_id": HUB_GITHUB_CLIENT_ID, "secret": HUB_GITHUB_CLIENT_SECRET},
+        "SCOPE": ["read:user"],
+        "OAUTH_PKCE_ENABLED": True,
+        # Its API is elsewhere than an Enterprise host's, which is what naming it would mean.
+        **({} if HUB_GITHUB_URL == "https://github.com" else {"GITHUB_URL": HUB_GITHUB_URL}),
+    }
+}
+
+HTTPS = HUB_BASE_URL.startswith("https://")
+SESSION_ENGINE = "orgs.sessions"
+MESSAGE_STORAGE = "hub.messages.HostCookie"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"
+CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_TRUSTED_ORIGINS = [HUB_BASE_URL]  # a proxy may pass on another Host
+CSRF_FAILURE_VIEW = "hub.errors.form_refused"
+SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "connect-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'", HUB_GITHUB_URL],  # the form of /login/ leads there
+        "frame-ancestors": ["'none'"],
+    }
+}
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # HSTS for other names of the same domain,
+    "security.W021",  # and in the browsers' lists: not this Hub's to decide
+    "security.W008",  # the proxy in front leads from http to https
+]
+
+TASK_BACKENDS = {
+    "inline": "django_tasks.backends.immediate.ImmediateBackend",
+    "queue": "django_tasks_db.DatabaseBackend",
+}
+if HUB_FORWARDING not in TASK_BACKENDS:
+    raise ImproperlyConfigured(f"HUB_FORWARDING is {HUB_FORWARDING!r}: set it to inline or queue.")
+TASKS = {"default": {"BACKEND": TASK_BACKENDS[HUB_FORWARDING]}}
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-us"
+USE_I18N = False
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "hub.logs.JSONLines"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {"django_tasks": {"level": "WARNING"}},
+}

@@ -1,0 +1,113 @@
+"""`/settings/account/`: members, theme, export, and the way to delete."""
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from hub import export
+from hub.settings_pages.access import MemberRequest, members_only
+from integrations import inviting
+from orgs import members
+from orgs.errors import ApiError
+from orgs.models import Membership
+
+YEAR = 365 * 24 * 60 * 60  # seconds
+SYSTEM = "system"
+
+
+class MemberForm(forms.Form):
+    """Somebody to be added."""
+
+    login = forms.CharField(
+        max_length=100,
+        label="GitHub login",
+        help_text="Such as octocat. They join at their next sign-in.",
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
+    )
+    role = forms.ChoiceField(
+        choices=Membership.Role.choices,
+        initial=Membership.Role.MEMBER,
+        label="Role",
+        help_text="Owners also add and remove members.",
+    )
+
+
+class ThemeForm(forms.Form):
+    """How the pages look in this browser."""
+
+    theme = forms.ChoiceField(
+        choices=[(SYSTEM, "As the system does"), ("light", "Light"), ("dark", "Dark")],
+        label="Colors",
+    )
+
+
+@members_only
+def account(request: MemberRequest) -> HttpResponse:
+    """Who belongs to the organization; the form adds somebody."""
+    form = MemberForm(request.POST or None)
+    if form.is_valid():
+        wanted = form.cleaned_data
+        try:
+            added = inviting.invite(wanted["login"], role=wanted["role"], by=request.membership)
+        except ApiError as error:
+            form.add_error("login", str(error.detail))
+        else:
+            messages.success(request, f"{added.login} is {members.in_words(added.role)} now.")
+            return redirect("account")
+    organization = request.membership.organization
+    context = {
+        "form": form,
+        "theme_form": ThemeForm(initial={"theme": request.COOKIES.get("theme", SYSTEM)}),
+        "me": request.membership,
+        "is_owner": request.membership.role == Membership.Role.OWNER,
+        "organization": organization,
+        "members": organization.memberships.order_by("-role", "login"),
+    }
+    return render(request, "hub/account.html", context)
+
+
+@members_only
+def remove(request: MemberRequest, member_id: int) -> HttpResponse:
+    """Asks; then the member goes, by their own wish or an owner's."""
+    mine = Membership.objects.filter(organization=request.membership.organization)
+    gone = get_object_or_404(mine, pk=member_id)
+    is_me = gone.pk == request.membership.pk
+    if request.method != "POST":
+        return render(request, "hub/remove_member.html", {"gone": gone, "is_me": is_me})
+    try:
+        members.remove(gone, by=request.membership)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        left = request.membership.organization.name
+        who = "You have" if is_me else f"{gone.login} has"
+        messages.success(request, f"{who} left {left}.")
+    return redirect("account")
+
+
+@require_POST
+@members_only
+def theme(request: MemberRequest) -> HttpResponse:
+    """Kept in a cookie of this browser, and nowhere else."""
+    form = ThemeForm(request.POST)
+    answer = redirect("account")
+    if form.is_valid() and form.cleaned_data["theme"] != SYSTEM:
+        chosen = form.cleaned_data["theme"]
+        answer.set_cookie("theme", chosen, max_age=YEAR, samesite="Lax", secure=settings.HTTPS)
+    else:
+        answer.delete_cookie("theme", samesite="Lax")
+    return answer
+
+
+@members_only
+def export_all(request: MemberRequest) -> StreamingHttpResponse:
+    """Everything that the Hub keeps for the organization, sent as it is read."""
+    text = export.as_json(request.membership.organization)
+    answer = StreamingHttpResponse(text, content_type="application/json")
+    name = f"docs-feedback-hub-{timezone.now():%Y-%m-%d}.json"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer

@@ -1,0 +1,139 @@
+"""`/settings/claims/`: which pages are the organization's, and how that is proved."""
+
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+
+from hub.settings_pages.access import MemberRequest, members_only
+from integrations import sites
+from orgs import claims as domain_claims
+from orgs import hosts, verification
+from orgs.errors import ApiError
+from orgs.ids import is_id
+from orgs.models import Domain, Organization, Site
+
+ANSWER = "dns-answer"  # in the session: the id of a claim, and what DNS answered
+ELSEWHERE = (
+    "Another organization has verified this domain, and its DNS record is still there. "
+    "Remove that record first; then check again, and the domain passes on to you."
+)
+
+
+class ClaimForm(forms.Form):
+    """An address in any spelling: a host name, or the URL of a page."""
+
+    address = forms.CharField(
+        max_length=2048,
+        label="Address of your docs",
+        help_text="Such as docs.example.com, or the address of a site that a repository publishes.",
+        widget=forms.TextInput(attrs={"autocomplete": "url", "spellcheck": "false"}),
+    )
+
+    def save(self, organization: Organization) -> Domain | Site | None:
+        """The claim; None where it is refused, which is an error of the form."""
+        try:
+            return _claimed(organization, self.cleaned_data["address"])
+        except hosts.NotClaimable as error:
+            self.add_error("address", str(error).replace("`", ""))
+        except ApiError as error:
+            self.add_error("address", str(error.detail).replace("`", ""))
+        return None
+
+
+@members_only
+def claims(request: MemberRequest) -> HttpResponse:
+    mine = request.membership.organization
+    context = {
+        "domains": mine.domains.order_by("name"),
+        "sites": mine.sites.order_by("host", "path"),
+    }
+    return render(request, "hub/claims.html", context)
+
+
+@members_only
+def new(request: MemberRequest) -> HttpResponse:
+    """One field; what is in it decides how it is proved."""
+    form = ClaimForm(request.POST or None)
+    if form.is_valid() and (claim := form.save(request.membership.organization)):
+        if isinstance(claim, Site):
+            messages.success(request, f"{claim.url} is yours: reports about it come to you now.")
+        return redirect("settings-claim", claim.id)
+    context = {"form": form, "pages_host": settings.HUB_PAGES_HOST}
+    return render(request, "hub/new_claim.html", context)
+
+
+@members_only
+def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
+    """A claim and its state; for a domain, the record to publish, and what DNS answered last."""
+    found = _find(request, claim_id)
+    if isinstance(found, Site):
+        return render(request, "hub/site.html", {"site": found})
+    if request.method == "POST":
+        request.session[ANSWER] = {found.id: _checked(found)}
+        return redirect("settings-claim", found.id)
+    hint = "" if found.verified_at else request.session.get(ANSWER, {}).get(found.id, "")
+    return render(request, "hub/domain.html", {"domain": found, "hint": hint, **_record(found)})
+
+
+@members_only
+def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
+    """Asks; then the claim is given up."""
+    found = _find(request, claim_id)
+    if request.method == "POST":
+        if isinstance(found, Site):
+            sites.release_site(found)
+        else:
+            found.give_up()
+        messages.success(request, f"{found} is not claimed any more.")
+        return redirect("settings-claims")
+    return render(request, "hub/delete_claim.html", {"claim": found})
+
+
+def _claimed(organization: Organization, address: str) -> Domain | Site:
+    """A site where the address is below the pages host, else a domain."""
+    url = address if "//" in address else f"https://{address}"
+    host = _host(url)
+    pages = hosts.normalize(settings.HUB_PAGES_HOST)
+    if host and (host == pages or hosts.is_user_site(host, pages_host=pages)):
+        return sites.claim_site(organization, url)[0]
+    return domain_claims.claim_domain(organization, host or address)[0]
+
+
+def _host(url: str) -> str:
+    """The host of a URL in its one spelling; empty where there is none."""
+    try:
+        return hosts.normalize(urlsplit(url).hostname or "")
+    except ValueError:
+        return ""
+
+
+def _checked(domain: Domain) -> str:
+    """What DNS answers, in words; empty where the record is there."""
+    try:
+        return verification.check(domain).hint
+    except verification.VerifiedElsewhere:
+        return ELSEWHERE
+    except verification.Gone:
+        raise Http404 from None
+
+
+def _record(domain: Domain) -> dict[str, str]:
+    """What to type at the DNS provider; the short name is without the registrable name above it."""
+    pages = settings.HUB_PAGES_HOST
+    names = [domain.name, *hosts.parents(domain.name)]
+    zone = next((each for each in names if hosts.is_registrable(each, pages_host=pages)), "")
+    return {"zone": zone, "short_name": domain.record_name.removesuffix(f".{zone}")}
+
+
+def _find(request: MemberRequest, claim_id: str) -> Domain | Site:
+    mine = request.membership.organization
+    if is_id(claim_id):
+        if domain := mine.domains.filter(pk=claim_id).first():
+            return domain
+        if site := mine.sites.filter(pk=claim_id).first():
+            return site
+    raise Http404

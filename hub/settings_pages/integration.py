@@ -1,0 +1,156 @@
+"""`/settings/integration/`: the app, the repository, the template."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from hub.settings_pages.access import MemberRequest, members_only
+from hub.settings_pages.overview import integration_of
+from hub.settings_pages.previews import previews
+from integrations import api, configuration, installation
+from integrations.issue_text import DEFAULT_TEMPLATE, PLACEHOLDERS
+from integrations.models import Integration
+from orgs.errors import ApiError
+from orgs.models import Membership, User
+
+PAGE = "settings-integration"
+
+
+class IntegrationForm(forms.Form):
+    """Where issues go, and what they look like. GitHub and the journey check all of it."""
+
+    repository = forms.RegexField(
+        r"\A[\w.-]{1,100}/[\w.-]{1,100}\Z",
+        widget=forms.Select,
+        error_messages={"required": "Choose a repository.", "invalid": "Choose a repository."},
+    )
+    issue_template = forms.CharField(
+        required=False,
+        strip=False,
+        label="Template of the issues",
+        help_text="Markdown. Leave it empty for the default. Placeholders: "
+        + ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        + ".",
+        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
+    )
+
+    def save(self, member: Membership) -> Integration | None:
+        """The integration; None where GitHub or the journey refuses, which is an error of the form."""
+        owner, _, name = self.cleaned_data["repository"].partition("/")
+        try:
+            return configuration.configure(
+                member,
+                repo_owner=owner,
+                repo_name=name,
+                issue_template=self.cleaned_data["issue_template"],
+            )
+        except (configuration.UnknownPlaceholder, configuration.TemplateTooLong) as error:
+            self.add_error("issue_template", str(error.detail))
+        except ApiError as error:
+            self.add_error("repository", str(error.detail))
+        return None
+
+
+@members_only
+def integration(request: MemberRequest) -> HttpResponse:
+    """Without an installation, the way to one; else the form, its preview and what can be done."""
+    mine = integration_of(request.membership.organization)
+    if mine is None:
+        return render(request, "hub/install.html")
+    form = IntegrationForm(request.POST or None, initial=_initial(mine))
+    asks_to_save = request.method == "POST" and "preview" not in request.POST
+    if asks_to_save and form.is_valid() and (saved := form.save(request.membership)):
+        messages.success(request, f"Issues go to {saved.repository} now.")
+        return redirect(PAGE)
+    if "live" in request.POST:
+        return render(request, "hub/_preview.html", _preview(request, form))
+    form.fields["repository"].widget.choices = _choices(request, form, mine)
+    context = {"form": form, "integration": mine, **_preview(request, form)}
+    return render(request, "hub/integration.html", context)
+
+
+@members_only
+@require_POST
+def install(request: MemberRequest) -> HttpResponse:
+    """On to GitHub, to install the app or to use an installation that is there."""
+    begun = installation.begin(request.membership)
+    existing = "existing" in request.POST
+    return redirect(begun.use_existing_url if existing else begun.install_url)
+
+
+def callback(request: HttpRequest) -> HttpResponseBase:
+    """The browser comes back from GitHub: to a page, if somebody sits before it; else as JSON."""
+    sees_pages = "text/html" in request.headers.get("Accept", "")
+    if not (sees_pages and isinstance(request.user, User)):
+        return api.Callback.as_view()(request)
+    try:
+        done = api.completed(request.GET, request.user)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+        return redirect(PAGE)
+    match done:
+        case installation.SignInFirst():
+            return redirect(done.url)
+        case installation.Choose():
+            context = {"installations": done.installations}
+            return render(request, "hub/choose_installation.html", context)
+    messages.success(request, f"The app is installed on {done.installation.account}.")
+    return redirect(PAGE)
+
+
+@members_only
+@require_POST
+def try_again(request: MemberRequest) -> HttpResponse:
+    try:
+        saved = configuration.try_again(request.membership)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        messages.success(request, f"{saved.repository} takes issues again. What was held goes on.")
+    return redirect(PAGE)
+
+
+@members_only
+def disconnect(request: MemberRequest) -> HttpResponse:
+    """Asks; then the repository is forgotten."""
+    mine = integration_of(request.membership.organization)
+    if mine is None or mine.repository_id is None:
+        return redirect(PAGE)
+    if request.method == "POST":
+        configuration.forget(request.membership.organization)
+        messages.success(request, f"{mine.repository} gets no issues any more.")
+        return redirect(PAGE)
+    return render(request, "hub/disconnect.html", {"integration": mine})
+
+
+def _initial(mine: Integration) -> dict[str, str]:
+    template = mine.issue_template or DEFAULT_TEMPLATE
+    return {"repository": mine.repository, "issue_template": template}
+
+
+def _choices(request: MemberRequest, form: IntegrationForm, mine: Integration) -> list[Any]:
+    """What GitHub says that this person may choose, and what is chosen; an error becomes the form's."""
+    chosen = form["repository"].value()
+    names = [chosen] if chosen else []
+    try:
+        found = configuration.repositories(request.membership, page=1)
+    except ApiError as error:
+        messages.warning(request, f"The list of repositories is not there. {error.detail}")
+    else:
+        names += [each.full_name for each in found.repositories if each.full_name != chosen]
+    return [("", "Choose…"), *((name, name) for name in sorted(names, key=str.lower))]
+
+
+def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
+    """The previews of what is in the form; none, but the reason, where the template is refused."""
+    template = form["issue_template"].value() or ""
+    try:
+        template = configuration.checked_template(template)
+    except ApiError as error:
+        return {"refused": str(error.detail)}
+    return {"previews": previews(template, request.membership.organization)}

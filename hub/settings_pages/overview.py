@@ -1,0 +1,80 @@
+"""`/settings/`: what is left to set up, what needs attention, and what has come in."""
+
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Sum
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from hub.settings_pages import tasks, weeks
+from hub.settings_pages.access import MemberRequest, members_only
+from integrations.models import Delivery, Integration
+from orgs.models import Organization
+from reports.models import Report
+
+LATEST = 5
+NOTICES, NEWS = 5, timedelta(days=14)
+MOST_REPORTED = 5
+SHOWN = ["id", "received_at", "doc_url", "kind", "summary", "times_reported"]
+
+
+class Received(NamedTuple):
+    report: Report
+    delivery: Delivery | None
+
+
+@members_only
+def overview(request: MemberRequest) -> HttpResponse:
+    """Twelve queries, however much there is."""
+    mine = request.membership.organization
+    integration = integration_of(mine)
+    domains = list(mine.domains.order_by("name"))
+    sites = list(mine.sites.order_by("host", "path"))
+    deliveries = _by_status(mine)
+    to_do = tasks.set_up(integration, domains, sites=sites, deliveries=deliveries)
+    context: dict[str, Any] = {
+        "membership": request.membership,
+        "integration": integration,
+        "tasks": to_do,
+        "left": sum(each.state is not tasks.State.DONE for each in to_do),
+        "held": deliveries.get(Delivery.Status.HELD, 0),
+        "failed": deliveries.get(Delivery.Status.FAILED, 0),
+        "notices": mine.notices.filter(at__gte=timezone.now() - NEWS)[:NOTICES],
+        "lapsed": [
+            *(each for each in domains if each.lapsed_at),
+            *(each for each in sites if each.lapsed_at),
+        ],
+        "weeks": weeks.bars(mine),
+        "pages": _most_reported(mine),
+        "latest": _latest(mine),
+    }
+    return render(request, "hub/overview.html", context)
+
+
+def integration_of(organization: Organization) -> Integration | None:
+    """With its installation."""
+    known = Integration.objects.select_related("installation")
+    return known.filter(organization=organization).first()
+
+
+def _by_status(organization: Organization) -> dict[str, int]:
+    mine = Delivery.objects.filter(integration__organization=organization)
+    return dict(mine.values_list("status").annotate(Count("pk")).order_by())
+
+
+def _most_reported(organization: Organization) -> list[Any]:
+    """The pages that most was said about in the weeks shown."""
+    since = timezone.now() - timedelta(weeks=weeks.WEEKS)
+    received = Report.objects.filter(organization=organization, received_at__gte=since)
+    pages = received.values("canonical_url").annotate(times=Sum("times_reported"))
+    return list(pages.order_by("-times", "canonical_url")[:MOST_REPORTED])
+
+
+def _latest(organization: Organization) -> list[Received]:
+    received = Report.objects.filter(organization=organization)
+    latest = list(received.order_by("-received_at", "-id").only(*SHOWN)[:LATEST])
+    known = Delivery.objects.filter(report__in=latest)
+    deliveries = {each.report_id: each for each in known.defer("body")}
+    return [Received(each, deliveries.get(each.pk)) for each in latest]

@@ -1,0 +1,193 @@
+"""`/settings/reports/`: what has come in, and what became of each."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from hub.settings_pages import csv_lines
+from hub.settings_pages.access import MemberRequest, members_only
+from integrations import report_list, trying_again
+from integrations.models import Delivery
+from integrations.report_list import NONE, Received
+from orgs.ids import is_id
+from reports.models import Report
+
+IN_WORDS = {  # a status, for people
+    "pending": "Waiting",
+    "sending": "Being sent",
+    "sent": "Sent",
+    "held": "Held",
+    "failed": "Failed",
+    NONE: "Not forwarded",
+}
+TONES = {"sent": "good", "pending": "wait", "sending": "wait", "held": "wait", "failed": "bad"}
+COLUMNS = [
+    "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
+    "status", "reason", "issue_url",
+]  # fmt: skip
+
+
+class FilterForm(forms.Form):
+    """What the list is narrowed down to. The address holds it."""
+
+    q = forms.CharField(
+        required=False,
+        max_length=report_list.LONGEST_SEARCH,
+        label="Search",
+        widget=forms.TextInput(attrs={"type": "search"}),
+    )
+    status = forms.ChoiceField(
+        required=False, choices=[("", "Any"), *IN_WORDS.items()], label="Status"
+    )
+    kind = forms.ChoiceField(
+        required=False, choices=[("", "Any"), *Report.Kind.choices], label="Kind"
+    )
+
+
+class State(NamedTuple):
+    """A status as the pages show it."""
+
+    words: str
+    tone: str
+
+
+def state(status: str) -> State:
+    return State(IN_WORDS[status], TONES.get(status, "off"))
+
+
+@members_only
+def reports(request: MemberRequest) -> HttpResponse:
+    """One page of the list, or what is wrong with the address."""
+    asked = report_list.asked_in(request.GET.dict())
+    form = FilterForm(request.GET)
+    page = None
+    if form.is_valid() and not list(report_list.faults(asked)):
+        page = report_list.page(request.membership.organization, asked)
+    rows = [(each, state(each.status)) for each in page.reports] if page else []
+    following = page.following if page else None
+    context = {
+        "form": form,
+        "is_refused": page is None,
+        "rows": rows,
+        "is_narrowed": bool(asked.keys() & {"q", "status", "kind"}),
+        "cursor": asked.get("cursor"),
+        "first_page": _address(request, cursor=None),
+        "next_page": _address(request, cursor=following) if following else "",
+        "csv": "reports.csv" + _address(request, cursor=None),
+    }
+    return render(request, "hub/reports.html", context, status=400 if page is None else 200)
+
+
+@members_only
+def as_csv(request: MemberRequest) -> StreamingHttpResponse:
+    """All that the filters let through, as a table for a spreadsheet, sent as it is read."""
+    asked = report_list.asked_in(request.GET.dict())
+    if list(report_list.faults(asked)):
+        raise Http404
+    found = report_list.everything(request.membership.organization, asked)
+    answer = StreamingHttpResponse(csv_lines.lines(_table(found)), content_type="text/csv")
+    name = f"reports-{timezone.now():%Y-%m-%d}.csv"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+@members_only
+def report(request: MemberRequest, report_id: str) -> HttpResponse:
+    """One report: its text, what went to GitHub, and every attempt."""
+    mine = _report(request, report_id)
+    delivery = _delivery(mine)
+    received = Received(mine, delivery)
+    context = {
+        "report": mine,
+        "delivery": delivery,
+        "state": state(received.status),
+        "attempts": list(delivery.attempts.all()) if delivery else [],
+        "obstacle": trying_again.obstacle(delivery) if delivery else "",
+    }
+    return render(request, "hub/report.html", context)
+
+
+@members_only
+def raw(request: MemberRequest, report_id: str) -> HttpResponse:
+    """The words of the reporter and nothing around them, which no browser takes for a page."""
+    mine = _report(request, report_id)
+    parts = [mine.summary, mine.details, *_evidence(mine), mine.suggested_fix]
+    text = "\n\n".join(part for part in parts if part)
+    answer = HttpResponse(f"{text}\n", content_type="text/plain; charset=utf-8")
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer
+
+
+@require_POST
+@members_only
+def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
+    """*Try again*: one more try now, and the page says what came of it."""
+    delivery = _delivery(_report(request, report_id))
+    if delivery is None:
+        raise Http404
+    try:
+        trying_again.try_again(delivery)
+    except trying_again.CannotTryAgain as error:
+        messages.error(request, str(error.detail))
+    else:
+        delivery.refresh_from_db()
+        tell = messages.success if delivery.status == Delivery.Status.SENT else messages.warning
+        tell(request, _outcome(delivery))
+    return redirect("report", report_id)
+
+
+def _outcome(delivery: Delivery) -> str:
+    if delivery.status == Delivery.Status.SENT:
+        return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
+    if delivery.status in (Delivery.Status.HELD, Delivery.Status.FAILED):
+        return f"It did not arrive. {delivery.reason}"
+    return f"It has not arrived yet, and is tried again by itself. {delivery.reason}".strip()
+
+
+def _report(request: MemberRequest, report_id: str) -> Report:
+    mine = Report.objects.filter(organization=request.membership.organization)
+    found = mine.filter(pk=report_id).first() if is_id(report_id) else None
+    if found is None:
+        raise Http404
+    return found
+
+
+def _delivery(report: Report) -> Delivery | None:
+    return Delivery.objects.select_related("integration").filter(report=report).first()
+
+
+def _evidence(report: Report) -> Iterator[str]:
+    for each in report.evidence:
+        yield f"{each['kind']}:\n{each['text']}"
+
+
+def _address(request: MemberRequest, *, cursor: str | None) -> str:
+    """The same filters, from another place in the list."""
+    query = request.GET.copy()
+    query.pop("cursor", None)
+    if cursor:
+        query["cursor"] = cursor
+    return f"?{query.urlencode()}"
+
+
+def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
+    yield COLUMNS
+    for report, delivery in found:
+        yield [
+            report.id,
+            report.received_at.isoformat(),
+            report.kind,
+            report.summary,
+            report.doc_url,
+            report.agent_name,
+            report.times_reported,
+            delivery.status if delivery else NONE,
+            delivery.reason if delivery else "",
+            delivery.issue_url if delivery else "",
+        ]

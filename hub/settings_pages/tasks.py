@@ -1,0 +1,87 @@
+"""The four tasks between a sign-in and the first issue."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from integrations.models import Delivery, Integration
+from orgs.models import Domain, Site
+
+
+class State(Enum):
+    """A word, and the shape beside it."""
+
+    DONE = "Done", "good"
+    WAITING = "Waiting", "wait"
+    TO_DO = "To do", "todo"
+    CANNOT_START = "Cannot start yet", "off"
+
+    @property
+    def word(self) -> str:
+        return self.value[0]
+
+    @property
+    def shape(self) -> str:
+        return self.value[1]
+
+
+class Task(NamedTuple):
+    name: str
+    page: str  # the name of its address
+    state: State
+    hint: str
+
+
+def set_up(
+    integration: Integration | None,
+    domains: Sequence[Domain],
+    *,
+    sites: Sequence[Site],
+    deliveries: dict[str, int],
+) -> list[Task]:
+    """What an organization has done and has still to do; `deliveries` is how many by status."""
+    configured = integration is not None and integration.repository_id is not None
+    proved = any(each.verified_at for each in domains) or any(not each.lapsed_at for each in sites)
+    return [
+        _install(integration),
+        _choose(integration),
+        _claim(domains, sites, proved=proved),
+        _test(deliveries, can_start=configured and proved),
+    ]
+
+
+def _install(integration: Integration | None) -> Task:
+    task = "Install the app", "settings-integration"
+    if integration is None:
+        return Task(*task, State.TO_DO, "It opens the issues, and may do nothing else.")
+    return Task(*task, State.DONE, f"On {integration.installation.account}.")
+
+
+def _choose(integration: Integration | None) -> Task:
+    task = "Choose the repository", "settings-integration"
+    if integration is None:
+        return Task(*task, State.CANNOT_START, "Install the app first.")
+    if integration.repository_id is None:
+        return Task(*task, State.TO_DO, "Issues are opened there, from a template of yours.")
+    return Task(*task, State.DONE, f"Issues go to {integration.repository}.")
+
+
+def _claim(domains: Sequence[Domain], sites: Sequence[Site], *, proved: bool) -> Task:
+    task = "Prove which pages are yours", "settings-claims"
+    if proved:
+        theirs = [each.name for each in domains if each.verified_at]
+        theirs += [each.url for each in sites if not each.lapsed_at]
+        more = f" and {len(theirs) - 1} more" if len(theirs) > 1 else ""
+        return Task(*task, State.DONE, f"{theirs[0]}{more}.")
+    if domains:
+        return Task(*task, State.WAITING, f"For the DNS record of {domains[0].name}.")
+    return Task(*task, State.TO_DO, "By a DNS record, or by the repository that publishes them.")
+
+
+def _test(deliveries: dict[str, int], *, can_start: bool) -> Task:
+    task = "Send a test report", "settings-test"
+    if deliveries.get(Delivery.Status.SENT):
+        return Task(*task, State.DONE, "Reports arrive as issues.")
+    if not can_start:
+        return Task(*task, State.CANNOT_START, "It needs a repository and a page that is yours.")
+    return Task(*task, State.TO_DO, "See one become an issue.")

@@ -1,0 +1,32 @@
+"""The addresses of the settings screen, below /settings/."""
+
+from django.urls import path
+
+from hub.settings_pages import account, claims, integration, overview, reports, test_reports
+from orgs import settings_pages
+
+urlpatterns = [
+    path("", overview.overview, name="settings"),
+    path("integration/", integration.integration, name="settings-integration"),
+    path("integration/install/", integration.install, name="settings-install"),
+    path("integration/try-again/", integration.try_again, name="settings-try-again"),
+    path("integration/disconnect/", integration.disconnect, name="settings-disconnect"),
+    path("test/", test_reports.new, name="settings-test"),
+    path("test/<str:report_id>/", test_reports.sent, name="settings-tested"),
+    path("claims/", claims.claims, name="settings-claims"),
+    path("claims/new/", claims.new, name="settings-new-claim"),
+    path("claims/<str:claim_id>/", claims.claim, name="settings-claim"),
+    path("claims/<str:claim_id>/delete/", claims.delete, name="settings-delete-claim"),
+    path("reports/", reports.reports, name="settings-reports"),
+    path("reports/reports.csv", reports.as_csv, name="reports-csv"),
+    path("reports/<str:report_id>/", reports.report, name="report"),
+    path("reports/<str:report_id>/raw", reports.raw, name="raw-report"),
+    path("reports/<str:report_id>/try-again/", reports.try_again, name="try-again"),
+    path("tokens/", settings_pages.tokens, name="tokens"),
+    path("tokens/<int:token_id>/revoke/", settings_pages.revoke, name="revoke-token"),
+    path("account/", account.account, name="account"),
+    path("account/members/<int:member_id>/remove/", account.remove, name="remove-member"),
+    path("account/theme/", account.theme, name="theme"),
+    path("account/export.json", account.export_all, name="export"),
+    path("account/delete/", settings_pages.delete, name="delete-account"),
+]

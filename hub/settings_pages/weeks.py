@@ -1,0 +1,53 @@
+"""Reports a week, as a chart and as a table."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.db.models import Count
+from django.db.models.functions import TruncWeek
+from django.utils import timezone
+
+from orgs.models import Organization
+from reports.models import Report
+
+WEEKS = 8
+HEIGHT, STEP, WIDTH = 120, 48, 32  # of the bars, in units of the drawing
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A week by its Monday, and where its bar stands."""
+
+    week: date
+    reports: int
+    x: int
+    height: int
+
+    @property
+    def y(self) -> int:
+        return HEIGHT - self.height + 20  # room for the number above
+
+    @property
+    def middle(self) -> int:
+        return self.x + WIDTH // 2
+
+
+def bars(organization: Organization) -> list[Bar]:
+    """The last eight weeks, this one last."""
+    today = timezone.now().date()
+    monday = today - timedelta(days=today.weekday())
+    weeks = [monday - timedelta(weeks=ago) for ago in reversed(range(WEEKS))]
+    received = Report.objects.filter(organization=organization, received_at__date__gte=weeks[0])
+    counted = received.values_list(TruncWeek("received_at")).annotate(Count("pk")).order_by()
+    return drawn(weeks, {week.date(): count for week, count in counted})
+
+
+def drawn(weeks: Iterable[date], counts: dict[date, int]) -> list[Bar]:
+    """A bar a week, the highest as high as the drawing; a count above none is always to be seen."""
+    highest = max(counts.values(), default=1)
+    return [
+        Bar(week, count, x=number * STEP + 8, height=count and max(2, HEIGHT * count // highest))
+        for number, week in enumerate(weeks)
+        for count in [counts.get(week, 0)]
+    ]

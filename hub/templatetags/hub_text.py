@@ -1,0 +1,24 @@
+"""Text of the journeys, as pages show it."""
+
+import re
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.filter
+def codes(text: str) -> SafeString:
+    """`text` with what stands between backticks shown as code.
+
+    >>> codes("Set Name to `_hub`.")
+    'Set Name to <code>_hub</code>.'
+    """
+    parts = enumerate(re.split(r"`([^`]+)`", text))
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html("<code>{}</code>", part) if odd % 2 else part,) for odd, part in parts),
+    )

@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class IntegrationsConfig(AppConfig):
+    name = "integrations"
+
+    def ready(self) -> None:
+        from integrations import ownership_receivers, receivers  # noqa: F401  (connects the signals)

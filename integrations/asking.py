@@ -1,0 +1,30 @@
+"""Asking GitHub while a maintainer waits: where it cannot be asked, nothing is saved, and they are told."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+from integrations import github_api
+from orgs.errors import ApiError
+
+DEADLINE = 10  # seconds, for all that one call of a maintainer asks
+
+
+class CodeHostUnavailable(ApiError):
+    status_code = 502
+    default_code = "code_host_unavailable"
+
+
+@contextmanager
+def github() -> Iterator[float]:
+    """Gives the deadline (in `time.monotonic`); no database connection is held meanwhile.
+
+    Raises `CodeHostUnavailable` for what the block does not catch itself.
+    """
+    connection.close()
+    try:
+        yield time.monotonic() + DEADLINE
+    except github_api.GitHubError as error:
+        raise CodeHostUnavailable(f"{error} Nothing was saved; try again in a moment.") from error

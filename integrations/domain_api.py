@@ -1,0 +1,97 @@
+"""The maintainer's calls about domains."""
+
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from integrations import shapes
+from integrations.api import Body, OptOutBody, read
+from orgs import claims, hosts, verification
+from orgs.api import MaintainerView
+from orgs.errors import ApiError
+from orgs.models import Domain, Organization
+from reports import shape
+
+
+class DomainBody(Body):
+    domain: shape.Text = Field(max_length=2048)
+
+
+class InvalidDomain(ApiError):
+    status_code = 400
+    default_code = "invalid_domain"
+
+
+class PublicSuffix(ApiError):
+    status_code = 422
+    default_code = "public_suffix"
+
+
+class UseSiteClaim(ApiError):
+    status_code = 422
+    default_code = "use_site_claim"
+
+
+class NotYours(ApiError):
+    status_code = 404
+    default_code = "not_found"
+    default_detail = "You have not claimed this domain."
+
+
+class VerifiedElsewhere(ApiError):
+    status_code = 409
+    default_code = "verified_elsewhere"
+    default_detail = (
+        "Another organization has verified this domain, and its DNS record is still there. "
+        "Remove that record first; then verify again, and the domain passes on to you."
+    )
+
+
+class Domains(MaintainerView):
+    """`POST /v1/orgs/me/domains`: claim a domain. 200 where it is claimed already."""
+
+    def post(self, request: Request) -> Response:
+        text = read(DomainBody, request).domain
+        try:
+            domain, is_new = claims.claim_domain(self.organization, text)
+        except hosts.UseSiteClaim as error:
+            raise UseSiteClaim(str(error)) from None
+        except hosts.PublicSuffix as error:
+            raise PublicSuffix(str(error)) from None
+        except hosts.NotClaimable as error:
+            raise InvalidDomain(str(error)) from None
+        return Response(shapes.claim(domain), status=201 if is_new else 200)
+
+
+class OneDomain(MaintainerView):
+    """`/v1/orgs/me/domains/<domain>`: give it up, or opt out with it."""
+
+    def delete(self, request: Request, name: str) -> Response:
+        _find(self.organization, name).give_up()
+        return Response(status=204)
+
+    def patch(self, request: Request, name: str) -> Response:
+        opted_out = read(OptOutBody, request).opted_out
+        domain = _find(self.organization, name)
+        domain.opt_out(opted_out)
+        return Response(shapes.domain(domain))
+
+
+class VerifyDomain(MaintainerView):
+    """`POST /v1/orgs/me/domains/<domain>/verify`: look for the record, and say what DNS answers."""
+
+    def post(self, request: Request, name: str) -> Response:
+        try:
+            domain, hint = verification.check(_find(self.organization, name))
+        except verification.VerifiedElsewhere:
+            raise VerifiedElsewhere from None
+        except (verification.Gone, Domain.DoesNotExist):
+            raise NotYours from None
+        return Response({**shapes.claim(domain), "hint": hint or None})
+
+
+def _find(organization: Organization, text: str) -> Domain:
+    try:
+        return claims.claim_of(organization, text)
+    except Domain.DoesNotExist:
+        raise NotYours from None

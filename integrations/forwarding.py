@@ -1,0 +1,146 @@
+"""The way out: one report becomes one issue, however often this is called."""
+
+import logging
+import time
+from contextlib import suppress
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from integrations import bounded, claims, github_api, holds, pacing
+from integrations.evidence import evidence_text
+from integrations.issue_text import DEFAULT_TEMPLATE, render_issue
+from integrations.models import Delivery, Integration
+from integrations.models.delivery import LeaseLost
+from reports.models import Report
+
+log = logging.getLogger(__name__)
+
+DEADLINE = 10  # seconds, for everything that GitHub is asked about one delivery
+SOON = timedelta(seconds=5)
+CLOCKS_DIFFER = timedelta(hours=2)  # by at most this, between the database and GitHub
+
+
+def forward_new(report_id: str) -> None:
+    """A report that has just come in does not overtake those that wait for their turn."""
+    if not Delivery.objects.has_elders(report_id):
+        forward(report_id)
+
+
+def forward(report_id: str) -> None:
+    """Bring a report as far on its way as it can get now.
+
+    Records what became of it, and raises nothing of GitHub's.
+    """
+    deadline = time.monotonic() + DEADLINE
+    if bounded.is_full() or not (delivery := pacing.claim(report_id)):
+        return  # sent, held, being sent by someone else, or to wait for its turn
+    try:
+        _try(delivery, deadline)
+    except LeaseLost:
+        log.warning("The delivery of report %s was taken over by another process", report_id)
+    except Exception:  # nobody above would tell the maintainer
+        log.exception("The delivery of report %s stumbled", report_id)
+        with suppress(LeaseLost):
+            delivery.stumble()
+
+
+def _try(delivery: Delivery, deadline: float) -> None:
+    """One attempt, from claimed to recorded."""
+    if not delivery.report.is_still_owned():
+        return delivery.hold(Delivery.Cause.OWNERSHIP, claims.LOST)
+    if not delivery.has_target():  # the integration was disconnected just now
+        return delivery.hold(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
+    try:
+        found = _look_for(delivery, deadline)
+        if delivery.outcome_unknown_since and not found and not delivery.has_settled():
+            return delivery.wait_for_settling()
+        issue = found or _create(delivery, deadline)
+    except github_api.Suspended as error:
+        with transaction.atomic():
+            delivery.hold(Delivery.Cause.INTEGRATION, str(error))
+            holds.suspend(delivery.integration.installation, str(error))
+    except github_api.Blocked as error:
+        _block(delivery, str(error))
+    except github_api.Refused as error:
+        delivery.fail(str(error))
+    except github_api.Limited as error:
+        delivery.integration.installation.leave_alone_for(error.wait)
+        delivery.wait(str(error), error.wait)
+    except github_api.Busy as error:
+        delivery.wait(str(error), SOON)
+    except github_api.Unreachable as error:
+        delivery.postpone(str(error))
+    except github_api.OutcomeUnknown as error:
+        delivery.reconcile_later(str(error))
+    else:
+        delivery.succeed(issue.number, issue.url, adopted=found is not None)
+        if not found:  # a list may be read where nothing can be written
+            _lift_holds(delivery.integration)
+
+
+def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
+    """The issue of a delivery whose answer was lost, if it is there."""
+    if not delivery.outcome_unknown_since:
+        return None
+    since = delivery.outcome_unknown_since - CLOCKS_DIFFER
+    connection.close()  # none is held while GitHub takes its time
+    return github_api.find_issue(
+        delivery.target, marker(delivery.report_id), since=since, deadline=deadline
+    )
+
+
+def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
+    """Write down what is sent, and send it."""
+    if delivery.outcome_unknown_since:
+        delivery.record_again()
+    else:
+        delivery.record(*render(delivery.report, delivery.integration.issue_template))
+    connection.close()
+    return github_api.create_issue(
+        delivery.target, delivery.title, delivery.body, deadline=deadline
+    )
+
+
+def _block(delivery: Delivery, problem: str) -> None:
+    """The repository takes nothing; that is the integration's problem only if it is its repository."""
+    if delivery.target.id != delivery.integration.repository_id:
+        delivery.fail(
+            f"It was sent to {delivery.repository}, and nobody can look there now. {problem}"
+        )
+        return
+    with transaction.atomic():
+        delivery.hold(Delivery.Cause.INTEGRATION, problem)
+        holds.block(delivery.integration, problem)
+
+
+def _lift_holds(integration: Integration) -> None:
+    """An issue was made: what was in the way is gone."""
+    if integration.installation.suspended_at:
+        holds.resume(integration.installation)
+    elif integration.probe_at:
+        holds.unblock(integration)
+
+
+def render(report: Report, template: str) -> tuple[str, str]:
+    """Title and body of a report's issue, with the Hub's footer and marker."""
+    receipt_url = f"{settings.HUB_BASE_URL}/r/{report.id}/"
+    fields = {
+        "summary": report.summary,
+        "details": report.details,
+        "doc_url": report.doc_url,
+        "agent_name": report.agent_name,
+        "report_kind": report.kind,
+        "suggested_fix": report.suggested_fix,
+        "evidence": evidence_text(report.evidence),
+        "report_id": report.id,
+        "receipt_url": receipt_url,
+    }
+    title, body = render_issue(template or DEFAULT_TEMPLATE, fields)
+    return title, f"{body}\n\n---\n[Receipt of this report]({receipt_url})\n\n{marker(report.id)}"
+
+
+def marker(report_id: str) -> str:
+    """How the Hub knows its issue again. No reporter can write it: `<` is broken in their text."""
+    return f"<!-- hub:{report_id} -->"

@@ -1,0 +1,87 @@
+"""All of GitHub: the only package that calls out to it.
+
+Plain functions, our types in and out. Each is bounded by a deadline (in `time.monotonic`), and
+raises one of:
+
+    GitHubError
+    |- Unreachable     nothing was made; try again later
+    |  |- Busy         we are too busy to ask
+    |  |- TimedOut     there was no answer before the deadline
+    |  `- Limited      GitHub said when: `.wait`
+    |- OutcomeUnknown  the issue may or may not have been made
+    `- Refused         GitHub said no
+       |- Blocked      to everything for this repository, until something is changed there
+       |- Suspended    to everything for this installation
+       `- BadCode      to the code that a browser brought along
+
+    issues.py         opening one, and finding it again
+    people.py         who somebody is, and which installations they see
+    installations.py  what an installation may do, and where
+    tokens.py, transport.py, answers.py, errors.py: how all of them ask
+
+Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,
+.../rest/apps/installations, .../rest/collaborators/collaborators and
+https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+"""
+
+from integrations.github_api.errors import (
+    BadCode,
+    Blocked,
+    Busy,
+    GitHubError,
+    Limited,
+    OutcomeUnknown,
+    Refused,
+    Suspended,
+    TimedOut,
+    Unreachable,
+)
+from integrations.github_api.installations import (
+    Candidate,
+    InstallationFacts,
+    Page,
+    Person,
+    RepositoryFacts,
+    app_slug,
+    candidate,
+    installation,
+    pushable,
+    repository,
+    repository_facts,
+)
+from integrations.github_api.issues import Issue, create_issue, find_issue
+from integrations.github_api.people import Visitor, person, visitor
+from integrations.github_api.tokens import forget_tokens
+from integrations.github_api.transport import private_key
+
+__all__ = [
+    "BadCode",
+    "Blocked",
+    "Busy",
+    "Candidate",
+    "GitHubError",
+    "InstallationFacts",
+    "Issue",
+    "Limited",
+    "OutcomeUnknown",
+    "Page",
+    "Person",
+    "Refused",
+    "RepositoryFacts",
+    "Suspended",
+    "TimedOut",
+    "Unreachable",
+    "Visitor",
+    "app_slug",
+    "candidate",
+    "create_issue",
+    "find_issue",
+    "forget_tokens",
+    "installation",
+    "person",
+    "private_key",
+    "pushable",
+    "repository",
+    "repository_facts",
+    "visitor",
+]

@@ -1,0 +1,77 @@
+"""What GitHub answers, and what it says there about its limits and its clock."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+from integrations.github_api.errors import Limited, Unreachable
+
+NONSENSE = timedelta(seconds=60)
+MAX_DIGITS = 20  # of a number of seconds; more of them do not make the wait longer
+LONGEST_WAIT = timedelta(hours=1)
+
+
+class Answer(NamedTuple):
+    """What GitHub said: the status, headers by lower-case name, and the JSON (None where it was none)."""
+
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+    @property
+    def message(self) -> str:
+        return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+
+
+def raise_for_limit(answer: Answer) -> None:
+    """https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api"""
+    if answer.status not in (403, 429):
+        return
+    headers = answer.headers
+    if "retry-after" in headers:
+        raise Limited(_wait(headers["retry-after"], answer))
+    if headers.get("x-ratelimit-remaining") == "0":
+        reset = _number(headers.get("x-ratelimit-reset", ""))
+        raise Limited(_capped(reset - date(answer).timestamp()))
+    if answer.status == 429 or "rate limit" in answer.message.lower():
+        raise Limited(NONSENSE)
+
+
+@contextmanager
+def making_sense() -> Iterator[None]:
+    """For what makes nothing: an answer of another shape than GitHub's is as good as none."""
+    try:
+        yield
+    except (KeyError, TypeError, IndexError) as error:
+        raise Unreachable("GitHub's answer made no sense.") from error
+
+
+def date(answer: Answer) -> datetime:
+    """GitHub's clock where it tells the time, else ours."""
+    try:
+        return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
+    except (KeyError, ValueError):
+        return datetime.now(UTC)
+
+
+def _wait(retry_after: str, answer: Answer) -> timedelta:
+    """`Retry-After` in seconds or as a date (RFC 9110, 10.2.3)."""
+    try:
+        until = parsedate_to_datetime(retry_after).astimezone(UTC)
+    except ValueError:
+        return _capped(_number(retry_after))
+    return _capped((until - date(answer)).total_seconds())
+
+
+def _number(text: str) -> float:
+    """A number of seconds; NaN for nonsense."""
+    return float(text[:MAX_DIGITS]) if text.isdecimal() else math.nan
+
+
+def _capped(seconds: float) -> timedelta:
+    if math.isnan(seconds):
+        return NONSENSE
+    return timedelta(seconds=min(max(seconds, 1), LONGEST_WAIT.total_seconds()))

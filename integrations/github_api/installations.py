@@ -1,0 +1,190 @@
+"""What an installation of the app may do, in which repositories, and who else may.
+
+https://docs.github.com/en/rest/apps/installations
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from integrations.github_api import tokens
+from integrations.github_api.answers import Answer, making_sense
+from integrations.github_api.errors import Suspended, Unreachable
+from integrations.github_api.transport import all_bounded_by, bounded_by, look_up, with_token
+
+PAGE = 50
+LOOK, WRITE = {"metadata": "read"}, {"issues": "write"}
+
+
+class InstallationFacts(NamedTuple):
+    """An installation as GitHub describes it; `account` is the login it is on."""
+
+    id: int
+    account: str
+    is_suspended: bool
+    may_write_issues: bool
+
+
+class RepositoryFacts(NamedTuple):
+    """A repository as GitHub describes it."""
+
+    id: int
+    owner: str
+    name: str
+    is_private: bool
+    has_issues: bool
+    is_archived: bool
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner}/{self.name}"
+
+
+class Person(NamedTuple):
+    """An account by its number; the login is how GitHub wants to be asked about it."""
+
+    github_id: int
+    login: str
+
+
+class Candidate(NamedTuple):
+    """A repository that might become a target, and what a person may do there."""
+
+    repository: RepositoryFacts
+    may_see: bool
+    may_push: bool
+
+
+class Page(NamedTuple):
+    """Some repositories; `following` is the number of the next page, None on the last."""
+
+    repositories: list[RepositoryFacts]
+    following: int | None
+
+
+def installation_facts(body: Mapping[str, Any]) -> InstallationFacts:
+    """From GitHub's JSON."""
+    return InstallationFacts(
+        body["id"],
+        body["account"].get("login") or body["account"]["slug"],  # an enterprise has no login
+        bool(body.get("suspended_at")),
+        body["permissions"].get("issues") == "write",
+    )
+
+
+def repository_facts(body: Mapping[str, Any]) -> RepositoryFacts:
+    """From GitHub's JSON."""
+    return RepositoryFacts(
+        body["id"],
+        body["owner"]["login"],
+        body["name"],
+        body.get("private", True),
+        body.get("has_issues", True),
+        body.get("archived", False),
+    )
+
+
+def app_slug(*, deadline: float) -> str:
+    """The short name of the app whose key this is."""
+    return bounded_by(_app_slug, deadline=deadline)
+
+
+def installation(installation_id: int, *, deadline: float) -> InstallationFacts | None:
+    """The installation as it is now; None where the app is not installed there any more."""
+    with making_sense():
+        return bounded_by(partial(_installation, installation_id), deadline=deadline)
+
+
+def repository(
+    installation_id: int, repository_id: int, *, deadline: float
+) -> RepositoryFacts | None:
+    """The repository as it is now; None where the installation does not reach it. May raise `Suspended`."""
+    wish = partial(_mint, installation_id, repository_ids=[repository_id], permissions=LOOK)
+    with making_sense():
+        answer = bounded_by(wish, deadline=deadline)
+        return repository_facts(answer.body["repositories"][0]) if answer.status == 201 else None
+
+
+def candidate(
+    installation_id: int, full_name: str, *, person: Person, deadline: float
+) -> Candidate | None:
+    """The installation's repository of that owner and name, where the app may write issues.
+
+    None where there is none. May raise `Suspended`.
+    """
+    ask = partial(_candidate, installation_id, full_name, person)
+    with making_sense():
+        return bounded_by(ask, deadline=deadline)
+
+
+def pushable(installation_id: int, *, person: Person, page: int, deadline: float) -> Page:
+    """Of one page of the installation's repositories, those that the person may push to."""
+    with making_sense():
+        token, body = bounded_by(partial(_page, installation_id, page), deadline=deadline)
+        listed = [repository_facts(each) for each in body["repositories"]]
+        rights = all_bounded_by(
+            [partial(_permission, token, each.id, person) for each in listed], deadline=deadline
+        )
+        found = [each for each, right in zip(listed, rights, strict=True) if _pushes(right)]
+        return Page(found, page + 1 if page * PAGE < body["total_count"] else None)
+
+
+def _app_slug() -> str:
+    answer = tokens.ask_as_app("GET", "/app")
+    if answer.status != 200:
+        raise Unreachable(f"GitHub answered {answer.status} when asked about the app.")
+    return answer.body["slug"]
+
+
+def _installation(installation_id: int) -> InstallationFacts | None:
+    answer = tokens.ask_as_app("GET", f"/app/installations/{installation_id}")
+    if answer.status == 404:
+        return None
+    if answer.status != 200:
+        raise Unreachable(f"GitHub answered {answer.status} when asked about the installation.")
+    return installation_facts(answer.body)
+
+
+def _candidate(installation_id: int, full_name: str, person: Person) -> Candidate | None:
+    name = full_name.partition("/")[2]
+    answer = _mint(installation_id, repositories=[name], permissions=WRITE)
+    if answer.status != 201:
+        return None
+    found = repository_facts(answer.body["repositories"][0])
+    if found.full_name.lower() != full_name.lower():
+        return None
+    right = _permission(answer.body["token"], found.id, person)
+    return Candidate(found, not found.is_private or right != "none", _pushes(right))
+
+
+def _page(installation_id: int, page: int) -> tuple[str, Any]:
+    """A token that can only look, and the repositories that it sees."""
+    answer = _mint(installation_id, permissions=LOOK)
+    if answer.status != 201:
+        raise Unreachable(f"GitHub gave no token: {answer.message}.")
+    token = answer.body["token"]
+    path = "/installation/repositories"
+    return token, look_up(with_token(token), path, per_page=PAGE, page=page)
+
+
+def _mint(installation_id: int, **wish: Any) -> Answer:
+    """A token as wished for: 201, or 422 where the installation has not got all that."""
+    answer = tokens.mint(installation_id, **wish)
+    if answer.status in (403, 404):
+        raise Suspended("The app is suspended, or not installed any more.")
+    return answer
+
+
+def _permission(token: str, repository_id: int, person: Person) -> str:
+    """`admin`, `write`, `read` or `none`: what GitHub says of this login, if it is that person's."""
+    login = quote(person.login, safe="")
+    path = f"/repositories/{repository_id}/collaborators/{login}/permission"
+    body = look_up(with_token(token), path)
+    if body is None or body["user"]["id"] != person.github_id:
+        return "none"
+    return body["permission"]
+
+
+def _pushes(permission: str) -> bool:
+    return permission in ("admin", "write")

@@ -1,0 +1,151 @@
+"""Opening an issue with one POST, and finding it again where the answer was lost."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from integrations import bounded
+from integrations.github_api import tokens
+from integrations.github_api.answers import Answer, raise_for_limit
+from integrations.github_api.errors import (
+    Blocked,
+    OutcomeUnknown,
+    Refused,
+    TimedOut,
+    Unreachable,
+)
+from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
+from integrations.models import Repository
+
+PAGE = 100
+
+
+class Issue(NamedTuple):
+    number: int
+    url: str
+
+
+def create_issue(repository: Repository, title: str, body: str, *, deadline: float) -> Issue:
+    """Open an issue with one POST, and say where it is."""
+    gate = bounded.Gate(deadline)
+    try:
+        return bounded_by(partial(_create, repository, title, body, gate), deadline=deadline)
+    except TimedOut:
+        gate.close()
+        if gate.passed:
+            raise OutcomeUnknown("GitHub took too long to answer.") from None
+        raise
+
+
+def find_issue(
+    repository: Repository, marker: str, *, since: datetime, deadline: float
+) -> Issue | None:
+    """The app's own issue that carries `marker`, among all those touched since then."""
+    return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
+
+
+def _create(repository: Repository, title: str, body: str, gate: bounded.Gate) -> Issue:
+    def post() -> Answer:
+        token = tokens.of(repository)
+        gate.go_through()
+        return _post(repository, token, title, body)
+
+    answer = post()
+    if answer.status == 401:  # revoked before its time; a fresh one tells whether we are locked out
+        tokens.forget(repository)
+        answer = post()
+    return _made(answer, repository)
+
+
+def _post(repository: Repository, token: str, title: str, body: str) -> Answer:
+    path = f"/repositories/{repository.id}/issues"
+    try:
+        return request(with_token(token), "POST", path, input={"title": title, "body": body})
+    except Exception as error:  # whatever happened after the first byte, the issue may be there
+        if never_connected(error):
+            raise Unreachable("GitHub could not be reached.") from error
+        raise OutcomeUnknown("The connection to GitHub broke before it answered.") from error
+
+
+def _made(answer: Answer, repository: Repository) -> Issue:
+    """The issue in GitHub's answer to the POST, or what it said instead."""
+    if (
+        answer.status == 201
+        and isinstance(answer.body, dict)
+        and type(answer.body.get("number")) is int
+    ):
+        number = answer.body["number"]
+        url = answer.body.get("html_url")
+        return Issue(number, url or f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}")
+    _raise_for_refusal(answer, repository)
+    raise OutcomeUnknown(f"GitHub answered {answer.status}, without an issue.")
+
+
+def _find(repository: Repository, marker: str, since: datetime, deadline: float) -> Issue | None:
+    for item in _issues(repository, since, deadline):
+        if _is_ours(item) and marker in (item.get("body") or ""):
+            return Issue(item["number"], item["html_url"])
+    return None
+
+
+def _is_ours(item: dict[str, Any]) -> bool:
+    """Whether the app's own account wrote it: nobody else's marker counts."""
+    login = (item.get("user") or {}).get("login", "")
+    return login.lower() == f"{settings.HUB_GITHUB_APP_SLUG}[bot]".lower()
+
+
+def _issues(repository: Repository, since: datetime, deadline: float) -> Iterator[dict[str, Any]]:
+    """All issues touched since then, oldest first, so that new ones push none across a page's edge."""
+    parameters = {
+        "state": "all",
+        "since": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "sort": "created",
+        "direction": "asc",
+        "per_page": PAGE,
+    }
+    for page in count(1):
+        answer = _get(
+            repository, f"/repositories/{repository.id}/issues", parameters | {"page": page}
+        )
+        yield from answer.body
+        if 'rel="next"' not in answer.headers.get("link", ""):
+            return
+        if time.monotonic() >= deadline:
+            raise bounded.TooLate
+
+
+def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> Answer:
+    """A list, with the repository's token."""
+    answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
+    if answer.status == 401:
+        tokens.forget(repository)
+        answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
+    if answer.status == 200 and isinstance(answer.body, list):
+        return answer
+    _raise_for_refusal(answer, repository)
+    raise Unreachable(f"GitHub answered {answer.status} when asked for issues.")
+
+
+def _raise_for_refusal(answer: Answer, repository: Repository) -> None:
+    """Put a 4xx into words; anything else says nothing about a refusal."""
+    raise_for_limit(answer)
+    match answer.status:
+        case 401:
+            raise Blocked(f"GitHub does not accept the app's token for {repository.name}.")
+        case 403 if "archived" in answer.message.lower():
+            raise Blocked(f"{repository.name} is archived. Unarchive it, then press Try again.")
+        case 403:
+            raise Blocked(f"The app has no right to write issues in {repository.name}.")
+        case 404:
+            raise Blocked(f"{repository.name} is gone, or the app cannot see it.")
+        case 410:
+            raise Blocked(
+                f"Issues are turned off in {repository.name}. Turn them on, then press Try again."
+            )
+        case status if 400 <= status < 500:
+            raise Refused(f"GitHub refused the issue: {answer.message or status}.")

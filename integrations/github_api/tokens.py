@@ -1,0 +1,85 @@
+"""Tokens: for one repository, for issues only; in the memory of this process, by the monotonic clock."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from integrations.github_api.answers import Answer, date, raise_for_limit
+from integrations.github_api.errors import Blocked, Suspended, Unreachable
+from integrations.github_api.transport import as_app, ask
+from integrations.models import Repository
+
+SHORTEST_LIFE = timedelta(minutes=5)  # a token that is about to expire is not used
+
+_tokens: dict[Repository, tuple[str, float]] = {}
+
+
+def forget_tokens() -> None:
+    """Mint every token anew."""
+    _tokens.clear()
+
+
+def forget(repository: Repository) -> None:
+    """Mint this one's anew."""
+    _tokens.pop(repository, None)
+
+
+def of(repository: Repository) -> str:
+    """A token that may write issues in `repository`, and nothing else."""
+    token, good_until = _tokens.get(repository, ("", 0.0))
+    if time.monotonic() >= good_until:
+        token, good_until = _mint(repository)
+        _tokens[repository] = token, good_until
+    return token
+
+
+def _mint(repository: Repository) -> tuple[str, float]:
+    """A token and when to stop using it. Its life is GitHub's to tell, our clock may be wrong."""
+    answer = mint(
+        repository.installation_id, repository_ids=[repository.id], permissions={"issues": "write"}
+    )
+    if answer.status == 201:
+        return _token_in(answer)
+    if answer.status in (403, 404):
+        raise Suspended(f"The app is suspended or no longer installed for {repository.name}.")
+    raise Blocked(
+        f"The app may not write issues in {repository.name}. Give it that repository and "
+        "the permission Issues: read and write, then press Try again."
+    )
+
+
+def _token_in(answer: Answer) -> tuple[str, float]:
+    try:
+        life = datetime.fromisoformat(answer.body["expires_at"]) - date(answer)
+        return answer.body["token"], time.monotonic() + (life - SHORTEST_LIFE).total_seconds()
+    except (KeyError, TypeError, ValueError):
+        raise Unreachable("GitHub answered without a token when asked for one.") from None
+
+
+def mint(installation_id: int, **narrowed: Any) -> Answer:
+    """What GitHub says to the wish for a token: 201 with it, or 403, 404 or 422.
+
+    `narrowed` as in https://docs.github.com/en/rest/apps/apps (create an installation access token).
+    """
+    path = f"/app/installations/{installation_id}/access_tokens"
+    answer = ask_as_app("POST", path, input=narrowed)
+    if answer.status in (201, 403, 404, 422):
+        return answer
+    raise Unreachable(f"GitHub answered {answer.status} when asked for a token.")
+
+
+def ask_as_app(verb: str, path: str, **arguments: Any) -> Answer:
+    """With the app's own key. That GitHub does not know it is nothing that waiting would not mend."""
+    answer = ask(as_app(), verb, path, **arguments)
+    raise_for_limit(answer)
+    if answer.status == 401:
+        raise Unreachable(
+            f"GitHub does not accept the Hub's key{_clock_off(answer)}. The operator has to look at it."
+        )
+    return answer
+
+
+def _clock_off(answer: Answer) -> str:
+    """A key is good for minutes, so a wrong clock makes it look old, or not yet good."""
+    minutes = round((datetime.now(UTC) - date(answer)).total_seconds() / 60)
+    return f": this machine's clock is {minutes:+} minutes off GitHub's" if minutes else ""

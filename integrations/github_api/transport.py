@@ -1,0 +1,146 @@
+"""One request to GitHub: the only module that knows PyGithub."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import github
+import requests
+from django.conf import settings
+from urllib3.exceptions import NewConnectionError
+
+from integrations import bounded
+from integrations.github_api.answers import Answer, raise_for_limit
+from integrations.github_api.errors import Busy, TimedOut, Unreachable
+
+TIMEOUT = 5  # seconds for a connection, and for each read
+USER_AGENT = "docs-feedback-hub"
+
+T = TypeVar("T")
+
+
+def as_app() -> github.Auth.Auth:
+    """With the app's own key. Raises `Unreachable` where the operator has given none that is one."""
+    try:
+        auth = github.Auth.AppAuth(settings.HUB_GITHUB_APP_ID, private_key())
+        auth.create_jwt()
+    except (
+        Exception
+    ) as error:  # a file that is not there, no number, no PEM: `check_setup` says which
+        raise Unreachable(
+            "The Hub has no key for GitHub. The operator has to look at it."
+        ) from error
+    return auth
+
+
+def with_token(token: str) -> github.Auth.Auth:
+    """With the token of an installation, or of a person."""
+    return github.Auth.Token(token)
+
+
+def private_key() -> str:
+    """The app's key: PEM in the setting itself (line ends may be written as \\n), or in a file."""
+    key = settings.HUB_GITHUB_PRIVATE_KEY
+    if "BEGIN" not in key:
+        key = Path(key).read_text()
+    return key.replace("\\n", "\n")
+
+
+def bounded_by(call: Callable[[], T], *, deadline: float) -> T:
+    """What `call` returns or raises, or `Busy` or `TimedOut`."""
+    with _our_errors():
+        return bounded.run(call, deadline=deadline)
+
+
+def all_bounded_by(calls: Sequence[Callable[[], T]], *, deadline: float) -> list[T]:
+    """What each returns, a few at a time; or as `bounded_by`."""
+    with _our_errors():
+        return bounded.run_all(calls, deadline=deadline)
+
+
+@contextmanager
+def _our_errors() -> Iterator[None]:
+    try:
+        yield
+    except bounded.Busy:
+        raise Busy("Too much was under way at once.") from None
+    except bounded.TooLate:
+        raise TimedOut("GitHub took too long to answer.") from None
+
+
+def ask(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> Answer:
+    """A request that makes nothing in a repository: whatever goes wrong with it, try again later."""
+    try:
+        return request(auth, verb, path, **arguments)
+    except requests.RequestException as error:
+        raise Unreachable("GitHub could not be reached.") from error
+    except Exception as error:  # PyGithub complains of redirects, for one, in many ways
+        raise Unreachable("GitHub gave an answer that cannot be understood.") from error
+
+
+def look_up(auth: github.Auth.Auth | None, path: str, **parameters: Any) -> Any:
+    """The JSON at an address; None where GitHub has nothing there."""
+    answer = ask(auth, "GET", path, parameters=parameters)
+    if answer.status == 200 and answer.body is not None:
+        return answer.body
+    if answer.status == 404:
+        return None
+    raise_for_limit(answer)
+    raise Unreachable(f"GitHub answered {answer.status}, without what was asked for.")
+
+
+def post_form(path: str, fields: dict[str, str]) -> Answer:
+    """A form to GitHub's web address, outside the API; answered as JSON."""
+    try:
+        answer = requests.post(
+            settings.HUB_GITHUB_URL + path,
+            data=fields,
+            headers={"Accept": "application/json", "User-Agent": USER_AGENT},
+            timeout=TIMEOUT,
+            allow_redirects=False,
+        )
+    except requests.RequestException as error:
+        raise Unreachable("GitHub could not be reached.") from error
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    return Answer(answer.status_code, headers, _json(answer.text))
+
+
+def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> Answer:
+    """One request on a connection of its own: no retries, no waiting between requests."""
+    client = github.Github(
+        auth=auth,
+        base_url=_api_url(),
+        timeout=TIMEOUT,
+        retry=0,
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+        user_agent=USER_AGENT,
+    )
+    try:
+        status, headers, text = client.requester.requestJson(verb, path, **arguments)
+    finally:
+        client.close()
+    return Answer(status, headers, _json(text))
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def never_connected(error: Exception) -> bool:
+    """Whether it failed before a byte of the request was sent."""
+    if isinstance(error, requests.ConnectTimeout):
+        return True
+    cause = error.args[0] if isinstance(error, requests.ConnectionError) and error.args else None
+    return isinstance(getattr(cause, "reason", None), NewConnectionError)
+
+
+def _api_url() -> str:
+    if settings.HUB_GITHUB_URL == "https://github.com":
+        return "https://api.github.com"
+    return f"{settings.HUB_GITHUB_URL}/api/v3"

@@ -1,0 +1,74 @@
+"""Stopping what GitHub would not take, and letting it go on when it does."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+
+from integrations.models import Delivery, Installation, Integration
+from integrations.models.integration import IntegrationQuerySet
+from orgs import clock
+
+PROBE_EVERY = timedelta(hours=1)
+NO_REPOSITORY = "No repository is chosen. Choose one to go on."
+
+
+@transaction.atomic
+def block(integration: Integration, problem: str) -> None:
+    """GitHub takes nothing in this repository, for the reason given in words."""
+    _stop(Integration.objects.filter(pk=integration.pk), problem)
+
+
+@transaction.atomic
+def suspend(installation: Installation, problem: str) -> None:
+    """GitHub takes nothing from this installation."""
+    Installation.objects.filter(pk=installation.pk).update(suspended_at=clock.now())
+    _stop(Integration.objects.filter(installation=installation), problem)
+
+
+@transaction.atomic
+def unblock(integration: Integration) -> None:
+    """GitHub takes issues here again, as far as is known: what was held goes on, in order and paced."""
+    _let_go(Integration.objects.filter(pk=integration.pk))
+
+
+@transaction.atomic
+def resume(installation: Installation) -> None:
+    """The same for all of an installation."""
+    Installation.objects.filter(pk=installation.pk).update(suspended_at=None)
+    _let_go(Integration.objects.filter(installation=installation))
+
+
+def probe() -> int:
+    """Set one held delivery free in each integration that is due to be tried again; how many.
+
+    What becomes of it tells whether the rest may go. The next probe is an hour away, whatever
+    comes of this one.
+    """
+    probed = 0
+    for integration in _due_for_probe():
+        with transaction.atomic():
+            integration.put_off_probe(PROBE_EVERY)
+            held = integration.deliveries.held(Delivery.Cause.INTEGRATION)
+            if oldest := held.order_by("pk").first():
+                probed += held.filter(pk=oldest.pk).release(Delivery.Cause.INTEGRATION)
+    return probed
+
+
+def _due_for_probe() -> IntegrationQuerySet:
+    """Those whose hour has come, and those that hold deliveries without an hour to try them."""
+    held = Delivery.objects.held(Delivery.Cause.INTEGRATION).filter(integration=OuterRef("pk"))
+    forgotten = Q(probe_at__isnull=True) & Exists(held)
+    return Integration.objects.configured().filter(Q(probe_at__lte=clock.now()) | forgotten)
+
+
+def _stop(integrations: IntegrationQuerySet, problem: str) -> None:
+    integrations.update(problem=problem, probe_at=clock.now() + PROBE_EVERY)
+    deliveries = Delivery.objects.filter(integration__in=integrations)
+    deliveries.hold(Delivery.Cause.INTEGRATION, problem)
+
+
+def _let_go(integrations: IntegrationQuerySet) -> None:
+    integrations.update(problem="", probe_at=None)
+    deliveries = Delivery.objects.filter(integration__in=integrations.configured())
+    deliveries.release(Delivery.Cause.INTEGRATION)

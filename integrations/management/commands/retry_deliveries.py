@@ -1,0 +1,69 @@
+"""`manage.py retry_deliveries`: try again what has not arrived yet."""
+
+import logging
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from contextlib import suppress
+
+from django.core.management.base import BaseCommand
+from django.db import OperationalError, connection
+
+from integrations import holds
+from integrations.models import Delivery
+from integrations.retries import due_ids, retry
+from orgs.progress import Progress
+
+log = logging.getLogger(__name__)
+
+PAUSE = 1  # seconds between two looks of --watch
+
+
+class Command(BaseCommand):
+    help = "Tries the deliveries that are due again, oldest first, and prints what became of them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        when = parser.add_mutually_exclusive_group()
+        when.add_argument(
+            "--now", action="store_true", help="also those whose next try is not due yet"
+        )
+        when.add_argument("--watch", action="store_true", help="go on until Ctrl-C")
+
+    def handle(self, *args, now: bool, watch: bool, **options) -> None:
+        if not watch:
+            self._report(self._retry(self._all_ids()) if now else self._retry_due())
+            return
+        with suppress(KeyboardInterrupt):
+            while True:
+                self._watch()
+                time.sleep(PAUSE)
+
+    def _watch(self) -> None:
+        try:
+            holds.probe()
+            if outcomes := self._retry_due():
+                self._report(outcomes)
+        except OperationalError:
+            log.exception("The database is away; it is tried again")
+            connection.close()
+
+    def _retry_due(self) -> Counter[str]:
+        """All that is due, batch by batch; none twice."""
+        outcomes: Counter[str] = Counter()
+        tried: set[str] = set()
+        while ids := [each for each in due_ids() if each not in tried]:
+            tried.update(ids)
+            outcomes += self._retry(ids)
+        return outcomes
+
+    def _all_ids(self) -> list[str]:
+        waiting = Delivery.objects.claimable().order_by("due_at", "pk")
+        return list(waiting.values_list("report_id", flat=True))
+
+    def _retry(self, ids: list[str]) -> Counter[str]:
+        progress = Progress(self.stderr, len(ids))
+        return retry(ids, on_progress=progress.step)
+
+    def _report(self, outcomes: Counter[str]) -> None:
+        counts = ", ".join(f"{count} {status}" for status, count in sorted(outcomes.items()))
+        self.stdout.write(f"{outcomes.total()} tried: {counts}." if outcomes else "Nothing is due.")

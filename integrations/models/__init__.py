@@ -1,0 +1,17 @@
+"""Where reports go."""
+
+from integrations.models.attempt import Attempt
+from integrations.models.delivery import Delivery
+from integrations.models.integration import Installation, Integration, Repository
+from integrations.models.state import OneTimeState
+from integrations.models.webhook import Webhook
+
+__all__ = [
+    "Attempt",
+    "Delivery",
+    "Installation",
+    "Integration",
+    "OneTimeState",
+    "Repository",
+    "Webhook",
+]

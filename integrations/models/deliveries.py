@@ -1,0 +1,138 @@
+"""Questions over deliveries, and what happens to many at once."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import models, transaction
+from django.db.models import Case, Exists, F, Q, When
+from django.db.models.functions import Coalesce
+
+from integrations.models.integration import Integration
+from orgs import clock
+from reports.models import Report
+
+if TYPE_CHECKING:
+    from integrations.models.delivery import Delivery
+
+LEASE = timedelta(seconds=60)
+PATIENCE = timedelta(seconds=5)  # for how long a delivery that is due may be about to be sent
+
+
+class DeliveryQuerySet(models.QuerySet["Delivery"]):
+    def open_for(self, report: Report) -> bool:
+        """Give a matched report its one delivery; True where this call made it."""
+        if report.organization_id is None:
+            return False
+        configured = Integration.objects.configured().filter(organization=report.organization_id)
+        target = configured.exclude(Exists(self.filter(report=report))).first()
+        if target is None:
+            return False
+        defaults: dict[str, Any] = {"integration": target}
+        if target.problem:
+            defaults |= {
+                "status": self.model.Status.HELD,
+                "held_for": self.model.Cause.INTEGRATION,
+                "reason": target.problem,
+            }
+        return self.get_or_create(report=report, defaults=defaults)[1]
+
+    def waiting(self):
+        return self.filter(status=self.model.Status.PENDING)
+
+    def held(self, cause: "Delivery.Cause"):
+        return self.filter(status=self.model.Status.HELD, held_for=cause)
+
+    def hold(self, cause: "Delivery.Cause", reason: str) -> int:
+        """Stop what is waiting, until the cause is gone."""
+        return self.waiting().update(
+            status=self.model.Status.HELD, held_for=cause, reason=reason, trying_since=None
+        )
+
+    def release(self, cause: "Delivery.Cause") -> int:
+        """Set what was held on its way again, in the order in which it came."""
+        return self.held(cause).update(
+            status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now()
+        )
+
+    def set_out_again(self) -> int:
+        """What was held or has failed is on its way as if it had just come; how many.
+
+        Where GitHub's answer was lost, it stays lost, and the issue is looked for first.
+        """
+        stopped = self.filter(status__in=[self.model.Status.HELD, self.model.Status.FAILED])
+        unsent = {
+            "repository_id": None,
+            "posted_at": None,
+            "repository": "",
+            "title": "",
+            "body": "",
+        }
+        anew = {
+            "status": self.model.Status.PENDING,
+            "held_for": "",
+            "reason": "",
+            "due_at": clock.now(),
+            "trying_since": None,
+        }
+        with transaction.atomic():
+            known = stopped.filter(outcome_unknown_since=None).update(**anew, **unsent)
+            return known + stopped.update(**anew)
+
+    def claimable(self):
+        """Free to be tried: not begun, or begun by a process that has let its lease run out."""
+        return self.filter(
+            Q(status=self.model.Status.PENDING)
+            | Q(status=self.model.Status.SENDING, lease_until__lt=clock.now())
+        )
+
+    def due(self):
+        """What is to be tried now, oldest first."""
+        return (
+            self.claimable()
+            .filter(due_at__lte=clock.now())
+            .exclude(integration__installation__limited_until__gt=clock.now())
+            .order_by("due_at", "pk")
+        )
+
+    def has_elders(self, report_id: str) -> bool:
+        """Whether older deliveries of the same installation wait for their turn."""
+        newcomer = self.filter(report=report_id)
+        return (
+            self.waiting()
+            .filter(
+                due_at__lt=clock.now() - PATIENCE,
+                integration__installation__in=newcomer.values("integration__installation"),
+            )
+            .exclude(report=report_id)
+            .exists()
+        )
+
+    def claim(self, report_id: str) -> "Delivery | None":
+        """Take a delivery for one attempt, or None where there is nothing to take.
+
+        One conditional UPDATE decides between all who try. Where a lease ran out after the
+        delivery had recorded what it sends, nobody knows whether the issue was made.
+        """
+        claimed = (
+            self.claimable()
+            .filter(report=report_id)
+            .update(
+                outcome_unknown_since=Case(
+                    When(
+                        status=self.model.Status.SENDING,
+                        then=Coalesce("outcome_unknown_since", "posted_at"),
+                    ),
+                    default=F("outcome_unknown_since"),
+                ),
+                status=self.model.Status.SENDING,
+                lease_until=clock.now() + LEASE,
+                trying_since=Coalesce("trying_since", clock.now()),
+                last_tried_at=clock.now(),
+                tries=F("tries") + 1,
+            )
+        )
+        if not claimed:
+            return None
+        delivery = self.select_related("report", "integration__installation").get(report=report_id)
+        delivery.begin_attempt()
+        return delivery

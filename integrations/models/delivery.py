@@ -1,0 +1,271 @@
+"""A report's way to its issue."""
+
+import random
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
+
+from integrations.models.attempt import Attempt
+from integrations.models.deliveries import LEASE, DeliveryQuerySet
+from integrations.models.integration import Integration, Repository
+from orgs import clock
+from reports.models import Report
+
+SETTLE = timedelta(minutes=2)  # GitHub's list of issues has caught up with a POST by then
+FIRST_WAIT = timedelta(seconds=30)
+LONGEST_WAIT = timedelta(hours=1)
+GIVE_UP = timedelta(hours=24)
+
+
+class Delivery(models.Model):
+    """One report's way to one issue. Its row is the truth about what has been sent."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        SENDING = "sending"
+        SENT = "sent"
+        HELD = "held"
+        FAILED = "failed"
+
+    class Cause(models.TextChoices):
+        """Why it is held: when that is gone, it is released."""
+
+        INTEGRATION = "integration"  # GitHub takes nothing for it
+        OWNERSHIP = "ownership"  # the page is not the organization's any more
+        OPERATOR = "operator"  # whoever runs this Hub has stopped it, and sets it free
+
+    class IssueState(models.TextChoices):
+        OPEN = "open"
+        CLOSED = "closed"
+        DELETED = "deleted"
+
+    report = models.OneToOneField(Report, models.CASCADE, related_name="+")
+    integration = models.ForeignKey(Integration, models.CASCADE, related_name="deliveries")
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    held_for = models.CharField(max_length=11, choices=Cause, blank=True)
+    reason = models.TextField(blank=True, help_text="Why it is where it is, in words.")
+    created_at = models.DateTimeField(db_default=Now())
+    trying_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when GitHub has not been reached for it."
+    )
+    due_at = models.DateTimeField(db_default=Now(), help_text="When to try next.")
+    lease_until = models.DateTimeField(null=True, blank=True)
+    last_tried_at = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveIntegerField(default=0)
+    outcome_unknown_since = models.DateTimeField(
+        null=True, blank=True, help_text="When an issue was sent whose answer was lost."
+    )
+
+    # What was sent, and where to: written before the POST, kept for good.
+    repository_id = models.BigIntegerField(null=True, blank=True)
+    repository = models.CharField(max_length=511, blank=True)
+    repository_private = models.BooleanField(default=True)
+    posted_at = models.DateTimeField(null=True, blank=True)
+    title = models.CharField(max_length=256, blank=True)
+    body = models.TextField(blank=True)
+
+    issue_number = models.BigIntegerField(null=True, blank=True)
+    issue_url = models.URLField(max_length=500, blank=True)
+    issue_state = models.CharField(
+        max_length=7, choices=IssueState, blank=True, help_text="As GitHub last told; empty: open."
+    )
+
+    objects = DeliveryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        indexes = [
+            models.Index(fields=["status", "due_at"], name="delivery_due"),
+            models.Index(fields=["integration", "status"], name="delivery_of_integration"),
+            models.Index(fields=["integration", "-last_tried_at"], name="delivery_pace"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["repository_id", "issue_number"],
+                condition=Q(issue_number__isnull=False),
+                name="delivery_one_per_issue",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="sent")
+                | Q(issue_number__isnull=False, repository_id__isnull=False),
+                name="delivery_sent_has_issue",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="held") & ~Q(held_for="") | ~Q(status="held") & Q(held_for=""),
+                name="delivery_held_for_a_cause",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="sending") | Q(lease_until__isnull=False),
+                name="delivery_sending_has_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(outcome_unknown_since__isnull=True) | Q(repository_id__isnull=False),
+                name="delivery_unknown_has_repository",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.report_id}: {self.status}"
+
+    @property
+    def claimed_at(self) -> datetime:
+        """When the running attempt began, by the database's clock."""
+        return cast(datetime, self.lease_until) - LEASE
+
+    def has_target(self) -> bool:
+        return bool(self.repository_id or self.integration.repository_id)
+
+    @property
+    def target(self) -> Repository:
+        """Where the issue is, or goes."""
+        installation = self.integration.installation
+        if self.repository_id:
+            return Repository(installation.github_id, self.repository_id, self.repository)
+        target = self.integration
+        return Repository(installation.github_id, target.repository_id, target.repository)  # type: ignore[arg-type]
+
+    def public_issue_url(self) -> str | None:
+        """The issue's address, where anybody may see it."""
+        return self.issue_url if self.issue_url and not self.repository_private else None
+
+    def has_settled(self) -> bool:
+        """Whether an issue whose answer was lost would be in GitHub's list by now."""
+        return self.posted_at is None or self.claimed_at >= self.posted_at + SETTLE
+
+    def begin_attempt(self) -> None:
+        """Write down that an attempt has begun, and that one which never ended is over."""
+        if self.tries > 1:
+            self.attempts.filter(ended_at__isnull=True).update(
+                ended_at=clock.now(),
+                outcome=Attempt.Outcome.UNKNOWN,
+                reason="The process ended in the middle of it.",
+            )
+        self.attempts.create(number=self.tries, started_at=self.claimed_at)
+
+    def record(self, title: str, body: str) -> None:
+        """Keep what is about to be sent, and where to; the POST comes after this."""
+        self.repository_id = self.integration.repository_id
+        self.repository = self.integration.repository
+        self.repository_private = self.integration.repository_private
+        self.title, self.body = title, body
+        self._update(
+            posted_at=clock.now(),
+            repository_id=self.repository_id,
+            repository=self.repository,
+            repository_private=self.repository_private,
+            title=title,
+            body=body,
+        )
+        self.posted_at = self.claimed_at  # near enough, and not None: `stumble` asks
+
+    def record_again(self) -> None:
+        """What was lost is about to be sent again: the same text, to the same repository."""
+        self._update(posted_at=clock.now())
+
+    def succeed(self, number: int, url: str, *, adopted: bool) -> None:
+        """The issue is there: made just now, or `adopted` where an earlier answer was lost."""
+        self._end(
+            Attempt.Outcome.ADOPTED if adopted else Attempt.Outcome.SENT,
+            status=self.Status.SENT,
+            held_for="",
+            reason="",
+            issue_number=number,
+            issue_url=url,
+            outcome_unknown_since=None,
+        )
+
+    def stumble(self) -> None:
+        """An error of our own came in between."""
+        if self.posted_at:
+            self.reconcile_later("Something broke on our side after the issue was sent.")
+        else:
+            self.postpone("Something broke on our side.")
+
+    def fail(self, reason: str) -> None:
+        """Nothing more will be tried by itself."""
+        self._end(Attempt.Outcome.REFUSED, status=self.Status.FAILED, reason=reason)
+
+    def hold(self, cause: "Delivery.Cause", reason: str) -> None:
+        """Nothing is tried until the cause is gone."""
+        self._end(
+            Attempt.Outcome.HELD,
+            status=self.Status.HELD,
+            held_for=cause,
+            reason=reason,
+            trying_since=None,
+            **self._unsent(),
+        )
+
+    def wait(self, reason: str, duration: timedelta) -> None:
+        """Try again after `duration`; nobody is to blame, so the day of tries begins anew."""
+        self._try_later(
+            Attempt.Outcome.LATER, reason, duration, trying_since=None, **self._unsent()
+        )
+
+    def postpone(self, reason: str) -> None:
+        """Try again later, after twice as long as the last time; a day of that is enough."""
+        self._try_later(Attempt.Outcome.LATER, reason, self._backoff(), **self._unsent())
+
+    def reconcile_later(self, reason: str) -> None:
+        """The answer to the POST was lost: look for the issue before anything is sent again."""
+        unknown_since = Coalesce("outcome_unknown_since", "posted_at")
+        self._try_later(
+            Attempt.Outcome.UNKNOWN, reason, self._backoff(), outcome_unknown_since=unknown_since
+        )
+
+    def wait_for_settling(self) -> None:
+        """The issue is not in GitHub's list yet; a look before `SETTLE` proves nothing."""
+        self._end(
+            Attempt.Outcome.UNKNOWN,
+            status=self.Status.PENDING,
+            reason="It is not known yet whether GitHub made the issue.",
+            due_at=F("posted_at") + SETTLE,
+        )
+
+    def _try_later(
+        self, outcome: Attempt.Outcome, reason: str, duration: timedelta, **columns: Any
+    ) -> None:
+        status = self.Status.PENDING
+        if "trying_since" not in columns and self._tried_for() >= GIVE_UP:
+            status, reason = self.Status.FAILED, f"Given up after 24 hours. {reason}"
+        self._end(outcome, reason=reason, status=status, due_at=clock.now() + duration, **columns)
+
+    def _tried_for(self) -> timedelta:
+        return self.claimed_at - (self.trying_since or self.claimed_at)
+
+    def _unsent(self) -> dict[str, Any]:
+        """A delivery of which nothing can have arrived follows its integration again."""
+        if self.outcome_unknown_since:
+            return {}
+        blank = ("repository", "title", "body")
+        return dict.fromkeys(blank, "") | {"repository_id": None, "posted_at": None}
+
+    def _backoff(self) -> timedelta:
+        """Twice as long each time, from 30 seconds to an hour; it spreads by a fifth."""
+        wait = min(self._tried_for() + FIRST_WAIT, LONGEST_WAIT)
+        return wait * random.uniform(0.8, 1.2)  # noqa: S311  (guards nothing)
+
+    def _end(self, outcome: Attempt.Outcome, *, reason: str, **columns: Any) -> None:
+        with transaction.atomic():
+            self.attempts.filter(number=self.tries).update(
+                ended_at=clock.now(), outcome=outcome, reason=reason
+            )
+            self._update(reason=reason, lease_until=None, **columns)
+
+    def _update(self, **columns: Any) -> None:
+        """Write, if this attempt still has the lease: a later one knows better.
+
+        Found issues are written whoever has it, so that none is without its row.
+        """
+        mine = Delivery.objects.filter(pk=self.pk)
+        if columns.get("status") != self.Status.SENT:
+            mine = mine.filter(status=self.Status.SENDING, tries=self.tries)
+        if not mine.update(**columns):
+            raise LeaseLost(self.report_id)
+
+
+class LeaseLost(Exception):
+    """Another process has taken the delivery over."""

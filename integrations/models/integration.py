@@ -1,0 +1,112 @@
+"""Where an organization receives its issues: the app's installation and the target repository."""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Greatest
+
+from orgs import clock
+from orgs.models import Organization
+
+
+class Repository(NamedTuple):
+    """A repository as the app reaches it, by GitHub's ids; the name is for messages."""
+
+    installation_id: int
+    id: int
+    name: str
+
+
+class InstallationQuerySet(models.QuerySet["Installation"]):
+    def in_use(self):
+        """Those that an organization has, the one first that was not asked about for longest."""
+        mine = self.filter(integrations__isnull=False).distinct()
+        return mine.order_by(F("asked_about_at").asc(nulls_first=True), "pk")
+
+    def to_be_asked_about(self, every: timedelta):
+        never = Q(asked_about_at=None)
+        return self.in_use().filter(never | Q(asked_about_at__lte=clock.now() - every))
+
+
+class Installation(models.Model):
+    """The code-hosting app, installed on an account; and what GitHub has said about it."""
+
+    github_id = models.BigIntegerField(unique=True)
+    account = models.CharField(max_length=255, help_text="The login it is installed on.")
+    suspended_at = models.DateTimeField(null=True, blank=True)
+    limited_until = models.DateTimeField(
+        null=True, blank=True, help_text="Nothing is sent before: GitHub asked for it, or we pace."
+    )
+    asked_about_at = models.DateTimeField(
+        null=True, blank=True, db_index=True, help_text="When GitHub was last asked how it is."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = InstallationQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.account} ({self.github_id})"
+
+    def ask_about_later(self) -> None:
+        """It is being asked about now, whatever the answer will be."""
+        Installation.objects.filter(pk=self.pk).update(asked_about_at=clock.now())
+
+    def leave_alone_for(self, wait: timedelta) -> None:
+        """No process calls GitHub for this installation before `wait` has passed."""
+        until = clock.now() + wait
+        longer = Greatest(Coalesce("limited_until", until), until)
+        Installation.objects.filter(pk=self.pk).update(limited_until=longer)
+
+
+class IntegrationQuerySet(models.QuerySet):
+    def configured(self):
+        """Those with a target repository."""
+        return self.filter(repository_id__isnull=False)
+
+
+class Integration(models.Model):
+    """An organization's installation, target repository and issue template."""
+
+    class Status(models.TextChoices):
+        INSTALLED = "installed"
+        CONFIGURED = "configured"
+
+    organization = models.OneToOneField(Organization, models.CASCADE, related_name="+")
+    installation = models.ForeignKey(Installation, models.PROTECT, related_name="integrations")
+    repository_id = models.BigIntegerField(null=True, blank=True)
+    repo_owner = models.CharField(max_length=255, blank=True)
+    repo_name = models.CharField(max_length=255, blank=True)
+    repository_private = models.BooleanField(default=True)
+    issue_template = models.TextField(blank=True, help_text="Empty: the default template.")
+    problem = models.TextField(blank=True, help_text="Why nothing is sent at present, in words.")
+    probe_at = models.DateTimeField(
+        null=True, blank=True, db_index=True, help_text="When to try whether the problem is gone."
+    )
+
+    objects = IntegrationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(repository_id__isnull=True, repo_owner="", repo_name="")
+                | (Q(repository_id__isnull=False) & ~Q(repo_owner="") & ~Q(repo_name="")),
+                name="integration_repository_whole",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.repository or 'no repository'} for {self.organization_id}"
+
+    @property
+    def status(self) -> "Integration.Status":
+        return self.Status.INSTALLED if self.repository_id is None else self.Status.CONFIGURED
+
+    @property
+    def repository(self) -> str:
+        """The target repository as `owner/name`; empty before there is one."""
+        return f"{self.repo_owner}/{self.repo_name}" if self.repo_name else ""
+
+    def put_off_probe(self, wait: timedelta) -> None:
+        Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)

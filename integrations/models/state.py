@@ -1,0 +1,78 @@
+"""The one-time states of installing: what a browser has to bring back from GitHub."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.db import models
+from django.utils.crypto import constant_time_compare
+
+from orgs import clock
+from orgs.ids import ULIDField, is_id
+from orgs.models import Membership, Organization
+
+LIFETIME = timedelta(minutes=10)
+KEPT = timedelta(days=1)  # so that a late browser is told why it is refused
+
+
+class OneTimeStateQuerySet(models.QuerySet["OneTimeState"]):
+    def begin(self, member: Membership) -> tuple["OneTimeState", str]:
+        """A new one, and the text that a browser carries to GitHub and back."""
+        self.filter(expires_at__lt=clock.now() - KEPT).delete()
+        secret = secrets.token_urlsafe(32)
+        state = self.create(
+            organization=member.organization,
+            member=member,
+            secret_hash=_hashed(secret),
+            expires_at=clock.now() + LIFETIME,
+        )
+        state.refresh_from_db()
+        return state, f"{state.pk}.{secret}"
+
+    def find(self, text: str) -> "OneTimeState | None":
+        """The one that this text belongs to, used and expired ones too."""
+        pk, _, secret = text.partition(".")
+        if not is_id(pk):
+            return None
+        state = self.select_related("organization", "member").filter(pk=pk).first()
+        if state is None or not constant_time_compare(state.secret_hash, _hashed(secret)):
+            return None
+        return state
+
+
+class OneTimeState(models.Model):
+    """Leave to give one organization an installation, once, within ten minutes."""
+
+    id = ULIDField()
+    secret_hash = models.CharField(max_length=64, editable=False)
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="+")
+    member = models.ForeignKey(
+        Membership, models.CASCADE, related_name="+", help_text="Who began; it goes with them."
+    )
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    claimed_installation = models.BigIntegerField(
+        null=True, blank=True, help_text="What a browser named before it brought a code; no proof."
+    )
+
+    objects = OneTimeStateQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.id} for {self.organization_id}"
+
+    def has_expired(self) -> bool:
+        return OneTimeState.objects.filter(pk=self.pk, expires_at__lte=clock.now()).exists()
+
+    def remember(self, installation_id: int) -> None:
+        """Keep what the browser named, for when it comes back with a code."""
+        self.claimed_installation = installation_id
+        self.save(update_fields=["claimed_installation"])
+
+    def use_up(self) -> bool:
+        """True for the one who uses it; it is nobody's after that."""
+        unused = OneTimeState.objects.filter(pk=self.pk, used_at=None, expires_at__gt=clock.now())
+        return bool(unused.update(used_at=clock.now()))
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,31 @@
+"""Which webhooks have been heard, so that a replay changes nothing."""
+
+from datetime import timedelta
+
+from django.db import models
+from django.db.models.functions import Now
+
+from orgs import clock
+
+KEPT = timedelta(days=30)  # GitHub sends one again for three days at most
+
+
+class WebhookQuerySet(models.QuerySet["Webhook"]):
+    def is_new(self, delivery_id: str) -> bool:
+        """True once for each `X-GitHub-Delivery`, if the transaction around it is committed."""
+        return self.get_or_create(delivery_id=delivery_id)[1]
+
+    def forget_old(self) -> None:
+        self.filter(received_at__lt=clock.now() - KEPT).delete()
+
+
+class Webhook(models.Model):
+    """One that was heard and acted upon."""
+
+    delivery_id = models.CharField(max_length=64, unique=True)
+    received_at = models.DateTimeField(db_default=Now(), db_index=True)
+
+    objects = WebhookQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.delivery_id

@@ -1,0 +1,18 @@
+"""When reports travel on."""
+
+from functools import partial
+
+from django.db import transaction
+from django.db.models.signals import post_save
+from django.dispatch import receiver
+
+from integrations.models import Delivery
+from integrations.tasks import forward_report
+from reports.models import Report
+
+
+@receiver(post_save, sender=Report, dispatch_uid="forward-report")
+def forward_when_saved(sender, instance, raw, **kwargs):
+    """Decides when; `forwarding.forward` decides everything else."""
+    if not raw and Delivery.objects.open_for(instance):  # True once a report, in its transaction
+        transaction.on_commit(partial(forward_report.enqueue, instance.pk), robust=True)

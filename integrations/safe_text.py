@@ -1,0 +1,140 @@
+"""Text that a reporter wrote, made harmless: readable as before, and live nowhere.
+
+GitHub decodes entities and backslashes before it looks for mentions, mail replies and bots read the
+raw text, and whoever normalizes it to NFKC turns look-alikes into the real thing. So nothing is
+escaped here. `clean` leaves only what can be seen, in one spelling, and `neutralize` puts a
+zero-width space (U+200B) wherever somebody would act on what remains.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import groupby, islice
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from orgs import hosts
+
+ZWSP = "\u200b"
+MAX_MARKS = 8  # combining marks on one character: more than any script needs
+
+_LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_UNSEEN = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # ANSI: colors and cursor
+    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n]*(?:\x07|\x1b\\|\x9c)"  # ANSI: window titles and links
+    r"|\x1b[ -/]*[0-~]"  # ANSI: all others
+    r"|[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b"
+    r"\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff"
+    r"\ufdd0-\ufdef\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+_JOINERS = "\u200c\u200d\ufe0f"
+_JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden next to ASCII
+    rf"([^\x00-\x7f{_JOINERS}]\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?)[{_JOINERS}]*"
+    rf"|[{_JOINERS}]+"
+)
+_KEPT = "…¹²³™ªº"  # their NFKC is ASCII, but arms nothing, and reads worse
+_LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
+    code: plain
+    for code in range(0x80, 0x20000)  # above are ideographs only
+    if chr(code) not in _KEPT and (plain := unicodedata.normalize("NFKC", chr(code))).isascii()
+}
+
+_HERE, _AFTER = ZWSP, r"\g<0>" + ZWSP
+_LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)])*"  # from where a line begins to where its text does
+KEYWORD = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|duplicate of)"
+TEX = r"(?:href|url|html|class|style|cssid|require|unicode|csname)"  # links, or loads more TeX
+
+
+def _in_sixes(run: re.Match[str]) -> str:
+    return ZWSP.join(re.findall(".{1,6}", run[0]))
+
+
+Rules = Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]
+FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
+_RULES: Rules = [
+    (re.compile(pattern, FLAGS), replacement)
+    for pattern, replacement in (
+        (r"(?<=[@#])", _HERE),  # mentions, references, headings, mail addresses
+        (r"(?<=&)(?=[#a-z]|\Z)", _HERE),  # entities, which would spell any of these
+        (r"(?<![a-z0-9])gh(?:sa)?(?=\\*-|\Z)", _AFTER),  # GH-1, GHSA-…
+        (r"(?<=<)(?=\S|\Z)", _HERE),  # HTML, comments and <links>
+        (r"(?<=--)(?=!?>)", _HERE),  # the end of a comment
+        (r"(?<=\bhub)(?=:)", _HERE),  # the Hub's marker, in a comment of the template
+        (r"(?<=:)(?=[/\\]|\Z)", _HERE),  # URLs
+        (r"(?<=www)(?=\\*\.|\Z)", _HERE),
+        (r"(?<=!)(?=\[)|(?<=\[)", _HERE),  # links, images, footnotes, tasks, alerts
+        (r"\A(?=\])|(?<=\])(?=[(\[:\\\u3200-\u3243]|\Z)", _HERE),  # NFKC of the last range: (…)
+        (r"(?<=``)(?=`)|(?<=~~)(?=~)", _HERE),  # code fences
+        (_LINE + "/", _AFTER),  # bot commands
+        (r"(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])", _in_sixes),  # commits
+        (r"(?:\A|(?<=[^\n]\n))[ \t>]*(?==+[ \t]*$|-+[ \t]*$)", _AFTER),  # setext headings
+        (KEYWORD + r"(?=:?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
+        (r"\\(?=" + TEX + r"|\Z)", _AFTER),
+    )
+]
+
+_IN_URL = "%/?=&+,:._~-"
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_LIVE_IN_URL = re.compile(r"(?<=/)/|(?<=\bgh)-(?=\d)|~(?=~)|[.,:?_~]\Z", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """`text` without what cannot be seen, in one spelling.
+
+    Line ends are LF. Dropped: ANSI sequences, controls, bidirectional marks, invisible and tag
+    characters, lone surrogates, marks heaped on one character. Characters that NFKC makes ASCII
+    are ASCII, and the rest is NFC. Idempotent; takes out whatever `neutralize` put in.
+    """
+    text = _UNSEEN.sub("", _LINE_END.sub("\n", text))
+    if text.isascii():
+        return text
+    text = _JOINED.sub(r"\1", text.translate(_LOOK_ALIKES))
+    return unicodedata.normalize("NFC", _without_heaps(text))
+
+
+def _without_heaps(text: str) -> str:
+    """At most MAX_MARKS in a row, which also keeps `normalize` from taking quadratic time."""
+    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
+    return "".join("".join(islice(run, MAX_MARKS) if marks else run) for marks, run in runs)
+
+
+def neutralize(text: str) -> str:
+    """`clean(text)` with U+200B in all places where GitHub, a mail reply or a bot would act on it.
+
+    Idempotent; without the U+200B it is `clean(text)`. Takes time linear in the text's length.
+    """
+    return applied(_RULES, clean(text))
+
+
+def applied(rules: Rules, text: str) -> str:
+    """`text` after each rule has put in what it puts in, in their order."""
+    for pattern, replacement in rules:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def safe_url(url: str) -> str | None:
+    """An http(s) URL, still clickable, spelled so that it stays one word and ends where it ends.
+
+    Host in punycode, everything that means something to Markdown, HTML or a bot percent-encoded.
+    None for anything else, for user info, and for the code host's own pages, which a link to them
+    would tell of this issue.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host = hosts.normalize(parts.hostname or "")
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"} or re.search(r"[@\\\[]", parts.netloc):
+        return None
+    if re.search(r"(^|\.)github\.com$|\bgh-\d", host):
+        return None
+    path, query, fragment = (_encoded(part) for part in (parts.path, parts.query, parts.fragment))
+    if fragment[:1].isdigit():  # or it would read as the issue #123
+        fragment = f"%{ord(fragment[0]):X}{fragment[1:]}"
+    return urlunsplit((parts.scheme, host + port, path or "/", query, fragment))
+
+
+def _encoded(part: str) -> str:
+    part = quote(_STRAY_PERCENT.sub("%25", part), safe=_IN_URL, errors="ignore")
+    return _LIVE_IN_URL.sub(lambda live: f"%{ord(live[0]):X}", part)

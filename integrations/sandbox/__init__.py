@@ -1,0 +1,38 @@
+"""A stand-in for GitHub on loopback, for the demo and the tests.
+
+It speaks HTTP as a GitHub Enterprise host does (the API is under `/api/v3`): the same status codes,
+JSON, headers, tokens and pages, as far as a GitHub App that opens issues sees them.
+
+    host = CodeHost(app=App(id=1, slug="docs-feedback", client_id=…, client_secret=…,
+                            webhook_secret=…, public_key_pem=…))
+    host.add_organization("acme")
+    docs = host.add_repository("acme", "docs")
+    installation = host.add_installation("acme", repositories=[docs])
+
+    with host.serving() as url:
+        ...                                       # the Hub, with HUB_GITHUB_URL=url
+    host.issues("acme/docs")[0].title             # what it did
+    host.requests                                 # what it asked, and as whom
+
+What people do: `suspend`, `uninstall`, `rename`, `transfer`, `archive`, `set_issues`, `close_issue`
+and so on (`changes.py`). What goes wrong: `host.fail("502", created=True)`, or the same as JSON to
+`POST /_sandbox/faults` (`faults.py` names them all). `host.clock_offset` sets its clock apart.
+"""
+
+from .faults import Fault, Wire
+from .host import CodeHost, LoggedRequest
+from .records import Account, App, Installation, Issue, Repository
+from .webhooks import Sent
+
+__all__ = [
+    "Account",
+    "App",
+    "CodeHost",
+    "Fault",
+    "Installation",
+    "Issue",
+    "LoggedRequest",
+    "Repository",
+    "Sent",
+    "Wire",
+]

@@ -1,0 +1,111 @@
+"""Issues: list, read, open. https://docs.github.com/en/rest/issues/issues"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from . import shapes
+from .calls import Call
+from .messages import ApiError, Response, json_response, not_found
+from .paging import page_of
+from .records import Issue, Repository
+
+LONGEST_TITLE, LONGEST_BODY = 256, 65536
+SORTS = {"created": "created_at", "updated": "updated_at", "comments": "number"}
+
+
+def list_issues(call: Call) -> Response:
+    repository = _with_issues(call, level="read")
+    chosen = [each for each in call.host.issues(repository) if _matches(each, call)]
+    params = call.request.params
+    attribute = SORTS.get(params.get("sort", "created"), "created_at")
+    chosen.sort(
+        key=lambda issue: (getattr(issue, attribute), issue.number),
+        reverse=params.get("direction", "desc") != "asc",
+    )
+    path = f"/api/v3/repositories/{repository.id}/issues"
+    page, headers = page_of(chosen, call, path=path)
+    return json_response([shapes.issue(call.host, each) for each in page], headers=headers)
+
+
+def _matches(issue: Issue, call: Call) -> bool:
+    params = call.request.params
+    state, creator = params.get("state", "open"), params.get("creator")
+    if creator and creator.lower() not in call.host.accounts:
+        raise invalid({"value": creator, "field": "creator", "code": "invalid"})
+    return (
+        state in ("all", issue.state)
+        and (not creator or issue.user.lower() == creator.lower())
+        and issue.updated_at >= _since(params.get("since"))
+    )
+
+
+def _since(text: str | None) -> datetime:
+    if not text:
+        return datetime.min.replace(tzinfo=UTC)
+    try:
+        since = datetime.fromisoformat(text)
+    except ValueError:
+        raise invalid({"value": text, "field": "since", "code": "invalid"}) from None
+    return since if since.tzinfo else since.replace(tzinfo=UTC)
+
+
+def show_issue(call: Call) -> Response:
+    repository = _with_issues(call, level="read")
+    number = int(call.args["number"])
+    if not 1 <= number <= len(repository.issues):
+        raise not_found()
+    issue = repository.issues[number - 1]
+    if issue.deleted:
+        raise ApiError(410, "This issue was deleted")
+    return json_response(shapes.issue(call.host, issue))
+
+
+def create_issue(call: Call) -> Response:
+    repository = _with_issues(call, level="write")
+    if repository.archived:
+        raise ApiError(403, "Repository was archived so is read-only.")
+    sent = call.request.json_object()
+    title, body = _title(sent), _body(sent)
+    author = (call.caller.user or call.host.bot).login
+    issue = call.host.new_issue(repository, title, body=body, user=author, by_app=True)
+    call.host.announce_issue("opened", issue, by=author)
+    shape = shapes.issue(call.host, issue)
+    return json_response(shape, status=201, headers={"Location": shape["url"]})
+
+
+def _with_issues(call: Call, *, level: str) -> Repository:
+    """The repository, if the caller may use its issues at this level and they are turned on."""
+    repository = call.repository()
+    call.require(repository, issues=level)
+    if not repository.has_issues:
+        raise ApiError(410, "Issues are disabled for this repo")
+    return repository
+
+
+def _title(sent: dict[str, Any]) -> str:
+    if "title" not in sent:
+        raise ApiError(422, 'Invalid request.\n\n"title" wasn\'t supplied.')
+    title = sent["title"]
+    if not isinstance(title, str | int):
+        raise ApiError(422, "Invalid request.\n\nFor 'properties/title', not a string.")
+    if not str(title).strip():
+        raise invalid({"field": "title", "code": "missing_field"})
+    return _short(str(title), "title", most=LONGEST_TITLE)
+
+
+def _body(sent: dict[str, Any]) -> str | None:
+    body = sent.get("body")
+    if body is not None and not isinstance(body, str):
+        raise ApiError(422, "Invalid request.\n\nFor 'properties/body', not a string.")
+    return body and _short(body, "body", most=LONGEST_BODY)
+
+
+def _short(text: str, field: str, *, most: int) -> str:
+    if len(text) > most:
+        message = f"{field} is too long (maximum is {most} characters)"
+        raise invalid({"field": field, "code": "custom", "message": message})
+    return text
+
+
+def invalid(error: dict[str, Any]) -> ApiError:
+    return ApiError(422, "Validation Failed", errors=[{"resource": "Issue", **error}])

@@ -1,0 +1,165 @@
+"""What people do on the code host, each with the webhook that GitHub sends about it.
+
+Done in process, a webhook has been delivered when the method returns; done over HTTP, it goes out
+in the background. None is sent while the app has no webhook URL.
+"""
+
+from typing import Any
+
+from . import shapes
+from .announcements import Announcements
+from .credentials import Tokens
+from .records import App, Installation, Issue, Repository
+from .state import AnyRepository
+
+
+class Changes(Announcements):
+    def __init__(self, *, app: App) -> None:
+        super().__init__(app=app)
+        self.tokens = Tokens()
+
+    # Installations
+
+    def add_installation(
+        self,
+        account: str,
+        *,
+        repositories: list[Repository] | None = None,
+        permissions: dict[str, str] | None = None,
+    ) -> Installation:
+        """Installs the app. `repositories=None` gives it all; the app's permissions by default."""
+        granted = {"metadata": "read", **(permissions or self.app.permissions)}
+        with self.changing():
+            installation = self.new_installation(
+                self.account(account), repositories=repositories, permissions=granted
+            )
+            shown = self._brief(*self.repositories_of(installation))
+            self.announce("installation", "created", installation=installation, repositories=shown)
+        return installation
+
+    def suspend(self, installation: Installation) -> None:
+        with self.changing():
+            installation.suspended_at = self.now()
+            self.announce("installation", "suspend", installation=installation)
+
+    def unsuspend(self, installation: Installation) -> None:
+        with self.changing():
+            installation.suspended_at = None
+            self.announce("installation", "unsuspend", installation=installation)
+
+    def uninstall(self, installation: Installation) -> None:
+        """Removes the installation; its tokens are good for nothing from then on."""
+        with self.changing():
+            del self.installations[installation.id]
+            self.tokens.revoke(installation)
+            self.announce("installation", "deleted", installation=installation)
+
+    def add_to_installation(self, installation: Installation, repository: AnyRepository) -> None:
+        with self.changing():
+            added = self.repository(repository)
+            if not installation.covers(added):
+                installation.repositories = [*(installation.repositories or []), added]
+            self._announce_selection(installation, "added", repository=added)
+
+    def remove_from_installation(
+        self, installation: Installation, repository: AnyRepository
+    ) -> None:
+        with self.changing():
+            removed = self.repository(repository)
+            kept = [each for each in self.repositories_of(installation) if each is not removed]
+            installation.repositories = kept
+            self._announce_selection(installation, "removed", repository=removed)
+
+    def _announce_selection(
+        self, installation: Installation, action: str, *, repository: Repository
+    ) -> None:
+        lists: dict[str, list[Any]] = {"repositories_added": [], "repositories_removed": []}
+        lists[f"repositories_{action}"] = self._brief(repository)
+        self.announce("installation_repositories", action, installation=installation, **lists)
+
+    def _brief(self, *repositories: Repository) -> list[dict[str, Any]]:
+        names = ("id", "node_id", "name", "full_name", "private")
+        shown = [shapes.repository(self, each) for each in repositories]
+        return [{name: each[name] for name in names} for each in shown]
+
+    # Repositories
+
+    def rename(self, repository: AnyRepository, name: str) -> None:
+        """The former name goes on leading here, by a redirect."""
+        with self.changing():
+            renamed = self.repository(repository)
+            changes = {"repository": {"name": {"from": renamed.name}}}
+            self.name_repository(renamed, owner=renamed.owner, name=name)
+            self.announce_repository("renamed", renamed, changes=changes)
+
+    def transfer(self, repository: AnyRepository, account: str) -> None:
+        """Gives the repository to another account; the former one's installation loses it."""
+        with self.changing():
+            moved = self.repository(repository)
+            former = moved.owner
+            self.name_repository(moved, owner=self.account(account), name=moved.name)
+            if (left := self.installation_on(former)) and left.repositories is not None:
+                left.repositories = [each for each in left.repositories if each is not moved]
+            kind = "organization" if former.type == "Organization" else "user"
+            changes = {"owner": {"from": {kind: shapes.account(self, former)}}}
+            self.announce_repository("transferred", moved, changes=changes)
+
+    def delete_repository(self, repository: AnyRepository) -> None:
+        with self.changing():
+            deleted = self.repository(repository)
+            self.announce_repository("deleted", deleted)
+            self.forget(deleted)
+
+    def archive(self, repository: AnyRepository) -> None:
+        self._set_archived(repository, True)
+
+    def unarchive(self, repository: AnyRepository) -> None:
+        self._set_archived(repository, False)
+
+    def _set_archived(self, repository: AnyRepository, archived: bool) -> None:
+        with self.changing():
+            changed = self.repository(repository)
+            changed.archived = archived
+            self.announce_repository("archived" if archived else "unarchived", changed)
+
+    def set_private(self, repository: AnyRepository, private: bool) -> None:
+        with self.changing():
+            changed = self.repository(repository)
+            changed.private = private
+            self.announce_repository("privatized" if private else "publicized", changed)
+
+    def set_issues(self, repository: AnyRepository, on: bool) -> None:
+        """Turns issues on or off. GitHub sends no webhook about it."""
+        with self.changing():
+            self.repository(repository).has_issues = on
+
+    # Issues
+
+    def create_issue(
+        self, repository: AnyRepository, *, title: str, body: str | None = None, user: str
+    ) -> Issue:
+        """Opens an issue as somebody other than the app; an unknown login gets an account."""
+        with self.changing():
+            if user.lower() not in self.accounts:
+                self.add_user(user)
+            issue = self.new_issue(self.repository(repository), title, body=body, user=user)
+            self.announce_issue("opened", issue, by=user)
+        return issue
+
+    def close_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
+        with self.changing():
+            issue = self.issue(repository, number)
+            issue.move_to("closed", self.now())
+            self.announce_issue("closed", issue, by=by)
+
+    def reopen_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
+        with self.changing():
+            issue = self.issue(repository, number)
+            issue.move_to("open", self.now())
+            self.announce_issue("reopened", issue, by=by)
+
+    def delete_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
+        with self.changing():
+            issue = self.issue(repository, number)
+            issue.deleted = True
+            self.announce_issue("deleted", issue, by=by)

@@ -1,0 +1,150 @@
+"""`CodeHost`: everything together. See the package's docstring for how to use it."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from . import faults, routes
+from .changes import Changes
+from .credentials import identify
+from .limits import RateLimits
+from .messages import ApiError, Request, Response
+from .oauth import Codes
+from .records import Account, App
+from .server import WHOLE, Server
+
+LOGGED = 1000
+
+
+@dataclass(frozen=True)
+class LoggedRequest:
+    """One request that came in. `status` is None where the client was sent no answer.
+
+    `authorization` is the kind: "app", "installation", "user", "none", or "invalid". `asked` is
+    what a request for a token asked for (repositories, permissions). No token is ever in here, and
+    no query but the API's.
+    """
+
+    method: str
+    path: str
+    query: str
+    status: int | None
+    authorization: str
+    fault: str | None
+    asked: dict[str, Any] | None
+
+
+class CodeHost(Changes):
+    """The stand-in for GitHub: its state, what people do there, and its server.
+
+    `rate_limit` is what one caller may ask for in an hour. `clock_offset` (a timedelta) puts the
+    host's clock ahead of this machine's, or behind it.
+    """
+
+    def __init__(self, *, app: App, rate_limit: int = 5000) -> None:
+        super().__init__(app=app)
+        self.limits = RateLimits(rate_limit)
+        self.faults = faults.Faults()
+        self.codes = Codes()
+        self.sessions: dict[str, Account] = {}
+        self._requests: deque[LoggedRequest] = deque(maxlen=LOGGED)
+        self._server: Server | None = None
+
+    @property
+    def requests(self) -> list[LoggedRequest]:
+        """The latest requests, oldest first; a thousand at most."""
+        with self.lock:
+            return list(self._requests)
+
+    @contextmanager
+    def serving(self, *, port: int = 0, address: str = "127.0.0.1") -> Iterator[str]:
+        """Serves while the block runs, and gives the URL; port 0 takes any that is free."""
+        try:
+            yield self.start(port=port, address=address)
+        finally:
+            self.stop()
+
+    def start(self, *, port: int = 0, address: str = "127.0.0.1") -> str:
+        """Serves until `stop`; ValueError for any address but a loopback one."""
+        if self._server:
+            raise RuntimeError(f"The sandbox already serves at {self.url}.")
+        self._server = Server(address, port, self)
+        self.url = self._server.url
+        return self.url
+
+    def stop(self) -> None:
+        """Stops at once, whatever is under way; what the host remembers stays."""
+        server, self._server = self._server, None
+        if server:
+            server.stop()
+
+    def fail(
+        self,
+        kind: str | faults.Fault,
+        *,
+        method: str = "POST",
+        path: str = "issues",
+        times: int = 1,
+        **details: Any,
+    ) -> None:
+        """Lets the next `times` matching requests go wrong.
+
+        `kind` is a name of `faults.KINDS`, with its details as keywords, or a `Fault`. `path` is
+        `issues` or `token`, or a pattern such as `/api/v3/repos/acme/*`; `method` may be `*`.
+        """
+        fault = faults.make(kind, **details) if isinstance(kind, str) else kind
+        with self.lock:
+            self.faults.arm(fault, method=method, path=path, times=times)
+
+    def answer(self, request: Request) -> tuple[Response | None, faults.Fault]:
+        """What to send, and what is to happen to it on the way."""
+        with self.changing(in_background=True):
+            fault = self.faults.take(request)
+            authorization = self._authorization(request)
+            response = None
+            if fault is None or fault.lets_through:
+                response = routes.answer(self, request)
+            if fault:
+                elsewhere = routes.other_address(self, request.path)
+                response = fault.response(response, now=self.now(), elsewhere=elsewhere)
+            self._log(request, response, fault=fault, authorization=authorization)
+        return response, fault or WHOLE
+
+    def _authorization(self, request: Request) -> str:
+        try:
+            return identify(request, state=self, tokens=self.tokens).kind
+        except ApiError:
+            return "invalid"
+
+    def _log(
+        self,
+        request: Request,
+        response: Response | None,
+        *,
+        fault: faults.Fault | None,
+        authorization: str,
+    ) -> None:
+        self._requests.append(
+            LoggedRequest(
+                method=request.method,
+                path=request.path,
+                query=request.query if request.path.startswith(routes.API) else "",
+                status=response.status if response else None,
+                authorization=authorization,
+                fault=fault.kind if fault else None,
+                asked=_asked(request),
+            )
+        )
+
+
+def _asked(request: Request) -> dict[str, Any] | None:
+    if not faults.TARGETS["token"].fullmatch(request.path):
+        return None
+    try:
+        wanted = request.json_object()
+    except ApiError:
+        return {}
+    names = ("repositories", "repository_ids", "permissions")
+    return {name: wanted[name] for name in names if name in wanted}

@@ -1,0 +1,132 @@
+"""What the sandbox remembers: the app, accounts, repositories, issues, installations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+AccountType = Literal["User", "Organization", "Bot"]
+Membership = Literal["admin", "member"]
+IssueState = Literal["open", "closed"]
+Role = Literal["pull", "triage", "push", "maintain", "admin"]
+ROLES: tuple[Role, ...] = ("pull", "triage", "push", "maintain", "admin")
+LEVELS = {"read": 1, "write": 2, "admin": 3}
+UNHEARD_OF = 4
+
+
+@dataclass(eq=False)
+class App:
+    """The GitHub App as its owner registered it.
+
+    `callback_urls` are the addresses that sign-in may return to; the first is the default.
+    `asks_for_code` is GitHub's "Request user authorization (OAuth) during installation". Without
+    it the browser goes to `setup_url`, or the first callback URL, after an installation, and brings
+    no code.
+    `events` are the subscriptions beyond `installation` and `installation_repositories`.
+    """
+
+    id: int
+    slug: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    webhook_secret: str = field(repr=False)
+    public_key_pem: str = field(repr=False)
+    callback_urls: list[str] = field(default_factory=list)
+    setup_url: str = ""
+    webhook_url: str = ""
+    asks_for_code: bool = True
+    permissions: dict[str, str] = field(
+        default_factory=lambda: {"issues": "write", "metadata": "read"}
+    )
+    events: tuple[str, ...] = ("issues", "repository")
+
+
+@dataclass(eq=False)
+class Account:
+    """A person, an organization or the app's bot. `members` (of an organization): login to role."""
+
+    id: int
+    login: str
+    type: AccountType
+    name: str | None = None
+    email: str | None = None
+    members: dict[str, Membership] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Issue:
+    """`user` is the author's login: the app is `<slug>[bot]`. `by_app` is true of what came in
+    through the app's tokens, a person's included."""
+
+    id: int
+    repository: "Repository" = field(repr=False)
+    number: int
+    title: str
+    body: str | None
+    user: str
+    created_at: datetime
+    updated_at: datetime
+    by_app: bool = False
+    state: IssueState = "open"
+    closed_at: datetime | None = None
+    deleted: bool = False
+
+    def move_to(self, state: IssueState, at: datetime) -> None:
+        self.state = state
+        self.updated_at = at
+        self.closed_at = at if state == "closed" else None
+
+
+@dataclass(eq=False)
+class Repository:
+    """`issues` keeps deleted ones too, since GitHub never gives a number out twice."""
+
+    id: int
+    owner: Account
+    name: str
+    created_at: datetime
+    private: bool = False
+    archived: bool = False
+    has_issues: bool = True
+    issues: list[Issue] = field(default_factory=list)
+    grants: dict[str, Role] = field(default_factory=dict)
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner.login}/{self.name}"
+
+    def role_of(self, login: str) -> Role | None:
+        """What the person may do here by ownership, membership or grant, public reading aside."""
+        who = login.lower()
+        membership = self.owner.members.get(who)
+        if who == self.owner.login.lower() or membership == "admin":
+            return "admin"
+        roles: list[Role] = ["pull"] if membership else []
+        if who in self.grants:
+            roles.append(self.grants[who])
+        return max(roles, key=ROLES.index, default=None)
+
+
+@dataclass(eq=False)
+class Installation:
+    """The app on one account; `repositories` is None where it was given all of them."""
+
+    id: int
+    account: Account
+    repositories: list[Repository] | None
+    permissions: dict[str, str]
+    created_at: datetime
+    suspended_at: datetime | None = None
+
+    def covers(self, repository: Repository) -> bool:
+        if repository.owner is not self.account:
+            return False
+        return self.repositories is None or repository in self.repositories
+
+
+def has_all(permissions: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    """Whether `permissions` hold all that is wanted, each at its level or above."""
+    return all(
+        LEVELS.get(permissions.get(name, ""), 0) >= LEVELS.get(level, UNHEARD_OF)
+        for name, level in wanted.items()
+    )

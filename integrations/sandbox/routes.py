@@ -1,0 +1,139 @@
+"""The table of addresses, and the one way from a request to its answer."""
+
+import re
+import secrets
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import (
+    api_app,
+    api_issues,
+    api_repositories,
+    api_user,
+    control,
+    installing,
+    oauth,
+    pages,
+    sessions,
+)
+from .calls import Call, Handler, decoded
+from .credentials import identify
+from .messages import ApiError, Request, Response, not_found
+
+if TYPE_CHECKING:
+    from .host import CodeHost
+
+API = "/api/v3"
+REPOSITORY = r"(?:repos/(?P<owner>[^/]+)/(?P<name>[^/]+)|repositories/(?P<repository_id>\d{1,9}))"
+INSTALLATION = r"(?P<installation_id>\d{1,9})"
+APP = r"/(?:github-apps|apps)/(?P<slug>[^/]+)"
+PAGE = r"/(?P<owner>[^/]+)/(?P<name>[^/]+)"
+
+
+class Route(NamedTuple):
+    method: str
+    pattern: re.Pattern[str]
+    handler: Handler
+
+
+def _route(method: str, pattern: str, handler: Handler) -> Route:
+    return Route(method, re.compile(pattern), handler)
+
+
+ROUTES = (
+    _route("GET", f"{API}/app", api_app.show_app),
+    _route("GET", f"{API}/app/installations", api_app.list_installations),
+    _route("GET", f"{API}/app/installations/{INSTALLATION}", api_app.show_installation),
+    _route("POST", f"{API}/app/installations/{INSTALLATION}/access_tokens", api_app.create_token),
+    _route("GET", f"{API}/installation/repositories", api_app.list_repositories),
+    _route("GET", f"{API}/user", api_user.show_user),
+    _route("GET", f"{API}/users/(?P<login>[^/]+)", api_user.show_account),
+    _route("GET", f"{API}/user/emails", api_user.list_emails),
+    _route("GET", f"{API}/user/installations", api_user.list_installations),
+    _route(
+        "GET", f"{API}/user/installations/{INSTALLATION}/repositories", api_user.list_repositories
+    ),
+    _route("GET", f"{API}/{REPOSITORY}", api_repositories.show_repository),
+    _route(
+        "GET",
+        f"{API}/{REPOSITORY}/collaborators/(?P<login>[^/]+)/permission",
+        api_repositories.show_permission,
+    ),
+    _route("GET", f"{API}/{REPOSITORY}/issues", api_issues.list_issues),
+    _route("POST", f"{API}/{REPOSITORY}/issues", api_issues.create_issue),
+    _route("GET", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.show_issue),
+    _route("GET", f"{API}/rate_limit", api_repositories.show_rate_limit),
+    _route("POST", "/_sandbox/faults", control.arm_fault),
+    _route("DELETE", "/_sandbox/faults", control.clear_faults),
+    _route("GET", "/_sandbox/state", control.show_state),
+    _route("GET", "/_sandbox/style.css", pages.show_style),
+    _route("GET", "/login", sessions.show_sign_in),
+    _route("POST", "/login", sessions.sign_in),
+    _route("GET", "/login/oauth/authorize", oauth.show_authorization),
+    _route("POST", "/login/oauth/authorize", oauth.authorize),
+    _route("POST", "/login/oauth/access_token", oauth.exchange_code),
+    _route("GET", f"{APP}/installations/new", installing.show_choice),
+    _route("POST", f"{APP}/installations/new", installing.install),
+    _route(
+        "GET",
+        rf"(?:/organizations/[^/]+)?/settings/installations/{INSTALLATION}",
+        installing.show_settings,
+    ),
+    _route("GET", "/", pages.show_home),
+    _route("GET", PAGE, pages.show_repository),
+    _route("GET", f"{PAGE}/issues", pages.show_issues),
+    _route("GET", f"{PAGE}/issues/(?P<number>\\d{{1,9}})", pages.show_issue),
+)
+
+
+def answer(host: "CodeHost", request: Request) -> Response:
+    """What the code host answers when nothing goes wrong between it and the client."""
+    if request.path.startswith(f"{API}/"):
+        return _answer_api(host, request)
+    try:
+        return _handle(Call(host, request))
+    except ApiError as error:
+        if request.path.startswith("/_sandbox/"):
+            return error.response()
+        return pages.error(error)
+
+
+def _answer_api(host: "CodeHost", request: Request) -> Response:
+    headers = {
+        "X-GitHub-Media-Type": "github.v3; format=json",
+        "X-GitHub-Request-Id": secrets.token_hex(8),
+    }
+    try:
+        if not request.headers.get("User-Agent"):
+            raise ApiError(403, "Missing or invalid User Agent string.")
+        caller = identify(request, state=host, tokens=host.tokens)
+        cost = 0 if request.path == f"{API}/rate_limit" else 1
+        headers |= host.limits.spend(caller, cost, now=host.now()).headers
+        response = _handle(Call(host, request, caller=caller))
+    except ApiError as error:
+        response = error.response()
+    return Response(response.status, response.body, headers | response.headers)
+
+
+def _handle(call: Call) -> Response:
+    for route in ROUTES:
+        match = route.pattern.fullmatch(call.request.path)
+        if match and route.method == call.request.method:
+            args = decoded(match.groupdict())
+            return route.handler(replace(call, args=args))
+    raise not_found()
+
+
+def other_address(host: "CodeHost", path: str) -> str:
+    """A repository's address by name for one by number, and the other way round; else the same."""
+    match = re.fullmatch(rf"{API}/{REPOSITORY}(?P<rest>/.*)?", path)
+    if not match:
+        return host.url + path
+    args = decoded(match.groupdict(default=""))
+    if args["repository_id"]:
+        found = host.repositories.get(int(args["repository_id"]))
+        where = f"repos/{found.full_name}" if found else "repositories/0"
+    else:
+        found = host.find_repository(f"{args['owner']}/{args['name']}")
+        where = f"repositories/{found.id if found else 0}"
+    return f"{host.url}{API}/{where}{args['rest']}"

@@ -1,0 +1,147 @@
+"""The JSON of GitHub's objects, with the fields that a client of issues looks at."""
+
+from typing import Any
+
+from .messages import timestamp
+from .records import ROLES, Account, Installation, Issue, Repository, Role
+from .state import State
+
+Json = dict[str, Any]
+
+
+def account(state: State, account: Account) -> Json:
+    return {
+        "login": account.login,
+        "id": account.id,
+        "node_id": f"U_{account.id}",
+        "avatar_url": f"{state.url}/avatars/u/{account.id}",
+        "gravatar_id": "",
+        "url": f"{state.url}/api/v3/users/{account.login}",
+        "html_url": f"{state.url}/{account.login}",
+        "type": account.type,
+        "site_admin": False,
+    }
+
+
+def person(state: State, user: Account) -> Json:
+    """The user in full. The public `email` is null, as it is for most people."""
+    return account(state, user) | {"name": user.name, "company": None, "blog": "", "email": None}
+
+
+def app(state: State) -> Json:
+    return {
+        "id": state.app.id,
+        "slug": state.app.slug,
+        "client_id": state.app.client_id,
+        "node_id": f"A_{state.app.id}",
+        "owner": None,
+        "name": state.app.slug,
+        "description": "",
+        "external_url": "",
+        "html_url": f"{state.url}/github-apps/{state.app.slug}",
+        "permissions": state.app.permissions,
+        "events": list(state.app.events),
+        "installations_count": len(state.installations),
+    }
+
+
+def installation(state: State, installation: Installation) -> Json:
+    api = f"{state.url}/api/v3"
+    return {
+        "id": installation.id,
+        "account": account(state, installation.account),
+        "repository_selection": "all" if installation.repositories is None else "selected",
+        "access_tokens_url": f"{api}/app/installations/{installation.id}/access_tokens",
+        "repositories_url": f"{api}/installation/repositories",
+        "html_url": state.url + settings_path(installation),
+        "app_id": state.app.id,
+        "app_slug": state.app.slug,
+        "target_id": installation.account.id,
+        "target_type": installation.account.type,
+        "permissions": installation.permissions,
+        "events": list(state.app.events),
+        "created_at": timestamp(installation.created_at),
+        "updated_at": timestamp(installation.suspended_at or installation.created_at),
+        "single_file_name": None,
+        "suspended_at": timestamp(installation.suspended_at),
+        "suspended_by": None,
+    }
+
+
+def settings_path(installation: Installation) -> str:
+    prefix = ""
+    if installation.account.type == "Organization":
+        prefix = f"/organizations/{installation.account.login}"
+    return f"{prefix}/settings/installations/{installation.id}"
+
+
+def permissions(role: Role | None) -> dict[str, bool]:
+    """`{"admin": …, "maintain": …, "push": …, "triage": …, "pull": …}`: a role has those below."""
+    rank = ROLES.index(role) if role else -1
+    return {name: rank >= index for index, name in reversed(list(enumerate(ROLES)))}
+
+
+def repository(
+    state: State, repository: Repository, *, rights: dict[str, bool] | None = None
+) -> Json:
+    """`rights` are the caller's `permissions`; without a token GitHub leaves them out."""
+    url = f"{state.url}/api/v3/repos/{repository.full_name}"
+    open_issues = sum(issue.state == "open" for issue in state.issues(repository))
+    shape = {
+        "id": repository.id,
+        "node_id": f"R_{repository.id}",
+        "name": repository.name,
+        "full_name": repository.full_name,
+        "private": repository.private,
+        "visibility": "private" if repository.private else "public",
+        "owner": account(state, repository.owner),
+        "html_url": f"{state.url}/{repository.full_name}",
+        "description": None,
+        "fork": False,
+        "url": url,
+        "issues_url": f"{url}/issues{{/number}}",
+        "created_at": timestamp(repository.created_at),
+        "updated_at": timestamp(repository.created_at),
+        "pushed_at": timestamp(repository.created_at),
+        "homepage": None,
+        "has_issues": repository.has_issues,
+        "archived": repository.archived,
+        "disabled": False,
+        "open_issues_count": open_issues,
+        "open_issues": open_issues,
+        "default_branch": "main",
+    }
+    return shape if rights is None else shape | {"permissions": rights}
+
+
+def issue(state: State, issue: Issue) -> Json:
+    repository_url = f"{state.url}/api/v3/repos/{issue.repository.full_name}"
+    url = f"{repository_url}/issues/{issue.number}"
+    return {
+        "url": url,
+        "repository_url": repository_url,
+        "labels_url": f"{url}/labels{{/name}}",
+        "comments_url": f"{url}/comments",
+        "events_url": f"{url}/events",
+        "html_url": f"{state.url}/{issue.repository.full_name}/issues/{issue.number}",
+        "id": issue.id,
+        "node_id": f"I_{issue.id}",
+        "number": issue.number,
+        "title": issue.title,
+        "user": account(state, state.account(issue.user)),
+        "labels": [],
+        "state": issue.state,
+        "state_reason": "completed" if issue.state == "closed" else None,
+        "locked": False,
+        "assignee": None,
+        "assignees": [],
+        "milestone": None,
+        "comments": 0,
+        "created_at": timestamp(issue.created_at),
+        "updated_at": timestamp(issue.updated_at),
+        "closed_at": timestamp(issue.closed_at),
+        "author_association": "NONE",
+        "active_lock_reason": None,
+        "body": issue.body,
+        "performed_via_github_app": app(state) if issue.by_app else None,
+    }

@@ -1,0 +1,198 @@
+"""The sandbox's tables, and the questions that are asked of them. One lock guards them all."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from .records import Account, AccountType, App, Installation, Issue, Membership, Repository, Role
+
+AnyRepository = Repository | str
+
+
+class State:
+    """Ids of different kinds come from different ranges, so that a mix-up never goes unnoticed."""
+
+    def __init__(self, *, app: App) -> None:
+        self.lock = threading.RLock()
+        self.app = app
+        self.clock_offset = timedelta(0)
+        self.url = "http://127.0.0.1"
+        self.accounts: dict[str, Account] = {}
+        self.repositories: dict[int, Repository] = {}
+        self.installations: dict[int, Installation] = {}
+        self._names: dict[str, Repository] = {}
+        self._account_ids = count(1001)
+        self._repository_ids = count(2001)
+        self._installation_ids = count(3001)
+        self._issue_ids = count(4001)
+        self._depth = 0
+        self.bot = self._add_account(f"{app.slug}[bot]", "Bot")
+
+    @contextmanager
+    def changing(self, *, in_background: bool = False) -> Iterator[None]:
+        """Holds the lock; what the change announces goes out when the outermost block is left."""
+        with self.lock:
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                outermost = self._depth == 0
+        if outermost:
+            self.send_announcements(in_background=in_background)
+
+    def send_announcements(self, *, in_background: bool) -> None:
+        """Nothing to send here: `Announcements` knows about webhooks."""
+
+    def now(self) -> datetime:
+        """The code host's clock, in UTC and whole seconds, as GitHub shows times."""
+        return (datetime.now(UTC) + self.clock_offset).replace(microsecond=0)
+
+    def add_organization(self, login: str) -> Account:
+        """Makes an account that people can be members of; `add_user` makes a person."""
+        return self._add_account(login, "Organization")
+
+    def add_user(self, login: str, *, name: str | None = None, email: str | None = None) -> Account:
+        user = self._add_account(login, "User")
+        user.name = name or login.capitalize()
+        user.email = email or f"{login}@example.com"
+        return user
+
+    def _add_account(self, login: str, kind: AccountType) -> Account:
+        with self.lock:
+            if login.lower() in self.accounts:
+                raise ValueError(f"There is already an account {login}.")
+            account = Account(id=next(self._account_ids), login=login, type=kind)
+            self.accounts[login.lower()] = account
+            return account
+
+    def account(self, login: str) -> Account:
+        try:
+            return self.accounts[login.lower()]
+        except KeyError:
+            raise LookupError(f"The sandbox has no account {login}.") from None
+
+    def add_member(self, organization: str, login: str, *, role: Membership = "member") -> None:
+        """`role` is "admin" (an owner of the organization) or "member" (may read everything)."""
+        with self.lock:
+            self.account(organization).members[self.account(login).login.lower()] = role
+
+    def add_repository(
+        self,
+        owner: str,
+        name: str,
+        *,
+        issues: bool = True,
+        private: bool = False,
+        archived: bool = False,
+    ) -> Repository:
+        with self.lock:
+            repository = Repository(
+                id=next(self._repository_ids),
+                owner=self.account(owner),
+                name=name,
+                created_at=self.now(),
+                has_issues=issues,
+                private=private,
+                archived=archived,
+            )
+            self.name_repository(repository, owner=repository.owner, name=name)
+            self.repositories[repository.id] = repository
+            return repository
+
+    def name_repository(self, repository: Repository, *, owner: Account, name: str) -> None:
+        """Names the repository; its former names go on leading to it until somebody takes them."""
+        full_name = f"{owner.login}/{name}".lower()
+        holder = self._names.get(full_name)
+        if holder and holder is not repository and holder.full_name.lower() == full_name:
+            raise ValueError(f"There is already a repository {owner.login}/{name}.")
+        repository.owner, repository.name = owner, name
+        self._names[full_name] = repository
+
+    def forget(self, repository: Repository) -> None:
+        del self.repositories[repository.id]
+        self._names = {name: each for name, each in self._names.items() if each is not repository}
+
+    def find_repository(self, full_name: str) -> Repository | None:
+        """Finds by any name that the repository has or had, whatever the case."""
+        return self._names.get(full_name.lower())
+
+    def repository(self, which: AnyRepository) -> Repository:
+        if isinstance(which, Repository):
+            return which
+        if found := self.find_repository(which):
+            return found
+        raise LookupError(f"The sandbox has no repository {which}.")
+
+    def grant(self, login: str, repository: AnyRepository, role: Role) -> None:
+        with self.lock:
+            self.repository(repository).grants[self.account(login).login.lower()] = role
+
+    def issues(self, repository: AnyRepository) -> list[Issue]:
+        """The issues that are there, oldest first; deleted ones are not."""
+        with self.lock:
+            return [issue for issue in self.repository(repository).issues if not issue.deleted]
+
+    def issue(self, repository: AnyRepository, number: int) -> Issue:
+        for issue in self.issues(repository):
+            if issue.number == number:
+                return issue
+        raise LookupError(f"There is no issue {number}.")
+
+    def new_issue(
+        self,
+        repository: Repository,
+        title: str,
+        *,
+        body: str | None,
+        user: str,
+        by_app: bool = False,
+    ) -> Issue:
+        now = self.now()
+        issue = Issue(
+            id=next(self._issue_ids),
+            repository=repository,
+            number=len(repository.issues) + 1,
+            title=title,
+            body=body,
+            user=user,
+            created_at=now,
+            updated_at=now,
+            by_app=by_app,
+        )
+        repository.issues.append(issue)
+        return issue
+
+    def new_installation(
+        self,
+        account: Account,
+        *,
+        repositories: list[Repository] | None,
+        permissions: dict[str, str],
+    ) -> Installation:
+        if self.installation_on(account):
+            raise ValueError(f"The app is already installed on {account.login}.")
+        installation = Installation(
+            id=next(self._installation_ids),
+            account=account,
+            repositories=repositories,
+            permissions=permissions,
+            created_at=self.now(),
+        )
+        self.installations[installation.id] = installation
+        return installation
+
+    def installation_on(self, account: Account) -> Installation | None:
+        return next((each for each in self.installations.values() if each.account is account), None)
+
+    def installation_for(self, repository: Repository) -> Installation | None:
+        """The installation that reaches the repository, unless it is suspended."""
+        installation = self.installation_on(repository.owner)
+        if installation is None or installation.suspended_at or not installation.covers(repository):
+            return None
+        return installation
+
+    def repositories_of(self, installation: Installation) -> list[Repository]:
+        return [each for each in self.repositories.values() if installation.covers(each)]

@@ -1,0 +1,64 @@
+"""The JSON of an integration and of claims, as the maintainer's interface shows them."""
+
+from typing import Any
+
+from integrations.github_api import RepositoryFacts
+from integrations.models import Integration
+from orgs.models import Domain, Site
+
+
+def integration(integration: Integration) -> dict[str, Any]:
+    return {
+        "provider": "github",
+        "status": integration.status,
+        "account": integration.installation.account,
+        "repo_owner": integration.repo_owner or None,
+        "repo_name": integration.repo_name or None,
+        "issue_template": integration.issue_template or None,
+        "problem": integration.problem or None,
+    }
+
+
+def claim(domain: Domain) -> dict[str, Any]:
+    """A domain with the record that it asks for; null while it is verified."""
+    record = {"name": domain.record_name, "type": "TXT", "value": domain.record_value}
+    return {
+        "domain": domain.name,
+        "status": domain.status,
+        "dns_record": None if domain.verified_at else record,
+    }
+
+
+def domain(domain: Domain) -> dict[str, Any]:
+    """`lapses_at`: the end of the grace time, once it has begun."""
+    return {
+        **claim(domain),
+        "verified_at": domain.verified_at,
+        "lapsed_at": domain.lapsed_at,
+        "lapses_at": domain.lapses_at,
+        "last_checked_at": domain.last_checked_at,
+        "opted_out_at": domain.opted_out_at,
+    }
+
+
+def site(site: Site) -> dict[str, Any]:
+    return {
+        "id": site.id,
+        "url": site.url,
+        "status": site.status,
+        "repository": site.repository,
+        "verified_at": site.verified_at,
+        "lapsed_at": site.lapsed_at,
+        "opted_out_at": site.opted_out_at,
+    }
+
+
+def repository(repository: RepositoryFacts) -> dict[str, Any]:
+    """One that may be chosen, with what would stand in its way."""
+    return {
+        "repo_owner": repository.owner,
+        "repo_name": repository.name,
+        "private": repository.is_private,
+        "archived": repository.is_archived,
+        "has_issues": repository.has_issues,
+    }

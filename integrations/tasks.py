@@ -1,0 +1,10 @@
+"""What is put on the queue. A task only wakes a delivery; the truth is the delivery's row."""
+
+from django_tasks import task
+
+from integrations import forwarding
+
+
+@task()
+def forward_report(report_id: str) -> None:
+    forwarding.forward_new(report_id)

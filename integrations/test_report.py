@@ -1,0 +1,48 @@
+"""One real report about a page of one's own, to see that everything works."""
+
+import secrets
+
+from integrations.models import Integration
+from integrations.sites import NotConfigured
+from orgs.errors import ApiError
+from orgs.models import Domain, Organization, Site
+from reports import intake, shape
+
+
+class NoClaim(ApiError):
+    status_code = 409
+    default_code = "no_claim"
+    default_detail = "Prove first that a page is yours: claim a domain or a site."
+
+
+def pages(organization: Organization) -> list[str]:
+    """The addresses of pages that are the organization's now, one a claim."""
+    mine = {"organization": organization, "opted_out_at": None}
+    sites = Site.objects.live().filter(**mine).order_by("host", "path")
+    domains = Domain.objects.verified().filter(**mine).order_by("name")
+    return [each.url for each in sites] + [f"https://{each.name}/" for each in domains]
+
+
+def send(organization: Organization, page: str = "") -> intake.Receipt:
+    """Report something harmless about `page`; it takes the way that every report takes.
+
+    `page` is one of `pages`; the first one where it is none of them.
+    """
+    if not Integration.objects.configured().filter(organization=organization).exists():
+        raise NotConfigured
+    mine = pages(organization)
+    if not mine:
+        raise NoClaim
+    body = shape.Body.model_validate(
+        {
+            "protocol_version": "0",
+            "doc_url": page if page in mine else mine[0],
+            "agent": {"name": "Docs Feedback Hub"},
+            "report": {
+                "kind": "other",
+                "summary": "Test report: this is how reports arrive",
+                "details": "A maintainer sent this from the Hub to try it. There is nothing to mend.",
+            },
+        }
+    )
+    return intake.accept(body, idempotency_key=secrets.token_urlsafe(16))

@@ -1,0 +1,62 @@
+"""Trying again what has stopped, because a person asks for it; and stopping it."""
+
+import time
+
+from django.db.models import QuerySet
+
+from integrations import retries
+from integrations.models import Delivery
+from integrations.tasks import forward_report
+from orgs.errors import ApiError
+
+PATIENCE = 20  # seconds, for all that an operator asks for at once
+
+
+class CannotTryAgain(ApiError):
+    status_code = 409
+    default_code = "cannot_try_again"
+
+
+def try_again(delivery: Delivery) -> None:
+    """One more try, now, of what has not arrived; the delivery's row says what came of it.
+
+    Raises `CannotTryAgain` with the reason in words.
+    """
+    if reason := obstacle(delivery):
+        raise CannotTryAgain(reason)
+    Delivery.objects.filter(pk=delivery.pk).set_out_again()
+    forward_report.enqueue(delivery.report_id)
+
+
+def obstacle(delivery: Delivery) -> str:
+    """Why a member cannot have it tried again, in words; empty where they can."""
+    if delivery.status == Delivery.Status.SENT:
+        return "It has arrived already."
+    if delivery.held_for == Delivery.Cause.OPERATOR:
+        return "Whoever runs this Hub has stopped this delivery. Ask them why."
+    if delivery.integration.repository_id is None and not delivery.outcome_unknown_since:
+        return "No repository is chosen. Choose one first."
+    return ""
+
+
+def try_all_again(deliveries: QuerySet[Delivery]) -> int:
+    """For an operator: set out all that are held, have failed or wait; how many.
+
+    They are tried at once for as long as `PATIENCE` lasts; `maintain` goes on with the rest.
+    """
+    with_target = deliveries.exclude(
+        integration__repository_id=None, outcome_unknown_since__isnull=True
+    )
+    ids = list(with_target.exclude(status=Delivery.Status.SENT).values_list("report_id", flat=True))
+    chosen = Delivery.objects.filter(report__in=ids)
+    chosen.set_out_again()
+    until = time.monotonic() + PATIENCE
+    retries.retry(ids, go_on=lambda: time.monotonic() < until)
+    return len(ids)
+
+
+def stop_all(deliveries: QuerySet[Delivery]) -> int:
+    """For an operator: hold what waits, until an operator sets it out again; how many."""
+    return Delivery.objects.filter(pk__in=deliveries.values("pk")).hold(
+        Delivery.Cause.OPERATOR, "Whoever runs this Hub has stopped this delivery."
+    )

@@ -1,0 +1,126 @@
+"""Who they are and what they own, for operators."""
+
+import time
+from datetime import timedelta
+
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from orgs import reverification
+from orgs.models import (
+    Domain,
+    EarlierChallenge,
+    Membership,
+    Notice,
+    Organization,
+    PersonalToken,
+    Site,
+    User,
+)
+from orgs.read_only import Looking, ReadOnly
+
+PATIENCE = 20  # seconds, for all that an operator asks for at once
+
+admin.site.unregister(Group)
+
+
+class Members(Looking, admin.TabularInline):
+    model = Membership
+    fields = ["login", "github_id", "role", "user"]
+
+
+class Domains(Looking, admin.TabularInline):
+    model = Domain
+    fields = ["name", "verified_at", "lapsed_at", "last_checked_at"]
+
+
+class Sites(Looking, admin.TabularInline):
+    model = Site
+    fields = ["host", "path", "repository", "verified_at", "lapsed_at"]
+
+
+@admin.register(User)
+class UserAdmin(ReadOnly):
+    """An operator shuts people out, and lets them in again."""
+
+    list_display = ["username", "is_active", "is_staff", "date_joined", "last_login"]
+    list_filter = ["is_active", "is_staff"]
+    search_fields = ["username"]
+    fields = ["username", "is_active", "is_staff", "is_superuser", "date_joined", "last_login"]
+    readonly_fields = ["username", "is_staff", "is_superuser", "date_joined", "last_login"]
+
+    def has_change_permission(self, request: HttpRequest, obj=None) -> bool:
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+
+@admin.register(Organization)
+class OrganizationAdmin(ReadOnly):
+    list_display = ["name", "id", "created_at"]
+    search_fields = ["name", "id", "memberships__login"]
+    inlines = [Members, Domains, Sites]
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnly):
+    list_display = ["login", "role", "organization", "github_id"]
+    list_filter = ["role"]
+    list_select_related = ["organization"]
+    search_fields = ["login", "github_id", "organization__name"]
+
+
+@admin.register(PersonalToken)
+class PersonalTokenAdmin(ReadOnly):
+    list_display = ["name", "ending", "token_user", "last_used_at"]
+    list_select_related = ["token__user"]
+    search_fields = ["name", "token__user__username"]
+    fields = ["name", "ending", "token_user", "last_used_at"]
+    readonly_fields = ["token_user"]
+
+    @admin.display(description="user")
+    def token_user(self, personal: PersonalToken) -> User | None:
+        return personal.token.user
+
+
+@admin.register(Domain)
+class DomainAdmin(ReadOnly):
+    list_display = ["name", "organization", "verified_at", "lapsed_at", "last_checked_at"]
+    list_filter = [("verified_at", admin.EmptyFieldListFilter), "registrable"]
+    list_select_related = ["organization"]
+    search_fields = ["name", "organization__name"]
+    actions = ["reverify"]
+
+    @admin.action(description="Re-verify: look at the DNS record now")
+    def reverify(self, request: HttpRequest, selected: QuerySet) -> None:
+        until = time.monotonic() + PATIENCE
+        found = reverification.run(
+            Domain.objects.filter(pk__in=selected.values("pk")),
+            fresh=timedelta(0),
+            go_on=lambda: time.monotonic() < until,
+        )
+        counts = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
+        self.message_user(request, f"{found.total()} looked at: {counts or 'nothing'}.")
+
+
+@admin.register(EarlierChallenge)
+class EarlierChallengeAdmin(ReadOnly):
+    list_display = ["name", "organization"]
+    list_select_related = ["organization"]
+    search_fields = ["name", "organization__name"]
+    fields = ["name", "organization"]
+
+
+@admin.register(Notice)
+class NoticeAdmin(ReadOnly):
+    list_display = ["organization", "at", "text"]
+    list_select_related = ["organization"]
+    search_fields = ["organization__name", "text"]
+
+
+@admin.register(Site)
+class SiteAdmin(ReadOnly):
+    list_display = ["url", "repository", "organization", "verified_at", "lapsed_at"]
+    list_filter = [("lapsed_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["organization"]
+    search_fields = ["host", "path", "repository", "organization__name"]

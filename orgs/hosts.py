@@ -1,0 +1,231 @@
+"""Host names: one spelling for each, and which of them an organization may claim.
+
+A URL may name any host (`normalize`); a claim needs a name that its owner can prove in the public
+DNS and shares with nobody (`claimable_domain`).
+
+    NotClaimable
+    ├── InvalidDomain   not a name in the public DNS, or never anybody's to claim
+    ├── PublicSuffix    shared by many owners, such as co.uk
+    └── UseSiteClaim    <user>.<pages host>, whose owner has no DNS to prove it with
+"""
+
+import re
+from functools import cache
+from importlib import resources
+from ipaddress import IPv6Address
+
+import idna
+import publicsuffix2
+
+MAX_NAME = 253  # RFC 1035, without the trailing dot
+MAX_DOMAIN = MAX_NAME - len("_hub-challenge.")  # the name of the DNS record has to fit as well
+MAX_REGISTRABLE_LABELS = 16  # twice what the longest public suffix needs
+
+URL_LABEL = re.compile(r"[a-z0-9_-]{1,63}")  # the underscore is seen in the wild
+DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+IPV4_END = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)")  # WHATWG URL: "ends in a number"
+
+NEVER_PUBLIC = ("internal", "local", "localhost", "onion", "test")  # `onion` is in the list
+GITHUB = (
+    "ghcr.io",
+    "ghe.com",
+    "github.app",
+    "github.blog",
+    "github.com",
+    "github.dev",
+    "githubapp.com",
+    "githubassets.com",
+    "githubpreview.dev",
+    "githubstatus.com",
+    "githubusercontent.com",
+)
+
+
+class InvalidHost(ValueError):
+    """Not a host name, in any spelling."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Check the host name: letters, digits, hyphens and dots, such as docs.example.com."
+        )
+
+
+class NotClaimable(ValueError):
+    """The message is one or two sentences for the person who claims."""
+
+
+class InvalidDomain(NotClaimable):
+    """Not a name in the public DNS, or never anybody's to claim."""
+
+
+class PublicSuffix(NotClaimable):
+    """Shared by many owners."""
+
+
+class UseSiteClaim(NotClaimable):
+    """A static site of the code host, proved by its repository."""
+
+
+def normalize(host: str) -> str:
+    """The one spelling of a URL's host: lower case, punycode, no trailing dot.
+
+    IDNA 2008 after the mapping of UTS 46, non-transitional. IP addresses, single labels and
+    underscores are kept. Idempotent. Raises `InvalidHost`.
+    """
+    if host.startswith("["):
+        return _bracketed(host.lower())
+    try:
+        mapped = idna.uts46_remap(host, std3_rules=False)
+        name = ".".join(_label(label) for label in mapped.removesuffix(".").split("."))
+    except UnicodeError:
+        raise InvalidHost from None
+    if len(name) > MAX_NAME:
+        raise InvalidHost
+    return name
+
+
+def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
+    """The normalized name in `text`, if an organization may claim it. Raises `NotClaimable`.
+
+    `pages_host` and `code_host` are host names, such as github.io and github.com.
+    """
+    name = _dns_name(text)
+    pages_host = normalize(pages_host)
+    if name == pages_host:
+        raise PublicSuffix(_shared(name, f"https://you.{name}/repo/"))
+    if is_user_site(name, pages_host=pages_host):
+        user = name.removesuffix(f".{pages_host}").rpartition(".")[2]
+        raise UseSiteClaim(
+            f"`{name}` is a site on {pages_host}, where you have no DNS to prove it with. "
+            f"Claim the address of the site, for example https://{user}.{pages_host}/repo/."
+        )
+    if _is_one_of(name, NEVER_PUBLIC):
+        raise InvalidDomain(_private(name))
+    suffix = _public_suffix(name)
+    if suffix is None:
+        raise InvalidDomain(_private(name))
+    if suffix == name:
+        raise PublicSuffix(_shared(name, f"you.{name}"))
+    if _is_one_of(name, (*GITHUB, normalize(code_host))):
+        raise InvalidDomain(
+            f"`{name}` belongs to the code host, so nobody can claim it. "
+            "Claim your own address, for example docs.example.com."
+        )
+    return name
+
+
+def is_user_site(host: str, *, pages_host: str) -> bool:
+    """Whether normalized `host` lies below the pages host: `<user>.<pages host>`."""
+    return host.endswith(f".{normalize(pages_host)}")
+
+
+def is_registrable(name: str, *, pages_host: str) -> bool:
+    """Whether normalized `name` is a public suffix plus one label; the pages host is a suffix."""
+    pages_host = normalize(pages_host)
+    if name == pages_host:
+        return False
+    parent = name.partition(".")[2]
+    return parent in (pages_host, _public_suffix(name))
+
+
+def parents(name: str) -> list[str]:
+    """The names above `name`, nearest first, without single labels.
+
+    Of a name with very many labels only the upper ones, which are all that can be registrable.
+
+    >>> parents("guide.docs.acme.com")
+    ['docs.acme.com', 'acme.com']
+    """
+    labels = name.split(".")
+    first = max(1, len(labels) - MAX_REGISTRABLE_LABELS)
+    return [".".join(labels[i:]) for i in range(first, len(labels) - 1)]
+
+
+def _label(label: str) -> str:
+    if not label.isascii():
+        return idna.alabel(label).decode()
+    if not URL_LABEL.fullmatch(label):
+        raise InvalidHost
+    return label
+
+
+def _bracketed(host: str) -> str:
+    """An IPv6 address in brackets, as it is written; a zone is of no meaning to anybody else."""
+    try:
+        address = IPv6Address(host[1:-1])
+    except ValueError:
+        raise InvalidHost from None
+    if address.scope_id or not host.endswith("]"):
+        raise InvalidHost
+    return host
+
+
+def _dns_name(text: str) -> str:
+    """The normalized name in `text`, if it may stand in the DNS."""
+    try:
+        name = normalize(text)
+    except InvalidHost:
+        raise InvalidDomain(_garbled()) from None
+    if IPV4_END.fullmatch(name) or name.startswith("["):
+        raise InvalidDomain(
+            "An IP address cannot be claimed. Claim a name, for example docs.example.com."
+        )
+    if len(name) > MAX_DOMAIN or not all(_is_dns_label(label) for label in name.split(".")):
+        raise InvalidDomain(_garbled())
+    return name
+
+
+def _is_dns_label(label: str) -> bool:
+    if not label.startswith("xn--"):
+        return bool(DNS_LABEL.fullmatch(label))
+    try:
+        return bool(idna.ulabel(label))
+    except UnicodeError:
+        return False
+
+
+def _is_one_of(name: str, names: tuple[str, ...]) -> bool:
+    """Whether `name` is one of `names`, or below one."""
+    return f".{name}".endswith(tuple(f".{other}" for other in names))
+
+
+def _public_suffix(name: str) -> str | None:
+    """The public suffix of normalized `name`, private ones included; None where no rule applies.
+
+    `get_tld` also answers names that merely lie between two rules (amazonaws.com, render.com), so
+    every answer is looked up among the rules. The parent of a wildcard counts as one.
+    """
+    suffixes, rules = _list()
+    suffix = suffixes.get_tld(name, strict=True)
+    while suffix and rules.isdisjoint({suffix, f"*.{suffix}", f"*.{suffix.partition('.')[2]}"}):
+        suffix = suffixes.get_tld(suffix.partition(".")[2], strict=True)
+    return suffix
+
+
+@cache
+def _list() -> tuple[publicsuffix2.PublicSuffixList, frozenset[str]]:
+    """publicsuffix2 with the list of publicsuffixlist, since its own is of 2019; about 50 ms."""
+    path = resources.files("publicsuffixlist") / "public_suffix_list.dat"
+    suffixes = publicsuffix2.PublicSuffixList(path.read_text("utf-8").splitlines(), idna=True)
+    return suffixes, frozenset(suffixes.tlds)
+
+
+def _shared(name: str, example: str) -> str:
+    return (
+        f"`{name}` is shared by many owners, so nobody can claim it whole. "
+        f"Claim your own address, for example {example}."
+    )
+
+
+def _private(name: str) -> str:
+    return (
+        f"`{name}` is not a name in the public DNS, so nobody can prove that it is theirs. "
+        "Claim a public address, for example docs.example.com."
+    )
+
+
+def _garbled() -> str:
+    return (
+        "This is not a host name. Write the name alone, without https:// and without a path, "
+        "for example docs.example.com."
+    )

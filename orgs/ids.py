@@ -1,0 +1,34 @@
+"""Ids of everything that has a public name: ULIDs, 26 characters of Crockford's base 32."""
+
+import re
+
+from django.db import models
+from ulid import PureRandomPolicy, ULIDGenerator
+
+ULID_FORM = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+# Fresh randomness for each: with the library's default, one receipt would guess the next.
+_generator = ULIDGenerator(policy=PureRandomPolicy())
+
+
+def new_id() -> str:
+    return str(_generator.generate())
+
+
+def is_id(text: str) -> bool:
+    """Whether `text` is spelled as an id, so that a database may be asked for it."""
+    return bool(ULID_FORM.fullmatch(text))
+
+
+class ULIDField(models.CharField):
+    """A primary key that makes itself."""
+
+    def __init__(self, *args, **kwargs):
+        kwargs.update(max_length=26, primary_key=True, default=new_id, editable=False)
+        super().__init__(*args, **kwargs)
+
+    def deconstruct(self):
+        name, path, args, kwargs = super().deconstruct()
+        for key in ("max_length", "primary_key", "default", "editable"):
+            del kwargs[key]
+        return name, path, args, kwargs

@@ -1,0 +1,57 @@
+"""`manage.py reverify_domains`: look again at the DNS records of verified claims."""
+
+from argparse import ArgumentParser
+from datetime import timedelta
+
+from django.core.management.base import BaseCommand, CommandError
+
+from orgs import hosts, reverification
+from orgs.models import Domain
+from orgs.models.domain import DomainQuerySet
+from orgs.progress import Progress
+
+AT_ONCE_AGAIN = timedelta(seconds=10)  # for one that was named: longer than a look takes
+
+
+class Command(BaseCommand):
+    help = (
+        "Looks again at the DNS record of every verified claim, and prints what became of them. "
+        "A claim that another run has looked at in the last ten minutes is left out."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument("--due", action="store_true", help="only those whose turn has come")
+        which.add_argument("--domain", default="", help="only the claims of this name")
+        parser.add_argument("--dry-run", action="store_true", help="ask the DNS, write nothing")
+
+    def handle(self, *args, due: bool, domain: str, dry_run: bool, **options) -> None:
+        claims = _claims(due=due, name=domain)
+        progress = Progress(self.stderr, claims.count())
+        outcomes = reverification.run(
+            claims,
+            dry_run=dry_run,
+            fresh=AT_ONCE_AGAIN if domain else reverification.FRESH,
+            on_progress=progress.step,
+        )
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+        looked = f"{outcomes.total()} looked at: {counts}." if outcomes else "None looked at."
+        left_out = progress.total - outcomes.total()
+        self.stdout.write(f"{looked} {left_out} left out." if left_out else looked)
+        if dry_run:
+            self.stdout.write("Nothing was written (--dry-run).")
+
+
+def _claims(*, due: bool, name: str) -> DomainQuerySet:
+    if due:
+        return reverification.due()
+    claims = Domain.objects.to_be_proved_again()
+    if not name:
+        return claims
+    try:
+        claims = claims.filter(name=hosts.normalize(name))
+    except hosts.InvalidHost as error:
+        raise CommandError(str(error)) from None
+    if not claims.exists():
+        raise CommandError(f"Nobody has verified {name}.")
+    return claims

@@ -1,0 +1,17 @@
+"""Who receives reports, and what they own."""
+
+from orgs.models.challenge import EarlierChallenge
+from orgs.models.domain import Domain
+from orgs.models.people import Membership, Notice, Organization, PersonalToken, User
+from orgs.models.site import Site
+
+__all__ = [
+    "Domain",
+    "EarlierChallenge",
+    "Membership",
+    "Notice",
+    "Organization",
+    "PersonalToken",
+    "Site",
+    "User",
+]

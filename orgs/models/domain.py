@@ -1,0 +1,242 @@
+"""A claim of a host name, from the challenge to the lapse."""
+
+import random
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+
+from orgs import clock
+from orgs.ids import ULIDField
+from orgs.models.challenge import EarlierChallenge, new_challenge, record_value
+from orgs.models.people import Organization
+from orgs.signals import domain_lost, domain_verified
+
+CHALLENGE_LIFETIME = timedelta(days=30)
+ABSENCES = 3  # so many looks without the record,
+ABSENT_FOR = timedelta(hours=24)  # over so long a time, begin the grace time
+GRACE = timedelta(days=7)
+LOOK_EVERY = timedelta(hours=24)
+LOOK_AGAIN = timedelta(hours=8)  # where the last look did not find the record
+
+
+class DomainQuerySet(models.QuerySet["Domain"]):
+    def verified(self):
+        return self.filter(verified_at__isnull=False)
+
+    def covering(self, host: str, parents: list[str]):
+        """The claims that cover `host`: its own, and registrable ones above it."""
+        return self.verified().filter(Q(name=host) | Q(name__in=parents, registrable=True))
+
+    def expired(self):
+        """Claims whose record was not published in time."""
+        return self.filter(verified_at__isnull=True, expires_at__lte=clock.now())
+
+    def to_be_proved_again(self):
+        """What is verified, or has lapsed so lately that its record still counts."""
+        lapsed = Q(lapsed_at__isnull=False, expires_at__gt=clock.now())
+        return self.filter(Q(verified_at__isnull=False) | lapsed)
+
+    def due(self):
+        never = Q(look_due_at__isnull=True)
+        return self.to_be_proved_again().filter(never | Q(look_due_at__lte=clock.now()))
+
+    def take(self, domain_id: str, *, fresh: timedelta) -> bool:
+        """Whether this call was the one that took a claim to look at; the next look is a day away."""
+        before = clock.now() - fresh
+        free = Q(look_began_at__isnull=True) | Q(look_began_at__lte=before)
+        taken = self.filter(free, pk=domain_id).update(
+            look_began_at=clock.now(), look_due_at=clock.now() + _about(LOOK_EVERY)
+        )
+        return bool(taken)
+
+    def confirm(self, domains: Iterable["Domain"]) -> None:
+        """The records of verified claims are still there. Whatever has changed since is left as it is."""
+        challenges = [domain.challenge for domain in domains]
+        self.verified().filter(challenge__in=challenges).update(**_proved())
+
+
+class Domain(models.Model):
+    """A claim of a host name, proved by a DNS TXT record."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        VERIFIED = "verified"
+
+    id = ULIDField()
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="domains")
+    name = models.CharField(max_length=253, help_text="Lower case, in ASCII (punycode).")
+    registrable = models.BooleanField(
+        help_text="A public suffix plus one label, as the list was when it was claimed: "
+        "then the names below it are covered too."
+    )
+    challenge = models.CharField(max_length=64, unique=True, default=new_challenge, editable=False)
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="Until when the challenge counts; empty while verified."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    verified_at = models.DateTimeField(null=True, blank=True)
+    lapsed_at = models.DateTimeField(null=True, blank=True)
+    opted_out_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when reports about it are refused."
+    )
+
+    last_checked_at = models.DateTimeField(null=True, blank=True)
+    look_began_at = models.DateTimeField(
+        null=True, blank=True, help_text="When somebody last took it to look at its record again."
+    )
+    look_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    absences = models.PositiveIntegerField(
+        default=0, help_text="Looks in a row that did not find the record of a verified claim."
+    )
+    absent_since = models.DateTimeField(null=True, blank=True)
+    lapses_at = models.DateTimeField(
+        null=True, blank=True, help_text="The end of the grace time, as the organization was told."
+    )
+
+    objects = DomainQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["name"], name="domain_name")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "name"], name="domain_once_per_organization"
+            ),
+            models.UniqueConstraint(
+                fields=["name"],
+                condition=Q(verified_at__isnull=False),
+                name="domain_one_verified_owner",
+            ),
+            models.CheckConstraint(
+                condition=Q(verified_at__isnull=True) | Q(lapsed_at__isnull=True),
+                name="domain_verified_or_lapsed",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def status(self) -> "Domain.Status":
+        return self.Status.VERIFIED if self.verified_at else self.Status.PENDING
+
+    @property
+    def record_name(self) -> str:
+        """Where the TXT record that proves the claim has to be."""
+        return f"_hub-challenge.{self.name}"
+
+    @property
+    def record_value(self) -> str:
+        """What it has to say, exactly."""
+        return record_value(self.challenge)
+
+    def renew_challenge(self) -> None:
+        """Ask for another value, unless somebody just did; the one before is known when it is seen."""
+        with transaction.atomic():
+            self._remember_challenge()
+            Domain.objects.filter(pk=self.pk, challenge=self.challenge).update(
+                challenge=new_challenge(), expires_at=clock.now() + CHALLENGE_LIFETIME
+            )
+            self.refresh_from_db(fields=["challenge", "expires_at"])
+
+    def opt_out(self, out: bool) -> None:
+        """Refuse reports about it from now on, or take them again."""
+        self._update(opted_out_at=Coalesce("opted_out_at", clock.now()) if out else None)
+
+    def give_up(self) -> None:
+        """Delete the claim; its value is never issued again."""
+        with transaction.atomic():
+            self._remember_challenge()
+            self.delete()
+            if self.verified_at:
+                domain_lost.send(Domain, organization=self.organization)
+
+    def found(self) -> None:
+        """The record is there: the claim is verified, or stays so."""
+        newly = self.verified_at is None
+        self._update(
+            verified_at=Coalesce("verified_at", clock.now()),
+            lapsed_at=None,
+            expires_at=None,
+            look_due_at=clock.now() + _about(LOOK_EVERY),
+            **_proved(),
+        )
+        if newly:
+            domain_verified.send(Domain, organization=self.organization)
+
+    def missed(self) -> None:
+        """The record is not there. A verified claim begins its grace time, or lapses at its end."""
+        self.looked()
+        if self.verified_at is None:
+            return
+        self._update(absences=F("absences") + 1, absent_since=Coalesce("absent_since", clock.now()))
+        if self._if(lapses_at__lte=clock.now()):
+            self.lapse(
+                f"The DNS record of {self.name} was gone for longer than the grace time, so the "
+                f"claim has lapsed, and reports about it wait. {self._how_to_repair()}"
+            )
+        elif self._if(
+            lapses_at=None, absences__gte=ABSENCES, absent_since__lte=clock.now() - ABSENT_FOR
+        ):
+            self._update(lapses_at=clock.now() + GRACE)
+            self.organization.tell(
+                f"The DNS record of {self.name} is gone. Without it the claim lapses on "
+                f"{self.lapses_at:%-d %B %Y at %H:%M} UTC. {self._how_to_repair()}"
+            )
+
+    def looked(self) -> None:
+        """A look that changes nothing: held against no one."""
+        self._update(last_checked_at=clock.now(), look_due_at=clock.now() + _about(LOOK_AGAIN))
+
+    def lapse(self, why: str) -> None:
+        """Pending again. `why` is what the organization is told."""
+        self._update(
+            verified_at=None,
+            lapsed_at=clock.now(),
+            expires_at=clock.now() + CHALLENGE_LIFETIME,
+            absences=0,
+            absent_since=None,
+            lapses_at=None,
+        )
+        self.organization.tell(why)
+        domain_lost.send(Domain, organization=self.organization)
+
+    def earlier_values(self) -> set[str]:
+        """What records of this organization's claims of the name had to say before."""
+        earlier = EarlierChallenge.objects.filter(organization=self.organization, name=self.name)
+        return {record_value(each) for each in earlier.values_list("challenge", flat=True)}
+
+    def _how_to_repair(self) -> str:
+        return f"Publish it again: a TXT record at {self.record_name} with {self.record_value}"
+
+    def _remember_challenge(self) -> None:
+        EarlierChallenge.objects.get_or_create(
+            challenge=self.challenge,
+            defaults={"organization": self.organization, "name": self.name},
+        )
+
+    def _if(self, **conditions) -> bool:
+        """Whether the claim is verified and meets the conditions, by the database's clock."""
+        return Domain.objects.verified().filter(pk=self.pk, **conditions).exists()
+
+    def _update(self, **columns) -> None:
+        Domain.objects.filter(pk=self.pk).update(**columns)
+        self.refresh_from_db(fields=columns.keys())
+
+
+def _proved() -> dict[str, Any]:
+    """What a look that found the record writes down."""
+    return {
+        "absences": 0,
+        "absent_since": None,
+        "lapses_at": None,
+        "last_checked_at": clock.now(),
+    }
+
+
+def _about(duration: timedelta) -> timedelta:
+    """Give or take a fifth, so that claims made together are not always looked at together."""
+    return duration * random.uniform(0.8, 1.2)  # noqa: S311  (spreads the load, guards nothing)

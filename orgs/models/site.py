@@ -1,0 +1,72 @@
+"""A claim of a static-site URL."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Coalesce
+
+from orgs import clock
+from orgs.ids import ULIDField
+from orgs.models.people import Organization
+
+
+class SiteQuerySet(models.QuerySet):
+    def live(self):
+        return self.filter(lapsed_at__isnull=True)
+
+    def covering(self, host: str, paths: list[str]):
+        """The claims on `host` whose path is one of `paths`."""
+        return self.live().filter(host=host, path__in=paths)
+
+
+class Site(models.Model):
+    """A claim of a static-site URL, proved by the code-hosting app."""
+
+    class Status(models.TextChoices):
+        VERIFIED = "verified"
+        LAPSED = "lapsed"
+
+    id = ULIDField()
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="sites")
+    host = models.CharField(max_length=253, help_text="Such as alice.github.io.")
+    path = models.CharField(max_length=255, help_text="`/` or `/repository/`.")
+    repository = models.CharField(max_length=255, help_text="Who publishes it: owner/name.")
+    verified_at = models.DateTimeField()
+    lapsed_at = models.DateTimeField(null=True, blank=True)
+    opted_out_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when reports about it are refused."
+    )
+
+    objects = SiteQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "host", "path"], name="site_once_per_organization"
+            ),
+            models.UniqueConstraint(
+                fields=["host", "path"],
+                condition=Q(lapsed_at__isnull=True),
+                name="site_one_live_owner",
+            ),
+            models.CheckConstraint(
+                condition=Q(path__startswith="/", path__endswith="/"),
+                name="site_path_between_slashes",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def url(self) -> str:
+        return f"https://{self.host}{self.path}"
+
+    @property
+    def status(self) -> "Site.Status":
+        return self.Status.LAPSED if self.lapsed_at else self.Status.VERIFIED
+
+    def opt_out(self, out: bool) -> None:
+        """Refuse reports about it from now on, or take them again."""
+        since = Coalesce("opted_out_at", clock.now()) if out else None
+        Site.objects.filter(pk=self.pk).update(opted_out_at=since)
+        self.refresh_from_db(fields=["opted_out_at"])

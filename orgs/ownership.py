@@ -1,0 +1,51 @@
+"""Who owns a page: the rule of matching, and nothing else."""
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from orgs import hosts
+from orgs.models import Domain, Organization, Site
+
+
+def owner_of(url: str) -> Organization | None:
+    """The organization that receives reports about `url`, a canonical URL; None for nobody's page or a path."""
+    claim = claim_covering(url)
+    return claim.organization if claim else None
+
+
+def claim_covering(url: str) -> Domain | Site | None:
+    """The most specific live claim that covers `url`. One query, however many claims there are.
+
+    A domain covers its own host, and the hosts below it where it is registrable. On
+    `<user>.<pages host>` a site covers what is below its path; a site of `/` covers the rest.
+    The port does not matter.
+    """
+    address = urlsplit(url)
+    host = address.hostname if address.scheme else None
+    if not host:
+        return None
+    if hosts.is_user_site(host, pages_host=settings.HUB_PAGES_HOST):
+        sites = Site.objects.covering(host, _claimable_paths(address.path))
+        return max(
+            sites.select_related("organization"), key=lambda site: len(site.path), default=None
+        )
+    domains = Domain.objects.covering(host, hosts.parents(host))
+    return max(
+        domains.select_related("organization"), key=lambda domain: len(domain.name), default=None
+    )
+
+
+def _claimable_paths(path: str) -> list[str]:
+    """The site paths that contain the page at `path`: `/`, and `/<first segment>/`.
+
+    >>> _claimable_paths("//repo/./guide/../install")
+    ['/', '/repo/']
+    """
+    segments: list[str] = []
+    for segment in path.replace("%2e", ".").replace("%2E", ".").split("/"):
+        if segment == "..":
+            segments[-1:] = []
+        elif segment not in ("", "."):
+            segments.append(segment)
+    return ["/", f"/{segments[0]}/"] if segments else ["/"]

@@ -1,0 +1,229 @@
+"""All of the DNS: what TXT records there are at a name.
+
+    NotAnswered     nobody could say, in the time and with the questions that there are
+    └── AliasLoop   the name is an alias that leads back to itself
+
+That there is no record is an answer, not an error.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from ipaddress import ip_address
+from itertools import cycle, islice
+from typing import NamedTuple
+
+import dns.exception
+import dns.flags
+import dns.query
+import dns.rcode
+import dns.resolver
+from django.conf import settings
+from dns.message import Message, Truncated, make_query
+from dns.name import Name
+from dns.name import from_text as dns_name
+from dns.rdataclass import RdataClass
+from dns.rdatatype import RdataType
+
+MAX_QUERIES = 12  # for one lookup, however many names it asks about
+MAX_SECONDS = 8.0
+PATIENCE = 2.0  # seconds, for one query
+DIRECT_PATIENCE = 1.0  # the same, where there is still the resolver to fall back on
+TRIES = 2  # of one question, since UDP loses some
+NAME_SERVERS = 2  # of a zone, are asked at most
+PORT = 53
+SERVER = re.compile(r"(\[(?P<v6>.+)\]|(?P<v4>[^:]+))(:(?P<port>\d+))?")  # else a bare IPv6 address
+PAYLOAD = 1232  # bytes: what passes everywhere unfragmented (https://www.dnsflagday.net/2020/)
+
+
+class NotAnswered(Exception):
+    """Nobody could say. The message is the reason, as a part of a sentence."""
+
+
+class AliasLoop(NotAnswered):
+    """The aliases at the name lead back to themselves."""
+
+
+class Answer(NamedTuple):
+    """`texts`: one for each TXT record, its strings joined (RFC 7208, 3.3).
+
+    `alias_of`: where the CNAME at the name points to; empty where there is none.
+    """
+
+    texts: tuple[str, ...] = ()
+    alias_of: str = ""
+
+
+class Server(NamedTuple):
+    address: str
+    port: int
+
+
+def configured_servers() -> list[Server]:
+    """HUB_DNS_SERVERS: `ip[:port],…`, IPv6 with a port in brackets. Raises `ValueError`."""
+    return [_server(text.strip()) for text in settings.HUB_DNS_SERVERS.split(",") if text.strip()]
+
+
+class Lookup:
+    """One look at the DNS: at most 12 queries and 8 seconds, over all names that it is asked for.
+
+    With `direct`, the authoritative servers of the zone are asked first, so that a resolver which
+    remembers that there was no record is not believed; then the resolver. Where the operator has
+    named servers (HUB_DNS_SERVERS), only those are asked.
+    """
+
+    def __init__(self, *, direct: bool = False) -> None:
+        self._deadline = time.monotonic() + MAX_SECONDS
+        self._queries_left = MAX_QUERIES
+        self._direct = direct and not settings.HUB_DNS_SERVERS
+        self._authority: Server | None = None  # the one that has answered
+
+    def at(self, name: str) -> Answer:
+        """What there is at `name`, a host name in punycode. Raises `NotAnswered`."""
+        if self._direct:
+            try:
+                answer = self._from_authority(dns_name(name))
+            except NotAnswered:
+                self._direct = False  # would cost as much time at the next name
+            else:
+                if not answer.alias_of:  # where that leads to, only the resolver knows
+                    return answer
+        return self._from_resolver(dns_name(name))
+
+    def _from_authority(self, name: Name) -> Answer:
+        for server in self._authorities(name):
+            with suppress(NotAnswered):
+                answer = _read(self._ask(server, name, RdataType.TXT, recurse=False), name)[0]
+                self._authority = server
+                return answer
+        raise NotAnswered("none of its name servers answered")
+
+    def _authorities(self, name: Name) -> Iterator[Server]:
+        """Name servers of the zone that `name` is in; at public addresses only."""
+        if self._authority:
+            yield self._authority
+            return
+        zone = self._zone_of(name)
+        for record in self._records(zone, RdataType.NS)[:NAME_SERVERS]:
+            addresses = [each.address for each in self._records(record.target, RdataType.A)]
+            if public := [each for each in addresses if is_public(each)]:
+                yield Server(public[0], PORT)
+
+    def _zone_of(self, name: Name) -> Name:
+        """The apex of the zone, which the SOA record names, also beside the answer that there is nothing."""
+        for candidate in (name, name.parent()):
+            response = self._resolve(candidate, RdataType.SOA)
+            for records in (*response.answer, *response.authority):
+                if records.rdtype == RdataType.SOA and candidate.is_subdomain(records.name):
+                    return records.name
+        raise NotAnswered("its zone was not found")
+
+    def _records(self, name: Name, kind: RdataType) -> list:
+        response = self._resolve(name, kind)
+        return list(response.get_rrset(response.answer, name, RdataClass.IN, kind) or ())
+
+    def _from_resolver(self, name: Name) -> Answer:
+        """Follows aliases itself where the server does not."""
+        seen = [name]
+        while True:
+            answer, aliases = _read(self._resolve(seen[-1], RdataType.TXT), seen[-1])
+            if not set(aliases).isdisjoint(seen):
+                raise AliasLoop("its aliases lead in a circle")
+            seen += aliases
+            if answer.texts or not aliases:
+                return Answer(answer.texts, _spelled(seen[1]) if seen[1:] else "")
+
+    def _resolve(self, name: Name, kind: RdataType) -> Message:
+        reason = NotAnswered("no resolver is configured")
+        for server in islice(cycle(_resolvers()), TRIES):
+            try:
+                return self._ask(server, name, kind)
+            except NotAnswered as error:
+                reason = error
+        raise reason
+
+    def _ask(self, server: Server, name: Name, kind: RdataType, *, recurse: bool = True) -> Message:
+        """The response to one question, if it settles it."""
+        flags = dns.flags.RD if recurse else 0
+        query = make_query(name, kind, use_edns=0, payload=PAYLOAD, flags=flags)
+        try:
+            response = self._send(query, server, PATIENCE if recurse else DIRECT_PATIENCE)
+        except dns.exception.Timeout:
+            raise NotAnswered("no answer in time") from None
+        except (dns.exception.DNSException, OSError, EOFError) as error:
+            raise NotAnswered("no answer that could be read") from error
+        if response.rcode() not in (dns.rcode.NOERROR, dns.rcode.NXDOMAIN):
+            raise NotAnswered(dns.rcode.to_text(response.rcode()))
+        if _is_referral(response) or not (recurse or response.flags & dns.flags.AA):
+            raise NotAnswered("a server that does not know the zone")
+        return response
+
+    def _send(self, query: Message, server: Server, patience: float) -> Message:
+        try:
+            return dns.query.udp(
+                query,
+                server.address,
+                self._time_for_one(patience),
+                server.port,
+                raise_on_truncation=True,
+                ignore_unexpected=True,  # what others send to our port is not the answer
+                ignore_errors=True,
+            )
+        except Truncated:
+            timeout = self._time_for_one(patience)
+            return dns.query.tcp(query, server.address, timeout, server.port)
+
+    def _time_for_one(self, patience: float) -> float:
+        """Seconds for one more query; `NotAnswered` where nothing is left."""
+        left = self._deadline - time.monotonic()
+        if left <= 0 or not self._queries_left:
+            raise NotAnswered("no answer in time")
+        self._queries_left -= 1
+        return min(patience, left)
+
+
+def is_public(address: str) -> bool:
+    """Whether a name server there may be asked: a zone can name any address as its server's."""
+    return ip_address(address).is_global and not ip_address(address).is_multicast
+
+
+def _read(response: Message, name: Name) -> tuple[Answer, list[Name]]:
+    """What a response says about `name`, and the aliases that it follows from there."""
+    aliases: list[Name] = []
+    while alias := response.get_rrset(response.answer, name, RdataClass.IN, RdataType.CNAME):
+        name = alias[0].target
+        if name in aliases:
+            raise AliasLoop("its aliases lead in a circle")
+        aliases.append(name)
+    records = response.get_rrset(response.answer, name, RdataClass.IN, RdataType.TXT) or ()
+    texts = tuple(b"".join(record.strings).decode("utf-8", "replace") for record in records)
+    return Answer(texts, _spelled(aliases[0]) if aliases else ""), aliases
+
+
+def _is_referral(response: Message) -> bool:
+    kinds = {records.rdtype for records in response.authority}
+    return not response.answer and RdataType.NS in kinds and RdataType.SOA not in kinds
+
+
+def _spelled(name: Name) -> str:
+    return name.to_text(omit_final_dot=True)
+
+
+def _resolvers() -> list[Server]:
+    if settings.HUB_DNS_SERVERS:
+        return configured_servers()
+    try:
+        system = dns.resolver.get_default_resolver()
+    except dns.resolver.NoResolverConfiguration:
+        return []
+    return [Server(str(address), system.port) for address in system.nameservers]
+
+
+def _server(text: str) -> Server:
+    parts = SERVER.fullmatch(text)
+    address, port = (parts["v6"] or parts["v4"], parts["port"]) if parts else (text, None)
+    number = int(port or PORT)
+    if not 0 < number < 65_536:
+        raise ValueError(f"{number} is not a port")
+    return Server(str(ip_address(address)), number)

@@ -1,0 +1,28 @@
+"""Who is calling, as far as the network tells."""
+
+import ipaddress
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def client_address(request: HttpRequest) -> str:
+    """The caller's network for rate limits: an IPv4 address, or the /64 of an IPv6 address.
+
+    `X-Forwarded-For` is believed for the last `HUB_TRUSTED_PROXIES` hops only: whoever calls us
+    directly may have written the rest.
+    """
+    address = request.META.get("REMOTE_ADDR", "")
+    if proxies := settings.HUB_TRUSTED_PROXIES:
+        hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",")]
+        address = hops[-proxies] if len(hops) >= proxies else hops[0]
+    return _network(address)
+
+
+def _network(address: str) -> str:
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return "unknown"
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    return str(ip if ip.version == 4 else ipaddress.ip_network((ip, 64), strict=False))

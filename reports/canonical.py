@@ -1,0 +1,112 @@
+"""One spelling for each page, so that two reports about it are seen to be about the same page."""
+
+import re
+from urllib.parse import quote, unquote
+
+from orgs import hosts
+
+MAX_PORT = 65535
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+FORBIDDEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\\\ud800-\udfff]")
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+WEB_URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.IGNORECASE)
+AUTHORITY = re.compile(r"(\[[^\]]*\]|[^:]*)(?::([0-9]*))?")
+ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
+KEPT = (
+    "%/?:@!$&'()*+,;="  # with the unreserved characters, all that RFC 3986 has in a path or query
+)
+TRACKING = re.compile(r"utm_.*|mc_.*|gclid|fbclid|ref|ref_src|ref_url")
+
+
+class InvalidURL(ValueError):
+    """Not the address of a page. The message is a sentence for the one who sent it."""
+
+
+def url(text: str) -> str:
+    """The canonical form of a page's address: an http(s) URL, or a path such as docs/install.md.
+
+    A path (no scheme, not beginning with `//`) only loses its fragment. A URL becomes ASCII as
+    RFC 3986 has it: host normalized, no default port, fragment or tracking parameters, dot
+    segments resolved, no slashes at the end of the path unless it is `/`, one way of escaping.
+    A `%` that begins no escape is escaped, so nothing is lost. Idempotent. Raises `InvalidURL`.
+    """
+    _refuse_what_no_address_has(text)
+    return _web_url(text) if SCHEME.match(text) else _path(text)
+
+
+def _refuse_what_no_address_has(text: str) -> None:
+    if not text:
+        raise InvalidURL("Give the address of the page.")
+    if FORBIDDEN.search(text):
+        raise InvalidURL("Give an address without backslashes, white space and control characters.")
+
+
+def _path(text: str) -> str:
+    path = text.partition("#")[0]
+    if not path:
+        raise InvalidURL("Give the path of the page, such as docs/install.md.")
+    if path.startswith("//"):
+        raise InvalidURL(
+            "Give the address with its scheme, such as https://docs.example.com/install."
+        )
+    return path
+
+
+def _web_url(text: str) -> str:
+    parts = WEB_URL.fullmatch(text)
+    if not parts:
+        raise InvalidURL("Give an address that begins with https:// or http://, or a path.")
+    scheme, authority, path, query = parts.groups("")
+    scheme = scheme.lower()
+    return f"{scheme}://{_authority(authority, scheme)}{_resolved(path)}{_without_tracking(query)}"
+
+
+def _authority(text: str, scheme: str) -> str:
+    """The host, and the port unless it is the scheme's default."""
+    if "@" in text:
+        raise InvalidURL("Give an address without a user name or password.")
+    parts = AUTHORITY.fullmatch(text)
+    if not parts or int(parts[2] or 0) > MAX_PORT:
+        raise InvalidURL("Check the host and the port of the address.")
+    try:
+        host = hosts.normalize(unquote(parts[1], errors="strict"))
+    except ValueError:
+        raise InvalidURL("Check the host name of the address.") from None
+    if not parts[2] or int(parts[2]) == DEFAULT_PORTS[scheme]:
+        return host
+    return f"{host}:{int(parts[2])}"
+
+
+def _resolved(path: str) -> str:
+    """The path without dot segments and without slashes at its end.
+
+    All of those slashes go: were it only one, the canonical form of `/a//` would have another.
+    """
+    segments: list[str] = []
+    for segment in _escaped(path).split("/")[1:]:
+        if segment == "..":
+            segments[-1:] = []
+        elif segment != ".":
+            segments.append(segment)
+    return "/" + "/".join(segments).rstrip("/")
+
+
+def _without_tracking(query: str) -> str:
+    """The query with its `?`, or nothing. Only `&` separates parameters; their order is kept."""
+    parameters = _escaped(query).split("&")
+    kept = "&".join(p for p in parameters if not TRACKING.fullmatch(p.partition("=")[0]))
+    return f"?{kept}" if kept else ""
+
+
+def _escaped(text: str) -> str:
+    """`text` in one way of escaping, as UTF-8 (WHATWG): unreserved characters never."""
+    return quote(ESCAPE.sub(_escape, text), safe=KEPT)
+
+
+def _escape(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return "%25"
+    character = chr(int(match[1], 16))
+    return character if UNRESERVED.fullmatch(character) else match[0].upper()

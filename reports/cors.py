@@ -1,0 +1,26 @@
+"""Cross-origin access, without credentials, to the two public calls and to nothing else."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+
+class AnyOrigin(APIView):
+    """A view that scripts of any origin may call (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
+
+    def options(self, request: Request, *args, **kwargs) -> Response:  # type: ignore[override]
+        """The preflight; it says the same of every origin, so a browser may keep the answer for a day."""
+        methods = ", ".join(m for m in self.allowed_methods if m != "OPTIONS")
+        headers = {
+            "Access-Control-Allow-Methods": methods,
+            "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, "
+            "X-Docs-Feedback-Protocol-Version",
+            "Access-Control-Max-Age": "86400",
+        }
+        return Response(status=204, headers=headers)
+
+    def finalize_response(self, *args, **kwargs) -> Response:
+        response = super().finalize_response(*args, **kwargs)
+        response["Access-Control-Allow-Origin"] = "*"
+        response["Access-Control-Expose-Headers"] = "Retry-After"
+        return response

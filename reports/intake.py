@@ -1,0 +1,151 @@
+"""The way in: a well-formed report becomes a row, or raises the counter of its twin."""
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from orgs.errors import ApiError
+from orgs.models import Organization
+from orgs.ownership import claim_covering
+from reports import canonical, secrets
+from reports.models import Report
+from reports.shape import Body
+
+
+class Notice(NamedTuple):
+    """What was removed: the field as a JSON Pointer, and the kind of secret."""
+
+    field: str
+    kind: str
+
+
+class Receipt(NamedTuple):
+    """What `accept` made of a report."""
+
+    report: Report
+    is_duplicate: bool
+    notices: list[Notice]
+
+
+class OptedOut(ApiError):
+    status_code = 410
+    default_code = "opted_out"
+    default_detail = "The owner of this page takes no reports about it. Nothing was stored."
+
+
+def accept(body: Body, *, idempotency_key: str | None = None) -> Receipt:
+    """Store a report, or count it as a duplicate of the one that came first. Raises `OptedOut`.
+
+    Saving the row is what makes it travel on: whoever forwards reports listens to its `post_save`,
+    in the same transaction.
+    """
+    notices: list[Notice] = []
+    fields = _columns(body, notices)
+    claim = claim_covering(fields["canonical_url"])
+    if claim and claim.opted_out_at:
+        raise OptedOut(since=claim.opted_out_at)
+    dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
+    report, is_duplicate = _store(fields, dedup_key, owner=claim.organization if claim else None)
+    return Receipt(report, is_duplicate, notices)
+
+
+def _store(
+    fields: dict[str, Any], dedup_key: str, *, owner: Organization | None
+) -> tuple[Report, bool]:
+    """The stored report, and whether it was there before.
+
+    A twin that is stored by somebody else between our look and our insert breaks the unique
+    constraint; then it is found at the second look.
+    """
+    while True:
+        now = timezone.now()
+        try:
+            with transaction.atomic():
+                twin = Report.objects.filter(dedup_key=dedup_key).first()
+                if twin and twin.received_at > now - timedelta(days=settings.HUB_DEDUP_DAYS):
+                    return _count(twin, now, owner=owner), True
+                if twin:
+                    Report.objects.filter(pk=twin.pk).update(dedup_key=None)
+                return _insert({**fields, "organization": owner}, dedup_key, now), False
+        except IntegrityError:
+            if not Report.objects.filter(dedup_key=dedup_key).exists():
+                raise
+
+
+def _insert(fields: dict[str, Any], dedup_key: str, now: datetime) -> Report:
+    return Report.objects.create(
+        **fields,
+        dedup_key=dedup_key,
+        received_at=now,
+        last_received_at=now,
+    )
+
+
+def _count(twin: Report, now: datetime, *, owner: Organization | None) -> Report:
+    """Raise the counter; a report that was nobody's may have found its owner since."""
+    changed = ["times_reported", "last_received_at"]
+    if twin.organization_id is None and owner:
+        twin.organization = owner
+        changed.append("organization")  # never back to nobody: another may have found it meanwhile
+    twin.times_reported = F("times_reported") + 1
+    twin.last_received_at = now
+    twin.save(update_fields=changed)
+    return twin
+
+
+def _dedup_key(fields: dict[str, Any], client_key: str | None) -> str:
+    """What two reports share if one repeats the other; no client can send another's `auto:` key."""
+    scope = [fields["canonical_url"], fields["agent_name"]]
+    if client_key:
+        return f"key:{_sha256([*scope, client_key])}"
+    return f"auto:{_sha256([*scope, fields['summary']])[:16]}"
+
+
+def _sha256(lines: list[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _columns(body: Body, notices: list[Notice]) -> dict[str, Any]:
+    """The columns of a report that its sender fills, without secrets; what is absent stays at its default."""
+    sent = body.model_dump(exclude_none=True, exclude={"comment", "idempotency_key", "doc_url"})
+    sent = _without_secrets(sent, "", notices)
+    agent = {f"agent_{name}": text for name, text in sent["agent"].items()}
+    top = ("task_context", "submitted_at", "locale", "client_capabilities")
+    return {
+        **_page(body.doc_url, notices),
+        **{name: sent[name] for name in top if name in sent},
+        **sent["report"],
+        **agent,
+    }
+
+
+def _page(doc_url: str, notices: list[Notice]) -> dict[str, str]:
+    """The page's address as it was sent and in its canonical form.
+
+    Where either holds a secret, however it is escaped, only the cleaned canonical form is kept.
+    """
+    canonical_url = canonical.url(doc_url)
+    if kinds := secrets.remove(doc_url)[1] or secrets.remove(unquote(doc_url))[1]:
+        notices.extend(Notice("/doc_url", kind) for kind in kinds)
+        cleaned, _ = secrets.remove(canonical_url)
+        unescaped, hidden = secrets.remove(unquote(cleaned))
+        address = quote(unescaped if hidden else cleaned, safe=canonical.KEPT)
+        doc_url = canonical_url = canonical.url(address)
+    return {"doc_url": doc_url, "canonical_url": canonical_url}
+
+
+def _without_secrets(value: Any, pointer: str, notices: list[Notice]) -> Any:
+    """A copy of `value` whose texts hold no secrets; what was removed is added to `notices`."""
+    if isinstance(value, dict):
+        return {k: _without_secrets(v, f"{pointer}/{k}", notices) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_without_secrets(v, f"{pointer}/{i}", notices) for i, v in enumerate(value)]
+    text, kinds = secrets.remove(value)
+    notices.extend(Notice(pointer, kind) for kind in kinds)
+    return text

@@ -1,0 +1,215 @@
+"""The shape of a report's JSON body: DESIGN 3.1, the open protocol's v0."""
+
+import json
+import re
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from reports import canonical
+
+MAX_FAULTS = 100  # an answer must not grow with a hostile body
+NOT_UNICODE = "Half a surrogate pair is not a character."
+RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Malformed(Exception):
+    """The body is not a report. `faults`: `[{"path": <JSON Pointer or header:Name>, "message": …}]`."""
+
+    def __init__(self, faults: list[dict[str, str]]):
+        super().__init__("; ".join(fault["message"] for fault in faults))
+        self.faults = faults
+
+    @classmethod
+    def at(cls, path: str, message: str) -> "Malformed":
+        return cls([{"path": path, "message": message}])
+
+
+def _storable(text: str) -> str:
+    """NUL and lone surrogates are legal in JSON, but not in every database."""
+    if "\0" in text:
+        raise ValueError("The character NUL (U+0000) is not allowed.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(NOT_UNICODE) from None
+    return text
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable() or not text.strip():
+        raise ValueError("Give a name of printable characters.")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("Say in one line what is wrong; white space alone does not.")
+    return text
+
+
+def _page(text: str) -> str:
+    canonical.url(text)
+    return text
+
+
+def _rfc3339(text: str) -> str:
+    try:
+        if RFC3339.fullmatch(text) and datetime.fromisoformat(text.upper().replace(" ", "T")):
+            return text
+    except ValueError:
+        pass  # said below, in the same words as for any other text
+    raise ValueError("Give an RFC 3339 time, such as 2026-01-31T12:34:56Z.")
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+Printable = Annotated[Text, AfterValidator(_printable)]
+NotBlank = Annotated[Text, AfterValidator(_not_blank)]
+Page = Annotated[Text, AfterValidator(_page)]
+Time = Annotated[Text, AfterValidator(_rfc3339)]
+Key = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x21-\x7e]+$")]
+Capability = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$")]
+
+
+class _Object(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Agent(_Object):
+    name: Printable = Field(min_length=1, max_length=120)
+    version: Text | None = Field(None, max_length=64)
+    vendor: Text | None = Field(None, max_length=128)
+
+
+class Evidence(_Object):
+    kind: Literal[
+        "error_message", "attempted_action", "expected", "observed", "code_snippet", "quote"
+    ]
+    text: Text = Field(min_length=1, max_length=4000)
+
+
+class Substance(_Object):
+    kind: Literal["broken", "incorrect", "outdated", "missing", "unclear", "other"]
+    summary: NotBlank = Field(min_length=1, max_length=500)
+    details: Text | None = Field(None, max_length=8000)
+    evidence: list[Evidence] | None = Field(None, max_length=20)
+    suggested_fix: Text | None = Field(None, max_length=4000)
+
+
+class TaskContext(_Object):
+    task_summary: Text | None = Field(None, max_length=500)
+    transcript_excerpt: Text | None = Field(None, max_length=4000)
+
+
+class Body(_Object):
+    """A report as it is sent. `null` in an optional field counts as absent."""
+
+    comment: Text | None = Field(None, alias="$comment", max_length=256)
+    protocol_version: Literal["0"]
+    doc_url: Page = Field(max_length=2048)
+    agent: Agent
+    report: Substance
+    task_context: TaskContext | None = None
+    idempotency_key: Key | None = None
+    submitted_at: Time | None = Field(None, max_length=64)
+    locale: str | None = Field(None, max_length=35, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")
+    client_capabilities: list[Capability] | None = Field(None, max_length=32)
+
+    @property
+    def host(self) -> str | None:
+        """The host that the report is about; None where it is about a path."""
+        return urlsplit(canonical.url(self.doc_url)).hostname if "://" in self.doc_url else None
+
+
+def parse(body: bytes) -> Body:
+    """The report in `body`, or `Malformed` with every fault of its shape at once."""
+    return read(Body, body)
+
+
+def read(model: type[M], body: bytes) -> M:
+    """The object that `body` holds as JSON, or `Malformed` with every fault of its shape at once."""
+    try:
+        return model.model_validate(_json(body))
+    except ValidationError as error:
+        faults = [_fault(item) for item in error.errors(include_url=False, include_input=False)]
+        raise Malformed(faults[:MAX_FAULTS]) from None
+
+
+def key(text: str) -> str:
+    """An idempotency key from a header, or `Malformed`."""
+    try:
+        return TypeAdapter(Key).validate_python(text)
+    except ValidationError:
+        raise Malformed.at(
+            "header:Idempotency-Key", "Give 1 to 128 printable ASCII characters without spaces."
+        ) from None
+
+
+def _json(body: bytes) -> Any:
+    """JSON as RFC 8259 means it: UTF-8, no key twice, no NaN or Infinity, not absurdly deep."""
+    try:
+        return json.loads(
+            body.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_no_constant
+        )
+    except RecursionError:
+        raise Malformed.at("", "The body is nested too deeply.") from None
+    except UnicodeDecodeError:
+        raise Malformed.at("", "The body is not UTF-8.") from None
+    except ValueError as error:
+        raise Malformed.at("", f"The body is not JSON: {error}.") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise ValueError("an object has the same key twice")
+    return result
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _fault(error: ErrorDetails) -> dict[str, str]:
+    return {"path": _pointer(error["loc"]), "message": _message(error)}
+
+
+def _pointer(location: tuple[int | str, ...]) -> str:
+    """A JSON Pointer (RFC 6901)."""
+    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in location)
+    return "".join(f"/{step}" for step in steps)
+
+
+def _message(error: ErrorDetails) -> str:
+    context = error.get("ctx", {})
+    match error["type"]:
+        case "missing":
+            return "This field is required."
+        case "extra_forbidden":
+            return "This field is unknown; leave it out."
+        case "literal_error":
+            return f"Give one of {context['expected']}."
+        case "string_too_short":
+            return "This must not be empty."
+        case "string_too_long":
+            return f"Give at most {context['max_length']} characters."
+        case "too_long":
+            return f"Give at most {context['max_length']} items."
+        case "string_unicode":
+            return NOT_UNICODE
+        case "string_pattern_mismatch":
+            return f"Give a text that matches {context['pattern']}."
+        case "string_type":
+            return "Give a text."
+        case "list_type":
+            return "Give a list."
+        case "model_type":
+            return "Give an object."
+        case "value_error":
+            return str(context["error"])
+    return f"{error['msg']}."

@@ -1,0 +1,103 @@
+"""`POST /v1/reports`: the open door."""
+
+from django.conf import settings
+from django.http import UnreadablePostError
+from django.utils.http import parse_header_parameters
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from orgs.errors import ApiError
+from reports import intake, rates, shape
+from reports.address import client_address
+from reports.cors import AnyOrigin
+
+MAX_BYTES = 64 * 1024
+VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
+
+
+class ValidationError(ApiError):
+    status_code = 400
+    default_code = "validation_error"
+    default_detail = "The report has a wrong shape; `details` says where. Nothing was stored."
+
+
+class LengthRequired(ApiError):
+    status_code = 411
+    default_code = "length_required"
+    default_detail = "Send a Content-Length header; a chunked body is not read."
+
+
+class PayloadTooLarge(ApiError):
+    status_code = 413
+    default_code = "payload_too_large"
+    default_detail = f"The body is over {MAX_BYTES} bytes. Shorten the details or the evidence."
+
+
+class UnsupportedMediaType(ApiError):
+    status_code = 415
+    default_code = "unsupported_media_type"
+    default_detail = "Send application/json in UTF-8, without a Content-Encoding."
+
+
+class Reports(AnyOrigin):
+    """Takes a report from anybody."""
+
+    def post(self, request: Request) -> Response:
+        rates.check(settings.HUB_REPORT_RATE, "address", client_address(request))
+        rates.check(settings.HUB_TOTAL_RATE, "all")  # second: no address alone uses it up
+        try:
+            body = shape.parse(json_body(request))
+            key = _headers(request, body)
+        except shape.Malformed as error:
+            raise ValidationError(details=error.faults) from None
+        if body.host:
+            rates.check(settings.HUB_HOST_RATE, "host", body.host)
+        receipt = intake.accept(body, idempotency_key=key)
+        return Response(answer_of(receipt), status=_status(request, receipt))
+
+
+def json_body(request: Request) -> bytes:
+    """The bytes of the body, read only after their number and type are known."""
+    kind, parameters = parse_header_parameters(request.headers.get("Content-Type", ""))
+    if kind != "application/json" or parameters.get("charset", "utf-8").lower() != "utf-8":
+        raise UnsupportedMediaType
+    if "Content-Encoding" in request.headers:
+        raise UnsupportedMediaType
+    length = request.headers.get("Content-Length", "")
+    if not length.isdecimal():
+        raise LengthRequired
+    if int(length) > MAX_BYTES:
+        raise PayloadTooLarge(max_bytes=MAX_BYTES)
+    try:
+        return request.body
+    except UnreadablePostError:
+        raise ValidationError("The body ended before it was complete.", details=[]) from None
+
+
+def _headers(request: Request, body: shape.Body) -> str | None:
+    """The idempotency key of the headers, after checking them."""
+    version = request.headers.get(VERSION_HEADER)
+    if version is not None and version != body.protocol_version:
+        raise shape.Malformed.at(
+            f"header:{VERSION_HEADER}", f'The body says protocol_version "{body.protocol_version}".'
+        )
+    key = request.headers.get("Idempotency-Key")
+    return None if key is None else shape.key(key)
+
+
+def answer_of(receipt: intake.Receipt) -> dict:
+    """What is told about a report that was accepted."""
+    return {
+        "id": receipt.report.id,
+        "is_duplicate": receipt.is_duplicate,
+        "received_at": receipt.report.received_at,
+        "protocol_version": "0",
+        "server_capabilities": [],
+        "receipt_url": f"{settings.HUB_BASE_URL}/r/{receipt.report.id}/",
+        "notices": [notice._asdict() for notice in receipt.notices],
+    }
+
+
+def _status(request: Request, receipt: intake.Receipt) -> int:
+    """201, also for a duplicate; the open protocol's clients tell a duplicate by 200."""
+    return 200 if receipt.is_duplicate and VERSION_HEADER in request.headers else 201

@@ -1,0 +1,95 @@
+"""Timings over real sockets, against the Hub under its production server. Run by script/bench.
+
+On a database of its own (SQLite in a temporary folder, or DATABASE_URL where it is set), with the
+sandbox as the code host.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import quantiles
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+
+import django
+
+django.setup()
+
+import requests
+from django.core.management import call_command
+from django.db import connection
+
+from integrations import issue_text
+from reports import secrets
+from tests import build
+from tests.conftest import new_code_host, settings_for
+from tests.hub_process import HubProcess
+
+COUNT = 300
+HANGING = 32
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        if connection.vendor == "sqlite":
+            connection.settings_dict["NAME"] = Path(folder) / "bench.sqlite3"
+        call_command("migrate", verbosity=0)
+        host = new_code_host()
+        with host.serving(), HubProcess(**settings_for(host)) as hub:
+            build.acme(host)
+            connection.close()
+            idle = measure("a new report about nobody's page", lambda n: post(hub, n, "nobody.dev"))
+            measure("a duplicate of it", lambda n: post(hub, 0, "nobody.dev"))
+            measure("a report that becomes an issue", lambda n: post(hub, n, "docs.acme.com"))
+            host.fail("hang", times=HANGING, seconds=60)
+            with ThreadPoolExecutor(HANGING) as pool:
+                hanging = [
+                    pool.submit(timed, lambda n: post(hub, 1000 + n, "docs.acme.com"), number)
+                    for number in range(HANGING)
+                ]
+                time.sleep(1)
+                busy = measure(
+                    f"a report about nobody's page, while {HANGING} deliveries hang",
+                    lambda n: post(hub, 2000 + n, "nobody.dev"),
+                )
+                slowest = max(each.result() for each in hanging)
+            print(f"The slowest answer while its own delivery hung: {slowest:.1f} s (limit 12 s)")
+            print(f"p99 while they hang, against idle: {busy / idle:.1f} times (limit 10)")
+    pure()
+
+
+def pure() -> None:
+    """The parts that hostile text goes through, at the largest size that comes in."""
+    text = "@a #1 www.x.y https://z.z GH-1 ``` <!-- \\" * 1600
+    fields = dict.fromkeys(issue_text.PLACEHOLDERS, text)
+    render = issue_text.render_issue
+    measure("removing secrets from 64 KiB", lambda n: secrets.remove(text), count=20)
+    measure("an issue of hostile text", lambda n: render("{details}", fields), count=20)
+
+
+def post(hub: HubProcess, number: int, host: str) -> None:
+    body = build.report(f"https://{host}/{number}", report__summary=f"Gone {number}")
+    requests.post(f"{hub.url}/v1/reports", json=body, timeout=30).raise_for_status()
+
+
+def timed(call: Callable[[int], object], number: int) -> float:
+    """Seconds."""
+    begun = time.perf_counter()
+    call(number)
+    return time.perf_counter() - begun
+
+
+def measure(name: str, call: Callable[[int], object], count: int = COUNT) -> float:
+    """Print the median and the 99th percentile of `count` calls in ms; the latter in seconds."""
+    times = [timed(call, number) for number in range(count)]
+    percentiles = quantiles(times, n=100)
+    print(f"{name}: p50 {percentiles[49] * 1000:.1f} ms, p99 {percentiles[98] * 1000:.1f} ms")
+    return percentiles[98]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""A real browser at the Hub: what it shows, what it asks for, and what axe says of it."""
+
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from playwright.sync_api import Browser, BrowserContext, Page, Request
+
+SCREENSHOTS = settings.VAR_DIR / "screenshots"
+SERIOUS = {"serious", "critical"}
+
+
+class Screen(NamedTuple):
+    """How a person sees the pages."""
+
+    width: int = 1280
+    theme: str = "light"
+    script: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.width}-{self.theme}{'' if self.script else '-plain'}"
+
+
+class Visit:
+    """One browser window, which remembers what a page must not do."""
+
+    def __init__(self, browser: Browser, url: str, screen: Screen) -> None:
+        self.url, self.screen = url, screen
+        self.context: BrowserContext = browser.new_context(
+            base_url=url,
+            viewport={"width": screen.width, "height": 900},
+            color_scheme=screen.theme,
+            java_script_enabled=screen.script,
+            reduced_motion="reduce",
+        )
+        self.context.set_default_timeout(10_000)
+        self.page: Page = self.context.new_page()
+        self.asked: set[str] = set()
+        self.complaints: list[str] = []
+        self.page.on("request", self._note)
+        self.page.on("console", lambda message: self._hear(message.type, message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _hear(self, kind: str, text: str) -> None:
+        if "Content Security Policy" in text or (kind == "error" and "status of 4" not in text):
+            self.complaints.append(text)
+
+    def _note(self, request: Request) -> None:
+        """Whom the Hub's pages ask for anything but another page."""
+        by_the_hub = request.frame.url.startswith(self.url)
+        if by_the_hub and not request.is_navigation_request():
+            self.asked.add(urlsplit(request.url).netloc)
+
+    def sign_in_as(self, session_key: str) -> None:
+        self.context.add_cookies([{"name": "session", "value": session_key, "url": self.url}])
+
+    def shoot(self, name: str) -> Path:
+        """A screenshot of all of the page, for people to look at."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        path = SCREENSHOTS / f"{name}-{self.screen}.png"
+        self.page.screenshot(path=path, full_page=True)
+        return path
+
+    def faults(self) -> list[str]:
+        """What axe finds serious or critical, sideways scrolling, complaints, other hosts."""
+        found = [*self.complaints, *self._foreign()]
+        if self.screen.script:
+            found += self._axe()
+            if self.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                found.append("The page scrolls sideways.")
+        return [f"{self.page.url}: {each}" for each in found]
+
+    def _foreign(self) -> list[str]:
+        return [f"It asked {host}." for host in self.asked - {urlsplit(self.url).netloc}]
+
+    def _axe(self) -> list[str]:
+        violations = Axe().run(self.page).response["violations"]
+        return [
+            f"{each['id']}: {each['help']} ({node['html'][:120]})"
+            for each in violations
+            if each["impact"] in SERIOUS
+            for node in each["nodes"]
+        ]

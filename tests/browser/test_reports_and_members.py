@@ -1,0 +1,153 @@
+"""Reports, members, tokens and the admin in a real browser, with script and without."""
+
+import pytest
+
+from integrations.models import Delivery
+from orgs.models import Membership, User
+from tests import build
+from tests.browser.screens import Screen, Visit
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCREENS = [Screen(1280), Screen(375, "dark"), Screen(320), Screen(375, script=False)]
+
+
+@pytest.fixture
+def acme(code_host):
+    return build.acme(code_host)
+
+
+@pytest.fixture
+def alice(acme, code_host) -> User:
+    return build.member(acme, github_id=code_host.account("alice").id)
+
+
+def look(window: Visit, name: str) -> None:
+    window.shoot(name)
+    assert not window.faults()
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_a_report_that_github_refused_is_found_and_tried_again(
+    visit, client, acme, alice, code_host, screen
+):
+    code_host.fail("422")
+    build.send(client, build.report(report__kind="broken", report__details="`<b>` & @alice"))
+    build.send(client, build.report(report__summary="Another"))
+    window = visit(screen, alice)
+    page = window.page
+
+    page.goto("/settings/reports/")
+    page.get_by_label("Status").select_option("failed")
+    page.get_by_role("button", name="Filter").click()
+    page.wait_for_url("**status=failed**")
+    look(window, "reports-narrowed")
+    assert not page.get_by_text("Another").count()
+    page.get_by_role("link", name="The install command is gone").click()
+    page.wait_for_url("**/reports/0*/")
+    look(window, "report-failed")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text("Issue #2 opened in acme/docs.").wait_for()
+    look(window, "report-tried")
+
+    assert Delivery.objects.filter(status="sent").count() == 2
+    assert len(code_host.issues("acme/docs")) == 2
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_filters_that_nothing_fits_say_what_to_do(visit, alice, screen):
+    window = visit(screen, alice)
+
+    window.page.goto("/settings/reports/?q=nothing")
+    look(window, "reports-nothing-fits")
+    window.page.goto("/settings/reports/?status=lost")
+    look(window, "reports-refused")
+
+    assert window.page.title().startswith("Error:")
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_a_member_is_added_and_removed(visit, acme, alice, screen):
+    window = visit(screen, alice)
+    page = window.page
+
+    page.goto("/settings/account/")
+    page.get_by_label("GitHub login").fill("nobody")
+    page.get_by_role("button", name="Add member").click()
+    page.get_by_role("link", name="GitHub knows nobody called nobody.").wait_for()
+    look(window, "member-refused")
+    page.get_by_label("GitHub login").fill("bob")
+    page.get_by_label("Role").select_option("owner")
+    page.get_by_role("button", name="Add member").click()
+    page.get_by_text("bob is an owner now.").wait_for()
+    look(window, "member-added")
+    page.get_by_role("link", name="Remove bob").click()
+    page.get_by_role("heading", name="Remove bob?").wait_for()
+    look(window, "member-remove")
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_text("bob has left acme.").wait_for()
+
+    assert list(Membership.objects.values_list("login", flat=True)) == ["alice"]
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_a_token_is_made_shown_once_and_revoked(visit, alice, screen):
+    window = visit(screen, alice)
+    page = window.page
+
+    page.goto("/settings/tokens/")
+    page.get_by_label("What it is for").fill("CI")
+    page.get_by_role("button", name="Make a token").click()
+    value = page.locator("code").first.inner_text()
+    look(window, "token-new")
+    page.goto("/settings/tokens/")
+    assert value not in page.content()
+    page.get_by_role("link", name="Revoke CI").click()
+    page.get_by_role("heading", name="Revoke CI?").wait_for()
+    look(window, "token-revoke")
+    page.get_by_role("button", name="Revoke").click()
+    page.get_by_text("is revoked").wait_for()
+
+    assert value.startswith("hub_")
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_the_theme_is_chosen_and_the_account_deleted(visit, alice, screen):
+    window = visit(screen, alice)
+    page = window.page
+
+    page.goto("/settings/account/")
+    page.get_by_label("Colors").select_option("dark")
+    page.get_by_role("button", name="Save theme").click()
+    page.locator('html[data-theme="dark"]').wait_for()
+    look(window, "account-dark")
+    page.get_by_role("link", name="Delete this account").click()
+    page.get_by_label("Type the name").fill("something")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("link", name="Type acme to delete it.").wait_for()
+    look(window, "delete-refused")
+    page.get_by_label("Type the name").fill("acme")
+    page.get_by_role("button", name="Delete").click()
+    page.wait_for_url("**/login/")
+
+    assert not User.objects.exists()
+
+
+def test_an_operator_sees_how_it_goes_and_retries(visit, client, acme, alice, code_host):
+    User.objects.update(is_staff=True, is_superuser=True)
+    code_host.fail("422")
+    build.send(client)
+    window = visit(Screen(1280), alice)
+    page = window.page
+
+    page.goto("/admin/")
+    window.shoot("admin")
+    page.goto("/admin/integrations/delivery/")
+    page.locator("input.action-select").check()
+    page.locator("select[name=action]").select_option("retry")
+    page.get_by_role("button", name="Go").click()
+    page.get_by_text("1 tried again; 0 have not arrived.").wait_for()
+    window.shoot("admin-retried")
+
+    assert not window.complaints
+    assert len(code_host.issues("acme/docs")) == 1

@@ -1,0 +1,119 @@
+"""A newcomer, from the sign-in to the first issue, in a real browser."""
+
+import pytest
+
+from orgs.models import Domain
+from tests import build
+from tests.browser.screens import Screen
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BOTH = [Screen(), Screen(375, "dark"), Screen(375, script=False)]
+
+
+@pytest.mark.parametrize("screen", BOTH, ids=str)
+def test_from_the_sign_in_to_the_first_issue(visit, code_host, screen):
+    code_host.add_repository("alice", "docs")
+    window = visit(screen)
+    page = window.page
+
+    page.goto("/settings/")
+    page.get_by_role("button", name="Sign in with GitHub").click()
+    page.get_by_role("button", name="alice").click()
+    page.get_by_role("link", name="Install the app").click()
+    page.get_by_role("button", name="Install the app").click()
+    account = page.get_by_role("group", name="alice")
+    account.get_by_label("All repositories").check()
+    account.get_by_role("button", name="Install").click()
+    page.wait_for_url("**/settings/integration/")
+    page.get_by_label("Repository").select_option("alice/docs")
+    page.get_by_role("button", name="Save").click()
+    assert page.get_by_text("Issues go to alice/docs now.").count()
+
+    page.goto("/settings/claims/new/")
+    page.get_by_label("Address of your docs").fill("https://alice.github.io/docs/")
+    page.get_by_role("button", name="Claim it").click()
+    assert page.get_by_text("Verified").count()
+
+    page.goto("/settings/")
+    window.shoot("almost")
+    page.get_by_role("link", name="Send a test report").click()
+    page.get_by_role("button", name="Send the test report").click()
+    assert page.get_by_text("Issue #1 opened in alice/docs after").count()
+    window.shoot("first-issue")
+    faults = window.faults()
+    page.get_by_role("link", name="Open issue #1").click()
+
+    assert "Test report" in page.title()
+    assert [issue.title for issue in code_host.issues("alice/docs")] == [
+        "[docs] Test report: this is how reports arrive"
+    ]
+    assert not faults
+
+
+@pytest.mark.parametrize("screen", BOTH, ids=str)
+def test_a_domain_is_proved_by_its_record(dns, visit, screen):
+    dns.zones.append("acme.com")
+    window = visit(screen, build.member(build.organization("alice"), "alice"))
+    page = window.page
+
+    page.goto("/settings/claims/new/")
+    page.get_by_label("Address of your docs").fill("https://Docs.Acme.com/install")
+    page.get_by_role("button", name="Claim it").click()
+    domain = Domain.objects.get(name="docs.acme.com")
+    assert page.get_by_text(domain.record_value).count()
+    assert page.get_by_text("_hub-challenge.docs", exact=True).count()
+    page.get_by_role("button", name="Check now").click()
+    page.get_by_text("There is no TXT record").wait_for()
+    window.shoot("dns-nothing")
+    faults = window.faults()
+    dns.txt(f"{domain.record_name}.acme.com", domain.record_value)
+    page.get_by_role("button", name="Check now").click()
+    page.get_by_text("Your provider added acme.com a second time.").wait_for()
+    window.shoot("dns-doubled")
+    dns.txt(domain.record_name, domain.record_value)
+    page.get_by_role("button", name="Check now").click()
+    page.get_by_text("Verified").wait_for()
+    window.shoot("dns-verified")
+
+    assert not faults + window.faults()
+
+
+def test_while_a_claim_is_open_it_is_checked_again_by_itself(dns, visit):
+    dns.zones.append("acme.com")
+    owner = build.organization("alice")
+    domain = build.domain(owner, "docs.acme.com", verified=False)
+    page = visit(Screen(), build.member(owner, "alice")).page
+    page.clock.install()
+    page.goto(f"/settings/claims/{domain.id}/")
+    dns.txt(domain.record_name, domain.record_value)
+
+    page.clock.fast_forward("00:16")
+
+    page.get_by_text("Verified").wait_for()
+
+
+def test_a_value_is_copied(visit):
+    owner = build.organization("alice")
+    domain = build.domain(owner, "docs.acme.com", verified=False)
+    window = visit(Screen(), build.member(owner, "alice"))
+    window.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    window.page.goto(f"/settings/claims/{domain.id}/")
+
+    window.page.get_by_role("button", name="Copy the value").click()
+
+    window.page.get_by_text("Copied").wait_for()
+    assert window.page.evaluate("navigator.clipboard.readText()") == domain.record_value
+
+
+def test_the_preview_follows_the_typing(visit, code_host):
+    owner = build.acme(code_host)
+    user = build.member(owner, "alice", github_id=code_host.account("alice").id)
+    page = visit(Screen(), user).page
+    page.goto("/settings/integration/")
+
+    page.get_by_label("Template").fill("Look here: {summary}")
+
+    page.locator("#preview").get_by_text("Look here: The install command").wait_for()
+    page.get_by_label("Template").fill("{sumary}")
+    page.get_by_text("Did you mean {summary}?").wait_for()

@@ -1,0 +1,75 @@
+// Drives the Node SDK by JSON; see drive.py, which does the same with the Python SDK.
+
+import { createHook } from "node:async_hooks";
+import dns from "node:dns";
+import { readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+
+const load = (name) => import(`${process.env.NODE_CLIENT}/src/${name}`);
+
+let sockets = 0;
+createHook({
+  init: (id, type) => {
+    if (/^(TCP|TCPCONNECT|GETADDRINFOREQ|UDP)/.test(type)) sockets += 1;
+  },
+}).enable();
+
+const { Client, DocFeedbackError, buildReport } = await load("index.js");
+const { check } = await load("address.js");
+const { Damaged, find, put, takeOut } = await load("blocks.js");
+const { proxyFor } = await load("proxy.js");
+const secrets = await load("secret_patterns.js");
+
+const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const camel = (name) => name.replace(/_[a-z]/g, (pair) => pair[1].toUpperCase());
+const renamed = (fields, rename) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [rename(name), value]));
+
+const send = async ({ client = {}, report, key }) => {
+  const options = renamed(client, camel);
+  if (options.timeout) options.timeout *= 1000;
+  return renamed(await new Client(options).send(report, { idempotencyKey: key }), snake);
+};
+
+const draft = ({ client = {}, report }) => new Client(renamed(client, camel)).draft(report).body;
+
+const DO = {
+  send,
+  draft,
+  send_async: send,
+  build: ({ fields }) => buildReport(renamed(fields, camel)),
+  defaults: () => ({ seconds: new Client().timeout / 1000 }),
+  find_secrets: ({ text }) => secrets.find(text),
+  judge: ({ url }) => (check(url) ? "public" : "path"),
+  resolve_as: ({ ips }) => {
+    dns.lookup = (host, options, callback) =>
+      callback(null, ips.map((address) => ({ address, family: 4 })));
+    syncBuiltinESMExports();
+    return null;
+  },
+  sockets: () => sockets,
+  put: ({ document, name }) => {
+    const place = find(document, name);
+    const written = put(document, place, name, { hubUrl: "https://hub.acme.com" });
+    return { place, written, removed: takeOut(written, find(written, name)) };
+  },
+  proxied: ({ url, no_proxy }) => {
+    process.env.no_proxy = no_proxy;
+    return proxyFor(url) !== null;
+  },
+};
+
+async function outcome(call) {
+  try {
+    return { result: await DO[call.do](call) };
+  } catch (error) {
+    if (error instanceof Damaged) return { damaged: error.code, line: error.line };
+    if (!(error instanceof DocFeedbackError)) throw error;
+    const { name, code, message, status, fields } = error;
+    return { raises: name, code, message, status, fields };
+  }
+}
+
+const outcomes = [];
+for (const call of JSON.parse(readFileSync(0, "utf8"))) outcomes.push(await outcome(call));
+process.stdout.write(JSON.stringify(outcomes));

@@ -1,0 +1,94 @@
+"""Drives the Python SDK by JSON: a list of calls on standard input, their outcomes on standard output.
+
+`drive.mjs` does the same with the Node SDK, so that one test can hold both to one behavior.
+"""
+
+import asyncio
+import dataclasses
+import json
+import os
+import socket
+import sys
+
+import docfeedback
+from docfeedback import address, blocks, secret_patterns, web
+
+sockets = []
+sys.addaudithook(
+    lambda event, args: (
+        sockets.append(event)
+        if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname")
+        else None
+    )
+)
+
+
+def send(call):
+    client = docfeedback.Client(**call.get("client", {}))
+    return dataclasses.asdict(client.send(call["report"], call.get("key")))
+
+
+def send_async(call):
+    client = docfeedback.AsyncClient(**call.get("client", {}))
+    return dataclasses.asdict(asyncio.run(client.send(call["report"], call.get("key"))))
+
+
+def judge(call):
+    return "path" if address.check(call["url"]) is None else "public"
+
+
+def resolve_as(call):
+    socket.getaddrinfo = lambda host, port, *args, **more: [
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in call["ips"]
+    ]
+
+
+def proxied(call):
+    os.environ["no_proxy"] = call["no_proxy"]
+    return web._goes_through_a_proxy(call["url"])
+
+
+def put(call):
+    place = blocks.find(call["document"], call["name"])
+    written = blocks.put(call["document"], place, call["name"], hub_url="https://hub.acme.com")
+    again = blocks.find(written, call["name"])
+    removed = blocks.take_out(written, again)
+    return {"place": place and place._asdict(), "written": written, "removed": removed}
+
+
+def draft(call):
+    client = docfeedback.Client(**call.get("client", {}))
+    return client.draft(call["report"]).body
+
+
+DO = {
+    "send": send,
+    "draft": draft,
+    "send_async": send_async,
+    "build": lambda call: docfeedback.Report.create(**call["fields"]).body(),
+    "defaults": lambda call: {"seconds": docfeedback.Client().timeout},
+    "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
+    "judge": judge,
+    "resolve_as": resolve_as,
+    "sockets": lambda call: len(sockets),
+    "put": put,
+    "proxied": proxied,
+}
+
+
+def outcome(call):
+    try:
+        return {"result": DO[call["do"]](call)}
+    except docfeedback.DocFeedbackError as error:
+        return {
+            "raises": type(error).__name__,
+            "code": error.code,
+            "message": str(error),
+            "status": error.status,
+            "fields": error.fields,
+        }
+    except blocks.Damaged as damage:
+        return {"damaged": damage.code, "line": damage.line}
+
+
+json.dump([outcome(call) for call in json.load(sys.stdin)], sys.stdout)

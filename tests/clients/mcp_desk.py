@@ -1,0 +1,134 @@
+"""A client of the official SDK with a person at it, and the server as its process."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.conftest import CLIENTS, HERE, World
+
+pytest.importorskip("mcp", reason="THE MCP SDK IS MISSING: the MCP server is untested")
+
+import anyio
+import jsonschema
+import mcp_types as types
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+SOURCES = [str(CLIENTS / name / "src") for name in ("python", "mcp")]
+sys.path.extend(SOURCES[1:])
+
+from docfeedback_mcp import arguments, canonical, consent, outcome, schemas  # noqa: E402
+
+__all__ = [  # what a test can import only once the SDK and the server have been found
+    "MCPError",
+    "anyio",
+    "arguments",
+    "canonical",
+    "consent",
+    "jsonschema",
+    "outcome",
+    "schemas",
+    "types",
+]
+
+TOOL = "file_doc_feedback"
+SLOW = "30"  # seconds: these tests are about what is answered, not about when
+CURRENT, OF_2025 = "2026-07-28", "2025-11-25"
+PROTOCOLS = [CURRENT, OF_2025]
+MODES = {CURRENT: CURRENT, OF_2025: "legacy"}
+
+REPORT = {
+    "doc_url": "https://docs.acme.com/install",
+    "agent": {"name": "claude-code"},
+    "report": {"kind": "incorrect", "summary": "Step 3 names a flag that does not exist"},
+}
+BODY = {"protocol_version": "0", **REPORT}
+
+
+def reply(action: str, content: dict[str, Any] | None = None) -> types.ElicitResult:
+    return types.ElicitResult(action=action, content=content)
+
+
+YES = reply("accept", {"send": True})
+NO = reply("decline")
+
+
+@dataclass
+class Person:
+    """Gives the replies in order, the last one again and again, and keeps what was shown."""
+
+    replies: list[types.ElicitResult | types.ErrorData]
+    saw: list[str] = field(default_factory=list)
+
+    async def __call__(
+        self, context: object, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        self.saw.append(params.message)
+        return self.replies[min(len(self.saw), len(self.replies)) - 1]
+
+    @property
+    def reports(self) -> list[Any]:
+        """The JSON in each question."""
+        return [json.loads(text.split("```json\n")[1].split("\n```")[0]) for text in self.saw]
+
+
+@dataclass
+class Desk:
+    """Where tools are called, over one protocol version."""
+
+    world: World
+    protocol: str
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.environment = {**self.world.environment, "PYTHONPATH": ":".join(SOURCES)}
+        self.environment["DOCFEEDBACK_TIMEOUT"] = SLOW
+        self.environment["WATCH"] = str(self.folder / "watch.log")
+        self.server = [sys.executable, str(HERE / "mcp_watched.py")]
+
+    def call(self, *calls: dict[str, Any], person: Person | None = None) -> list[dict[str, Any]]:
+        """The fields of each result, in one session; None: the client cannot ask."""
+        return [result.structured_content for result in self.results(*calls, person=person)]
+
+    def results(
+        self, *calls: dict[str, Any], person: Person | None = None
+    ) -> list[types.CallToolResult]:
+        async def run() -> list[types.CallToolResult]:
+            async with self.connect(person) as client:
+                return [await client.call_tool(TOOL, arguments) for arguments in calls]
+
+        results = anyio.run(run)
+        for result in results:
+            jsonschema.validate(result.structured_content, schemas.OUTCOME)
+        return results
+
+    @asynccontextmanager
+    async def connect(self, person: Person | None = None) -> AsyncIterator[Client]:
+        command, *args = self.server
+        server = StdioServerParameters(
+            command=command, args=args, env=self.environment, cwd=self.world.folder
+        )
+        with (self.folder / "stderr.log").open("w") as errors:
+            transport = stdio_client(server, errlog=errors)
+            mode = MODES[self.protocol]
+            async with Client(transport, mode=mode, elicitation_callback=person) as client:
+                assert client.session.protocol_version == self.protocol
+                yield client
+
+    @property
+    def network(self) -> list[str]:
+        """Each time that the server went to the network."""
+        ready, *ways = (self.folder / "watch.log").read_text().splitlines()
+        assert ready == "ready"
+        return ways
+
+
+def at_desk(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Desk:
+    """For `pytest.fixture(params=PROTOCOLS)`."""
+    return Desk(world, request.param, tmp_path)

@@ -1,0 +1,98 @@
+"""The address guard: one verdict in both clients, and no socket for what is refused."""
+
+import json
+
+from tests.clients.conftest import CONTRACT, Sdk
+
+CASES = json.loads((CONTRACT / "address_cases.json").read_text())
+VERDICTS = {url: verdict for verdict, urls in CASES.items() for url in urls}
+
+
+def _report(url: str) -> dict:
+    report = {"kind": "other", "summary": "x"}
+    return {"protocol_version": "0", "doc_url": url, "agent": {"name": "x"}, "report": report}
+
+
+def test_every_spelling_is_judged_as_the_table_says(sdk: Sdk):
+    outcomes = sdk.do(*({"do": "judge", "url": url} for url in VERDICTS))
+
+    judged = [
+        outcome["fields"]["reason"] if "raises" in outcome else outcome["result"]
+        for outcome in outcomes
+    ]
+    assert dict(zip(VERDICTS, judged, strict=True)) == VERDICTS
+    assert len(VERDICTS) >= 200
+
+
+def test_no_socket_is_opened_for_a_refused_page(sdk: Sdk):
+    refused = [
+        url for url, verdict in VERDICTS.items() if verdict not in ("public", "path") and url
+    ]
+
+    *outcomes, sockets = sdk.do(
+        *({"do": "send", "report": _report(url)} for url in refused), {"do": "sockets"}
+    )
+
+    kinds = {outcome["raises"] for outcome in outcomes}
+    assert kinds == {"PrivateAddress", "ValidationError"}
+    assert sockets == {"result": 0}
+
+
+def test_no_socket_is_opened_for_a_draft(sdk: Sdk):
+    report = _report("https://docs.acme.com/install")
+
+    drafted, sockets = sdk.do({"do": "draft", "report": report}, {"do": "sockets"})
+
+    assert drafted == {"result": report}
+    assert sockets == {"result": 0}
+
+
+def test_the_count_of_sockets_would_see_one(sdk: Sdk):
+    del sdk.environment["https_proxy"]
+
+    *_, sockets = sdk.do(
+        {"do": "send", "report": _report("docs/install.md"), "client": {"timeout": 1}},
+        {"do": "sockets"},
+    )
+
+    assert sockets["result"] > 0
+
+
+def test_a_host_that_leads_to_a_private_address_is_refused(sdk: Sdk):
+    del sdk.environment["https_proxy"]
+    found = [["127.0.0.1"], ["10.0.0.7"], ["169.254.169.254"], ["1.1.1.1", "192.168.0.1"]]
+    report = _report("https://docs.acme.com/install")
+
+    outcomes = sdk.do(
+        *(
+            call
+            for ips in found
+            for call in ({"do": "resolve_as", "ips": ips}, {"do": "send", "report": report})
+        )
+    )
+
+    sentence = "docs.acme.com leads to a private address. Only public pages can be reported."
+    for outcome in outcomes[1::2]:
+        assert (outcome["raises"], outcome["message"]) == ("PrivateAddress", sentence)
+
+
+def test_the_proxy_is_used_as_the_environment_says(sdk: Sdk):
+    table = [
+        ("", "https://docs.acme.com/", True),
+        ("", "http://docs.acme.com/", False),
+        ("*", "https://docs.acme.com/", False),
+        ("acme.com", "https://docs.acme.com/", False),
+        (".acme.com", "https://docs.acme.com/", False),
+        ("Docs.Acme.com", "https://docs.acme.com/", False),
+        ("example.com, docs.acme.com", "https://docs.acme.com/", False),
+        ("docs.acme.com:8443", "https://docs.acme.com:8443/", False),
+        ("docs.acme.com:8443", "https://docs.acme.com/", True),
+        ("cme.com", "https://docs.acme.com/", True),
+        ("docs.acme.com.example", "https://docs.acme.com/", True),
+    ]
+
+    outcomes = sdk.do(
+        *({"do": "proxied", "no_proxy": no_proxy, "url": url} for no_proxy, url, _ in table)
+    )
+
+    assert [outcome["result"] for outcome in outcomes] == [proxied for *_, proxied in table]

@@ -1,0 +1,97 @@
+"""The instruction blocks in a text: both clients write the same bytes, whatever the text is."""
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.clients.conftest import DRIVERS, Sdk, World, needs_node
+
+BOM = "\xef\xbb\xbf"  # the texts are bytes read as Latin-1
+PARTS = [
+    "<!-- docfeedback:begin first-party v0 -->\nx\n<!-- docfeedback:end first-party -->",
+    "<!-- docfeedback:begin first-party v0-a -->\r\nx\r\n<!-- docfeedback:end first-party -->",
+    "<!-- docfeedback:begin consumer v2.1 -->\n```\nx\n```\n<!-- docfeedback:end consumer -->",
+    "```sh\nx\n```",
+    "",
+    " ",
+    "text",
+    "# Rules",
+    "## Next",
+    "### Part",
+    "## Feedback on this repository's documentation",
+    "# Feedback on this repository's documentation  ",
+    "## Feedback on third-party documentation",
+    "Docs Feedback Hub: https://x.example",
+    "```",
+    "````",
+    "``` `md`",
+    "~~~",
+    "~~~ md",
+    "<!-- docfeedback:begin first-party v0 -->",
+    "\t<!-- docfeedback:begin first-party v0 -->",
+    "<!-- docfeedback:end first-party -->",
+    "    <!-- docfeedback:end first-party -->",
+    "<!-- docfeedback:end consumer -->",
+    "<!-- docfeedback:begin other v0 -->",
+    "\xc3\xa9\xff\x00\x85\xa0",
+]
+
+
+def _documents(count: int) -> list[str]:
+    dice = random.Random(7)  # the same documents in each run
+    return [
+        dice.choice(["", BOM])
+        + "".join(
+            dice.choice(PARTS) + dice.choice(["\n", "\n", "\r\n"])
+            for _ in range(dice.randint(0, 6))
+        )
+        + dice.choice(["", "last"])
+        for _ in range(count)
+    ]
+
+
+CALLS = [
+    {"do": "put", "document": document, "name": name}
+    for document in _documents(400)
+    for name in ("first-party", "consumer")
+]
+
+
+def _outcomes(client: str, world: World) -> list[dict[str, Any]]:
+    return Sdk(DRIVERS[client], world.environment).do(*CALLS)
+
+
+def _state(outcome: dict[str, Any]) -> str:
+    if "damaged" in outcome:
+        return outcome["damaged"]
+    place = outcome["result"]["place"]
+    return place["state"] if place else "absent"
+
+
+@needs_node
+def test_both_clients_do_the_same(world: World):
+    outcomes = _outcomes("python", world)
+
+    assert outcomes == _outcomes("node", world)
+    assert {_state(outcome) for outcome in outcomes} == {
+        *("absent", "current", "older", "newer", "pasted_older"),
+        *("begin_without_end", "end_without_begin", "block_twice", "blocks_mixed"),
+        *("marker_in_code", "code_without_end"),
+    }
+
+
+@pytest.mark.parametrize("client", ["python", pytest.param("node", marks=needs_node)])
+def test_everything_around_a_block_is_untouched(client: str, world: World):
+    outcomes = _outcomes(client, world)
+
+    for call, outcome in zip(CALLS, outcomes, strict=True):
+        result, document = outcome.get("result"), call["document"]
+        if result is None:
+            continue
+        place = result["place"]
+        start, end = (place["start"], place["end"]) if place else (len(document), len(document))
+        assert result["written"].startswith(document[:start])
+        assert result["written"].endswith(document[end:])
+        if place is None:
+            assert result["removed"] == document

@@ -1,0 +1,167 @@
+"""Both command lines against one table: `clients/contract/cli.json`, explained in its README."""
+
+import json
+import os
+import pty
+import subprocess
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from tests.clients.command_line import CommandLine
+from tests.clients.conftest import CONTRACT, World
+from tests.clients.stand_ins import HUB
+
+CASES = json.loads((CONTRACT / "cli.json").read_text())
+PLACEHOLDERS = {
+    "@report": [
+        *("--doc-url", "docs/install.md", "--agent", "claude-code", "--kind", "incorrect"),
+        *("--summary", "Step 3 names a flag that does not exist"),
+    ],
+    "@secret": ["Use ghp" + "_abcdefghijklmnopqrstuvwABC0123456789"],
+    "@deep": '{"protocol_version": "0", "doc_url": "x", "agent": {"name": "x"}, "report": '
+    '{"kind": "other", "summary": "x", "details": ' + "[" * 3000 + "]" * 3000 + "}}",
+    "@large": "x" * 65536,
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_it_does_what_the_table_says(
+    case: dict[str, Any], client: CommandLine, world: World, examples: dict[str, Any]
+):
+    case = world.filled(case)
+    _prepare(case, world, examples)
+
+    ended = client.run(
+        [word for arg in case["args"] for word in PLACEHOLDERS.get(arg, [arg])],
+        cwd=world.folder,
+        env=_environment(case, world),
+        stdin=PLACEHOLDERS.get(case.get("stdin"), case.get("stdin", "")),
+        interrupt_after=world.stage.arrived if case.get("interrupt") else None,
+    )
+
+    assert ended.stderr == _lines(case.get("stderr", []))
+    assert ended.exit == case.get("exit", 0)
+    _check_output(case, ended.stdout, examples)
+    _check_requests(case, world)
+
+
+def test_nothing_is_colored_on_a_terminal(client: CommandLine, world: World):
+    controller, terminal = pty.openpty()
+
+    for words in (["--help"], ["repot"], ["report", "@report"]):
+        subprocess.run(
+            [*client.command, *words],
+            cwd=world.folder,
+            env=world.environment | {"TERM": "xterm-256color", "FORCE_COLOR": "1"},
+            stdout=terminal,
+            stderr=terminal,
+        )
+    os.close(terminal)
+    printed = _all_of(controller)
+
+    assert b"Unknown command: repot." in printed
+    assert b"\x1b" not in printed
+
+
+def _all_of(controller: int) -> bytes:
+    """What was printed on a terminal whose programs have ended."""
+    printed = b""
+    with open(controller, "rb", buffering=0) as screen, suppress(OSError):
+        while data := screen.read(65536):
+            printed += data
+    return printed
+
+
+@pytest.mark.parametrize("output", ["| true", "> /dev/full", ">&-", "2>&-"])
+def test_an_output_that_takes_nothing_gives_no_traceback(
+    client: CommandLine, world: World, output: str
+):
+    shell = CommandLine(["sh", "-c", f'"$@" {output}', "sh", *client.command])
+
+    ended = shell.run(["completion", "bash"], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["docfeedback", "st"], "status"),
+        (["docfeedback", "report", "--su"], "--summary --suggested-fix"),
+        (["docfeedback", "report", "--kind", "in"], "incorrect"),
+        (["docfeedback", "init", "--re"], "--remove"),
+        (["docfeedback", "completion", "f"], "fish"),
+        (["docfeedback", "me", "--js"], "--json"),
+    ],
+)
+def test_bash_completes_what_is_typed(world: World, typed: list[str], offered: str):
+    script = (CONTRACT / "completion" / "docfeedback.bash").read_text()
+    ask = 'COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_docfeedback\necho "${COMPREPLY[*]}"'
+
+    bash = CommandLine(["bash", "-c", f"{script}\n{ask}", "bash", *typed])
+
+    assert bash.run([], cwd=world.folder, env=world.environment).stdout == f"{offered}\n"
+
+
+def _prepare(case: dict[str, Any], world: World, examples: dict[str, Any]) -> None:
+    hosts = case.get("web", {}) | {HUB: case.get("hub", [])}
+    for host, answers in hosts.items():
+        world.stage.answers[host] = [
+            examples[answer]["answer"] if isinstance(answer, str) else answer for answer in answers
+        ]
+    for name, content in case.get("files", {}).items():
+        (world.folder / name).write_text(_text(content))
+    if "config" in case:
+        path = world.home / "config" / "docfeedback" / "config.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(_text(case["config"]))
+
+
+def _environment(case: dict[str, Any], world: World) -> dict[str, str]:
+    """The world's, with the case's changes; null takes a variable away."""
+    changed = world.environment | case.get("env", {})
+    return {name: value for name, value in changed.items() if value is not None}
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return PLACEHOLDERS.get(content, content)
+    return json.dumps(content)
+
+
+def _lines(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _check_output(case: dict[str, Any], stdout: str, examples: dict[str, Any]) -> None:
+    version = json.loads((CONTRACT.parent / "node" / "package.json").read_text())["version"]
+    expected = case.get("json")
+    if "json_answer" in case:
+        answer = examples[case["json_answer"]]["answer"]
+        retry = answer["headers"].get("Retry-After")
+        expected = answer["body"] | ({"retry_after": int(retry)} if retry else {})
+    if expected is not None:
+        assert json.loads(stdout.replace(version, "{version}")) == expected
+        assert stdout.count("\n") == 1
+    elif "stdout_file" in case:
+        assert stdout == (CONTRACT / case["stdout_file"]).read_text()
+    else:
+        assert stdout == _lines(case.get("stdout", [])).replace("{version}", version)
+
+
+def _check_requests(case: dict[str, Any], world: World) -> None:
+    for host, times in case.get("asked", {}).items():
+        assert len(world.stage.asked.get(host, [])) == times
+    asked = world.stage.asked.get(HUB, [])
+    assert len(asked) == len(case.get("hub", []))
+    assert len({(one.method, one.path, one.body) for one in asked}) <= 1
+    for name, expected in case.get("request", {}).items():
+        if name == "headers":
+            sent = {header.lower(): value for header, value in asked[0].headers.items()}
+            assert {key: sent.get(key.lower()) for key in expected} == expected
+        elif name == "body":
+            assert json.loads(asked[0].body) == expected
+        else:
+            assert getattr(asked[0], name) == expected

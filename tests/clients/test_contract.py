@@ -1,0 +1,107 @@
+"""The contract itself: copies, released texts, and that help and completion name every flag."""
+
+import hashlib
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from tests.clients.conftest import CLIENTS, CONTRACT
+
+SYNC = runpy.run_path(str(CONTRACT / "sync.py"))
+COMMANDS = json.loads((CONTRACT / "commands.json").read_text())
+BLOCKS = {"first-party", "consumer"}
+
+# Of each text that was released, by its protocol version. Another text needs another version.
+RELEASED = {
+    ("first-party", "v0"): "470b106a2625ee9a2d8abb281048315e7023a7b101a8bd05e0c457e0c7d04a8c",
+    ("consumer", "v0"): "00e170d5b77e843e7c4389d1b951f70876865b9a7cb6e10bc08b14879d728e5e",
+}
+
+
+@pytest.mark.parametrize("folder", SYNC["COPIES"], ids=lambda folder: folder.parts[-3])
+def test_a_packages_copies_are_the_contract(folder: Path):
+    assert SYNC["copied"](folder) == SYNC["shipped"]()
+
+
+@pytest.mark.parametrize(("name", "version"), RELEASED)
+def test_a_released_block_never_changes(name: str, version: str):
+    text = (CONTRACT / "blocks" / f"{name}.md").read_bytes()
+
+    assert hashlib.sha256(text).hexdigest() == RELEASED[name, version]
+
+
+@pytest.mark.parametrize("name", sorted(BLOCKS))
+def test_a_block_is_ascii_with_one_line_for_the_hub(name: str):
+    text = (CONTRACT / "blocks" / f"{name}.md").read_text(encoding="ascii")
+
+    assert text.count("{hub_url}") == 1
+    assert text.splitlines()[-1] == "Docs Feedback Hub: {hub_url}"
+    assert text.startswith("## ")
+
+
+@pytest.mark.parametrize("name", sorted(BLOCKS))
+def test_a_block_asks_first_shows_and_waits(name: str):
+    text = " ".join((CONTRACT / "blocks" / f"{name}.md").read_text().split())
+
+    asked = text.index("Ask the developer first")
+    shown = text.index("Show the developer the whole report")
+    assert asked < shown < text.index("only after the developer has confirmed")
+
+
+def test_the_consumer_block_names_what_is_never_reported():
+    text = " ".join((CONTRACT / "blocks" / "consumer.md").read_text().split())
+
+    for words in ("third-party documentation only", "public https pages only", "localhost"):
+        assert words in text
+    for words in ("internal or private host", "behind a login", "private code, secrets"):
+        assert words in text
+    assert "internal URLs or transcripts" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS["commands"])
+def test_help_names_every_flag_and_has_examples(command: str):
+    page = (CONTRACT / "help" / f"{command}.txt").read_text()
+
+    flags = COMMANDS["commands"][command]["flags"] | COMMANDS["common"]
+    for flag, value in flags.items():
+        assert re.search(rf"^  {flag}{f' {value}' if value else ''}  ", page, re.MULTILINE), flag
+    assert "\nExamples:\n  " in page
+    assert max(map(len, page.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_every_command_and_flag(shell: str):
+    script = (CONTRACT / "completion" / f"docfeedback.{shell}").read_text()
+
+    flags = set(COMMANDS["common"]).union(*(it["flags"] for it in COMMANDS["commands"].values()))
+    words = [*COMMANDS["commands"], *(flag.removeprefix("--") for flag in flags)]
+    assert [word for word in words if not re.search(rf"\b{word}\b", script)] == []
+
+
+def test_both_packages_say_every_sentence():
+    sentences = json.loads((CONTRACT / "messages.json").read_text())
+    sources = {
+        "python": (CLIENTS / "python" / "src" / "docfeedback").glob("*.py"),
+        "node": (CLIENTS / "node" / "src").glob("*.js"),
+    }
+
+    for package, paths in sources.items():
+        source = "\n".join(path.read_text() for path in paths)
+        silent = [
+            code
+            for code in sentences
+            if not re.search(rf"""["']{code}["']|\b{code}:""", source)
+            and not code.endswith("_line")
+            and not code.startswith("block_")
+        ]
+        assert silent == [], package
+
+
+def test_both_packages_have_one_version():
+    version = (CLIENTS / "python" / "src" / "docfeedback" / "version.py").read_text()
+    package = json.loads((CLIENTS / "node" / "package.json").read_text())
+
+    assert f'__version__ = "{package["version"]}"' in version

@@ -1,0 +1,108 @@
+"""What a doc host says of itself is asked once a day, and both clients keep it in one place."""
+
+import hashlib
+import json
+import time
+from typing import Any
+
+import pytest
+
+from tests.clients.conftest import DRIVERS, Sdk, World, needs_node
+from tests.clients.stand_ins import HUB
+
+HOST = "docs.acme.com"
+NAME = hashlib.sha256(f"https://{HOST}".encode()).hexdigest()[:32]  # of its file in the cache
+OPTED_OUT = {"status": 200, "body": {"protocol_version": "0", "opt_in": False}}
+SEND = {
+    "do": "send",
+    "report": {
+        "protocol_version": "0",
+        "doc_url": f"https://{HOST}/install",
+        "agent": {"name": "claude-code"},
+        "report": {"kind": "other", "summary": "Step 3 fails"},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def _hub(world: World, examples: dict[str, Any]) -> None:
+    world.stage.answers = {HUB: [examples["a new report"]["answer"]], HOST: [OPTED_OUT]}
+
+
+def _asked(world: World, host: str = HOST) -> int:
+    return len(world.stage.asked.get(host, []))
+
+
+def test_an_opt_out_is_asked_for_once(sdk: Sdk, world: World):
+    first, second = sdk.do(SEND, SEND)
+
+    assert first == second
+    assert (first["raises"], first["code"]) == ("OptedOut", "opted_out")
+    assert (_asked(world), _asked(world, HUB)) == (1, 0)
+
+
+def test_so_is_the_absence_of_a_document(sdk: Sdk, world: World):
+    world.stage.answers[HOST] = [{"status": 404, "text": "none"}]
+
+    sdk.do(SEND, SEND)
+
+    assert (_asked(world), _asked(world, HUB)) == (1, 2)
+
+
+@needs_node
+def test_what_one_client_kept_the_other_reads(world: World):
+    Sdk(DRIVERS["python"], world.environment).do(SEND)
+
+    (outcome,) = Sdk(DRIVERS["node"], world.environment).do(SEND)
+
+    assert outcome["raises"] == "OptedOut"
+    assert _asked(world) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps({"fetched_at": int(time.time()) - 24 * 60 * 60 - 1, "document": {}}),
+        json.dumps({"fetched_at": int(time.time()) + 60 * 60, "document": {}}),
+        json.dumps({"fetched_at": "now", "document": None}),
+        "{",
+    ],
+)
+def test_what_is_stale_or_strange_is_asked_again(sdk: Sdk, world: World, content: str):
+    path = world.home / "cache" / "docfeedback" / "well-known" / f"{NAME}.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+
+    (outcome,) = sdk.do(SEND)
+
+    assert outcome["raises"] == "OptedOut"
+    assert json.loads(path.read_text())["document"] == OPTED_OUT["body"]
+
+
+@pytest.mark.parametrize(
+    "answer", [{"status": 500, "text": ""}, {"status": 429, "text": ""}, {"do": "break"}]
+)
+def test_a_failure_is_not_kept(sdk: Sdk, world: World, answer: dict[str, Any]):
+    world.stage.answers[HOST] = [answer, OPTED_OUT]
+
+    sent, refused = sdk.do(SEND, SEND)
+
+    assert "result" in sent
+    assert refused["raises"] == "OptedOut"
+
+
+def test_a_cache_that_cannot_be_written_is_none(sdk: Sdk, world: World):
+    (world.home / "cache").write_text("a file, not a folder")
+
+    first, second = sdk.do(SEND, SEND)
+
+    assert first["raises"] == second["raises"] == "OptedOut"
+    assert _asked(world) == 2
+
+
+def test_a_host_that_hangs_leaves_time_for_the_report(sdk: Sdk, world: World):
+    world.stage.answers[HOST] = [{"do": "hang"}]
+
+    (outcome,) = sdk.do({**SEND, "client": {"timeout": 1.5}})
+
+    assert outcome["result"]["id"]

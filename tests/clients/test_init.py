@@ -1,0 +1,198 @@
+"""`init` of both clients: one table (`clients/contract/init.json`), and what no table can hold."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.command_line import CommandLine, Ended
+from tests.clients.conftest import CONTRACT, World
+
+CASES = json.loads((CONTRACT / "init.json").read_text())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_it_does_what_the_table_says(case: dict[str, Any], client: CommandLine, world: World):
+    case = _filled(case, world)
+    _write(world.folder, case.get("before", {}))
+    changed = world.environment | case.get("env", {})
+
+    ended = client.run(
+        case["args"],
+        cwd=world.folder,
+        env={name: value for name, value in changed.items() if value is not None},
+    )
+
+    assert ended.stderr == "".join(f"{line}\n" for line in case.get("stderr", []))
+    assert ended.exit == case.get("exit", 0)
+    if "json" in case:
+        assert json.loads(ended.stdout) == case["json"]
+    else:
+        assert ended.stdout == "".join(f"{line}\n" for line in case.get("stdout", []))
+    assert _read(world.folder) == {name: text.encode() for name, text in case["after"].items()}
+    assert _read(world.home) == {name: text.encode() for name, text in case.get("home", {}).items()}
+
+
+def test_a_second_time_changes_no_byte(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").write_bytes(b"# R\xe8gles\r\n\xff\x00 not UTF-8\r\n")
+    _init(client, world)
+    first = (world.folder / "AGENTS.md").read_bytes()
+
+    _init(client, world, "--hub-url", "https://elsewhere.acme.com")
+
+    assert (world.folder / "AGENTS.md").read_bytes() == first
+    assert first.startswith(b"# R\xe8gles\r\n\xff\x00 not UTF-8\r\n\r\n<!-- docfeedback:begin")
+
+
+def test_removing_gives_the_old_bytes_back(client: CommandLine, world: World):
+    before = b"\xef\xbb\xbf# R\xc3\xa8gles\r\n\r\n\r\nlast \xff line"
+    (world.folder / "AGENTS.md").write_bytes(before)
+    _init(client, world)
+
+    _init(client, world, "--remove")
+
+    assert (world.folder / "AGENTS.md").read_bytes() == before
+
+
+def test_a_symbolic_link_stays_one(client: CommandLine, world: World):
+    (world.folder / "docs").mkdir()
+    (world.folder / "docs" / "rules.md").write_text("a\n")
+    (world.folder / "AGENTS.md").symlink_to("docs/rules.md")
+
+    ended = _init(client, world)
+
+    assert ended.exit == 0
+    assert (world.folder / "AGENTS.md").readlink() == Path("docs/rules.md")
+    assert (world.folder / "docs" / "rules.md").read_text().startswith("a\n\n<!-- docfeedback")
+
+
+def test_a_link_to_nothing_gets_its_file(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").symlink_to("rules.md")
+
+    _init(client, world)
+
+    assert (world.folder / "AGENTS.md").is_symlink()
+    assert "docfeedback:begin" in (world.folder / "rules.md").read_text()
+
+
+def test_removing_leaves_a_link_and_an_empty_file(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").symlink_to("rules.md")
+    _init(client, world)
+
+    _init(client, world, "--remove")
+
+    assert (world.folder / "AGENTS.md").is_symlink()
+    assert (world.folder / "rules.md").read_bytes() == b""
+
+
+def test_links_in_a_loop_are_told(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").symlink_to("AGENTS.md")
+
+    ended = _init(client, world)
+
+    reason = "its symbolic links form a loop"
+    assert (ended.exit, ended.stderr) == (2, f"Error: AGENTS.md cannot be read: {reason}.\n")
+
+
+def test_a_read_only_file_is_not_changed(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").write_text("a\n")
+    (world.folder / "AGENTS.md").chmod(0o444)
+
+    ended = _init(client, world)
+
+    assert ended.stderr == "Error: AGENTS.md cannot be written: it is read-only.\n"
+    assert ended.exit == 2
+    assert (world.folder / "AGENTS.md").read_text() == "a\n"
+
+
+def test_the_mode_of_a_file_is_kept(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").write_text("a\n")
+    (world.folder / "AGENTS.md").chmod(0o640)
+
+    _init(client, world)
+
+    assert (world.folder / "AGENTS.md").stat().st_mode & 0o7777 == 0o640
+
+
+def test_a_directory_in_the_way_is_told(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").mkdir()
+
+    ended = _init(client, world)
+
+    assert ended.stderr == "Error: AGENTS.md cannot be read: it is a directory.\n"
+    assert ended.exit == 2
+
+
+def test_a_file_where_a_directory_should_be_is_told(client: CommandLine, world: World):
+    (world.folder / "docs").write_text("x")
+
+    ended = _init(client, world, "--file", "docs/AGENTS.md")
+
+    reason = "a part of its path is not a directory"
+    assert ended.stderr == f"Error: docs/AGENTS.md cannot be read: {reason}.\n"
+    assert ended.exit == 2
+
+
+def test_what_is_no_file_is_told(client: CommandLine, world: World):
+    os.mkfifo(world.folder / "AGENTS.md")
+
+    ended = _init(client, world)
+
+    assert ended.stderr == "Error: AGENTS.md cannot be read: it is not a regular file.\n"
+
+
+def test_utf_16_is_told(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").write_bytes("# Rules\n".encode("utf-16"))
+
+    ended = _init(client, world)
+
+    assert (ended.exit, ended.stderr) == (2, "Error: AGENTS.md is not text in UTF-8.\n")
+
+
+def test_a_write_that_fails_midway_leaves_the_old_file(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").write_text("a\n")
+    small_files = ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"]
+    limited = CommandLine([*small_files, *client.command])
+
+    ended = limited.run(["init"], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == "Error: AGENTS.md cannot be written: the system refused.\n"
+    assert ended.exit == 2
+    assert _read(world.folder) == {"AGENTS.md": b"a\n"}
+
+
+def _init(client: CommandLine, world: World, *args: str) -> Ended:
+    return client.run(["init", *args], cwd=world.folder, env=world.environment)
+
+
+def _filled(case: dict[str, Any], world: World) -> dict[str, Any]:
+    """The case with blocks in place of `{{first-party}}` and the like."""
+
+    def block(match: re.Match[str]) -> str:
+        name, *more = match[1].split()
+        hub = "https://hub.acme.com" if "acme" in more else world.hub
+        hub = "the one in DOCFEEDBACK_HUB_URL" if "unnamed" in more else hub
+        text = (CONTRACT / "blocks" / f"{name}.md").read_text().replace("{hub_url}", hub).rstrip()
+        if "text" not in more:
+            begin, end = (
+                f"<!-- docfeedback:{word} -->" for word in (f"begin {name} v0", f"end {name}")
+            )
+            text = f"{begin}\n{text}\n{end}"
+        text = text.replace("\n", "\r\n") if "crlf" in more else text
+        return json.dumps(text)[1:-1]
+
+    return world.filled(json.loads(re.sub(r"\{\{(.*?)\}\}", block, json.dumps(case))))
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+
+
+def _read(folder: Path) -> dict[str, bytes]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

@@ -1,0 +1,261 @@
+"""The tool as a model sees it, and the server as its client hears it."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docfeedback import DocFeedbackError, ServerError, address
+
+from reports import canonical as canonical_at_the_hub
+from tests.clients.conftest import CLIENTS, CONTRACT, HERE, World
+from tests.clients.mcp_desk import (
+    CURRENT,
+    OF_2025,
+    PROTOCOLS,
+    REPORT,
+    TOOL,
+    Desk,
+    MCPError,
+    anyio,
+    arguments,
+    at_desk,
+    canonical,
+    jsonschema,
+    outcome,
+    schemas,
+    types,
+)
+from tests.clients.stand_ins import HUB
+from tests.clients.test_sdk import PROTOCOL, needs_protocol
+
+desk = pytest.fixture(params=PROTOCOLS)(at_desk)
+
+ABSENT = {"$comment", "idempotency_key", "client_capabilities"}  # not for a model to fill in
+FIELDS = (
+    {"protocol_version", "doc_url", "agent", "report", "task_context", "submitted_at", "locale"}
+    | {"name", "version", "vendor", "task_summary"}
+    | {"kind", "summary", "details", "evidence", "suggested_fix", "text"}
+)
+PAGES = [
+    "https://docs.acme.com",
+    "https://docs.acme.com/",
+    "https://docs.acme.com:443//",
+    "https://docs.acme.com:8443/a/",
+    "HTTPS://Docs.Acme.COM./a/./b/../c//#d",
+    "https://docs.acme.com/%7ea/%c3%a9/é/%2F/%zz/100%",
+    "https://docs.acme.com/../../a/..",
+    "https://docs.acme.com/a?utm_source=x&b=1&ref=y&refs=z&gclid&mc_cid=1#c",
+    "https://docs.acme.com/a?&&b=&",
+    "https://docs.acme.com/a?utm_source=x",
+    "https://docs.acme.com/a?ref_src=%7Etwsrc&q=%7etwsrc",
+    "https://müller.example/a",
+    "https://xn--mller-kva.example/a",
+    "docs/install.md#step-3",
+    "docs/./install.md?x#y",
+]
+
+
+def _tool(desk: Desk) -> types.Tool:
+    async def run() -> list[types.Tool]:
+        async with desk.connect() as client:
+            return (await client.list_tools()).tools
+
+    (tool,) = anyio.run(run)
+    return tool
+
+
+def test_there_is_one_tool_and_a_model_can_judge_it(desk: Desk):
+    tool = _tool(desk)
+
+    assert tool.name == TOOL
+    assert len(tool.description.split()) <= 60
+    assert "Use it when" in tool.description
+    assert "Not for" in tool.description
+    assert "The person sees" in tool.description
+    assert tool.annotations.model_dump(exclude_none=True) == {
+        "read_only_hint": False,
+        "destructive_hint": False,
+        "idempotent_hint": True,
+        "open_world_hint": True,
+    }
+    assert (tool.input_schema, tool.output_schema) == (schemas.REPORT, schemas.OUTCOME)
+
+
+def test_both_schemas_are_plain_and_closed():
+    for schema in (schemas.REPORT, schemas.OUTCOME):
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert "$ref" not in json.dumps(schema)
+        assert schema["additionalProperties"] is False
+
+
+def test_the_input_has_no_field_for_consent():
+    assert set(_names(schemas.REPORT)) == FIELDS
+
+
+def _names(schema: dict[str, Any]) -> list[str]:
+    inner = [*schema.get("properties", {}).values(), schema.get("items", {})]
+    return [
+        *schema.get("properties", {}),
+        *(name for part in inner if part for name in _names(part)),
+    ]
+
+
+@needs_protocol
+def test_what_the_tool_takes_the_protocol_has():
+    protocol = json.loads((Path(PROTOCOL) / "report.schema.json").read_text())
+
+    for name in ("agent", "report"):
+        theirs = protocol["properties"][name]["properties"]
+        ours = schemas.REPORT["properties"][name]["properties"]
+        assert set(ours) == set(theirs)
+        for field in set(ours) - {"name", "evidence"}:  # a name may be a person's, so longer
+            assert ours[field].get("maxLength") == theirs[field].get("maxLength")
+            assert ours[field].get("enum") == theirs[field].get("enum")
+
+
+@needs_protocol
+def test_the_protocols_examples_are_reports_to_the_tool():
+    for path in sorted((Path(PROTOCOL) / "examples").glob("*.json")):
+        body = {k: v for k, v in json.loads(path.read_text()).items() if k not in ABSENT}
+        body.get("task_context", {}).pop("transcript_excerpt", None)
+
+        if path.stem == "invalid":
+            with pytest.raises(DocFeedbackError):
+                arguments.report(body)
+        else:
+            assert arguments.report(body) == body
+
+
+def test_null_counts_as_absent():
+    given = {**REPORT, "locale": None, "report": {**REPORT["report"], "details": None}}
+
+    assert arguments.report(given) == {"protocol_version": "0", **REPORT}
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "sentence"),
+    [
+        ({"doc_url": 1}, "/doc_url", "Give a value of the type string."),
+        ({"doc_url": "x" * 2049}, "/doc_url", "Give at most 2048 characters."),
+        ({"agent": {"name": ""}}, "/agent/name", "Give a text that is not empty."),
+        ({"agent": {}}, "/agent", "'name' is a required property."),
+        (
+            {"report": {**REPORT["report"], "evidence": [{"kind": "quote", "text": "x"}] * 21}},
+            "/report/evidence",
+            "Give at most 20 items.",
+        ),
+        ({"priority": 1}, "", "Additional properties are not allowed ('priority' was unexpected)."),
+    ],
+)
+def test_a_wrong_shape_is_said_in_words(change: dict[str, Any], path: str, sentence: str):
+    with pytest.raises(DocFeedbackError) as caught:
+        arguments.report({**REPORT, **change})
+
+    assert caught.value.details == [{"path": path, "message": sentence}]
+
+
+def test_a_hub_cannot_fill_the_models_context():
+    error = ServerError("x", "one\n\ntwo\t" + "three " * 1000)
+
+    message = outcome.of_error(error).message
+
+    assert message.startswith("one two three three")
+    assert len(message) <= 501
+
+
+@pytest.mark.parametrize("doc_url", PAGES)
+def test_a_page_has_the_canonical_form_that_the_hub_gives_it(doc_url: str):
+    assert canonical.page(doc_url, address.check(doc_url)) == canonical_at_the_hub.url(doc_url)
+
+
+def test_public_addresses_of_the_contract_have_a_canonical_form():
+    cases = json.loads((CONTRACT / "address_cases.json").read_text())["public"]
+
+    keys = [canonical.page(url, address.check(url)) for url in cases]
+
+    assert all(key.startswith("https://") for key in keys)
+
+
+@pytest.mark.parametrize("protocol", [CURRENT, OF_2025])
+def test_an_unknown_tool_is_an_error_of_the_protocol(protocol: str, world: World, tmp_path: Path):
+    async def run() -> None:
+        async with Desk(world, protocol, tmp_path).connect() as client:
+            with pytest.raises(MCPError, match="There is no tool 'send_everything'"):
+                await client.call_tool("send_everything", {})
+
+    anyio.run(run)
+
+
+def test_only_the_protocol_is_on_standard_output(
+    world: World, tmp_path: Path, examples: dict[str, Any]
+):
+    world.stage.answers = {HUB: [examples["a new report"]["answer"]]}
+    desk = Desk(world, OF_2025, tmp_path)
+    desk.environment["DOCFEEDBACK_CONSENT"] = "preapproved"
+
+    lines = _speak(desk, {"elicitation": {}})
+
+    assert json.loads(lines[1])["result"]["content"][0]["text"] == "The report was sent."
+    assert [json.loads(line)["id"] for line in lines] == [1, 2]
+    assert desk.network != []  # each time it spoke on standard output
+
+
+def test_a_client_that_opens_addresses_only_cannot_show_a_form(world: World, tmp_path: Path):
+    lines = _speak(Desk(world, OF_2025, tmp_path), {"elicitation": {"url": {}}})
+
+    assert json.loads(lines[-1])["result"]["structuredContent"]["status"] == "needs_approval"
+
+
+def _speak(desk: Desk, capabilities: dict[str, Any]) -> list[str]:
+    """All lines of a session without an SDK: the handshake and one call."""
+    hello = {
+        "protocolVersion": OF_2025,
+        "capabilities": capabilities,
+        "clientInfo": {"name": "x", "version": "1"},
+    }
+    call = {"name": TOOL, "arguments": REPORT}
+    with subprocess.Popen(
+        desk.server,
+        env=desk.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+
+        def say(**message: Any) -> None:
+            print(json.dumps({"jsonrpc": "2.0", **message}), file=process.stdin, flush=True)
+
+        say(id=1, method="initialize", params=hello)
+        first = process.stdout.readline()
+        say(method="notifications/initialized")
+        say(id=2, method="tools/call", params=call)
+        second = process.stdout.readline()
+        rest, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    return [first, second, *rest.splitlines()]
+
+
+def test_it_says_its_version_and_refuses_other_words():
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "docfeedback_mcp", *words],
+            cwd=HERE,
+            env={"PYTHONPATH": f"{CLIENTS}/python/src:{CLIENTS}/mcp/src"},
+            capture_output=True,
+            text=True,
+        )
+
+    version, wrong = run("--version"), run("--preapproved")
+
+    assert (version.returncode, version.stdout) == (0, "0.1.0\n")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+def test_the_package_is_written_in_python_3_10():
+    for path in (CLIENTS / "mcp" / "src").rglob("*.py"):
+        ast.parse(path.read_text(), filename=str(path), feature_version=(3, 10))

@@ -1,0 +1,52 @@
+"""Secrets stop a report: the same patterns in both clients, the same kinds as in the Hub."""
+
+import json
+import time
+
+from reports import secrets as hub_secrets
+from tests.clients.conftest import CONTRACT, Sdk
+
+KINDS = json.loads((CONTRACT / "secrets.json").read_text())["kinds"]
+
+
+def test_every_secret_of_the_list_is_found(sdk: Sdk):
+    texts = [("".join(parts), entry["kind"]) for entry in KINDS for parts in entry["finds"]]
+
+    outcomes = sdk.do(*({"do": "find_secrets", "text": {"a/b": text}} for text, _ in texts))
+
+    assert outcomes == [{"result": [{"field": "/a~1b", "kind": kind}]} for _, kind in texts]
+
+
+def test_what_only_resembles_a_secret_is_not_found(sdk: Sdk):
+    texts = ["".join(parts) for entry in KINDS for parts in entry["ignores"]]
+
+    outcomes = sdk.do(*({"do": "find_secrets", "text": text} for text in texts))
+
+    assert dict(zip(texts, outcomes, strict=True)) == {text: {"result": []} for text in texts}
+
+
+def test_the_hub_removes_the_same_kinds():
+    for entry in KINDS:
+        for parts in entry["finds"]:
+            assert hub_secrets.remove("".join(parts))[1] == [entry["kind"]]
+        for parts in entry["ignores"]:
+            assert hub_secrets.remove("".join(parts))[1] == []
+
+    assert {entry["kind"] for entry in KINDS} == {kind for kind, _ in hub_secrets.KINDS}
+
+
+def test_the_longest_report_is_searched_in_no_time(sdk: Sdk):
+    starts = [
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJ",
+        "eyJaaaaaaaa.",
+        "://a:",
+        "secret key:",
+        "sk-",
+        "a",
+    ]
+    started = time.monotonic()
+
+    sdk.do(*({"do": "find_secrets", "text": start * (65536 // len(start))} for start in starts))
+
+    assert time.monotonic() - started < 5

@@ -1,0 +1,160 @@
+"""What tests share: a code host on loopback, who owns what, a clock that can be moved."""
+
+import os
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import cache
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.db.models.functions import Now
+
+from integrations import github_api
+from integrations.sandbox import App, CodeHost
+from orgs import clock as database_clock
+from orgs import txt_records
+from reports import rates
+from tests.dns_server import DNSServer
+from tests.hub_process import HubProcess
+
+DATABASE_FIXTURES = {"db", "transactional_db"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On PostgreSQL, only what uses a database runs again, and what needs PostgreSQL."""
+    if os.environ.get("HUB_TEST_DATABASE") == "postgresql":
+        kept = [item for item in items if _uses_database(item)]
+    else:
+        kept = [item for item in items if not item.get_closest_marker("postgresql")]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def _uses_database(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    in_browser = "browser" in item.path.parts  # pages show the same of either database
+    marked = item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES
+    return bool(marked) and not in_browser
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a test that was skipped is a test that failed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("HUB_FAIL_ON_SKIP") and reporter and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@cache
+def key_pair() -> tuple[str, str]:
+    """The app's private and public key (PEM), made once a run."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
+    )
+    public = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return private.decode(), public.decode()
+
+
+def new_code_host() -> CodeHost:
+    """The sandbox with the repository acme/docs and the app installed on it.
+
+    alice owns acme there, bob is a member, charlie is a stranger.
+    """
+    app = App(
+        id=1,
+        slug="docs-feedback-hub",
+        client_id="client",
+        client_secret="not-a-secret",
+        webhook_secret="not-a-secret",
+        public_key_pem=key_pair()[1],
+    )
+    host = CodeHost(app=app, rate_limit=1_000_000)
+    host.add_organization("acme")
+    for login in ("alice", "bob", "charlie"):
+        host.add_user(login)
+    host.add_member("acme", "alice", role="admin")
+    host.add_member("acme", "bob")
+    host.add_installation("acme", repositories=[host.add_repository("acme", "docs")])
+    return host
+
+
+def settings_for(host: CodeHost) -> dict[str, str]:
+    """What an operator would set, for a sandbox that serves."""
+    return {
+        "HUB_GITHUB_URL": host.url,
+        "HUB_GITHUB_APP_ID": str(host.app.id),
+        "HUB_GITHUB_APP_SLUG": host.app.slug,
+        "HUB_GITHUB_CLIENT_ID": host.app.client_id,
+        "HUB_GITHUB_CLIENT_SECRET": host.app.client_secret,
+        "HUB_GITHUB_PRIVATE_KEY": key_pair()[0],
+        "HUB_GITHUB_WEBHOOK_SECRET": host.app.webhook_secret,
+    }
+
+
+@pytest.fixture
+def code_host(settings) -> Iterator[CodeHost]:
+    """The sandbox, serving, and the settings that lead to it."""
+    host = new_code_host()
+    with host.serving():
+        for name, value in settings_for(host).items():
+            setattr(settings, name, value)
+        yield host
+    github_api.forget_tokens()
+
+
+@pytest.fixture
+def hub_process(transactional_db, code_host) -> Iterator[HubProcess]:
+    """The Hub under its production server, on the test's database and the sandbox."""
+    with HubProcess() as hub:
+        code_host.app.callback_urls += [
+            f"{hub.url}/v1/integrations/github/callback",
+            f"{hub.url}/login/github/callback/",
+        ]
+        yield hub
+
+
+class Clock:
+    """The database's clock, ahead of the real one by as much as the test says."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def now(self):
+        return Now() + self.ahead if self.ahead else Now()
+
+    def advance(self, **duration: float) -> None:
+        self.ahead += timedelta(**duration)
+
+
+@pytest.fixture
+def clock(monkeypatch) -> Clock:
+    moved = Clock()
+    monkeypatch.setattr(database_clock, "now", moved.now)
+    return moved
+
+
+@pytest.fixture(autouse=True)
+def no_limits_left_over() -> Iterator[None]:
+    yield
+    rates.forget()
+
+
+@pytest.fixture
+def dns(settings) -> Iterator[DNSServer]:
+    """The only DNS server that the Hub asks."""
+    server = DNSServer()
+    with server.serving() as address:
+        settings.HUB_DNS_SERVERS = address
+        yield server
+
+
+@pytest.fixture
+def impatient(monkeypatch) -> None:
+    """A DNS server that is silent is given up after a moment."""
+    monkeypatch.setattr(txt_records, "PATIENCE", 0.2)
+    monkeypatch.setattr(txt_records, "DIRECT_PATIENCE", 0.2)

@@ -1,0 +1,167 @@
+"""A real DNS server on loopback, over UDP and TCP, whose zones and faults a test sets."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple
+
+from dnslib import CNAME, NS, QTYPE, RCODE, RR, SOA, TXT, A, DNSRecord
+
+
+class Question(NamedTuple):
+    name: str
+    kind: str
+    transport: str
+
+
+class DNSServer:
+    """Answers for every zone with authority.
+
+    `zones` are the apexes that its negative answers name; `delay` is what each answer takes, in
+    seconds; `asked` is all that it was asked. An alias is not followed, as by a server that does
+    not know the target's zone.
+    """
+
+    def __init__(self) -> None:
+        self.zones: list[str] = []
+        self.delay = 0.0
+        self.asked: list[Question] = []
+        self._records: dict[str, list[RR]] = {}
+        self._faults: dict[str, str] = {}
+        self._held: dict[str, list[Callable[[], None]]] = {}
+
+    def txt(self, name: str, *texts: str | list[str]) -> None:
+        """One TXT record for each of `texts`; a list is one record of several strings."""
+        self._add(name, *(TXT([text] if isinstance(text, str) else text) for text in texts))
+
+    def alias(self, name: str, target: str) -> None:
+        self._add(name, CNAME(target))
+
+    def name_server(self, zone: str, host: str, address: str) -> None:
+        """A zone, and who is said to have authority over it."""
+        self.zones.append(zone)
+        self._add(zone, SOA(host, f"hostmaster.{zone}"), NS(host))
+        self._add(host, A(address))
+
+    def remove(self, name: str) -> None:
+        self._records.pop(name, None)
+
+    def fail(self, name: str, fault: str) -> None:
+        """From now on: "silence", "truncated" (over UDP), or a code such as "SERVFAIL"."""
+        self._faults[name] = fault
+
+    def mend(self, name: str) -> None:
+        """The fault is over; what waited in silence is answered now."""
+        self._faults.pop(name)
+        for send in self._held.pop(name, []):
+            self._loop.call_soon_threadsafe(send)
+
+    @contextmanager
+    def serving(self) -> Iterator[str]:
+        """Its address, as HUB_DNS_SERVERS has it."""
+        udp, tcp = _sockets()
+        loop = self._loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever, daemon=True)
+        thread.start()
+        asyncio.run_coroutine_threadsafe(self._listen(loop, udp, tcp), loop).result()
+        try:
+            yield f"127.0.0.1:{udp.getsockname()[1]}"
+        finally:
+            asyncio.run_coroutine_threadsafe(self._close(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+    def hear(self, message: bytes, transport: str, send: Callable[[bytes], None]) -> None:
+        """Answer a question now, or when the silence about its name is over."""
+        request = DNSRecord.parse(message)
+        question = Question(
+            str(request.q.qname).rstrip(".").lower(), QTYPE[request.q.qtype], transport
+        )
+        self.asked.append(question)
+
+        def answer() -> None:
+            send(self._response(request, question))
+
+        if self._faults.get(question.name) == "silence":
+            self._held.setdefault(question.name, []).append(answer)
+        else:
+            answer()
+
+    def _response(self, request: DNSRecord, question: Question) -> bytes:
+        response = request.reply(aa=True)
+        fault = self._faults.get(question.name)
+        if fault == "truncated" and question.transport == "udp":
+            response.header.tc = 1
+        elif fault and fault != "truncated":
+            response.header.rcode = getattr(RCODE, fault)
+        else:
+            self._fill(response, question.name, question.kind)
+        return response.pack()
+
+    def _fill(self, response: DNSRecord, name: str, kind: str) -> None:
+        there = self._records.get(name) or self._records.get(f"*.{name.partition('.')[2]}", [])
+        for record in there:
+            if QTYPE[record.rtype] in (kind, "CNAME"):
+                response.add_answer(RR(name, record.rtype, rdata=record.rdata, ttl=60))
+        if not response.rr:
+            response.header.rcode = RCODE.NOERROR if there else RCODE.NXDOMAIN
+            above = [zone for zone in self.zones if f".{name}".endswith(f".{zone}")]
+            for zone in sorted(above, key=len)[-1:]:
+                response.add_auth(RR(zone, QTYPE.SOA, rdata=SOA(f"ns.{zone}", f"h.{zone}")))
+
+    def _add(self, name: str, *contents) -> None:
+        kept = self._records.setdefault(name, [])
+        kept += [RR(name, getattr(QTYPE, type(each).__name__), rdata=each) for each in contents]
+
+    async def _listen(self, loop, udp: socket.socket, tcp: socket.socket) -> None:
+        self._udp, _ = await loop.create_datagram_endpoint(lambda: _Datagrams(self), sock=udp)
+        self._tcp = await asyncio.start_server(self._converse, sock=tcp)
+
+    async def _close(self) -> None:
+        self._udp.close()
+        self._tcp.close()
+        await asyncio.sleep(0)  # lets the transport close its socket
+
+    async def _converse(self, reader, writer) -> None:
+        length = int.from_bytes(await reader.readexactly(2))
+        message = await reader.readexactly(length)
+        self.hear(message, "tcp", lambda response: _write(writer, response))
+
+
+class _Datagrams(asyncio.DatagramProtocol):
+    def __init__(self, server: DNSServer) -> None:
+        self.server = server
+
+    def connection_made(self, transport) -> None:
+        self.transport = transport
+
+    def datagram_received(self, data: bytes, address) -> None:
+        self.server.hear(data, "udp", partial(self._send, address))
+
+    def _send(self, address, response: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(self.server.delay, self.transport.sendto, response, address)
+
+
+def _write(writer: asyncio.StreamWriter, response: bytes) -> None:
+    writer.write(len(response).to_bytes(2) + response)
+    writer.close()
+
+
+def _sockets() -> tuple[socket.socket, socket.socket]:
+    """UDP and TCP on one free port."""
+    while True:
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        tcp = socket.socket()
+        udp.bind(("127.0.0.1", 0))
+        try:
+            tcp.bind(udp.getsockname())
+        except OSError:
+            udp.close()
+            tcp.close()
+        else:
+            return udp, tcp

@@ -1,0 +1,56 @@
+"""Forwarding by a queue: several workers over one PostgreSQL, one of them killed on the way."""
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.conf import settings
+
+from integrations.models import Delivery
+from tests.faults import world
+from tests.hub_process import ROOT, HubProcess
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+
+NUMBER = 1000
+
+
+def start_worker(hub: HubProcess) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "db_worker", "--interval", "0.1", "--no-startup-delay"],
+        cwd=ROOT,
+        env=hub.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def sent() -> int:
+    return Delivery.objects.filter(status="sent").count()
+
+
+def test_two_workers_send_1000_and_one_is_killed_on_the_way(hub, host, tell):
+    environment = {name: str(getattr(settings, name)) for name in dir(settings) if "GITHUB" in name}
+    with HubProcess(HUB_FORWARDING="queue", **environment) as queueing:
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda number: world.post(queueing, number), range(NUMBER)))
+        ids = [answer.json()["id"] for answer in answers]
+        before = sent()
+        workers = [start_worker(queueing) for _ in range(2)]
+        assert wait_until(lambda: sent() > 300)
+        workers[0].kill()
+        workers[0].wait(30)
+        assert wait_until(lambda: sent() >= NUMBER - 1, seconds=120)
+        workers[1].send_signal(signal.SIGTERM)
+        workers[1].wait(30)
+    after = sent()
+    world.settle(1)
+
+    outcomes = world.check(host, ids)
+    tell(f"{before} sent without a worker, {after} by two of whom one was killed, {dict(outcomes)}")
+    assert before == 0
+    assert outcomes == {"sent": NUMBER}

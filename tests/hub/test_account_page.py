@@ -1,0 +1,202 @@
+"""`/settings/account/`: members, theme and export."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from integrations.models import Attempt, Delivery
+from orgs.models import Membership
+from reports.models import Report
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGE = "/settings/account/"
+
+
+@pytest.fixture
+def acme(code_host):
+    return build.acme(code_host)
+
+
+@pytest.fixture
+def alice(acme, code_host, client):
+    alice = build.member(acme, github_id=code_host.account("alice").id)
+    client.force_login(alice)
+    return alice.membership
+
+
+def text_of(answer) -> str:
+    return answer.content.decode()
+
+
+def as_bob(acme) -> Client:
+    client = Client()
+    client.force_login(build.member(acme, "bob", role="member"))
+    return client
+
+
+def test_members_are_listed_with_those_who_have_not_come_yet(client, acme, alice):
+    Membership.objects.create(organization=acme, github_id=3, login="charlie")
+
+    page = text_of(client.get(PAGE))
+
+    assert "alice (you)" in page
+    assert "Owner" in page
+    assert "charlie" in page
+    assert page.count("Has not signed in yet") == 1
+
+
+def test_an_owner_adds_somebody_by_their_login(client, acme, alice):
+    answer = client.post(PAGE, {"login": "bob", "role": "member"}, follow=True)
+
+    assert answer.redirect_chain == [(PAGE, 302)]
+    assert "bob is a member now." in text_of(answer)
+    assert acme.memberships.get(login="bob").role == "member"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"login": "nobody", "role": "owner"}, "GitHub knows nobody called nobody."),
+        ({"login": "alice", "role": "owner"}, "alice is an owner already."),
+        ({"login": "alice", "role": "member"}, "alice is the last owner."),
+        ({"login": "bob", "role": "king"}, "Select a valid choice."),
+        ({"login": "", "role": "owner"}, "This field is required."),
+    ],
+)
+def test_a_refusal_keeps_what_was_typed(client, acme, alice, typed, said):
+    answer = client.post(PAGE, typed)
+
+    assert "<title>Error: Account" in text_of(answer)
+    assert said in text_of(answer)
+    assert answer.context["form"]["login"].value() == typed["login"]
+    assert acme.memberships.count() == 1
+
+
+def test_a_member_adds_and_removes_nobody(acme, alice):
+    bob = as_bob(acme)
+
+    assert "Add a member" not in text_of(bob.get(PAGE))
+    assert "Only an owner" in text_of(bob.post(PAGE, {"login": "charlie", "role": "owner"}))
+    removed = bob.post(f"{PAGE}members/{alice.pk}/remove/", follow=True)
+
+    assert "Only an owner" in text_of(removed)
+    assert acme.memberships.count() == 2
+
+
+def test_removing_asks_and_then_does(client, acme, alice):
+    as_bob(acme)
+    bob = acme.memberships.get(login="bob")
+
+    asked = client.get(f"{PAGE}members/{bob.pk}/remove/")
+    assert acme.memberships.count() == 2
+    done = client.post(f"{PAGE}members/{bob.pk}/remove/", follow=True)
+
+    assert "Remove bob?" in text_of(asked)
+    assert "bob has left acme." in text_of(done)
+    assert acme.memberships.count() == 1
+
+
+def test_leaving_leads_to_an_organization_of_ones_own(acme, alice):
+    bob = as_bob(acme)
+    leave = f"{PAGE}members/{acme.memberships.get(login='bob').pk}/remove/"
+
+    asked = bob.get(leave)
+    done = bob.post(leave, follow=True)
+
+    assert "Leave acme?" in text_of(asked)
+    assert "You have left acme." in text_of(done)
+    assert "Members of bob" in text_of(done)
+    assert acme.memberships.count() == 1
+
+
+def test_the_last_owner_cannot_leave(client, acme, alice):
+    answer = client.post(f"{PAGE}members/{alice.pk}/remove/", follow=True)
+
+    assert "alice is the last owner. Make somebody else an owner first" in text_of(answer)
+    assert acme.memberships.count() == 1
+
+
+def test_members_of_others_are_not_there(client, alice):
+    charlie = build.member(build.organization("charlie"), "charlie").membership
+
+    assert client.get(f"{PAGE}members/{charlie.pk}/remove/").status_code == 404
+    assert client.post(f"{PAGE}members/{charlie.pk}/remove/").status_code == 404
+
+
+def test_the_theme_is_kept_in_this_browser(client, alice):
+    answer = client.post(f"{PAGE}theme/", {"theme": "dark"}, follow=True)
+    assert 'data-theme="dark"' in text_of(answer)
+    assert '<option value="dark" selected>' in text_of(answer)
+
+    answer = client.post(f"{PAGE}theme/", {"theme": "system"}, follow=True)
+
+    assert "data-theme" not in text_of(answer)
+
+
+def test_a_theme_that_does_not_exist_is_none(client, alice):
+    answer = client.post(f"{PAGE}theme/", {"theme": '"><script>'}, follow=True)
+
+    assert "data-theme" not in text_of(answer)
+
+
+def test_the_export_has_everything_of_ours_and_nothing_of_others(client, acme, alice):
+    build.site(acme, "acme.github.io")
+    build.send(client, build.report(report__details="Grüße\n<b>"))
+    neighbor = build.organization("neighbor")
+    build.domain(neighbor, "docs.neighbor.dev")
+    build.send(client, build.report("https://docs.neighbor.dev/"))
+
+    answer = client.get(f"{PAGE}export.json")
+    text = b"".join(answer.streaming_content).decode()
+    found = json.loads(text)
+
+    assert "attachment" in answer["Content-Disposition"]
+    assert found["organization"]["name"] == "acme"
+    assert [each["login"] for each in found["members"]] == ["alice"]
+    assert [each["name"] for each in found["domains"]] == ["docs.acme.com"]
+    assert [each["host"] for each in found["sites"]] == ["acme.github.io"]
+    assert found["integrations"][0]["repo_name"] == "docs"
+    assert found["integrations"][0]["installation"]["account"] == "acme"
+    [report] = found["reports"]
+    assert report["details"] == "Grüße\n<b>"
+    assert report["delivery"]["issue_number"] == 1
+    assert [each["outcome"] for each in report["delivery"]["attempts"]] == ["sent"]
+    assert "neighbor" not in text
+
+
+def test_the_export_of_many_reports_costs_three_queries_a_batch(
+    client, acme, alice, django_assert_max_num_queries
+):
+    now = acme.created_at
+    Report.objects.bulk_create(
+        [
+            Report(organization=acme, received_at=now, last_received_at=now, kind="other")
+            for _ in range(450)
+        ]
+    )
+
+    with django_assert_max_num_queries(9 + 10):
+        answer = client.get(f"{PAGE}export.json")
+        found = json.loads(b"".join(answer.streaming_content))
+
+    assert len(found["reports"]) == 450
+    assert found["reports"][0]["delivery"] is None
+    assert (Delivery.objects.count(), Attempt.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "theme/", "members/1/remove/", "delete/"],
+)  # fmt: skip
+def test_every_form_has_its_token(acme, alice, path):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(alice.user)
+
+    assert client.post(PAGE + path).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["", "members/1/remove/", "export.json"])
+def test_visitors_sign_in_first(client, path):
+    assert client.get(PAGE + path)["Location"] == f"/login/?next={PAGE}{path}"

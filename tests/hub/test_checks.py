@@ -1,0 +1,45 @@
+"""What is refused in the configuration."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+from django.db import connection
+
+from tests.hub_process import ROOT
+
+
+@pytest.mark.django_db
+def test_transactions_around_requests_are_refused(monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+
+    with pytest.raises(SystemCheckError, match=r"hub\.E001"):
+        call_command("check", "--database", "default")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("HUB_REPORT_RATE", "sixty", "give a rate such as 60/minute"),
+        ("HUB_FORWARDING", "later", "set it to inline or queue"),
+        ("HUB_SECRET_KEY", "", "long random text"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_at_the_start(name, value, sentence):
+    environment = {**os.environ, "HUB_SECRET_KEY": "x", "HUB_DEBUG": "false", name: value}
+
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "check", "--settings", "hub.settings"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert sentence in ended.stderr

@@ -1,0 +1,133 @@
+"""The operator's commands."""
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests import build
+from tests.hub_process import ROOT, free_port
+
+
+def run(command: str, **options) -> str:
+    out = StringIO()
+    call_command(command, stdout=out, **options)
+    return out.getvalue()
+
+
+@pytest.mark.django_db
+def test_a_hub_that_is_set_up_has_nothing_to_mend(code_host, settings):
+    settings.HUB_BASE_URL = "https://hub.example"
+
+    assert "set up" in run("check_setup")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("HUB_BASE_URL", "http://hub.example", "set it to the public https address"),
+        ("HUB_GITHUB_APP_SLUG", "another", "GitHub calls the app docs-feedback-hub"),
+        ("HUB_GITHUB_CLIENT_ID", "", "HUB_GITHUB_CLIENT_ID is empty"),
+        ("HUB_GITHUB_CLIENT_SECRET", "", "HUB_GITHUB_CLIENT_SECRET is empty"),
+        ("HUB_GITHUB_PRIVATE_KEY", "", "HUB_GITHUB_PRIVATE_KEY is empty"),
+        ("HUB_GITHUB_WEBHOOK_SECRET", "", "HUB_GITHUB_WEBHOOK_SECRET is empty"),
+        ("HUB_GITHUB_PRIVATE_KEY", "/nowhere.pem", "neither a PEM key"),
+        ("HUB_GITHUB_PRIVATE_KEY", "-----BEGIN nonsense", "neither a PEM key"),
+        ("HUB_DNS_SERVERS", "dns.example.com", "not a list of ip[:port]"),
+    ],
+)
+def test_what_is_missing_is_said(code_host, settings, name, value, sentence):
+    setattr(settings, name, value)
+    out = StringIO()
+
+    with pytest.raises(CommandError, match="1 to mend"):
+        call_command("check_setup", stdout=out)
+
+    assert sentence in out.getvalue()
+
+
+@pytest.mark.django_db
+def test_claims_that_a_newer_list_would_refuse_are_named_and_kept(code_host):
+    claim = build.domain(build.organization(), "vercel.app")
+    out = StringIO()
+
+    with pytest.raises(CommandError, match="1 to mend"):
+        call_command("check_setup", stdout=out)
+
+    assert "acme has vercel.app verified" in out.getvalue()
+    assert "shared by many owners" in out.getvalue()
+    claim.refresh_from_db()
+    assert claim.status == "verified"
+
+
+@pytest.mark.django_db
+def test_a_clock_that_is_off_is_said(code_host):
+    code_host.clock_offset = timedelta(hours=1)
+    out = StringIO()
+
+    with pytest.raises(CommandError):
+        call_command("check_setup", stdout=out)
+
+    assert "clock is -60 minutes off GitHub's" in out.getvalue()
+
+
+@pytest.mark.django_db
+def test_a_key_may_have_its_line_ends_written_out(code_host, settings):
+    settings.HUB_GITHUB_PRIVATE_KEY = settings.HUB_GITHUB_PRIVATE_KEY.replace("\n", "\\n")
+
+    assert "set up" in run("check_setup")
+
+
+@pytest.mark.django_db
+def test_nothing_due_is_said():
+    assert run("retry_deliveries") == "Nothing is due.\n"
+
+
+def test_the_sandbox_refuses_production_settings(settings):
+    settings.DEBUG = False
+
+    with pytest.raises(CommandError, match="HUB_DEBUG=true"):
+        call_command("sandbox")
+
+
+def test_the_demo_is_not_run_on_another_database():
+    with pytest.raises(CommandError, match="script/demo"):
+        call_command("demo", "--once")
+
+
+def test_the_demo_ends_in_an_issue(tmp_path):
+    port = free_port()
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "hub.settings",
+        "HUB_DEBUG": "true",
+        "PORT": str(port),
+        "HUB_BASE_URL": f"http://localhost:{port}",
+        "DATABASE_URL": f"sqlite:///{ROOT}/var/demo/hub.sqlite3",
+        "HUB_GITHUB_URL": f"http://127.0.0.1:{free_port()}",
+        "HUB_PAGES_HOST": "pages.example",
+        "HUB_GITHUB_APP_ID": "1",
+        "HUB_GITHUB_APP_SLUG": "docs-feedback-hub",
+        "HUB_GITHUB_CLIENT_ID": "sandbox",
+        "HUB_GITHUB_CLIENT_SECRET": "not-a-secret",
+        "HUB_GITHUB_WEBHOOK_SECRET": "not-a-secret",
+        "HUB_GITHUB_PRIVATE_KEY": f"{ROOT}/var/demo/app.pem",
+    }
+
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "demo", "--once"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    assert "/acme/docs/issues/1" in ended.stdout

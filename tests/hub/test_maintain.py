@@ -1,0 +1,135 @@
+"""The work that nobody asks for."""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+
+import psutil
+import pytest
+import requests
+from django.test import Client
+
+from hub import maintenance
+from hub.maintenance import JOBS, Job, Runner
+from hub.models import Lease
+from integrations.models import Delivery
+from tests import build
+from tests.hub_process import ROOT, HubProcess
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MINUTE = timedelta(minutes=1)
+
+
+def take(holder: str) -> bool:
+    return Lease.objects.take("x", holder=holder, duration=MINUTE)
+
+
+def test_a_lease_is_one_holders_until_it_runs_out(clock):
+    first = [take("alice"), take("bob"), take("alice")]
+    clock.advance(seconds=61)
+    later = [take("bob"), take("alice")]
+
+    assert first == [True, False, True]
+    assert later == [True, False]
+
+
+def test_a_lease_that_was_given_back_is_free():
+    take("alice")
+    Lease.objects.give_back("x", holder="bob")
+    still = take("bob")
+    Lease.objects.give_back("x", holder="alice")
+
+    assert not still
+    assert take("bob")
+
+
+def test_a_turn_comes_once_in_its_time(clock):
+    turns = [Lease.objects.take_turn("x", every=MINUTE) for _ in range(3)]
+    clock.advance(seconds=61)
+
+    assert turns == [True, False, False]
+    assert Lease.objects.take_turn("x", every=MINUTE)
+
+
+def test_a_runner_that_was_killed_is_replaced_within_a_minute():
+    assert maintenance.LEASE + timedelta(seconds=maintenance.RENEW) < MINUTE
+
+
+def state() -> list:
+    """For the message of a test that waited in vain."""
+    return [*Delivery.objects.values(), *Lease.objects.values()]
+
+
+def test_serve_brings_what_is_due_and_replaces_a_runner_that_was_killed(code_host):
+    build.acme(code_host)
+    code_host.fail("500", path="token", times=2)
+    with HubProcess(maintain=True) as hub:
+        requests.post(f"{hub.url}/v1/reports", json=build.report(), timeout=20)
+        Delivery.objects.update(due_at=Delivery.objects.get().created_at)
+        tried = wait_until(lambda: Delivery.objects.filter(status="pending", tries=2).exists())
+        [runner] = [
+            each
+            for each in psutil.Process(hub.process.pid).children(recursive=True)
+            if "maintain" in each.cmdline()
+        ]
+        runner.kill()
+        Lease.objects.update(until=Delivery.objects.get().created_at)  # as if its time had passed
+        Delivery.objects.update(due_at=Delivery.objects.get().created_at)
+        sent = wait_until(lambda: Delivery.objects.get().status == "sent")
+        ended = hub.stop()
+
+    assert tried, state()
+    assert sent, state()
+    assert len(code_host.issues("acme/docs")) == 1
+    assert ended == 0
+
+
+def test_maintain_stops_when_told_and_gives_its_lease_back(code_host):
+    environment = HubProcess().environment()
+    process = subprocess.Popen([sys.executable, "manage.py", "maintain"], cwd=ROOT, env=environment)
+    took = wait_until(lambda: Lease.objects.filter(name="maintain").exclude(holder="").exists())
+    os.kill(process.pid, signal.SIGTERM)
+
+    assert took
+    assert process.wait(20) == 0
+    assert Lease.objects.take("maintain", holder="next", duration=MINUTE)
+
+
+def test_retry_deliveries_can_go_on_until_it_is_interrupted(code_host):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    environment = HubProcess().environment()
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "retry_deliveries", "--watch"], cwd=ROOT, env=environment
+    )
+    build.send(Client())
+    Delivery.objects.update(due_at=Delivery.objects.get().created_at)
+    sent = wait_until(lambda: Delivery.objects.get().status == "sent")
+    process.send_signal(signal.SIGINT)
+
+    assert sent
+    assert process.wait(20) == 0
+
+
+def test_an_error_ends_one_piece_of_work_and_not_the_runner(monkeypatch, caplog):
+    runner = Runner()
+    runner._mine.set()
+    ran = []
+    monkeypatch.setattr("hub.maintenance.PAUSE", 0)
+    monkeypatch.setattr("integrations.retries.due_ids", lambda: 1 / 0)
+    monkeypatch.setattr("hub.maintenance.JOBS", [Job("x", MINUTE, lambda go_on: ran.append("x"))])
+
+    runner._round()
+    runner._round()
+
+    assert "ZeroDivisionError" in caplog.text
+    assert ran == ["x"]  # once in its time
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_each_job_runs(job):
+    job.run(lambda: True)

@@ -1,0 +1,145 @@
+"""What every answer carries, and what production settings promise."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings as configured
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from tests import build
+from tests.hub_process import ROOT
+
+
+def policy(answer) -> dict[str, str]:
+    """The Content-Security-Policy by directive."""
+    parts = answer["Content-Security-Policy"].split("; ")
+    return dict(part.partition(" ")[::2] for part in parts)
+
+
+@pytest.mark.parametrize("path", ["/login/", "/v1/orgs/me", "/v1/nothing", "/nothing/", "/healthz"])
+def test_every_answer_is_locked_down(client, path):
+    answer = client.get(path)
+
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["X-Frame-Options"] == "DENY"
+    assert answer["Referrer-Policy"] == "same-origin"
+    assert int(answer["Strict-Transport-Security"].removeprefix("max-age=")) >= 31_536_000
+    assert policy(answer)["default-src"] == "'none'"
+    assert policy(answer)["frame-ancestors"] == "'none'"
+    assert "unsafe" not in answer["Content-Security-Policy"]
+    assert "*" not in answer["Content-Security-Policy"]
+
+
+def test_forms_lead_to_the_hub_and_to_github_only(client):
+    assert policy(client.get("/login/"))["form-action"] == "'self' https://github.com"
+
+
+@pytest.mark.django_db
+def test_cookies_are_bound_to_the_host(client, settings):
+    settings.HUB_GITHUB_CLIENT_ID = "client"
+
+    answers = [
+        client.get("/login/"),
+        client.post("/login/github/"),
+        client.get("/login/github/callback/"),
+    ]
+
+    cookies = {name: cookie for each in answers for name, cookie in each.cookies.items()}
+    assert set(cookies) == {"__Host-session", "__Host-csrf", "__Host-messages"}
+    for cookie in cookies.values():
+        assert (cookie["secure"], cookie["httponly"]) == (True, True)
+        assert (cookie["path"], cookie["domain"], cookie["samesite"]) == ("/", "", "Lax")
+
+
+@pytest.mark.django_db
+def test_a_stranger_begins_only_so_many_sign_ins(client, settings):
+    settings.HUB_GITHUB_CLIENT_ID = "client"
+    settings.HUB_SIGN_IN_RATE = "2/minute"
+
+    answers = [client.post("/login/github/") for _ in range(3)]
+
+    assert [each.status_code for each in answers] == [302, 302, 429]
+    assert 0 < int(answers[2]["Retry-After"]) <= 60
+    assert "Try again in" in answers[2].content.decode()
+    assert client.post("/login/github/", REMOTE_ADDR="192.0.2.1").status_code == 302
+
+
+@pytest.mark.django_db
+def test_a_callback_that_was_never_begun_writes_nothing(client):
+    answer = client.get("/login/github/callback/?code=x&state=x", follow=True)
+
+    assert "Begin again" in answer.content.decode()
+    assert not Session.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_report_from_a_browser_with_a_session_needs_no_form_token():
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(build.member(build.organization()))
+
+    answer = build.send(client, Origin="https://docs.acme.com")
+
+    assert answer.status_code == 201
+    assert "Vary" not in answer
+    assert not answer.cookies
+
+
+def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    hub = {name: value for name, value in os.environ.items() if not name.startswith("HUB_")}
+    production = {"HUB_SECRET_KEY": configured.SECRET_KEY, "DJANGO_SETTINGS_MODULE": "hub.settings"}
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=hub | production | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_production_settings_pass_the_deployment_check():
+    ended = run(
+        *("manage.py", "check", "--deploy", "--fail-level", "WARNING"),
+        HUB_BASE_URL="https://hub.example",
+    )
+
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("base_url", "expected"),
+    [
+        ("http://localhost:8000", "session False 0"),
+        ("https://hub.example", "__Host-session True 31536000"),
+    ],
+)
+def test_what_needs_https_follows_the_hubs_address(base_url, expected):
+    wanted = (
+        "from hub.settings import *;"
+        "print(SESSION_COOKIE_NAME, SESSION_COOKIE_SECURE, SECURE_HSTS_SECONDS)"
+    )
+
+    assert run("-c", wanted, HUB_BASE_URL=base_url).stdout.strip() == expected
+
+
+def test_github_com_is_not_asked_like_an_enterprise_host():
+    wanted = (
+        "import django; django.setup();"
+        "from orgs.github_account import OAuth; print(OAuth.authorize_url, OAuth.profile_url)"
+    )
+
+    public = run("-c", wanted)
+    enterprise = run("-c", wanted, HUB_GITHUB_URL="https://ghe.example")
+
+    assert public.stdout.split() == [
+        "https://github.com/login/oauth/authorize",
+        "https://api.github.com/user",
+    ]
+    assert enterprise.stdout.split() == [
+        "https://ghe.example/login/oauth/authorize",
+        "https://ghe.example/api/v3/user",
+    ]

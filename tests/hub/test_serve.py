@@ -1,0 +1,73 @@
+"""The production server, as a process of its own."""
+
+import json
+import socket
+import subprocess
+import sys
+
+import requests
+
+from tests import build
+from tests.hub_process import ROOT, HubProcess
+
+
+def raw(port: int, request: bytes) -> bytes:
+    """What the server answers to these very bytes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request)
+        return connection.recv(65536)
+
+
+def test_a_report_over_a_real_socket(hub_process):
+    answer = requests.post(f"{hub_process.url}/v1/reports", json=build.report(), timeout=10)
+
+    assert answer.status_code == 201
+    assert requests.get(f"{hub_process.url}/v1/reports/{answer.json()['id']}", timeout=10).ok
+
+
+def test_a_chunked_body_is_refused_in_words(hub_process):
+    answer = requests.post(
+        f"{hub_process.url}/v1/reports",
+        data=iter([json.dumps(build.report()).encode()]),
+        headers={"Content-Type": "application/json"},
+        timeout=10,
+    )
+
+    assert answer.status_code == 411
+    assert answer.json()["error"] == "length_required"
+
+
+def test_odd_requests_get_a_json_answer(hub_process):
+    rest = b"Host: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+    cases = {
+        b"POST /v1/reports HTTP/1.1\r\nContent-Length: 99999999\r\n": b"413",
+        b"POST /v1/reports HTTP/1.1\r\n": b"411",
+        b"GET /v1/reports/%00%ff HTTP/1.1\r\n": b"404",
+        b"BREW /v1/reports HTTP/1.1\r\nContent-Length: 0\r\n": b"405",
+    }
+
+    answers = {head: raw(hub_process.port, head + rest) for head in cases}
+
+    assert {head: answer.split(b" ")[1] for head, answer in answers.items()} == cases
+    assert all(b"application/json" in answer for answer in answers.values())
+
+
+def test_sigterm_ends_it(hub_process):
+    assert hub_process.stop() in (0, -15)
+
+
+def test_several_processes_need_redis(transactional_db, code_host):
+    hub = HubProcess(HUB_PROCESSES="2")
+
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "serve"],
+        cwd=ROOT,
+        env=hub.environment(),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert "set REDIS_URL" in ended.stderr

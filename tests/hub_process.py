@@ -1,0 +1,94 @@
+"""The Hub as a process of its own, under its production server, on a test's database."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import requests
+from django.conf import settings
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class HubProcess:
+    """Starts `manage.py serve`, and ends it when the block is left.
+
+    `maintain` says whether it retries by itself; the other keywords are its environment.
+    """
+
+    def __init__(self, *, maintain: bool = False, **environment: str) -> None:
+        self._arguments = [] if maintain else ["--no-maintain"]
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._environment = environment
+
+    def __enter__(self) -> "HubProcess":
+        self.start()
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        if self.process.poll() is None:
+            self.stop()
+
+    def start(self) -> None:
+        command = [sys.executable, "manage.py", "serve", *self._arguments]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=self.environment(), start_new_session=True
+        )
+        deadline = time.monotonic() + 30
+        while not self._ready():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The Hub did not start; it ended with {self.process.poll()}.")
+            time.sleep(0.05)
+
+    def stop(self) -> int:
+        """SIGTERM, and the exit status."""
+        self.process.terminate()
+        return self.process.wait(30)
+
+    def kill(self) -> None:
+        """SIGKILL, to it and to all that it has started."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(30)
+
+    def environment(self) -> dict[str, str]:
+        hub = {
+            name: str(getattr(settings, name)) for name in dir(settings) if name.startswith("HUB_")
+        }
+        return {
+            **{name: value for name, value in os.environ.items() if not name.startswith("HUB_")},
+            **hub,
+            "HUB_BASE_URL": self.url,
+            "HUB_SECRET_KEY": settings.SECRET_KEY,
+            "DJANGO_SETTINGS_MODULE": "hub.settings",
+            "DATABASE_URL": database_url(),
+            "PORT": str(self.port),
+            **self._environment,
+        }
+
+    def _ready(self) -> bool:
+        try:
+            return requests.get(f"{self.url}/readyz", timeout=5).status_code == 200
+        except requests.ConnectionError:
+            return False
+
+
+def database_url() -> str:
+    """The test's database, for another process."""
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    host = database["OPTIONS"].get("host") or database["HOST"]
+    return f"postgresql://{database['USER']}:@/{database['NAME']}?host={quote(host, safe='')}"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

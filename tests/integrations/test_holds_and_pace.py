@@ -1,0 +1,323 @@
+"""What is held goes on when its cause is gone, and nothing is sent faster than it may be."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.management import call_command
+from django.db.models.functions import Now
+
+from integrations import github_api, holds
+from integrations.models import Delivery, Installation, Integration
+from integrations.models.delivery import LEASE
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def send_some(client, number: int, host: str = "docs.acme.com") -> None:
+    for each in range(number):
+        build.send(client, build.report(f"https://{host}/{each}", report__summary=f"Gone {each}"))
+
+
+def statuses() -> list[str]:
+    return list(Delivery.objects.order_by("pk").values_list("status", flat=True))
+
+
+def test_what_was_held_goes_on_in_its_order_when_the_cause_is_gone(client, code_host, clock):
+    build.acme(code_host)
+    code_host.set_issues("acme/docs", False)
+    send_some(client, 4)
+    held = statuses()
+    code_host.set_issues("acme/docs", True)
+
+    clock.advance(minutes=61)
+    probed = holds.probe()
+    for _ in range(2):
+        call_command("retry_deliveries")
+
+    assert held == ["held"] * 4
+    assert probed == 1
+    assert statuses() == ["sent"] * 4
+    assert Integration.objects.get().problem == ""
+    assert code_host.issues("acme/docs")[0].title == "[docs] Gone 0"
+
+
+def test_a_probe_asks_with_one_delivery_and_once_an_hour(client, code_host, clock):
+    build.acme(code_host)
+    code_host.set_issues("acme/docs", False)
+    send_some(client, 3)
+
+    too_early = holds.probe()
+    clock.advance(minutes=61)
+    asked = len(code_host.requests)
+    in_time = (holds.probe(), holds.probe())
+    call_command("retry_deliveries")
+
+    assert too_early == 0
+    assert in_time == (1, 0)
+    assert (
+        len([each for each in list(code_host.requests)[asked:] if each.path.endswith("/issues")])
+        == 1
+    )
+    assert statuses() == ["held"] * 3
+    assert "turned off" in Integration.objects.get().problem
+
+
+def test_an_installation_that_is_no_longer_suspended_goes_on(client, code_host, clock):
+    build.acme(code_host)
+    code_host.suspend(build.installed(code_host))
+    send_some(client, 3)
+    code_host.unsuspend(build.installed(code_host))
+
+    clock.advance(minutes=61)
+    holds.probe()
+    for _ in range(2):
+        call_command("retry_deliveries")
+
+    assert statuses() == ["sent"] * 3
+    assert Installation.objects.get().suspended_at is None
+
+
+def test_a_suspension_holds_every_integration_of_the_installation(client, code_host):
+    build.acme(code_host)
+    neighbor = build.organization("neighbor")
+    build.domain(neighbor, "docs.neighbor.dev")
+    build.integration(neighbor, code_host)
+    code_host.suspend(build.installed(code_host))
+
+    send_some(client, 1)
+    send_some(client, 1, host="docs.neighbor.dev")
+
+    assert statuses() == ["held", "held"]
+    assert all("suspended" in each.problem for each in Integration.objects.all())
+
+
+def test_what_is_held_because_of_its_owner_is_not_released_by_github(client, code_host, clock):
+    owner = build.acme(code_host)
+    code_host.fail("500", path="token")
+    send_some(client, 1)
+    owner.domains.update(verified_at=None)
+    clock.advance(minutes=1)
+    call_command("retry_deliveries")
+
+    holds.resume(Installation.objects.get())
+
+    assert statuses() == ["held"]
+
+
+def test_no_more_is_sent_in_a_minute_than_the_rate_allows(client, code_host, settings, clock):
+    settings.HUB_ISSUE_RATE = "3/minute;5/hour"
+    build.acme(code_host)
+
+    send_some(client, 8)
+    at_once = len(code_host.issues("acme/docs"))
+    call_command("retry_deliveries")
+    still = len(code_host.issues("acme/docs"))
+    clock.advance(seconds=61)
+    call_command("retry_deliveries")
+    after_a_minute = len(code_host.issues("acme/docs"))
+    clock.advance(minutes=60)
+    for _ in range(2):
+        call_command("retry_deliveries")
+        clock.advance(seconds=61)
+
+    assert (at_once, still, after_a_minute) == (3, 3, 5)
+    assert statuses() == ["sent"] * 8
+    assert Delivery.objects.filter(tries=1).count() == 8  # waiting its turn is no try
+
+
+def test_a_spike_about_one_owner_does_not_delay_another(client, code_host, settings, clock):
+    settings.HUB_ISSUE_RATE = "2/minute"
+    build.acme(code_host)
+    code_host.add_organization("zeta")
+    code_host.add_installation("zeta", repositories=[code_host.add_repository("zeta", "docs")])
+    zeta = build.organization("zeta")
+    build.domain(zeta, "docs.zeta.dev")
+    build.integration(zeta, code_host, "zeta/docs")
+
+    send_some(client, 10)
+    send_some(client, 2, host="docs.zeta.dev")
+
+    assert len(code_host.issues("acme/docs")) == 2
+    assert len(code_host.issues("zeta/docs")) == 2
+
+
+def test_a_limit_that_github_set_holds_for_every_delivery_of_the_installation(
+    client, code_host, clock
+):
+    build.acme(code_host)
+    code_host.fail("429", value=300)
+    send_some(client, 1)
+    asked = len(code_host.requests)
+
+    send_some(client, 3)
+    call_command("retry_deliveries", "--now")
+    during = len(code_host.requests)
+    clock.advance(seconds=301)
+    call_command("retry_deliveries")
+
+    assert during == asked
+    assert statuses() == ["sent"] * 3
+
+
+def test_a_release_starts_the_day_of_tries_anew(client, code_host, clock):
+    build.acme(code_host)
+    code_host.set_issues("acme/docs", False)
+    send_some(client, 1)
+    clock.advance(days=30)
+    code_host.set_issues("acme/docs", True)
+    code_host.fail("500", path="token")
+    github_api.forget_tokens()
+
+    holds.probe()
+    call_command("retry_deliveries")
+
+    assert statuses() == ["pending"]
+
+
+@pytest.mark.parametrize(
+    ("tried_for", "middle"), [(0, 30), (30, 60), (90, 120), (210, 240), (50_000, 3600)]
+)
+def test_the_wait_doubles_up_to_an_hour_and_has_jitter_within_a_fifth(tried_for, middle):
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    delivery = Delivery(
+        trying_since=began, lease_until=began + LEASE + timedelta(seconds=tried_for)
+    )
+
+    waits = {delivery._backoff().total_seconds() for _ in range(50)}
+
+    assert len(waits) > 1
+    assert all(middle * 0.8 <= wait <= middle * 1.2 for wait in waits)
+
+
+def test_what_hangs_on_another_repository_does_not_stop_this_one(client, code_host, clock):
+    build.acme(code_host)
+    other = code_host.add_repository("acme", "other")
+    code_host.add_to_installation(build.installed(code_host), other)
+    code_host.fail("502")
+    send_some(client, 1)
+    Integration.objects.update(repository_id=other.id, repo_name="other")
+    code_host.delete_repository("acme/docs")
+
+    clock.advance(minutes=3)
+    call_command("retry_deliveries")
+    build.send(client)
+
+    lost, fresh = Delivery.objects.order_by("pk")
+    assert (lost.status, fresh.status) == ("failed", "sent")
+    assert "nobody can look there" in lost.reason
+    assert Integration.objects.get().problem == ""
+
+
+def test_what_was_held_without_a_known_problem_is_probed_all_the_same(client, code_host):
+    build.acme(code_host)
+    code_host.fail("410")
+    send_some(client, 2)
+    Integration.objects.update(problem="", probe_at=None)  # as if the process had ended in between
+
+    holds.probe()
+    for _ in range(2):
+        call_command("retry_deliveries")
+
+    assert statuses() == ["sent"] * 2
+
+
+def test_success_in_one_repository_says_nothing_of_another(client, code_host, clock):
+    build.acme(code_host)
+    neighbor = build.organization("neighbor")
+    build.domain(neighbor, "docs.neighbor.dev")
+    code_host.add_to_installation(
+        build.installed(code_host), code_host.add_repository("acme", "archive")
+    )
+    build.integration(neighbor, code_host, "acme/archive")
+    for repository in ("acme/docs", "acme/archive"):
+        code_host.archive(repository)
+    send_some(client, 1)
+    send_some(client, 1, host="docs.neighbor.dev")
+    code_host.unarchive("acme/docs")
+
+    clock.advance(minutes=61)
+    holds.probe()
+    call_command("retry_deliveries")
+
+    assert statuses() == ["sent", "held"]
+    assert [each.problem for each in Integration.objects.order_by("pk")] == [
+        "", "acme/archive is archived. Unarchive it, then press Try again."
+    ]  # fmt: skip
+
+
+def test_a_shorter_wait_does_not_cut_a_longer_one_short():
+    installation = Installation.objects.create(github_id=1, account="acme")
+
+    installation.leave_alone_for(timedelta(hours=1))
+    longer = Installation.objects.get().limited_until
+    installation.leave_alone_for(timedelta(minutes=1))
+
+    assert Installation.objects.get().limited_until == longer
+
+
+def test_a_newcomer_does_not_overtake_what_waits(client, code_host, settings, clock):
+    settings.HUB_ISSUE_RATE = "1/minute"
+    build.acme(code_host)
+    send_some(client, 3)
+    clock.advance(seconds=61)
+
+    build.send(client, build.report(report__summary="Late"))
+    for _ in range(3):
+        call_command("retry_deliveries")
+        clock.advance(seconds=61)
+
+    titles = [
+        issue.title for issue in sorted(code_host.issues("acme/docs"), key=lambda i: i.number)
+    ]
+    assert titles == ["[docs] Gone 0", "[docs] Gone 1", "[docs] Gone 2", "[docs] Late"]
+
+
+def test_waiting_for_its_turn_is_not_counted_as_a_day_of_trying(client, code_host, clock):
+    build.acme(code_host)
+    Installation.objects.update(limited_until=Now() + timedelta(hours=30))
+    send_some(client, 1)
+    clock.advance(hours=31)
+    code_host.fail("500", path="token")
+
+    call_command("retry_deliveries")
+
+    assert statuses() == ["pending"]
+
+
+def test_an_answer_that_is_lost_all_day_long_is_given_up(client, code_host, clock):
+    build.acme(code_host)
+    code_host.fail("500", times=1000)
+    send_some(client, 1)
+
+    for _ in range(60):
+        clock.advance(minutes=61)
+        call_command("retry_deliveries")
+
+    delivery = Delivery.objects.get()
+    assert delivery.status == "failed"
+    assert "24 hours" in delivery.reason
+    assert delivery.outcome_unknown_since
+    assert delivery.tries < 40
+
+
+def test_all_slots_taken_is_no_try(client, code_host, monkeypatch):
+    build.acme(code_host)
+    monkeypatch.setattr("integrations.bounded.is_full", lambda: True)
+
+    send_some(client, 1)
+
+    assert (Delivery.objects.get().status, Delivery.objects.get().tries) == ("pending", 0)
+
+
+def test_what_has_no_repository_to_go_to_is_held(client, code_host, clock):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    send_some(client, 1)
+    Integration.objects.update(repository_id=None, repo_owner="", repo_name="")
+
+    clock.advance(minutes=1)
+    call_command("retry_deliveries")
+
+    assert statuses() == ["held"]
+    assert "No repository is chosen" in Delivery.objects.get().reason

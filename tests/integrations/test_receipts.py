@@ -1,0 +1,49 @@
+"""What a reporter can look up."""
+
+import pytest
+
+from tests import build
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_receipt_says_where_the_report_is_and_nothing_of_its_text(client):
+    sent = build.send(client).json()
+    build.send(client)
+
+    answer = client.get(f"/v1/reports/{sent['id']}")
+
+    assert answer.json() == {
+        "id": sent["id"],
+        "status": "received",
+        "received_at": sent["received_at"],
+        "times_reported": 2,
+        "issue_url": None,
+    }
+    assert answer["Access-Control-Allow-Origin"] == "*"
+
+
+@pytest.mark.parametrize(
+    "report_id", ["x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "%00", "\u20ac", "a" * 500]
+)
+def test_a_receipt_that_is_none_is_not_found(client, report_id):
+    answer = client.get(f"/v1/reports/{report_id}")
+
+    assert answer.status_code == 404
+    assert answer.json()["error"] == "not_found"
+
+
+def test_the_receipts_page_leads_to_the_receipt(client):
+    sent = build.send(client).json()
+
+    answer = client.get(f"/r/{sent['id']}/")
+
+    assert answer.status_code == 302
+    assert answer["Location"] == f"https://hub.example/v1/reports/{sent['id']}"
+
+
+def test_a_receipt_costs_two_queries(client, django_assert_num_queries):
+    sent = build.send(client).json()
+
+    with django_assert_num_queries(2):
+        client.get(f"/v1/reports/{sent['id']}")

@@ -1,0 +1,205 @@
+"""`GET /v1/orgs/me/reports`: what an organization has received."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from integrations.models import Delivery, Installation, Integration
+from reports.models import Report
+from tests import build
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+PATH = "/v1/orgs/me/reports"
+
+
+@pytest.fixture
+def acme():
+    return build.organization()
+
+
+@pytest.fixture
+def alice(acme):
+    return build.api(build.token(build.member(acme)))
+
+
+def received(organization, *, at: datetime = NOON, **changes) -> Report:
+    fields = {
+        "doc_url": "https://docs.acme.com/install",
+        "canonical_url": "https://docs.acme.com/install",
+        "kind": "outdated",
+        "summary": "The command is gone",
+        "agent_name": "agent-x",
+    }
+    return Report.objects.create(
+        organization=organization, received_at=at, last_received_at=at, **fields | changes
+    )
+
+
+def delivered(report: Report, **changes) -> Delivery:
+    installation, _ = Installation.objects.get_or_create(github_id=1, account="acme")
+    integration, _ = Integration.objects.get_or_create(
+        organization=report.organization, installation=installation
+    )
+    return Delivery.objects.create(report=report, integration=integration, **changes)
+
+
+def pages(client, **asked: str) -> list[list[str]]:
+    """The summaries of every page."""
+    found = []
+    while True:
+        answer = client.get(PATH, asked).json()
+        found.append([each["summary"] for each in answer["reports"]])
+        if answer["next_cursor"] is None:
+            return found
+        asked["cursor"] = answer["next_cursor"]
+
+
+def test_a_report_is_shown_with_its_delivery(alice, acme):
+    report = received(acme)
+    delivered(
+        report,
+        status="sent",
+        tries=2,
+        issue_number=4,
+        issue_url="https://github.com/acme/docs/issues/4",
+        repository_id=7,
+    )
+
+    assert alice.get(PATH).json() == {
+        "reports": [
+            {
+                "id": report.id,
+                "received_at": "2026-01-01T12:00:00Z",
+                "doc_url": "https://docs.acme.com/install",
+                "kind": "outdated",
+                "summary": "The command is gone",
+                "agent_name": "agent-x",
+                "times_reported": 1,
+                "delivery": {
+                    "status": "sent",
+                    "reason": None,
+                    "issue_url": "https://github.com/acme/docs/issues/4",
+                    "attempts": 2,
+                },
+            }
+        ],
+        "next_cursor": None,
+    }
+
+
+def test_a_report_without_a_delivery_says_so(alice, acme):
+    received(acme)
+
+    assert alice.get(PATH).json()["reports"][0]["delivery"] is None
+
+
+def test_newest_come_first_in_pages_of_fifty(alice, acme):
+    for number in range(101):
+        received(acme, at=NOON + timedelta(seconds=number), summary=str(number))
+
+    assert pages(alice) == [
+        [str(number) for number in range(100, 50, -1)],
+        [str(number) for number in range(50, 0, -1)],
+        ["0"],
+    ]
+
+
+def test_reports_of_the_same_moment_are_each_shown_once(alice, acme):
+    everything = {received(acme, summary=str(number)).summary for number in range(120)}
+
+    found = [summary for page in pages(alice) for summary in page]
+
+    assert len(found) == 120
+    assert set(found) == everything
+
+
+def test_what_arrives_meanwhile_moves_no_page(alice, acme):
+    for number in range(60):
+        received(acme, at=NOON + timedelta(seconds=number), summary=str(number))
+    cursor = alice.get(PATH).json()["next_cursor"]
+
+    received(acme, at=NOON + timedelta(hours=1), summary="new")
+    second = alice.get(PATH, {"cursor": cursor}).json()
+
+    assert [each["summary"] for each in second["reports"]] == [str(n) for n in range(9, -1, -1)]
+
+
+def test_fifty_are_one_page(alice, acme):
+    for number in range(50):
+        received(acme, summary=str(number))
+
+    assert len(pages(alice)) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, {"sent", "held", "matched"}),
+        ({"status": "sent"}, {"sent"}),
+        ({"status": "held"}, {"held"}),
+        ({"status": "failed"}, set()),
+        ({"status": "none"}, {"matched"}),
+        ({"kind": "broken"}, {"held"}),
+        ({"q": "HEL"}, {"held"}),
+        ({"q": "docs.acme.com/b"}, {"matched"}),
+        ({"q": "%"}, set()),
+        ({"status": "sent", "kind": "broken"}, set()),
+        ({"status": "", "kind": "", "q": "", "cursor": ""}, {"sent", "held", "matched"}),
+    ],
+)
+def test_filters_narrow_it_down(alice, acme, asked, found):
+    delivered(received(acme, summary="sent"), status="sent", issue_number=1, repository_id=7)
+    delivered(received(acme, summary="held", kind="broken"), status="held", held_for="ownership")
+    received(acme, summary="matched", doc_url="https://docs.acme.com/b")
+
+    assert {summary for page in pages(alice, **asked) for summary in page} == found
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("status", "lost"),
+        ("kind", "wrong"),
+        ("q", "a\0b"),
+        ("q", "a" * 201),
+        ("cursor", "1"),
+        ("cursor", "99999999999999999-01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ("cursor", "1-01ARZ3NDEKTSV4RRFFQ69G5FA\0"),
+        ("cursor", "1-01ARZ3NDEKTSV4RRFFQ69G5FAV\n"),
+    ],
+)
+def test_what_does_not_exist_is_refused(alice, name, value):
+    answer = alice.get(PATH, {name: value})
+
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "validation_error"
+    assert [each["path"] for each in answer.json()["details"]] == [f"query:{name}"]
+
+
+def test_every_fault_is_named_at_once(alice):
+    answer = alice.get(PATH, {"status": "lost", "kind": "wrong"})
+
+    assert {each["path"] for each in answer.json()["details"]} == {"query:status", "query:kind"}
+
+
+def test_nobody_sees_what_somebody_else_received(acme):
+    bobs = build.organization("bobs")
+    received(acme, summary="hers")
+    received(None, summary="nobody's")
+    received(bobs, summary="his")
+    bob = build.api(build.token(build.member(bobs, "bob")))
+
+    assert pages(bob) == [["his"]]
+
+
+def test_a_page_costs_three_queries_at_five_hundred_reports(alice, acme, django_assert_num_queries):
+    for number in range(500):
+        delivered(received(acme, at=NOON + timedelta(seconds=number)), status="pending")
+    cursor = alice.get(PATH).json()["next_cursor"]
+
+    with django_assert_num_queries(3):
+        answer = alice.get(PATH, {"cursor": cursor, "status": "pending", "q": "gone"})
+
+    assert len(answer.json()["reports"]) == 50

@@ -1,0 +1,132 @@
+"""The door for GitHub's webhooks: signed, heard once, answered at once."""
+
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from integrations.models import Webhook
+from tests import build
+from tests.integrations.world import delivery, integration
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+URL = "/v1/webhooks/github"
+
+
+def test_a_webhook_counts_once_however_often_it_comes(webhooks, code_host):
+    code_host.suspend(build.installed(code_host))
+    old = code_host.webhooks_sent[-1].event
+    code_host.unsuspend(build.installed(code_host))
+
+    again = [
+        code_host.deliver_webhook(old.name, dict(old.payload), delivery_id=old.id)
+        for _ in range(10)
+    ]
+
+    assert {each.status for each in again} == {202}
+    assert integration().problem == ""
+    assert delivery().status == "pending"
+    assert Webhook.objects.count() == 2
+
+
+def test_a_webhook_is_answered_at_once_also_while_github_hangs(webhooks, code_host):
+    code_host.fail("hang", method="*", path="/*", seconds=5)
+    begun = time.monotonic()
+
+    code_host.suspend(build.installed(code_host))
+
+    assert time.monotonic() - begun < 2
+    assert delivery().status == "held"
+
+
+def sign(body: bytes, secret: str = "not-a-secret") -> str:
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def post(body: bytes, signature: str, **more: str):
+    sent = {
+        "X-GitHub-Event": "installation",
+        "X-GitHub-Delivery": "d-1",
+        "X-Hub-Signature-256": signature,
+    }
+    return Client().post(URL, body, content_type="application/json", headers=sent | more)
+
+
+def suspension(code_host) -> bytes:
+    installation = {"id": build.installed(code_host).id}
+    return json.dumps({"action": "suspend", "installation": installation}).encode()
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda body: "",
+        lambda body: sign(body, "another"),
+        lambda body: sign(body, ""),
+        lambda body: sign(body + b" "),
+        lambda body: sign(body).removeprefix("sha256="),
+        lambda body: sign(body).upper(),
+        lambda body: "sha256=é",
+    ],
+)
+def test_an_unsigned_webhook_is_refused(acme, code_host, forge: Callable[[bytes], str]):
+    body = suspension(code_host)
+
+    answer = post(body, forge(body))
+
+    assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized")
+    assert delivery().status == "pending"
+
+
+def test_without_a_secret_nothing_is_believed(acme, code_host, settings):
+    settings.HUB_GITHUB_WEBHOOK_SECRET = ""
+    body = suspension(code_host)
+
+    assert post(body, sign(body, "")).status_code == 401
+
+
+def test_a_signed_body_is_believed_to_the_byte(acme, code_host):
+    body = suspension(code_host).replace(b":", b" :  ")
+
+    assert post(body, sign(body)).status_code == 202
+
+    assert delivery().status == "held"
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"[" * 30_000])
+def test_what_is_no_webhook_is_refused(acme, body):
+    assert post(body, sign(body)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "shape", [b'{"action": "suspend"}', b'{"action": "suspend", "installation": 7}']
+)
+def test_a_signed_body_of_another_shape_is_refused_and_not_remembered(acme, shape):
+    assert post(shape, sign(shape)).status_code == 400
+
+    assert not Webhook.objects.exists()
+
+
+def test_a_huge_body_is_refused(acme):
+    body = b'{"action": "' + b"x" * 3_000_000 + b'"}'
+
+    assert post(body, sign(body)).status_code == 413
+
+
+def test_a_webhook_without_an_id_is_refused(acme, code_host):
+    body = suspension(code_host)
+
+    assert post(body, sign(body), **{"X-GitHub-Delivery": ""}).status_code == 400
+    assert delivery().status == "pending"
+
+
+@pytest.mark.parametrize("event", ["ping", "push", "installation"])
+def test_what_is_of_no_concern_is_taken_politely(acme, event):
+    body = b'{"zen": "Keep it logically awesome.", "action": "created"}'
+
+    assert post(body, sign(body), **{"X-GitHub-Event": event}).status_code == 202

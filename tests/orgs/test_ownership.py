@@ -1,0 +1,104 @@
+"""Whose page it is."""
+
+import pytest
+
+from orgs.ownership import owner_of
+from tests import build
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("claimed", "url", "owned"),
+    [
+        ("acme.com", "https://acme.com/", True),
+        ("acme.com", "https://acme.com:8443/x", True),
+        ("acme.com", "http://acme.com/x", True),
+        ("acme.com", "https://docs.acme.com/x", True),
+        ("acme.com", "https://a.b.docs.acme.com/x", True),
+        ("acme.com", "https://notacme.com/", False),
+        ("acme.com", "https://acme.com.evil.example/", False),
+        ("acme.com", "https://acme.org/", False),
+        ("docs.acme.com", "https://docs.acme.com/x", True),
+        ("docs.acme.com", "https://v1.docs.acme.com/x", False),
+        ("docs.acme.com", "https://acme.com/x", False),
+        ("acme.co.uk", "https://docs.acme.co.uk/", True),
+        ("acme.com", "docs/acme.com", False),
+        ("acme.com", "http://127.0.0.1/", False),
+        ("acme.com", "http://[::1]/", False),
+    ],
+)
+def test_a_domain_covers_itself_and_where_registrable_what_is_below(claimed, url, owned):
+    owner = build.organization()
+    build.domain(owner, claimed)
+
+    assert owner_of(url) == (owner if owned else None)
+
+
+def test_a_pending_domain_covers_nothing():
+    build.domain(build.organization(), "acme.com", verified=False)
+
+    assert owner_of("https://acme.com/") is None
+
+
+def test_the_nearest_domain_wins():
+    above, between = build.organization("above"), build.organization("between")
+    build.domain(above, "acme.com")
+    build.domain(between, "docs.acme.com")
+
+    assert owner_of("https://docs.acme.com/x") == between
+    assert owner_of("https://other.acme.com/x") == above
+
+
+@pytest.mark.parametrize(
+    ("path", "url", "owned"),
+    [
+        ("/repo/", "https://alice.github.io/repo", True),
+        ("/repo/", "https://alice.github.io/repo/guide", True),
+        ("/repo/", "https://alice.github.io//repo/guide", True),
+        ("/repo/", "https://alice.github.io/repository", False),
+        ("/repo/", "https://alice.github.io/x/../repo/guide", True),
+        ("/repo/", "https://alice.github.io/repo/%2e%2e/other", False),
+        ("/repo/", "https://alice.github.io/", False),
+        ("/repo/", "https://bob.github.io/repo/", False),
+        ("/repo/", "https://github.io/repo/", False),
+        ("/", "https://alice.github.io/", True),
+        ("/", "https://alice.github.io/anything/below", True),
+        ("/", "https://docs.alice.github.io/", False),
+    ],
+)
+def test_a_site_covers_what_is_below_its_path(path, url, owned):
+    owner = build.organization()
+    build.site(owner, "alice.github.io", path)
+
+    assert owner_of(url) == (owner if owned else None)
+
+
+def test_the_longest_path_wins_across_organizations():
+    all_of_it, one_repository = build.organization("all"), build.organization("one")
+    build.site(all_of_it, "alice.github.io", "/")
+    build.site(one_repository, "alice.github.io", "/repo/")
+
+    assert owner_of("https://alice.github.io/repo/x") == one_repository
+    assert owner_of("https://alice.github.io/other/x") == all_of_it
+
+
+def test_a_lapsed_site_covers_nothing():
+    site = build.site(build.organization(), "alice.github.io")
+    site.lapsed_at = site.verified_at
+    site.save()
+
+    assert owner_of("https://alice.github.io/") is None
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.b.c.d.e.f.acme.com/x/y", "https://alice.github.io/" + "x/" * 500]
+)
+def test_one_query_whatever_the_number_of_claims(url, django_assert_num_queries):
+    for number in range(30):
+        owner = build.organization(f"org {number}")
+        build.domain(owner, f"sub{number}.acme.com")
+        build.site(owner, "alice.github.io", f"/repo{number}/")
+
+    with django_assert_num_queries(1):
+        owner_of(url)

@@ -1,0 +1,446 @@
+"""`POST /v1/reports`: every row of its table of answers."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from reports import canonical
+from reports.models import Report
+from tests import build
+
+pytestmark = pytest.mark.django_db
+
+
+def statements(act: Callable[[], object]) -> int:
+    """How many statements reach the tables; BEGIN, COMMIT and SAVEPOINT are not counted."""
+    with CaptureQueriesContext(connection) as queries:
+        act()
+    verbs = [query["sql"].split()[0] for query in queries]
+    return sum(verb in ("SELECT", "INSERT", "UPDATE", "DELETE") for verb in verbs)
+
+
+def errors(answer) -> dict[str, str]:
+    return {fault["path"]: fault["message"] for fault in answer.json()["details"]}
+
+
+def test_a_report_is_accepted(client):
+    answer = build.send(client)
+
+    report = Report.objects.get()
+    assert answer.status_code == 201
+    assert answer.json() == {
+        "id": report.id,
+        "is_duplicate": False,
+        "received_at": report.received_at.isoformat().replace("+00:00", "Z"),
+        "protocol_version": "0",
+        "server_capabilities": [],
+        "receipt_url": f"https://hub.example/r/{report.id}/",
+        "notices": [],
+    }
+    assert len(report.id) == 26
+
+
+def test_everything_that_was_sent_is_kept(client):
+    sent = build.report(
+        "HTTPS://Docs.Acme.com:443/install/?utm_source=x#step-2",
+        agent__version="1.2",
+        agent__vendor="Acme",
+        report__details="Try *this*",
+        report__evidence=[{"kind": "expected", "text": "It works"}],
+        report__suggested_fix="Say `npm ci`",
+        task_context__task_summary="Install it",
+        submitted_at="2026-06-06T12:34:56Z",
+        locale="en-GB",
+        client_capabilities=["a.b"],
+    )
+
+    build.send(client, {"$comment": "ignored", **sent})
+
+    report = Report.objects.get()
+    assert report.doc_url == sent["doc_url"]
+    assert report.canonical_url == "https://docs.acme.com/install"
+    assert (report.agent_name, report.agent_version, report.agent_vendor) == (
+        "agent-x",
+        "1.2",
+        "Acme",
+    )
+    assert report.evidence == sent["report"]["evidence"]
+    assert report.task_context == {"task_summary": "Install it"}
+    assert report.submitted_at == sent["submitted_at"]
+
+
+def test_a_repeat_is_counted_under_the_first_id(client):
+    first = build.send(client).json()
+
+    second = build.send(client)
+
+    assert second.status_code == 201
+    assert second.json() == {**first, "is_duplicate": True}
+    assert Report.objects.get().times_reported == 2
+
+
+def test_the_open_protocol_tells_a_duplicate_by_200(client):
+    build.send(client)
+
+    again = build.send(client, X_Docs_Feedback_Protocol_Version="0")
+
+    assert again.status_code == 200
+    assert again.json()["is_duplicate"] is True
+
+
+def test_a_clients_key_means_its_own_agent_and_page_only(client):
+    first = build.send(client, build.report(report__summary="One"), Idempotency_Key="1").json()
+    same = build.send(
+        client, build.report(report__summary="Other words"), Idempotency_Key="1"
+    ).json()
+    stranger = build.send(client, build.report(agent__name="agent-y"), Idempotency_Key="1").json()
+    elsewhere = build.send(
+        client, build.report("https://docs.acme.com/x"), Idempotency_Key="1"
+    ).json()
+
+    assert same["id"] == first["id"]
+    assert len({first["id"], stranger["id"], elsewhere["id"]}) == 3
+
+
+def test_the_key_in_the_header_wins(client):
+    first = build.send(client, build.report(idempotency_key="a")).json()
+
+    again = build.send(client, build.report(idempotency_key="b"), Idempotency_Key="a").json()
+
+    assert again["id"] == first["id"]
+
+
+def test_nobody_can_send_the_key_that_another_report_gets_by_itself(client):
+    build.send(client)
+    key = Report.objects.get().dedup_key
+
+    other = build.send(client, build.report(report__summary="Another"), Idempotency_Key=key)
+
+    assert key.startswith("auto:")
+    assert other.json()["is_duplicate"] is False
+
+
+def test_after_the_window_the_same_report_is_new(client, settings):
+    first = build.send(client).json()
+    settings.HUB_DEDUP_DAYS = 0
+
+    second = build.send(client).json()
+
+    assert second["is_duplicate"] is False
+    assert second["id"] != first["id"]
+    assert Report.objects.get(pk=first["id"]).dedup_key is None
+
+
+def test_secrets_are_removed_before_anything_is_stored(client):
+    token = "ghp_" + "a1B2" * 9
+
+    answer = build.send(client, build.report(report__details=f"I used {token} for it"))
+
+    assert answer.status_code == 201
+    [notice] = answer.json()["notices"]
+    assert notice["field"] == "/report/details"
+    assert notice["kind"] in Report.objects.get().details
+    assert token not in Report.objects.get().details
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://docs.acme.com/x?token={}&b=1",
+        "https://docs.acme.com/x?token={}&b=1#top",
+        "https://docs.acme.com/x#{}",
+        "docs/x.md#{}",
+    ],
+)
+@pytest.mark.parametrize("prefix", ["ghp_", "gh%70_", "ghp%5F"])
+def test_a_secret_in_the_pages_address_leaves_an_address(client, address, prefix):
+    token = prefix + "a1B2" * 9
+
+    answer = build.send(client, build.report(address.format(token)))
+
+    report = Report.objects.get()
+    assert answer.status_code == 201
+    assert answer.json()["notices"] == [{"field": "/doc_url", "kind": "GitHub token"}]
+    assert "a1B2" not in report.doc_url + report.canonical_url
+    assert canonical.url(report.doc_url) == report.canonical_url
+    if "token" in address:
+        assert report.doc_url == "https://docs.acme.com/x?token=%5Bremoved:%20GitHub%20token%5D&b=1"
+
+
+@pytest.mark.parametrize(
+    ("address", "secret"),
+    [
+        (
+            "https://docs.acme.com/x?next=https%3A%2F%2Falice%3Ahunter22secret%40a.dev%2F",
+            "hunter22",
+        ),
+        ("https://docs.acme.com/x?c=AccountKey%3D" + "aB1%2B" * 21 + "aB%3D%3D", "aB1"),
+        ("docs/x.md?token=gh%70_" + "a1B2" * 9, "a1B2"),
+    ],
+)
+def test_a_secret_that_shows_only_when_unescaped_is_removed(client, address, secret):
+    answer = build.send(client, build.report(address))
+
+    report = Report.objects.get()
+    assert answer.status_code == 201
+    assert answer.json()["notices"]
+    assert secret not in report.doc_url + report.canonical_url
+
+
+def test_an_address_full_of_secrets_is_no_crash(client):
+    key = "AKIA" + "Q3EGTJ5ZK7W2XN4P"
+
+    answer = build.send(client, build.report("https://docs.acme.com/?" + f"{key}&" * 96))
+
+    assert answer.status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (b" ", ""),
+        (b"{", ""),
+        (b"\xff", ""),
+        (b"[]", ""),
+        (b"null", ""),
+        (b"[" * 30_000, ""),
+        (b'{"a":' * 8_000, ""),
+        (b'{"protocol_version": "0", "protocol_version": "0"}', ""),
+        (b'{"protocol_version": NaN}', ""),
+        (b'{"protocol_version": ' + b"9" * 5_000 + b"}", ""),
+    ],
+)
+def test_what_is_no_json_object_is_refused(client, body, path):
+    answer = build.send(client, body)
+
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "validation_error"
+    assert path in errors(answer)
+    assert not Report.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"protocol_version": "1"}, "/protocol_version"),
+        ({"protocol_version": 0}, "/protocol_version"),
+        ({"priority": "high"}, "/priority"),
+        ({"a/b~c": 1}, "/a~1b~0c"),
+        ({"\ud800": 1}, ""),
+        ({"doc_url": "ftp://docs.acme.com/"}, "/doc_url"),
+        ({"doc_url": "https://a:b@docs.acme.com/"}, "/doc_url"),
+        ({"doc_url": "https://docs.acme.com/a b"}, "/doc_url"),
+        ({"doc_url": "//docs.acme.com/"}, "/doc_url"),
+        ({"doc_url": ""}, "/doc_url"),
+        ({"doc_url": "https://docs.acme.com/" + "a" * 2048}, "/doc_url"),
+        ({"agent": None}, "/agent"),
+        ({"agent__name": ""}, "/agent/name"),
+        ({"agent__name": " "}, "/agent/name"),
+        ({"agent__name": "a\nb"}, "/agent/name"),
+        ({"agent__name": "a" * 121}, "/agent/name"),
+        ({"agent__email": "x"}, "/agent/email"),
+        ({"report__kind": "blocking"}, "/report/kind"),
+        ({"report__summary": " \n"}, "/report/summary"),
+        ({"report__summary": "a" * 501}, "/report/summary"),
+        ({"report__details": "a" * 8001}, "/report/details"),
+        ({"report__details": "a\0b"}, "/report/details"),
+        ({"report__details": "\ud800"}, "/report/details"),
+        ({"report__evidence": [{"kind": "x", "text": "y"}]}, "/report/evidence/0/kind"),
+        ({"report__evidence": [{"kind": "quote", "text": "y"}] * 21}, "/report/evidence"),
+        ({"idempotency_key": "a b"}, "/idempotency_key"),
+        ({"submitted_at": "yesterday"}, "/submitted_at"),
+        ({"submitted_at": "2026-02-30T00:00:00Z"}, "/submitted_at"),
+        ({"locale": "e_n"}, "/locale"),
+        ({"client_capabilities": ["A"]}, "/client_capabilities/0"),
+        ({"$comment": "a" * 257}, "/$comment"),
+    ],
+)
+def test_a_wrong_field_is_named(client, change, path):
+    answer = build.send(client, json.dumps(build.report(**change)))
+
+    assert answer.status_code == 400
+    assert path in errors(answer)
+    assert not Report.objects.exists()
+
+
+def test_every_fault_is_named_at_once(client):
+    answer = build.send(client, {"report": {"kind": "x"}, "extra": 1})
+
+    assert errors(answer).keys() == {
+        "/protocol_version", "/doc_url", "/agent", "/report/kind", "/report/summary", "/extra"
+    }  # fmt: skip
+
+
+def test_null_in_an_optional_field_counts_as_absent(client):
+    body = build.report(agent__version=None, report__details=None, task_context=None, locale=None)
+
+    answer = build.send(client, body)
+
+    assert answer.status_code == 201
+    assert build.send(client).json()["is_duplicate"] is True
+
+
+@pytest.mark.parametrize(
+    "doc_url",
+    [
+        "docs/install.md",
+        "/guide",
+        "http://localhost:3000/x",
+        "http://127.0.0.1/",
+        "http://my_host/",
+    ],
+)
+def test_a_page_may_be_nobodys(client, doc_url):
+    assert build.send(client, build.report(doc_url)).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("headers", "path"),
+    [
+        ({"Idempotency_Key": "a b"}, "header:Idempotency-Key"),
+        ({"Idempotency_Key": "a" * 129}, "header:Idempotency-Key"),
+        ({"X_Docs_Feedback_Protocol_Version": "1"}, "header:X-Docs-Feedback-Protocol-Version"),
+    ],
+)
+def test_a_wrong_header_is_named(client, headers, path):
+    answer = build.send(client, **headers)
+
+    assert answer.status_code == 400
+    assert path in errors(answer)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "headers"),
+    [
+        ("text/plain", {}),
+        ("application/json; charset=latin-1", {}),
+        ("application/jsonx", {}),
+        ("application/json", {"Content-Encoding": "gzip"}),
+    ],
+)
+def test_only_plain_json_is_taken(client, content_type, headers):
+    answer = client.post("/v1/reports", json.dumps(build.report()), content_type, headers=headers)
+
+    assert answer.status_code == 415
+    assert answer.json()["error"] == "unsupported_media_type"
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json;charset=UTF-8",
+        'Application/JSON; charset="utf-8"',
+        "application/json; profile=x",
+    ],
+)
+def test_utf8_may_be_said(client, content_type):
+    assert client.post("/v1/reports", json.dumps(build.report()), content_type).status_code == 201
+
+
+def test_a_byte_order_mark_is_no_fault(client):
+    assert (
+        build.send(client, b"\xef\xbb\xbf" + json.dumps(build.report()).encode()).status_code == 201
+    )
+
+
+def test_a_body_may_have_64_kib_and_not_a_byte_more(client):
+    body = json.dumps(build.report()).encode()
+
+    fits = build.send(client, body.ljust(64 * 1024))
+    exceeds = build.send(client, body.ljust(64 * 1024 + 1))
+
+    assert fits.status_code == 201
+    assert exceeds.status_code == 413
+    assert exceeds.json()["max_bytes"] == 64 * 1024
+
+
+def test_a_body_of_unknown_length_is_refused(client):
+    answer = client.generic("POST", "/v1/reports", b"{}", "application/json", CONTENT_LENGTH="")
+
+    assert answer.status_code == 411
+    assert answer.json()["error"] == "length_required"
+
+
+def test_an_address_that_sends_too_much_is_told_when_to_come_back(client, settings):
+    settings.HUB_REPORT_RATE = "2/minute"
+
+    statuses = [build.send(client).status_code for _ in range(3)]
+    refused = build.send(client)
+    other = build.send(Client(REMOTE_ADDR="192.0.2.7"))
+
+    assert statuses == [201, 201, 429]
+    assert refused.json()["error"] == "rate_limited"
+    assert 1 <= int(refused["Retry-After"]) <= 120
+    assert refused["Access-Control-Allow-Origin"] == "*"
+    assert other.status_code == 201
+
+
+def test_one_address_does_not_use_up_what_all_may_send(client, settings):
+    settings.HUB_REPORT_RATE, settings.HUB_TOTAL_RATE = "2/minute", "5/minute"
+    for _ in range(10):
+        build.send(client)
+
+    assert build.send(Client(REMOTE_ADDR="192.0.2.7")).status_code == 201
+
+
+def test_reports_about_one_host_are_limited_too(client, settings):
+    settings.HUB_HOST_RATE = "1/minute"
+
+    build.send(client)
+    same = build.send(client, build.report("https://docs.acme.com/other"))
+    other = build.send(client, build.report("https://docs.example.com/"))
+
+    assert same.status_code == 429
+    assert other.status_code == 201
+
+
+def test_a_database_that_is_away_is_said_so(client, monkeypatch):
+    def away(*args, **kwargs):
+        raise OperationalError("gone")
+
+    monkeypatch.setattr("reports.intake.claim_covering", away)
+
+    answer = build.send(client)
+
+    assert answer.status_code == 503
+    assert answer.json()["error"] == "unavailable"
+
+
+def test_a_new_report_costs_three_statements(client):
+    assert statements(lambda: build.send(client)) == 3
+
+
+def test_a_duplicate_costs_three_statements(client):
+    build.send(client)
+
+    assert statements(lambda: build.send(client)) == 3
+
+
+def test_a_duplicate_of_a_report_with_a_delivery_costs_four(client, code_host):
+    build.acme(code_host)
+    build.send(client)
+
+    assert statements(lambda: build.send(client)) == 4
+
+
+def test_scripts_of_any_origin_may_report(client):
+    preflight = client.options(
+        "/v1/reports",
+        headers={"Origin": "https://docs.acme.com", "Access-Control-Request-Method": "POST"},
+    )
+    answer = build.send(client, Origin="https://docs.acme.com")
+
+    assert preflight.status_code == 204
+    assert preflight["Access-Control-Allow-Methods"] == "POST"
+    assert "Idempotency-Key" in preflight["Access-Control-Allow-Headers"]
+    for each in (preflight, answer):
+        assert each["Access-Control-Allow-Origin"] == "*"
+        assert "Access-Control-Allow-Credentials" not in each
+
+
+def test_a_token_is_neither_needed_nor_looked_at(client):
+    assert build.send(client, Authorization="Bearer nonsense").status_code == 201

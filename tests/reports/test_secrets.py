@@ -1,0 +1,190 @@
+"""The accept and reject tables of `reports.secrets`; the secrets are put together here."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reports import secrets
+
+ALNUM = "a1B2c3D4e5F6g7H8i9J0" * 4
+PEM_LINE = "MII" + ALNUM[:59] + "+/"
+
+
+def _pem(*lines, label="PRIVATE KEY"):
+    return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----"])
+
+
+TOKENS = [
+    ("AWS key", "AKIA" + "Q3EGTJ5ZK7W2XN4P"),
+    ("AWS key", "ASIA" + "Q3EGTJ5ZK7W2XN4P"),
+    ("Google key", "AIza" + ALNUM[:33] + "-_"),
+    ("GitHub token", "ghp_" + ALNUM[:36]),
+    ("GitHub token", "gho_" + "a" * 36),
+    ("GitHub token", "ghu_" + ALNUM[:36]),
+    ("GitHub token", "ghs_" + ALNUM[:36]),
+    ("GitHub token", "ghr_" + ALNUM[:76]),
+    ("GitHub token", "github_pat_" + ALNUM[:22] + "_" + ALNUM[:59]),
+    ("GitLab token", "glpat-" + "x-Y1_" + ALNUM[:15]),
+    ("GitLab token", "glpat-" + ALNUM[:27] + ".01.0w1abcdef"),
+    ("Slack token", "xoxb-" + "123456789012-1234567890123-" + ALNUM[:24]),
+    ("Slack token", "xoxp-" + "123456789012-" + ALNUM[:24]),
+    ("Stripe key", "sk_live_" + ALNUM[:24]),
+    ("Stripe key", "rk_live_" + ALNUM[:24]),
+    ("Anthropic key", "sk-ant-" + "api03-" + ALNUM[:40] + "-_AA"),
+    ("OpenAI key", "sk-" + ALNUM[:48]),
+    ("OpenAI key", "sk-proj-" + ALNUM[:40] + "-_x"),
+    ("npm token", "npm_" + ALNUM[:36]),
+    ("PyPI token", "pypi-" + "AgEIcHlwaS5vcmcC" + ALNUM + "-_"),
+    ("JWT", "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxIn0" + "." + ALNUM[:43]),
+    ("JWT", "eyJ" + "hbGciOiJub25lIn0" + ".ewog" + "InN1YiI6IjEifQ" + "."),
+    ("Hub token", "hub_" + ALNUM[:43]),
+    ("private key", _pem(PEM_LINE, PEM_LINE, "Qw==")),
+    ("private key", _pem(PEM_LINE, label="RSA PRIVATE KEY")),
+    ("private key", _pem(PEM_LINE, label="OPENSSH PRIVATE KEY")),
+    ("private key", _pem("Version: 1", "", PEM_LINE, "=Ab1c", label="PGP PRIVATE KEY BLOCK")),
+    ("private key", _pem("Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0A1B", "", PEM_LINE)),
+    ("private key", _pem(PEM_LINE, PEM_LINE).replace("\n", "\r\n")),
+    ("private key", _pem(PEM_LINE, PEM_LINE).replace("\n", "\\n")),
+    ("private key", _pem(PEM_LINE, PEM_LINE).replace("\n", "\n> ")),
+    ("private key", _pem(PEM_LINE, PEM_LINE).replace("\n", '\\n" +\n    "')),
+]
+
+
+@pytest.mark.parametrize(("kind", "secret"), TOKENS)
+@pytest.mark.parametrize(
+    "around",
+    ["{}", "Use {} here.", '{{"key": "{}"}}', "KEY={}\n", "line\\n{}\\nline", "({})", "`{}`"],
+)
+def test_a_secret_is_removed_and_its_kind_named(kind, secret, around):
+    text, kinds = secrets.remove(around.format(secret))
+
+    assert text == around.format(f"[removed: {kind}]")
+    assert kinds == [kind]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "kind"),
+    [
+        ("https://alice:{}@acme.com/x", "https://alice:[removed: password]@acme.com/x", "password"),
+        ("redis://:{}@cache:6379/0", "redis://:[removed: password]@cache:6379/0", "password"),
+        ("AccountKey={};End=1", "AccountKey=[removed: Azure key];End=1", "Azure key"),
+        ("SharedAccessKey={}", "SharedAccessKey=[removed: Azure key]", "Azure key"),
+        ("aws_secret_access_key = {}\n", "aws_secret_access_key = [removed: AWS key]\n", "AWS key"),
+        ('"SecretAccessKey": "{}"', '"SecretAccessKey": "[removed: AWS key]"', "AWS key"),
+        (
+            "AWS Secret Access Key [None]: {}",
+            "AWS Secret Access Key [None]: [removed: AWS key]",
+            "AWS key",
+        ),
+    ],
+)
+def test_only_the_secret_itself_goes_from_a_url_or_an_assignment(text, expected, kind):
+    secret = ("a1B2+/" * 7)[:40] if kind != "password" else "hunter2"
+
+    assert secrets.remove(text.replace("{}", secret)) == (expected, [kind])
+
+
+@pytest.mark.parametrize(
+    "password", ["p@ss:word", "pass", "correct-horse-battery", "%2Fx%40", "$ecret!"]
+)
+def test_a_password_reaches_to_the_last_at_sign(password):
+    text, kinds = secrets.remove(f"Run git clone https://alice:{password}@acme.com/docs and wait.")
+
+    assert text == "Run git clone https://alice:[removed: password]@acme.com/docs and wait."
+    assert kinds == ["password"]
+
+
+def test_a_private_key_without_its_end_is_removed_and_the_sentence_after_it_is_kept():
+    key = _pem(PEM_LINE, PEM_LINE).partition("\n-----END")[0]
+
+    text, kinds = secrets.remove(f"My key:\n{key}\nThen the page says to press Save.")
+
+    assert text == "My key:\n[removed: private key]\nThen the page says to press Save."
+    assert kinds == ["private key"]
+
+
+def test_a_private_key_that_was_cut_off_is_removed_to_the_last_character():
+    key = _pem(PEM_LINE, PEM_LINE, PEM_LINE[:7]).partition("\n-----END")[0]
+
+    assert secrets.remove(key) == ("[removed: private key]", ["private key"])
+
+
+def test_a_long_key_is_removed_even_where_it_looks_like_a_placeholder():
+    key = _pem("Comment: example", "", PEM_LINE, PEM_LINE, PEM_LINE, label="PGP PRIVATE KEY BLOCK")
+
+    assert secrets.remove(key) == ("[removed: private key]", ["private key"])
+
+
+def test_each_kind_is_named_once_and_what_stands_between_is_kept():
+    text = " and ".join(secret for _, secret in TOKENS)
+
+    cleaned, kinds = secrets.remove(f"{text} and {text}")
+
+    assert cleaned.split(" and ") == [f"[removed: {kind}]" for kind, _ in TOKENS] * 2
+    assert sorted(kinds) == sorted({kind for kind, _ in TOKENS})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The link to the install guide is broken: it answers 404.",
+        "AKIA" + "IOSFODNN7EXAMPLE",
+        "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY",
+        "the secret key is 40 characters long",
+        "SECRET_KEY = " + ALNUM[:50],
+        "AIza...",
+        "ghp_xxxxxxxxxxxxxxxxxxxx",
+        "ghp_" + "x" * 36,
+        "github_pat_<your token>",
+        "github_pat_token_for_documentation_builds",
+        "glpat-your-access-token-here",
+        "xoxb-your-token",
+        "xoxb-not-a-real-token-of-any-kind",
+        "xoxb-xxxxxxxxxxxx-xxxxxxxxxxxx",
+        "sk_live_...",
+        "sk_live_yourkeyhere",
+        "sk_test_" + ALNUM[:24],
+        "sk-ant-...",
+        "sk-ant-api03-your-key-here-and-nothing-else",
+        "sk-proj-your-project-key-goes-here",
+        "class=sk-folding-cube-animation-wrapper",
+        "docs/task-proj-" + ALNUM[:24],
+        "disk-" + ALNUM[:40],
+        "npm_config_registry",
+        "pypi-publish-action-for-trusted-publishers-in-your-pipeline",
+        "eyJhbGciOiJIUzI1NiJ9...",
+        "eyJhbGciOiJIUzI1NiJ9.<payload>.<signature>",
+        "hub_issue_rate_limit_per_installation",
+        "github_" + ALNUM[:40],
+        "_hub-challenge.acme.com hub-verify=" + ALNUM[:32],
+        "https://user:password@host/path",
+        "https://user:***@host/path",
+        "https://user:…@host/path",
+        "https://<user>:<password>@host/path",
+        "https://${USER}:${PASSWORD}@host/path",
+        "https://$USER:$PASSWORD@host/path",
+        "https://%s:%s@host/path",
+        "https://docs.acme.com:8443/@alice",
+        "ssh://git@acme.com:22/docs.git",
+        "git@github.com:acme/docs.git",
+        "http://localhost:3000 by alice@acme.com",
+        "The file has to begin with -----BEGIN PRIVATE KEY----- and a line end.",
+        _pem("..."),
+        _pem("<the contents of your key>"),
+        "-----BEGIN PRIVATE KEY----- is refused by /usr/local/lib/python3/site-packages/acme",
+        _pem(PEM_LINE, label="CERTIFICATE"),
+        _pem(PEM_LINE, label="PUBLIC KEY"),
+    ],
+)
+def test_placeholders_and_plain_text_are_kept(text):
+    assert secrets.remove(text) == (text, [])
+
+
+@given(
+    st.lists(st.sampled_from([secret for _, secret in TOKENS]) | st.text(max_size=5)).map("".join)
+)
+def test_nothing_more_is_removed_from_a_result(text):
+    cleaned, _ = secrets.remove(text)
+
+    assert secrets.remove(cleaned) == (cleaned, [])

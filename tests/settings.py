@@ -1,0 +1,33 @@
+"""The Hub's settings for tests: nothing of the developer's environment, keys made at run time."""
+
+import os
+import secrets
+
+for name in [
+    n
+    for n in os.environ
+    if n.startswith("HUB_")
+    and n not in ("HUB_TEST_DATABASE", "HUB_SANITISE_DIR", "HUB_PROTOCOL_DIR", "HUB_FAIL_ON_SKIP")
+]:
+    del os.environ[name]
+os.environ.pop("REDIS_URL", None)
+os.environ.pop("DATABASE_URL", None)
+os.environ["HUB_SECRET_KEY"] = secrets.token_urlsafe(50)
+os.environ["HUB_BASE_URL"] = "https://hub.example"
+
+if os.environ.get("HUB_TEST_DATABASE") == "postgresql":
+    from tests.postgresql import start
+
+    os.environ["DATABASE_URL"] = start()
+
+from hub.settings import *  # noqa: E402, F403
+from hub.settings import DATABASES, STATIC_ROOT, STORAGES, VAR_DIR  # noqa: E402
+
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    VAR_DIR.mkdir(exist_ok=True)
+    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}  # threads share a file
+HUB_REPORT_RATE = HUB_HOST_RATE = HUB_TOTAL_RATE = HUB_ISSUE_RATE = "1000000/minute"
+HUB_SIGN_IN_RATE = "1000000/minute"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns otherwise
