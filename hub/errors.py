@@ -1,9 +1,11 @@
 """The one shape of an error: `{"error": <code>, "message": <one sentence>, ...}`, for whatever happens."""
 
 import logging
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
@@ -90,25 +92,36 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answers an unknown URL, under /v1/ and elsewhere."""
-    return _page_error(request, NotFound())
+    return page_error(request, NotFound())
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answers what Django refuses before any view, such as a foreign `Host`."""
-    return _page_error(request, BadRequest())
+    return page_error(request, BadRequest())
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answers a form without its CSRF token."""
-    return _page_error(request, FormRefused())
+    return page_error(request, FormRefused())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answers a crash outside the API views; Django has logged it."""
-    return _page_error(request, InternalError())
+    return page_error(request, InternalError())
 
 
-def _page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+    """JSON below /v1/; elsewhere a page for whoever reads pages, and a line of text for the rest."""
+    answer: dict[str, Any] = {"status": error.status_code, "headers": error.headers}
     if request.path.split("/")[1] == "v1":
-        return JsonResponse(_body(error), status=error.status_code)
-    return HttpResponse(f"{error.detail}\n", status=error.status_code, content_type="text/plain")
+        return JsonResponse(_body(error), **answer)
+    if "text/html" in request.headers.get("Accept", ""):
+        return HttpResponse(_page(request, error), **answer)
+    return HttpResponse(f"{error.detail}\n", content_type="text/plain", **answer)
+
+
+def _page(request: HttpRequest, error: ApiError) -> str:
+    """After a crash, and before a request is known to be meant for this Hub, nobody is signed in."""
+    context = {"status": error.status_code, "message": str(error.detail)}
+    trusted = error.status_code not in (400, 500)
+    return render_to_string("error.html", context, request=request if trusted else None)

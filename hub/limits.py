@@ -6,7 +6,8 @@ from functools import wraps
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from reports import rates
+from hub.errors import page_error
+from orgs import rates
 from reports.address import client_address
 
 
@@ -19,10 +20,8 @@ def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReques
             rates.check(settings.HUB_SIGN_IN_RATE, request.path, client_address(request))
         except rates.TooMany as error:
             wait = error.headers["Retry-After"]
-            sentence = f"Too many sign-ins from your address. Try again in {wait} seconds.\n"
-            return HttpResponse(
-                sentence, status=429, content_type="text/plain", headers=error.headers
-            )
+            sentence = f"Too many sign-ins from your address. Try again in {wait} seconds."
+            return page_error(request, rates.TooMany(sentence, headers=error.headers))
         return view(request)
 
     return bounded

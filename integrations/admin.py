@@ -61,8 +61,13 @@ class DeliveryAdmin(Operating):
 
 @admin.register(Integration)
 class IntegrationAdmin(Operating):
-    list_display = ["organization", "installation", "repository", "problem", "probe_at"]
-    list_filter = [("problem", admin.EmptyFieldListFilter)]
+    list_display = [
+        "organization", "installation", "repository", "problem", "probe_at", "paused_at",
+    ]  # fmt: skip
+    list_filter = [
+        ("problem", admin.EmptyFieldListFilter),
+        ("paused_at", admin.EmptyFieldListFilter),
+    ]
     list_select_related = ["organization", "installation"]
     search_fields = ["organization__name", "repo_owner", "repo_name"]
 

@@ -4,10 +4,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.db import connection
 
 from integrations import github_api
+from orgs import rates
 from orgs.errors import ApiError
+from orgs.models import Organization
 
 DEADLINE = 10  # seconds, for all that one call of a maintainer asks
 
@@ -18,11 +21,13 @@ class CodeHostUnavailable(ApiError):
 
 
 @contextmanager
-def github() -> Iterator[float]:
+def github(organization: Organization) -> Iterator[float]:
     """Gives the deadline (in `time.monotonic`); no database connection is held meanwhile.
 
-    Raises `CodeHostUnavailable` for what the block does not catch itself.
+    Raises `rates.TooMany` where the organization has asked too often, and `CodeHostUnavailable`
+    for what the block does not catch itself.
     """
+    rates.check(settings.HUB_ASKING_RATE, "github", organization.pk)
     connection.close()
     try:
         yield time.monotonic() + DEADLINE

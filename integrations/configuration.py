@@ -91,7 +91,7 @@ def leave_repository(integration: Integration, reason: str) -> None:
 def repositories(member: Membership, *, page: int) -> github_api.Page:
     """One page of the repositories that the member may choose from. Errors as `configure`."""
     integration = _integration(member.organization)
-    with asking.github() as deadline:
+    with asking.github(member.organization) as deadline:
         try:
             return github_api.pushable(
                 integration.installation.github_id,
@@ -137,7 +137,7 @@ def _writable(
     """What GitHub says of the repository, if all of it is well."""
     installation_id = integration.installation.github_id
     person = Person(member.github_id, member.login)
-    with asking.github() as deadline:
+    with asking.github(member.organization) as deadline:
         installation = github_api.installation(installation_id, deadline=deadline)
         if installation is None or installation.is_suspended:
             raise _not_installed(integration)

@@ -38,15 +38,6 @@ class NotYours(ApiError):
     default_detail = "You have not claimed this domain."
 
 
-class VerifiedElsewhere(ApiError):
-    status_code = 409
-    default_code = "verified_elsewhere"
-    default_detail = (
-        "Another organization has verified this domain, and its DNS record is still there. "
-        "Remove that record first; then verify again, and the domain passes on to you."
-    )
-
-
 class Domains(MaintainerView):
     """`POST /v1/orgs/me/domains`: claim a domain. 200 where it is claimed already."""
 
@@ -83,8 +74,6 @@ class VerifyDomain(MaintainerView):
     def post(self, request: Request, name: str) -> Response:
         try:
             domain, hint = verification.check(_find(self.organization, name))
-        except verification.VerifiedElsewhere:
-            raise VerifiedElsewhere from None
         except (verification.Gone, Domain.DoesNotExist):
             raise NotYours from None
         return Response({**shapes.claim(domain), "hint": hint or None})

@@ -10,15 +10,21 @@ from integrations.models import Delivery, Installation, Integration
 
 def installation_is(installation: Installation, facts: InstallationFacts | None) -> None:
     """As GitHub describes it; None where it describes none."""
-    if facts and facts.account != installation.account:
-        installation.account = facts.account  # the account was renamed
-        installation.save(update_fields=["account"])
+    if facts:
+        account_is(installation, facts.account)
     if facts is None:
         is_uninstalled(installation)
     elif facts.is_suspended and not installation.suspended_at:
         is_suspended(installation)
     elif installation.suspended_at and not facts.is_suspended:
         holds.resume(installation)
+
+
+def account_is(installation: Installation, login: str) -> None:
+    """Its account may have been renamed; then its repositories were, and are asked about soon."""
+    if login != installation.account:
+        installation.account, installation.asked_about_at = login, None
+        installation.save(update_fields=["account", "asked_about_at"])
 
 
 def is_suspended(installation: Installation) -> None:

@@ -13,6 +13,7 @@ from integrations.evidence import evidence_text
 from integrations.issue_text import DEFAULT_TEMPLATE, render_issue
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import LeaseLost
+from integrations.models.integration import PAUSED
 from reports.models import Report
 
 log = logging.getLogger(__name__)
@@ -52,6 +53,8 @@ def _try(delivery: Delivery, deadline: float) -> None:
         return delivery.hold(Delivery.Cause.OWNERSHIP, claims.LOST)
     if not delivery.has_target():  # the integration was disconnected just now
         return delivery.hold(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
+    if delivery.integration.paused_at:
+        return delivery.hold(Delivery.Cause.PAUSE, PAUSED)
     try:
         found = _look_for(delivery, deadline)
         if delivery.outcome_unknown_since and not found and not delivery.has_settled():

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from integrations.models import Delivery, Installation, Integration
-from integrations.models.integration import IntegrationQuerySet
+from integrations.models.integration import PAUSED, IntegrationQuerySet
 from orgs import clock
 
 PROBE_EVERY = timedelta(hours=1)
@@ -39,13 +39,30 @@ def resume(installation: Installation) -> None:
     _let_go(Integration.objects.filter(installation=installation))
 
 
+@transaction.atomic
+def pause(integration: Integration) -> None:
+    """A member lets nothing be sent: what waits is held, and so is what comes in meanwhile."""
+    mine = Integration.objects.filter(pk=integration.pk, paused_at=None)
+    if mine.update(paused_at=clock.now()):
+        integration.deliveries.hold(Delivery.Cause.PAUSE, PAUSED)
+
+
+@transaction.atomic
+def end_pause(integration: Integration) -> int:
+    """The pause is over: what it held is sent, in order and paced; how many."""
+    Integration.objects.filter(pk=integration.pk).update(paused_at=None)
+    return integration.deliveries.release(Delivery.Cause.PAUSE)
+
+
 def probe() -> int:
     """Set one held delivery free in each integration that is due to be tried again; how many.
+
+    And all that a pause has left behind: one that was about to be held when the pause ended.
 
     What becomes of it tells whether the rest may go. The next probe is an hour away, whatever
     comes of this one.
     """
-    probed = 0
+    probed = Delivery.objects.filter(integration__paused_at=None).release(Delivery.Cause.PAUSE)
     for integration in _due_for_probe():
         with transaction.atomic():
             integration.put_off_probe(PROBE_EVERY)

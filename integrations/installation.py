@@ -144,7 +144,7 @@ def _usable(text: str, user: User | None) -> OneTimeState:
 
 def _visitor(code: str, organization: Organization) -> github_api.Visitor:
     """Who brought the code, if they are a member."""
-    with asking.github() as deadline:
+    with asking.github(organization) as deadline:
         try:
             visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
         except github_api.BadCode:
@@ -196,7 +196,7 @@ def _move(integration: Integration, installation: Installation) -> None:
         )
     elif former != installation:
         integration.problem, integration.probe_at = "", None
-        integration.save()
+        integration.save(update_fields=["installation", "problem", "probe_at"])
         integration.deliveries.release(Delivery.Cause.INTEGRATION)
 
 

@@ -61,7 +61,7 @@ def _account(login: str, organization: Organization) -> github_api.Person:
     if LOGIN.fullmatch(login):
         known = Integration.objects.filter(organization=organization)
         installation_id = known.values_list("installation__github_id", flat=True).first()
-        with asking.github() as deadline:
+        with asking.github(organization) as deadline:
             found = github_api.person(login, installation_id=installation_id, deadline=deadline)
     if found is None:
         raise NoSuchAccount(f"GitHub knows nobody called {login[:100]}. Check the spelling.")

@@ -15,7 +15,7 @@ def integration(integration: Integration) -> dict[str, Any]:
         "repo_owner": integration.repo_owner or None,
         "repo_name": integration.repo_name or None,
         "issue_template": integration.issue_template or None,
-        "problem": integration.problem or None,
+        "problem": integration.obstacle or None,
     }
 
 

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 
 from integrations import retries
 from integrations.models import Delivery
+from integrations.models.integration import PAUSED
 from integrations.tasks import forward_report
 from orgs.errors import ApiError
 
@@ -34,6 +35,8 @@ def obstacle(delivery: Delivery) -> str:
         return "It has arrived already."
     if delivery.held_for == Delivery.Cause.OPERATOR:
         return "Whoever runs this Hub has stopped this delivery. Ask them why."
+    if delivery.integration.paused_at:
+        return PAUSED
     if delivery.integration.repository_id is None and not delivery.outcome_unknown_since:
         return "No repository is chosen. Choose one first."
     return ""

@@ -124,6 +124,11 @@ def _of_selection(changed: str, act: Callable[[Integration], object]) -> Action:
     return do
 
 
+def _account_renamed(payload: Payload) -> None:
+    for installation in Installation.objects.filter(github_id=payload["installation"]["id"]):
+        following.account_is(installation, payload["account"]["login"])
+
+
 def _changed(payload: Payload) -> None:
     facts = repository_facts(payload["repository"])
     for integration in _integrations(facts.id):
@@ -159,6 +164,7 @@ ACTIONS: dict[tuple[str, str], Action] = {
     ("installation_repositories", "removed"): _of_selection(
         "repositories_removed", following.repository_is_out_of_reach
     ),
+    ("installation_target", "renamed"): _account_renamed,
     ("repository", "renamed"): _changed,
     ("repository", "transferred"): _changed,
     ("repository", "privatized"): _changed,

@@ -7,14 +7,23 @@ from typing import NamedTuple
 from django.conf import settings
 from django.db import connection, transaction
 
+from orgs import rates
 from orgs.diagnosis import Finding, look
+from orgs.errors import ApiError
 from orgs.models import Domain
 
 BUSY = "The Hub is looking at many domains at the moment. Try again in a few seconds."
 
 
-class VerifiedElsewhere(Exception):
+class VerifiedElsewhere(ApiError):
     """Another organization has it verified, and its record is still there."""
+
+    status_code = 409
+    default_code = "verified_elsewhere"
+    default_detail = (
+        "Another organization has verified this domain, and its DNS record is still there. "
+        "Remove that record first; then check again, and the domain passes on to you."
+    )
 
 
 class Gone(Exception):
@@ -32,8 +41,9 @@ def check(domain: Domain) -> Verdict:
     """Look for the record of a claim on behalf of somebody who waits, and record what was found.
 
     Asks the DNS, at most 12 queries and 8 seconds; not to be called in a transaction. Raises
-    `VerifiedElsewhere`, `Gone`.
+    `VerifiedElsewhere`, `Gone`, and `rates.TooMany` where the organization has asked too often.
     """
+    rates.check(settings.HUB_ASKING_RATE, "dns", domain.organization_id)
     if not _slots().acquire(blocking=False):
         return Verdict(domain, BUSY)
     try:

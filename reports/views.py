@@ -6,8 +6,9 @@ from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from orgs import rates
 from orgs.errors import ApiError
-from reports import intake, rates, shape
+from reports import intake, shape
 from reports.address import client_address
 from reports.cors import AnyOrigin
 

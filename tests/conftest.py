@@ -13,8 +13,7 @@ from django.db.models.functions import Now
 from integrations import github_api
 from integrations.sandbox import App, CodeHost
 from orgs import clock as database_clock
-from orgs import txt_records
-from reports import rates
+from orgs import rates, txt_records
 from tests.dns_server import DNSServer
 from tests.hub_process import HubProcess
 

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
 
 from hub.settings_pages.access import MemberRequest, members_only
 from integrations import sites
@@ -17,10 +18,6 @@ from orgs.ids import is_id
 from orgs.models import Domain, Organization, Site
 
 ANSWER = "dns-answer"  # in the session: the id of a claim, and what DNS answered
-ELSEWHERE = (
-    "Another organization has verified this domain, and its DNS record is still there. "
-    "Remove that record first; then check again, and the domain passes on to you."
-)
 
 
 class ClaimForm(forms.Form):
@@ -80,6 +77,18 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
 
 
 @members_only
+@require_POST
+def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
+    """Reports about it are refused from now on, or taken again."""
+    found = _find(request, claim_id)
+    is_out = "opted_out" in request.POST
+    found.opt_out(is_out)
+    now = "refused from now on" if is_out else "taken again"
+    messages.success(request, f"Reports about {found} are {now}.")
+    return redirect("settings-claim", claim_id)
+
+
+@members_only
 def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
     """Asks; then the claim is given up."""
     found = _find(request, claim_id)
@@ -115,8 +124,8 @@ def _checked(domain: Domain) -> str:
     """What DNS answers, in words; empty where the record is there."""
     try:
         return verification.check(domain).hint
-    except verification.VerifiedElsewhere:
-        return ELSEWHERE
+    except ApiError as error:
+        return str(error.detail)
     except verification.Gone:
         raise Http404 from None
 

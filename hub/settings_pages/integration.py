@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from hub.settings_pages.access import MemberRequest, members_only
 from hub.settings_pages.overview import integration_of
 from hub.settings_pages.previews import previews
-from integrations import api, configuration, installation
+from integrations import api, configuration, holds, installation
 from integrations.issue_text import DEFAULT_TEMPLATE, PLACEHOLDERS
 from integrations.models import Integration
 from orgs.errors import ApiError
@@ -62,15 +62,22 @@ def integration(request: MemberRequest) -> HttpResponse:
     mine = integration_of(request.membership.organization)
     if mine is None:
         return render(request, "hub/install.html")
-    form = IntegrationForm(request.POST or None, initial=_initial(mine))
-    asks_to_save = request.method == "POST" and "preview" not in request.POST
-    if asks_to_save and form.is_valid() and (saved := form.save(request.membership)):
-        messages.success(request, f"Issues go to {saved.repository} now.")
-        return redirect(PAGE)
+    only_looks = request.POST.keys() & {"preview", "live", "page"}
+    if request.method == "POST" and not only_looks:
+        form = IntegrationForm(request.POST)
+        if form.is_valid() and (saved := form.save(request.membership)):
+            messages.success(request, f"Issues go to {saved.repository} now.")
+            return redirect(PAGE)
+    else:
+        form = IntegrationForm(initial=_stored(mine) | request.POST.dict())
     if "live" in request.POST:
         return render(request, "hub/_preview.html", _preview(request, form))
-    form.fields["repository"].widget.choices = _choices(request, form, mine)
-    context = {"form": form, "integration": mine, **_preview(request, form)}
+    context = {
+        "form": form,
+        "integration": mine,
+        "other_page": _offer_repositories(request, form),
+        **_preview(request, form),
+    }
     return render(request, "hub/integration.html", context)
 
 
@@ -116,6 +123,25 @@ def try_again(request: MemberRequest) -> HttpResponse:
 
 
 @members_only
+@require_POST
+def pause(request: MemberRequest) -> HttpResponse:
+    if mine := integration_of(request.membership.organization):
+        holds.pause(mine)
+        messages.success(request, "Paused. Nothing is sent until you resume.")
+    return redirect(PAGE)
+
+
+@members_only
+@require_POST
+def resume(request: MemberRequest) -> HttpResponse:
+    if mine := integration_of(request.membership.organization):
+        count = holds.end_pause(mine)
+        waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
+        messages.success(request, f"Reports are sent again.{waiting}")
+    return redirect(PAGE)
+
+
+@members_only
 def disconnect(request: MemberRequest) -> HttpResponse:
     """Asks; then the repository is forgotten."""
     mine = integration_of(request.membership.organization)
@@ -128,22 +154,29 @@ def disconnect(request: MemberRequest) -> HttpResponse:
     return render(request, "hub/disconnect.html", {"integration": mine})
 
 
-def _initial(mine: Integration) -> dict[str, str]:
+def _stored(mine: Integration) -> dict[str, str]:
     template = mine.issue_template or DEFAULT_TEMPLATE
     return {"repository": mine.repository, "issue_template": template}
 
 
-def _choices(request: MemberRequest, form: IntegrationForm, mine: Integration) -> list[Any]:
-    """What GitHub says that this person may choose, and what is chosen; an error becomes the form's."""
-    chosen = form["repository"].value()
-    names = [chosen] if chosen else []
+def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | None:
+    """Offer what is chosen, and what GitHub says that this person may choose.
+
+    Which page of its list comes next, the first one after the last; None where there is only one.
+    """
+    asked = request.POST.get("page", "")
+    page = int(asked) if asked.isdecimal() and len(asked) < 5 else 1
+    names, other_page = {form["repository"].value() or ""}, None
     try:
-        found = configuration.repositories(request.membership, page=1)
+        found = configuration.repositories(request.membership, page=max(page, 1))
     except ApiError as error:
         messages.warning(request, f"The list of repositories is not there. {error.detail}")
     else:
-        names += [each.full_name for each in found.repositories if each.full_name != chosen]
-    return [("", "Choose…"), *((name, name) for name in sorted(names, key=str.lower))]
+        names.update(each.full_name for each in found.repositories)
+        other_page = found.following or (1 if page > 1 else None)
+    offered = [(name, name) for name in sorted(names - {""}, key=str.lower)]
+    form.fields["repository"].widget.choices = [("", "Choose…"), *offered]
+    return other_page
 
 
 def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:

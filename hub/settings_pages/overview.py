@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from hub.settings_pages import tasks, weeks
 from hub.settings_pages.access import MemberRequest, members_only
+from hub.settings_pages.states import State, state_of
 from integrations.models import Delivery, Integration
 from orgs.models import Organization
 from reports.models import Report
@@ -22,7 +23,7 @@ SHOWN = ["id", "received_at", "doc_url", "kind", "summary", "times_reported"]
 
 class Received(NamedTuple):
     report: Report
-    delivery: Delivery | None
+    state: State
 
 
 @members_only
@@ -75,6 +76,6 @@ def _most_reported(organization: Organization) -> list[Any]:
 def _latest(organization: Organization) -> list[Received]:
     received = Report.objects.filter(organization=organization)
     latest = list(received.order_by("-received_at", "-id").only(*SHOWN)[:LATEST])
-    known = Delivery.objects.filter(report__in=latest)
-    deliveries = {each.report_id: each for each in known.defer("body")}
-    return [Received(each, deliveries.get(each.pk)) for each in latest]
+    known = Delivery.objects.filter(report__in=latest).only("report_id", "status")
+    deliveries = {each.report_id: each for each in known}
+    return [Received(each, state_of(deliveries.get(each.pk))) for each in latest]

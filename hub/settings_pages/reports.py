@@ -1,7 +1,7 @@
 """`/settings/reports/`: what has come in, and what became of each."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -12,21 +12,13 @@ from django.views.decorators.http import require_POST
 
 from hub.settings_pages import csv_lines
 from hub.settings_pages.access import MemberRequest, members_only
+from hub.settings_pages.states import IN_WORDS, state_of
 from integrations import report_list, trying_again
 from integrations.models import Delivery
 from integrations.report_list import NONE, Received
 from orgs.ids import is_id
 from reports.models import Report
 
-IN_WORDS = {  # a status, for people
-    "pending": "Waiting",
-    "sending": "Being sent",
-    "sent": "Sent",
-    "held": "Held",
-    "failed": "Failed",
-    NONE: "Not forwarded",
-}
-TONES = {"sent": "good", "pending": "wait", "sending": "wait", "held": "wait", "failed": "bad"}
 COLUMNS = [
     "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
     "status", "reason", "issue_url",
@@ -50,17 +42,6 @@ class FilterForm(forms.Form):
     )
 
 
-class State(NamedTuple):
-    """A status as the pages show it."""
-
-    words: str
-    tone: str
-
-
-def state(status: str) -> State:
-    return State(IN_WORDS[status], TONES.get(status, "off"))
-
-
 @members_only
 def reports(request: MemberRequest) -> HttpResponse:
     """One page of the list, or what is wrong with the address."""
@@ -69,7 +50,7 @@ def reports(request: MemberRequest) -> HttpResponse:
     page = None
     if form.is_valid() and not list(report_list.faults(asked)):
         page = report_list.page(request.membership.organization, asked)
-    rows = [(each, state(each.status)) for each in page.reports] if page else []
+    rows = [(each, state_of(each.delivery)) for each in page.reports] if page else []
     following = page.following if page else None
     context = {
         "form": form,
@@ -102,11 +83,10 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
     """One report: its text, what went to GitHub, and every attempt."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
-    received = Received(mine, delivery)
     context = {
         "report": mine,
         "delivery": delivery,
-        "state": state(received.status),
+        "state": state_of(delivery),
         "attempts": list(delivery.attempts.all()) if delivery else [],
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
     }

@@ -47,6 +47,7 @@ class Migration(migrations.Migration):
                 ('issue_template', models.TextField(blank=True, help_text='Empty: the default template.')),
                 ('problem', models.TextField(blank=True, help_text='Why nothing is sent at present, in words.')),
                 ('probe_at', models.DateTimeField(blank=True, db_index=True, help_text='When to try whether the problem is gone.', null=True)),
+                ('paused_at', models.DateTimeField(blank=True, help_text='Since when a member lets nothing be sent.', null=True)),
                 ('installation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='integrations', to='integrations.installation')),
                 ('organization', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='orgs.organization')),
             ],
@@ -56,7 +57,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('sending', 'Sending'), ('sent', 'Sent'), ('held', 'Held'), ('failed', 'Failed')], default='pending', max_length=10)),
-                ('held_for', models.CharField(blank=True, choices=[('integration', 'Integration'), ('ownership', 'Ownership'), ('operator', 'Operator')], max_length=11)),
+                ('held_for', models.CharField(blank=True, choices=[('integration', 'Integration'), ('ownership', 'Ownership'), ('pause', 'Pause'), ('operator', 'Operator')], max_length=11)),
                 ('reason', models.TextField(blank=True, help_text='Why it is where it is, in words.')),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('trying_since', models.DateTimeField(blank=True, help_text='Since when GitHub has not been reached for it.', null=True)),

@@ -28,11 +28,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         if target is None:
             return False
         defaults: dict[str, Any] = {"integration": target}
-        if target.problem:
+        if target.obstacle:
+            causes = self.model.Cause
             defaults |= {
                 "status": self.model.Status.HELD,
-                "held_for": self.model.Cause.INTEGRATION,
-                "reason": target.problem,
+                "held_for": causes.PAUSE if target.paused_at else causes.INTEGRATION,
+                "reason": target.obstacle,
             }
         return self.get_or_create(report=report, defaults=defaults)[1]
 

@@ -10,6 +10,8 @@ from django.db.models.functions import Coalesce, Greatest
 from orgs import clock
 from orgs.models import Organization
 
+PAUSED = "A member has paused the integration. It is sent when somebody presses Resume."
+
 
 class Repository(NamedTuple):
     """A repository as the app reaches it, by GitHub's ids; the name is for messages."""
@@ -84,6 +86,9 @@ class Integration(models.Model):
     probe_at = models.DateTimeField(
         null=True, blank=True, db_index=True, help_text="When to try whether the problem is gone."
     )
+    paused_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when a member lets nothing be sent."
+    )
 
     objects = IntegrationQuerySet.as_manager()
 
@@ -107,6 +112,11 @@ class Integration(models.Model):
     def repository(self) -> str:
         """The target repository as `owner/name`; empty before there is one."""
         return f"{self.repo_owner}/{self.repo_name}" if self.repo_name else ""
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing is sent at present, in words; empty where all is well."""
+        return PAUSED if self.paused_at else self.problem
 
     def put_off_probe(self, wait: timedelta) -> None:
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)

@@ -1,6 +1,7 @@
 """One shape of an error, whatever happens."""
 
 import pytest
+from django.test import Client
 
 from tests import build
 
@@ -53,8 +54,40 @@ def test_a_foreign_host_is_refused_as_json(client):
     assert answer.json()["error"] == "bad_request"
 
 
-def test_a_page_that_is_none_is_plain_text(client):
+def test_a_program_that_asks_for_a_page_that_is_none_gets_a_line_of_text(client):
     answer = client.get("/nothing/")
 
     assert answer.status_code == 404
     assert answer["Content-Type"] == "text/plain"
+
+
+def test_a_person_gets_a_page_that_says_what_is_wrong(client, db):
+    client.force_login(build.member(build.organization()))
+
+    answer = client.get("/settings/nothing/", headers={"Accept": "text/html"})
+
+    assert answer.status_code == 404
+    assert "<h1>There is no such page</h1>" in answer.content.decode()
+    assert "Sign out" in answer.content.decode()
+
+
+def test_a_form_without_its_token_is_a_page_too(db):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(build.member(build.organization()))
+
+    answer = strict.post("/settings/claims/new/", headers={"Accept": "text/html"})
+
+    assert answer.status_code == 403
+    assert "<h1>That was not done</h1>" in answer.content.decode()
+
+
+def test_a_crash_of_a_page_is_a_page(db, monkeypatch):
+    client = Client(raise_request_exception=False)
+    client.force_login(build.member(build.organization()))
+    monkeypatch.setattr("hub.settings_pages.overview.integration_of", lambda mine: 1 / 0)
+
+    answer = client.get("/settings/", headers={"Accept": "text/html"})
+
+    assert answer.status_code == 500
+    assert "<h1>Something broke</h1>" in answer.content.decode()
+    assert "Sign out" not in answer.content.decode()  # nobody is asked for after a crash

@@ -1,19 +1,25 @@
 """The pages of the settings: who may see them, what they refuse, and what they cost."""
 
+import re
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from hub.settings_pages import urls as settings_pages
 from hub.settings_pages import weeks
 from integrations.models import Delivery, Integration
-from orgs.models import Domain
+from orgs.models import Domain, Site
 from reports.models import Report
 from tests import build
 
-PAGES = ["", "integration/", "claims/", "claims/new/", "test/"]
-POSTS = ["integration/", "integration/install/", "integration/try-again/", "claims/new/", "test/"]
+NOBODYS = {"report_id": "0" * 26, "claim_id": "0" * 26, "member_id": 0, "token_id": 0}
+PAGES = [  # every address of the settings, with the ids of nothing in it
+    "/settings/" + re.sub(r"<\w+:(\w+)>", lambda part: str(NOBODYS[part[1]]), str(each.pattern))
+    for each in settings_pages.urlpatterns
+]
 
 
 @pytest.fixture
@@ -33,18 +39,18 @@ def text_of(answer) -> str:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_visitor_signs_in_first(client, db, page):
-    answer = client.get(f"/settings/{page}")
+    answer = client.post(page)
 
     assert answer.status_code == 302
-    assert answer["Location"] == f"/login/?next=/settings/{page}"
+    assert answer["Location"] == f"/login/?next={page}"
 
 
-@pytest.mark.parametrize("page", POSTS)
+@pytest.mark.parametrize("page", PAGES)
 def test_a_form_needs_its_token(acme, page):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(build.member(acme))
 
-    assert strict.post(f"/settings/{page}").status_code == 403
+    assert strict.post(page).status_code == 403
 
 
 def test_what_belongs_to_others_is_not_there(alice, code_host):
@@ -57,12 +63,15 @@ def test_what_belongs_to_others_is_not_there(alice, code_host):
         f"claims/{domain.id}/",
         f"claims/{domain.id}/delete/",
         f"claims/{site.id}/",
+        f"claims/{site.id}/delete/",
         "claims/nonsense/",
         f"test/{report.id}/",
     ):
         assert alice.get(f"/settings/{path}").status_code == 404
         assert alice.post(f"/settings/{path}").status_code == 404
-    assert Domain.objects.filter(pk=domain.pk).exists()
+    assert alice.post(f"/settings/claims/{domain.id}/opt-out/").status_code == 404
+    assert Domain.objects.filter(pk=domain.pk, opted_out_at=None).exists()
+    assert Site.objects.filter(pk=site.pk).exists()
 
 
 @pytest.mark.parametrize(
@@ -121,6 +130,68 @@ def test_try_again_says_what_is_still_in_the_way_and_then_lets_go_on(client, cod
     client.post("/settings/integration/try-again/")
     assert Integration.objects.get().problem == ""
     assert Delivery.objects.get().status == "pending"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_pause_holds_what_comes_in_and_its_end_lets_it_go(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+
+    paused = client.post("/settings/integration/pause/", follow=True)
+    build.send(Client())
+    held = Delivery.objects.get()
+    overview = text_of(client.get("/settings/"))
+    report = text_of(client.get(f"/settings/reports/{held.report_id}/"))
+    resumed = client.post("/settings/integration/resume/", follow=True)
+    call_command("retry_deliveries")
+
+    assert "Paused since" in text_of(paused)
+    assert "Paused since" in overview
+    assert (held.status, held.held_for) == ("held", "pause")
+    assert "has paused the integration" in report
+    assert "Try again" not in report
+    assert "1 report on the way" in text_of(resumed)
+    assert [issue.title for issue in code_host.issues("acme/docs")] == [
+        "[docs] The install command is gone"
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_opting_out_refuses_reports_until_they_are_taken_again(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner))
+    claim = owner.domains.get()
+
+    out = client.post(f"/settings/claims/{claim.id}/opt-out/", {"opted_out": "1"}, follow=True)
+    refused = build.send(Client())
+    again = client.post(f"/settings/claims/{claim.id}/opt-out/", follow=True)
+    taken = build.send(Client())
+
+    assert "Reports about docs.acme.com are refused from now on." in text_of(out)
+    assert "Take reports again" in text_of(out)
+    assert refused.status_code == 410
+    assert "Reports about docs.acme.com are taken again." in text_of(again)
+    assert taken.status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_repositories_are_shown_fifty_at_a_time_and_what_was_typed_is_kept(client, code_host):
+    for number in range(60):
+        code_host.add_repository("acme", f"other-{number:02}")
+    owner = build.acme(code_host)
+    code_host.installation_on(code_host.account("acme")).repositories = None
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    typed = {"repository": "acme/docs", "issue_template": "{sumary}"}
+
+    first = text_of(client.get("/settings/integration/"))
+    second = text_of(client.post("/settings/integration/", {**typed, "page": "2"}))
+
+    assert first.count("<option") == 51  # and the one that says: choose
+    assert "Show more repositories" in first
+    assert second.count("<option") == 1 + 11 + 1  # the chosen one stays
+    assert "Show the first repositories" in second
+    assert "{sumary}" in second
+    assert "<title>Error" not in second
 
 
 @pytest.mark.django_db(transaction=True)

@@ -66,7 +66,12 @@ class MaintenanceKeeper:
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        threading.Thread(target=self._keep, daemon=True).start()
+        """To be called before the server forks its workers.
+
+        A worker that is forked in the middle of a `Popen` keeps the pipe on which that waits.
+        """
+        self._process = _maintain()
+        threading.Thread(target=self._keep, args=[self._process], daemon=True).start()
 
     def stop(self) -> None:
         self._stopping.set()
@@ -77,12 +82,18 @@ class MaintenanceKeeper:
             except subprocess.TimeoutExpired:
                 self._process.kill()  # what it was sending is reconciled later
 
-    def _keep(self) -> None:
-        while not self._stopping.is_set():
-            self._process = subprocess.Popen(
-                [sys.executable, "manage.py", "maintain", "--with-parent"], cwd=settings.BASE_DIR
-            )
-            status = self._process.wait()
-            if not self._stopping.is_set():
-                log.error("maintain ended with %s; it is started again", status)
-                self._stopping.wait(RESTART_AFTER)
+    def _keep(self, process: subprocess.Popen) -> None:
+        while True:
+            status = process.wait()
+            if self._stopping.is_set():
+                return
+            log.error("maintain ended with %s; it is started again", status)
+            if self._stopping.wait(RESTART_AFTER):
+                return
+            self._process = process = _maintain()
+
+
+def _maintain() -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "maintain", "--with-parent"], cwd=settings.BASE_DIR
+    )

@@ -1,4 +1,4 @@
-"""How often reports may come: per address, per host they are about, and altogether."""
+"""How often something may be asked for: by one address, about one host, and altogether."""
 
 import logging
 import math
@@ -25,12 +25,12 @@ class TooMany(ApiError):
     status_code = 429
     default_code = "rate_limited"
     default_detail = (
-        "There were too many reports. Wait as long as Retry-After says, then send it again."
+        "There were too many requests. Wait as long as Retry-After says, then send it again."
     )
 
 
 def check(rate: str, *key: str) -> None:
-    """Count one report against `rate` (such as `60/minute;400/hour`) for `key`.
+    """Count one request against `rate` (such as `60/minute;400/hour`) for `key`.
 
     Raises `TooMany`, with the whole seconds to wait, where it is one too many. Limits fail open:
     where Redis is away, this process counts for itself and says so in the log.

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from reports import rates
+from orgs import rates
 from tests.hub_process import free_port
 
 
