@@ -15,7 +15,7 @@ BATCH = 200  # reports read at once
 
 
 def as_json(organization: Organization) -> Iterator[str]:
-    """`{organization, members, domains, sites, integrations, reports}`, piece by piece."""
+    """`{organization, members, domains, sites, integrations, notices, reports}`, piece by piece."""
     integrations = Integration.objects.select_related("installation")
     parts: dict[str, Iterable[dict[str, Any]]] = {
         "members": _rows(organization.memberships.order_by("pk")),
@@ -25,6 +25,7 @@ def as_json(organization: Organization) -> Iterator[str]:
             _row(each) | {"installation": _row(each.installation)}
             for each in integrations.filter(organization=organization)
         ),
+        "notices": _rows(organization.notices.all()),
         "reports": _reports(organization),
     }
     yield f'{{"organization": {_dumped(_row(organization))}'

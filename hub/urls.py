@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path, re_path
+from django.views.generic import RedirectView
 
 from hub import errors, health
 from hub.limits import limited
@@ -38,6 +39,7 @@ urlpatterns = [
     path("login/github/callback/", limited(sign_in.complete), name="github_callback"),
     path("login/inactive/", sign_in.inactive, name="account_inactive"),
     path("logout/", sign_in.sign_out, name="account_logout"),
+    path("", RedirectView.as_view(pattern_name="settings")),
     path("settings/", include("hub.settings_pages.urls")),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),

@@ -27,14 +27,18 @@ class Operating(ReadOnly):
 
     @admin.action(description="Retry: try again now what waits, is held or has failed")
     def retry(self, request: HttpRequest, selected: QuerySet) -> None:
-        count = trying_again.try_all_again(self.deliveries(selected))
-        left = self.deliveries(selected).exclude(status=Delivery.Status.SENT).count()
+        rows = self.fixed(selected)
+        count = trying_again.try_all_again(self.deliveries(rows))
+        left = self.deliveries(rows).exclude(status=Delivery.Status.SENT).count()
         self.message_user(request, f"{count} tried again; {left} have not arrived.")
+        self.note(request, rows, "Retried.")
 
     @admin.action(description="Hold: stop what waits, until somebody retries it here")
     def hold(self, request: HttpRequest, selected: QuerySet) -> None:
-        count = trying_again.stop_all(self.deliveries(selected))
+        rows = self.fixed(selected)
+        count = trying_again.stop_all(self.deliveries(rows))
         self.message_user(request, f"{count} held.", messages.WARNING)
+        self.note(request, rows, "Held.")
 
 
 class Attempts(Looking, admin.TabularInline):
@@ -77,7 +81,7 @@ class IntegrationAdmin(Operating):
 
 @admin.register(Installation)
 class InstallationAdmin(Operating):
-    list_display = ["account", "github_id", "suspended_at", "limited_until", "created_at"]
+    list_display = ["account", "github_id", "suspended_at", "limited_until", "limit_left"]
     list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
     search_fields = ["account", "github_id"]
 

@@ -5,6 +5,7 @@ from django.db import transaction
 from integrations import asking, github_api, holds, sites
 from integrations.github_api import Person
 from integrations.issue_text import (
+    DEFAULT_TEMPLATE,
     PLACEHOLDER_LIMIT,
     TEMPLATE_LIMIT,
     is_within_limits,
@@ -104,7 +105,11 @@ def repositories(member: Membership, *, page: int) -> github_api.Page:
 
 
 def checked_template(template: str) -> str:
-    """The template, empty where it is blank. Raises `TemplateTooLong`, `UnknownPlaceholder`."""
+    """The template with plain line ends; empty where it is blank, or the default.
+
+    Raises `TemplateTooLong`, `UnknownPlaceholder`.
+    """
+    template = template.replace("\r\n", "\n")
     if not is_within_limits(template):
         raise TemplateTooLong
     if unknown := unknown_placeholder(template):
@@ -114,7 +119,7 @@ def checked_template(template: str) -> str:
             placeholder=placeholder,
             suggestion=suggestion,
         )
-    return template if template.strip() else ""
+    return "" if template.strip() in ("", DEFAULT_TEMPLATE.strip()) else template
 
 
 def _integration(organization: Organization) -> Integration:

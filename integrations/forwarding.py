@@ -79,6 +79,7 @@ def _try(delivery: Delivery, deadline: float) -> None:
         delivery.reconcile_later(str(error))
     else:
         delivery.succeed(issue.number, issue.url, adopted=found is not None)
+        delivery.integration.installation.note_limit(issue.limit_left)
         if not found:  # a list may be read where nothing can be written
             _lift_holds(delivery.integration)
 

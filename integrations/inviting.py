@@ -25,29 +25,31 @@ class BelongsElsewhere(ApiError):
 
 
 def invite(login: str, *, role: str, by: Membership) -> Membership:
-    """Give the GitHub account a place in the organization of `by`, an owner; or another role there.
+    """Offer the GitHub account a place in the organization of `by`, an owner; or another role there.
 
-    Whoever is alone in an empty organization moves; any other one has to be left first. Raises the
-    errors above, those of `orgs.members`, or `asking.CodeHostUnavailable`.
+    They have to agree at their next visit. Whoever is alone in an empty organization gives it up
+    for the question; any other one has to be left first. Raises the errors above, those of
+    `orgs.members`, or `asking.CodeHostUnavailable`.
     """
     members.require_owner(by)
     account = _account(login, by.organization)
     try:
-        return _place(account, role, by.organization)
+        return _place(account, role, by)
     except IntegrityError:  # of two invitations at once, the other one came first
         raise members.AlreadyAMember(f"{account.login} was added a moment ago.") from None
 
 
 @transaction.atomic
-def _place(account: github_api.Person, role: str, organization: Organization) -> Membership:
+def _place(account: github_api.Person, role: str, by: Membership) -> Membership:
+    organization = by.organization
     known = Membership.objects.select_for_update().filter(github_id=account.github_id).first()
     if known and known.organization_id == organization.pk:
-        members.change_role(known, role)
+        members.change_role(known, role, by=by)
         return known
     former = _leave_behind(known) if known else None
     membership = known or Membership(github_id=account.github_id)
     membership.organization, membership.role = organization, role
-    membership.login = account.login
+    membership.login, membership.invited_by = account.login, by.login
     membership.save()
     if former:
         former.delete()

@@ -16,9 +16,10 @@ from orgs.models import Organization
 from reports.models import Report
 
 PAGE = 50
+BATCH = 500  # of all reports, for a table
 NONE = "none"  # the status of a report that has no delivery
 STATUSES = [NONE, *Delivery.Status.values]
-LONGEST_SEARCH = 200
+LONGEST_SEARCH = 2048  # an address fits in
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
 SHOWN = ["id", "received_at", "doc_url", "kind", "summary", "agent_name", "times_reported"]
@@ -89,19 +90,19 @@ def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield "q", f"At most {LONGEST_SEARCH} characters, none of them NUL."
 
 
-def page(organization: Organization, asked: Mapping[str, str]) -> Page:
-    """The reports that `asked` (without `faults`) is about, at most `PAGE`, in two queries."""
-    found = list(_received(organization, asked).only(*SHOWN)[: PAGE + 1])
-    more, found = len(found) > PAGE, found[:PAGE]
+def page(organization: Organization, asked: Mapping[str, str], *, size: int = PAGE) -> Page:
+    """The reports that `asked` (without `faults`) is about, at most `size`, in two queries."""
+    found = list(_received(organization, asked).only(*SHOWN)[: size + 1])
+    more, found = len(found) > size, found[:size]
     following = str(Cursor(found[-1].received_at, found[-1].id)) if more else None
     return Page(_with_deliveries(found), following)
 
 
 def everything(organization: Organization, asked: Mapping[str, str]) -> Iterator[Received]:
-    """All the reports that `asked` is about, from its cursor on, read a page at a time."""
+    """All the reports that `asked` is about, from its cursor on, `BATCH` at a time."""
     following: str | None = asked.get("cursor", "")
     while following is not None:
-        found = page(organization, {**asked, "cursor": following})
+        found = page(organization, {**asked, "cursor": following}, size=BATCH)
         yield from found.reports
         following = found.following
 
@@ -115,7 +116,8 @@ def _filtered(reports: QuerySet[Report], asked: Mapping[str, str]) -> QuerySet[R
     if kind := asked.get("kind"):
         reports = reports.filter(kind=kind)
     if text := asked.get("q"):
-        reports = reports.filter(Q(summary__icontains=text) | Q(doc_url__icontains=text))
+        in_address = Q(doc_url__icontains=text) | Q(canonical_url__icontains=text)
+        reports = reports.filter(Q(summary__icontains=text) | in_address)
     if status := asked.get("status"):
         delivery = Delivery.objects.filter(report=OuterRef("pk"))
         delivered = Exists(delivery if status == NONE else delivery.filter(status=status))

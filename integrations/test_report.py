@@ -4,9 +4,13 @@ import secrets
 
 from integrations.models import Integration
 from integrations.sites import NotConfigured
+from orgs import rates
 from orgs.errors import ApiError
 from orgs.models import Domain, Organization, Site
 from reports import intake, shape
+
+AGENT = "Docs Feedback Hub"
+RATE = "5/minute;50/day"  # real issues in a real repository
 
 
 class NoClaim(ApiError):
@@ -33,11 +37,12 @@ def send(organization: Organization, page: str = "") -> intake.Receipt:
     mine = pages(organization)
     if not mine:
         raise NoClaim
+    rates.check(RATE, "test", organization.pk)
     body = shape.Body.model_validate(
         {
             "protocol_version": "0",
             "doc_url": page if page in mine else mine[0],
-            "agent": {"name": "Docs Feedback Hub"},
+            "agent": {"name": AGENT},
             "report": {
                 "kind": "other",
                 "summary": "Test report: this is how reports arrive",

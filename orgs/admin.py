@@ -52,7 +52,8 @@ class UserAdmin(ReadOnly):
     readonly_fields = ["username", "is_staff", "is_superuser", "date_joined", "last_login"]
 
     def has_change_permission(self, request: HttpRequest, obj=None) -> bool:
-        return admin.ModelAdmin.has_change_permission(self, request, obj)
+        """Nobody shuts themselves out."""
+        return obj != request.user and admin.ModelAdmin.has_change_permission(self, request, obj)
 
 
 @admin.register(Organization)
@@ -94,13 +95,15 @@ class DomainAdmin(ReadOnly):
     @admin.action(description="Re-verify: look at the DNS record now")
     def reverify(self, request: HttpRequest, selected: QuerySet) -> None:
         until = time.monotonic() + PATIENCE
+        rows = self.fixed(selected)
         found = reverification.run(
-            Domain.objects.filter(pk__in=selected.values("pk")),
+            Domain.objects.filter(pk__in=rows),
             fresh=timedelta(0),
             go_on=lambda: time.monotonic() < until,
         )
         counts = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
         self.message_user(request, f"{found.total()} looked at: {counts or 'nothing'}.")
+        self.note(request, rows, "Re-verified.")
 
 
 @admin.register(EarlierChallenge)

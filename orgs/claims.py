@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 
-from orgs import clock, hosts
+from orgs import clock, hosts, rates
 from orgs.models import Domain, Organization
 from orgs.models.domain import CHALLENGE_LIFETIME
 
@@ -15,9 +15,10 @@ def claim_domain(organization: Organization, text: str) -> tuple[Domain, bool]:
     """The organization's claim of the name in `text`, in any spelling; and whether it is new.
 
     A claim that was never proved in time gets another value to publish. Raises
-    `hosts.NotClaimable`.
+    `hosts.NotClaimable`, `rates.TooMany`.
     """
     name = _claimable(text)
+    rates.check(settings.HUB_ASKING_RATE, "claim", organization.pk)
     domain, is_new = Domain.objects.get_or_create(
         organization=organization,
         name=name,

@@ -2,6 +2,7 @@
 
 from django.db import transaction
 
+from orgs import members
 from orgs.models import Membership, Organization, User
 
 
@@ -11,11 +12,11 @@ class NotConfirmed(Exception):
 
 def organization_that_goes(user: User) -> Organization | None:
     """The organization that would be left without an owner, and so goes along with this one."""
-    own = Membership.objects.select_related("organization").filter(user=user).first()
-    if own is None or own.role != Membership.Role.OWNER:
+    owned = Membership.objects.owners().select_related("organization")
+    own = owned.filter(user=user).first()
+    if own is None or own.organization.memberships.owners().exclude(pk=own.pk).exists():
         return None
-    others = own.organization.memberships.filter(role=Membership.Role.OWNER).exclude(pk=own.pk)
-    return None if others.exists() else own.organization
+    return own.organization
 
 
 def name_to_type(user: User) -> str:
@@ -31,15 +32,18 @@ def leave(user: User, name: str) -> None:
     """Delete an account with its tokens, and the organization too with its last owner.
 
     Everything that hangs on the organization goes: claims, integration, deliveries, and the
-    accounts of all its members. The reports that it has received stay, without its name.
+    accounts of all its members; whoever was only invited goes on alone. The reports that it has
+    received stay, without its name.
     Raises `NotConfirmed` unless `name` is what `name_to_type` says by now.
     """
     _wait_for_others_who_leave(user)
     if name != name_to_type(user):
         raise NotConfirmed(f"Type {name_to_type(user)} to delete it.")
     if organization := organization_that_goes(user):
-        members = User.objects.filter(membership__organization=organization)
-        members.exclude(is_staff=True).delete()  # an operator stays one
+        for invited in organization.memberships.exclude(invited_by="").exclude(user=None):
+            members.go_alone(invited)
+        theirs = User.objects.filter(membership__organization=organization)
+        theirs.exclude(is_staff=True).delete()  # an operator stays one
         organization.delete()
     Membership.objects.filter(user=user).delete()
     User.objects.filter(pk=user.pk).delete()

@@ -26,7 +26,8 @@ class AlreadyAMember(ApiError):
 def welcome(user: User, *, github_id: int, login: str) -> Membership:
     """The place of somebody who has just signed in with this GitHub account.
 
-    The one that the account has, perhaps by an invitation; else it owns a new organization.
+    The one that the account has, perhaps by an invitation that waits for a yes; else it owns a
+    new organization.
     """
     membership = Membership.objects.select_for_update().filter(github_id=github_id).first()
     if membership is None:
@@ -53,16 +54,35 @@ def remove(membership: Membership, *, by: Membership) -> None:
     _require_another_owner(gone)
     if gone.user_id is None:
         gone.delete()
-        return
-    gone.organization = Organization.objects.create(name=gone.login)
-    gone.role = Membership.Role.OWNER
-    gone.save(update_fields=["organization", "role"])
+    else:
+        go_alone(gone)
+
+
+def go_alone(membership: Membership) -> None:
+    """On, as the owner of a new and empty organization."""
+    membership.organization = Organization.objects.create(name=membership.login)
+    membership.role, membership.invited_by = Membership.Role.OWNER, ""
+    membership.save(update_fields=["organization", "role", "invited_by"])
+
+
+def join(membership: Membership) -> None:
+    """Agree to the invitation."""
+    membership.invited_by = ""
+    membership.save(update_fields=["invited_by"])
 
 
 @transaction.atomic
-def change_role(membership: Membership, role: str) -> None:
-    """Raises `AlreadyAMember` where it is so already, and `LastOwner`."""
-    _lock(membership.organization_id)
+def decline(membership: Membership) -> None:
+    """Say no to the invitation, and go on alone."""
+    membership.organization.tell(f"{membership.login} has declined the invitation.")
+    go_alone(membership)
+
+
+@transaction.atomic
+def change_role(membership: Membership, role: str, *, by: Membership) -> None:
+    """Raises `NotAnOwner`, `AlreadyAMember` where it is so already, and `LastOwner`."""
+    _lock(by.organization_id)
+    require_owner(by)
     membership.refresh_from_db()
     if membership.role == role:
         raise AlreadyAMember(f"{membership.login} is {in_words(role)} already.")
@@ -73,8 +93,8 @@ def change_role(membership: Membership, role: str) -> None:
 
 def require_owner(member: Membership) -> None:
     """Raises `NotAnOwner` where the member is none, or none any more."""
-    owners = Membership.objects.filter(role=Membership.Role.OWNER)
-    if not owners.filter(pk=member.pk, organization=member.organization_id).exists():
+    owners = Membership.objects.owners().filter(organization=member.organization_id)
+    if not owners.filter(pk=member.pk).exists():
         raise NotAnOwner
 
 
@@ -83,10 +103,8 @@ def in_words(role: str) -> str:
 
 
 def _require_another_owner(membership: Membership) -> None:
-    others = Membership.objects.filter(
-        organization=membership.organization_id, role=Membership.Role.OWNER
-    ).exclude(pk=membership.pk)
-    if membership.role == Membership.Role.OWNER and not others.exists():
+    owners = Membership.objects.owners().filter(organization=membership.organization_id)
+    if owners.filter(pk=membership.pk).exists() and owners.count() == 1:
         raise LastOwner(
             f"{membership.login} is the last owner. Make somebody else an owner first, or delete "
             "the organization with the account."

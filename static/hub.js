@@ -17,34 +17,42 @@ for (const place of document.querySelectorAll(".copyable")) {
       say(button, "Copied");
     } catch {
       getSelection().selectAllChildren(value);
-      say(button, "Press Ctrl+C");
+      say(button, "Selected: copy it with your keyboard");
     }
   });
   place.append(button);
 }
 
+// Shown on the button, and read out.
 function say(button, text) {
   button.textContent = text;
-  button.setAttribute("aria-live", "polite");
-  setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  heard.textContent = text;
+  setTimeout(() => { button.textContent = "Copy"; heard.textContent = ""; }, 3000);
 }
 
+const heard = document.createElement("p");
+heard.className = "hidden";
+heard.setAttribute("role", "status");
+document.body.append(heard);
+
 // Sends a form as its button would, and takes one part of the page that is answered.
+const last = new WeakMap();
 async function refresh(form, part, extra = {}) {
+  last.get(form)?.abort();
+  const { signal } = last.set(form, new AbortController()).get(form);
   const body = new FormData(form);
   for (const [name, value] of Object.entries(extra)) body.set(name, value);
-  const asked = form.method === "post" ? { method: "POST", body } : {};
+  const asked = form.method === "post" ? { method: "POST", body, signal } : { signal };
   const answer = await fetch(form.action, asked);
-  if (!answer.ok) return false;
+  if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const fresh = page.querySelector(part);
   const shown = document.querySelector(part);
-  if (!fresh || !shown) return false;
-  if (fresh.textContent.trim() !== shown.textContent.trim()) {
+  if (fresh && shown && fresh.textContent.trim() !== shown.textContent.trim()) {
     shown.replaceChildren(...fresh.childNodes);
-    return true;
   }
-  return false;
+  const [checked, now] = [document.querySelector("#checked"), page.querySelector("#checked")];
+  if (checked && now) checked.textContent = now.textContent;
 }
 
 // <form data-live="#preview" data-button="preview">: the part follows what is typed.
@@ -58,12 +66,14 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 }
 
 // <form data-again="15" data-part="#state">: sent again every so many seconds while the page is
-// seen, for ten minutes, or until the part says that it is done.
+// seen, for ten minutes, or until the part says that it is done; then the rest of the page follows.
 for (const form of document.querySelectorAll("form[data-again]")) {
   const end = Date.now() + 10 * 60 * 1000;
   const timer = setInterval(async () => {
-    const part = document.querySelector(form.dataset.part);
-    if (Date.now() > end || part.querySelector("[data-done]")) return clearInterval(timer);
+    if (Date.now() > end) return clearInterval(timer);
     if (!document.hidden) await refresh(form, form.dataset.part).catch(() => {});
+    if (!document.querySelector(`${form.dataset.part} [data-done]`)) return;
+    clearInterval(timer);
+    location.reload();
   }, Number(form.dataset.again) * 1000);
 }

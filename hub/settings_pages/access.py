@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 
 from orgs.models import Membership, User
@@ -19,12 +21,28 @@ class MemberRequest(HttpRequest):
 
 
 def members_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Visitors sign in first; to whoever belongs to no organization there is no such page."""
+    """Visitors sign in first; whoever is invited answers first.
+
+    To whoever belongs to no organization there is no such page.
+    """
+
+    @with_membership
+    @wraps(view)
+    def of_a_member(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
+        if request.membership.invited_by:
+            return redirect("invitation")
+        return view(request, *args, **kwargs)
+
+    return of_a_member
+
+
+def with_membership(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """As `members_only`, for those too who are invited only."""
 
     @never_cache
     @login_required
     @wraps(view)
-    def of_a_member(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
+    def with_a_place(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
         known = Membership.objects.select_related("organization")
         membership = known.filter(user=request.user).first()
         if membership is None:
@@ -32,4 +50,23 @@ def members_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRes
         request.membership = membership
         return view(request, *args, **kwargs)
 
-    return of_a_member
+    return with_a_place
+
+
+def only_post(page: str) -> Callable[[Callable[..., HttpResponseBase]], Any]:
+    """A form's target: whoever comes by its address (after a sign-in, say) is led to its page.
+
+    `page` is the name of that page's address, which takes the same arguments.
+    """
+
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        @members_only
+        @wraps(view)
+        def posted(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
+            if request.method == "POST":
+                return view(request, *args, **kwargs)
+            return redirect(page, *args, **kwargs)
+
+        return posted
+
+    return decorate

@@ -6,10 +6,9 @@ from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from hub import export
-from hub.settings_pages.access import MemberRequest, members_only
+from hub.settings_pages.access import MemberRequest, members_only, only_post, with_membership
 from integrations import inviting
 from orgs import members
 from orgs.errors import ApiError
@@ -25,7 +24,7 @@ class MemberForm(forms.Form):
     login = forms.CharField(
         max_length=100,
         label="GitHub login",
-        help_text="Such as octocat. They join at their next sign-in.",
+        help_text="Such as octocat. They are asked at their next visit.",
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
     )
     role = forms.ChoiceField(
@@ -47,7 +46,11 @@ class ThemeForm(forms.Form):
 
 @members_only
 def account(request: MemberRequest) -> HttpResponse:
-    """Who belongs to the organization; the form adds somebody."""
+    """Who belongs to the organization; an owner's form invites somebody."""
+    is_owner = request.membership.role == Membership.Role.OWNER
+    if request.method == "POST" and not is_owner:
+        messages.error(request, members.NotAnOwner.default_detail)
+        return redirect("account")
     form = MemberForm(request.POST or None)
     if form.is_valid():
         wanted = form.cleaned_data
@@ -56,18 +59,59 @@ def account(request: MemberRequest) -> HttpResponse:
         except ApiError as error:
             form.add_error("login", str(error.detail))
         else:
-            messages.success(request, f"{added.login} is {members.in_words(added.role)} now.")
+            messages.success(request, _welcome(added))
             return redirect("account")
     organization = request.membership.organization
     context = {
         "form": form,
         "theme_form": ThemeForm(initial={"theme": request.COOKIES.get("theme", SYSTEM)}),
         "me": request.membership,
-        "is_owner": request.membership.role == Membership.Role.OWNER,
+        "is_owner": is_owner,
         "organization": organization,
         "members": organization.memberships.order_by("-role", "login"),
     }
     return render(request, "hub/account.html", context)
+
+
+def _welcome(added: Membership) -> str:
+    role = members.in_words(added.role)
+    if not added.invited_by:
+        return f"{added.login} is {role} now."
+    return f"{added.login} is invited as {role}. They are asked at their next visit."
+
+
+@members_only
+def change_role(request: MemberRequest, member_id: int) -> HttpResponse:
+    """An owner becomes a member, or the other way round."""
+    mine = Membership.objects.filter(organization=request.membership.organization)
+    changed = get_object_or_404(mine, pk=member_id)
+    if request.method == "POST":
+        role = "member" if changed.role == Membership.Role.OWNER else "owner"
+        try:
+            members.change_role(changed, role, by=request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+        else:
+            messages.success(request, f"{changed.login} is {members.in_words(role)} now.")
+    return redirect("account")
+
+
+@with_membership
+def invitation(request: MemberRequest) -> HttpResponse:
+    """Asks whoever was invited; until they agree, nothing of theirs is the organization's."""
+    mine = request.membership
+    if not mine.invited_by:
+        return redirect("settings")
+    if request.method != "POST":
+        return render(request, "hub/invitation.html", {"membership": mine})
+    name = mine.organization.name
+    if "join" in request.POST:
+        members.join(mine)
+        messages.success(request, f"You belong to {name} now.")
+    else:
+        members.decline(mine)
+        messages.success(request, f"You have not joined {name}.")
+    return redirect("settings")
 
 
 @members_only
@@ -89,8 +133,7 @@ def remove(request: MemberRequest, member_id: int) -> HttpResponse:
     return redirect("account")
 
 
-@require_POST
-@members_only
+@only_post("account")
 def theme(request: MemberRequest) -> HttpResponse:
     """Kept in a cookie of this browser, and nowhere else."""
     form = ThemeForm(request.POST)

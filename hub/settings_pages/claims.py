@@ -7,9 +7,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
 
-from hub.settings_pages.access import MemberRequest, members_only
+from hub.settings_pages.access import MemberRequest, members_only, only_post
+from hub.settings_pages.overview import next_task
 from integrations import sites
 from orgs import claims as domain_claims
 from orgs import hosts, verification
@@ -67,17 +67,19 @@ def new(request: MemberRequest) -> HttpResponse:
 def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     """A claim and its state; for a domain, the record to publish, and what DNS answered last."""
     found = _find(request, claim_id)
+    following = next_task(request.membership.organization)
     if isinstance(found, Site):
-        return render(request, "hub/site.html", {"site": found})
+        return render(request, "hub/site.html", {"site": found, "next": following})
     if request.method == "POST":
         request.session[ANSWER] = {found.id: _checked(found)}
         return redirect("settings-claim", found.id)
-    hint = "" if found.verified_at else request.session.get(ANSWER, {}).get(found.id, "")
-    return render(request, "hub/domain.html", {"domain": found, "hint": hint, **_record(found)})
+    recall = request.session.pop if found.verified_at else request.session.get
+    hint = recall(ANSWER, {}).get(found.id)
+    context = {"domain": found, "hint": hint, "next": following, **_record(found)}
+    return render(request, "hub/domain.html", context)
 
 
-@members_only
-@require_POST
+@only_post("settings-claim")
 def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
     """Reports about it are refused from now on, or taken again."""
     found = _find(request, claim_id)
@@ -104,7 +106,7 @@ def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
 
 def _claimed(organization: Organization, address: str) -> Domain | Site:
     """A site where the address is below the pages host, else a domain."""
-    url = address if "//" in address else f"https://{address}"
+    url = address if "://" in address or address.startswith("//") else f"https://{address}"
     host = _host(url)
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
     if host and (host == pages or hosts.is_user_site(host, pages_host=pages)):
@@ -121,9 +123,9 @@ def _host(url: str) -> str:
 
 
 def _checked(domain: Domain) -> str:
-    """What DNS answers, in words; empty where the record is there."""
+    """What DNS answers, in words."""
     try:
-        return verification.check(domain).hint
+        return verification.check(domain).hint or "The record is there."
     except ApiError as error:
         return str(error.detail)
     except verification.Gone:

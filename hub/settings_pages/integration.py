@@ -7,16 +7,16 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
 
-from hub.settings_pages.access import MemberRequest, members_only
-from hub.settings_pages.overview import integration_of
+from hub.settings_pages.access import MemberRequest, members_only, only_post
+from hub.settings_pages.overview import integration_of, next_task
 from hub.settings_pages.previews import previews
 from integrations import api, configuration, holds, installation
 from integrations.issue_text import DEFAULT_TEMPLATE, PLACEHOLDERS
 from integrations.models import Integration
+from orgs import rates
 from orgs.errors import ApiError
-from orgs.models import Membership, User
+from orgs.models import Membership, Site, User
 
 PAGE = "settings-integration"
 
@@ -65,6 +65,8 @@ def integration(request: MemberRequest) -> HttpResponse:
     only_looks = request.POST.keys() & {"preview", "live", "page"}
     if request.method == "POST" and not only_looks:
         form = IntegrationForm(request.POST)
+        if form.is_valid() and "sure" not in request.POST and (lost := _lost(mine, form)):
+            return render(request, "hub/switch.html", {"form": form, "mine": mine, "lost": lost})
         if form.is_valid() and (saved := form.save(request.membership)):
             messages.success(request, f"Issues go to {saved.repository} now.")
             return redirect(PAGE)
@@ -75,17 +77,21 @@ def integration(request: MemberRequest) -> HttpResponse:
     context = {
         "form": form,
         "integration": mine,
+        "next": next_task(request.membership.organization),
         "other_page": _offer_repositories(request, form),
         **_preview(request, form),
     }
     return render(request, "hub/integration.html", context)
 
 
-@members_only
-@require_POST
+@only_post(PAGE)
 def install(request: MemberRequest) -> HttpResponse:
     """On to GitHub, to install the app or to use an installation that is there."""
-    begun = installation.begin(request.membership)
+    try:
+        begun = installation.begin(request.membership)
+    except rates.TooMany as error:
+        messages.error(request, str(error.detail))
+        return redirect(PAGE)
     existing = "existing" in request.POST
     return redirect(begun.use_existing_url if existing else begun.install_url)
 
@@ -110,8 +116,7 @@ def callback(request: HttpRequest) -> HttpResponseBase:
     return redirect(PAGE)
 
 
-@members_only
-@require_POST
+@only_post(PAGE)
 def try_again(request: MemberRequest) -> HttpResponse:
     try:
         saved = configuration.try_again(request.membership)
@@ -122,8 +127,7 @@ def try_again(request: MemberRequest) -> HttpResponse:
     return redirect(PAGE)
 
 
-@members_only
-@require_POST
+@only_post(PAGE)
 def pause(request: MemberRequest) -> HttpResponse:
     if mine := integration_of(request.membership.organization):
         holds.pause(mine)
@@ -131,8 +135,7 @@ def pause(request: MemberRequest) -> HttpResponse:
     return redirect(PAGE)
 
 
-@members_only
-@require_POST
+@only_post(PAGE)
 def resume(request: MemberRequest) -> HttpResponse:
     if mine := integration_of(request.membership.organization):
         count = holds.end_pause(mine)
@@ -152,6 +155,12 @@ def disconnect(request: MemberRequest) -> HttpResponse:
         messages.success(request, f"{mine.repository} gets no issues any more.")
         return redirect(PAGE)
     return render(request, "hub/disconnect.html", {"integration": mine})
+
+
+def _lost(mine: Integration, form: IntegrationForm) -> list[Site]:
+    """The sites that would not be claimed any more, since another repository publishes them."""
+    live = Site.objects.live().filter(organization=mine.organization_id)
+    return list(live.exclude(repository__iexact=form.cleaned_data["repository"]))
 
 
 def _stored(mine: Integration) -> dict[str, str]:

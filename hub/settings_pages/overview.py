@@ -12,7 +12,7 @@ from hub.settings_pages import tasks, weeks
 from hub.settings_pages.access import MemberRequest, members_only
 from hub.settings_pages.states import State, state_of
 from integrations.models import Delivery, Integration
-from orgs.models import Organization
+from orgs.models import Domain, Organization, Site
 from reports.models import Report
 
 LATEST = 5
@@ -31,9 +31,7 @@ def overview(request: MemberRequest) -> HttpResponse:
     """Twelve queries, however much there is."""
     mine = request.membership.organization
     integration = integration_of(mine)
-    domains = list(mine.domains.order_by("name"))
-    sites = list(mine.sites.order_by("host", "path"))
-    deliveries = _by_status(mine)
+    domains, sites, deliveries = _claims_and_deliveries(mine)
     to_do = tasks.set_up(integration, domains, sites=sites, deliveries=deliveries)
     context: dict[str, Any] = {
         "membership": request.membership,
@@ -58,6 +56,21 @@ def integration_of(organization: Organization) -> Integration | None:
     """With its installation."""
     known = Integration.objects.select_related("installation")
     return known.filter(organization=organization).first()
+
+
+def next_task(organization: Organization) -> tasks.Task | None:
+    """What is to do now until all is set up; None where that is done, or waits for something."""
+    domains, sites, deliveries = _claims_and_deliveries(organization)
+    integration = integration_of(organization)
+    to_do = tasks.set_up(integration, domains, sites=sites, deliveries=deliveries)
+    return next((each for each in to_do if each.state is tasks.State.TO_DO), None)
+
+
+def _claims_and_deliveries(
+    mine: Organization,
+) -> tuple[list[Domain], list[Site], dict[str, int]]:
+    sites = list(mine.sites.order_by("host", "path"))
+    return list(mine.domains.order_by("name")), sites, _by_status(mine)
 
 
 def _by_status(organization: Organization) -> dict[str, int]:

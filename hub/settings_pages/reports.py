@@ -8,10 +8,9 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from hub.settings_pages import csv_lines
-from hub.settings_pages.access import MemberRequest, members_only
+from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.states import IN_WORDS, state_of
 from integrations import report_list, trying_again
 from integrations.models import Delivery
@@ -104,8 +103,7 @@ def raw(request: MemberRequest, report_id: str) -> HttpResponse:
     return answer
 
 
-@require_POST
-@members_only
+@only_post("report")
 def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
     """*Try again*: one more try now, and the page says what came of it."""
     delivery = _delivery(_report(request, report_id))

@@ -43,7 +43,8 @@ def sent(request: MemberRequest, report_id: str) -> HttpResponse:
     mine = Delivery.objects.filter(report__organization=request.membership.organization)
     if not is_id(report_id):
         raise Http404
-    delivery = mine.select_related("report", "integration").filter(report=report_id).first()
+    ours = mine.filter(report__agent_name=test_report.AGENT)
+    delivery = ours.select_related("report", "integration").filter(report=report_id).first()
     if delivery is None:
         raise Http404
     return render(request, "hub/tested.html", {"delivery": delivery, "took": _took(delivery)})

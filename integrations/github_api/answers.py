@@ -40,6 +40,12 @@ def raise_for_limit(answer: Answer) -> None:
         raise Limited(NONSENSE)
 
 
+def limit_left(answer: Answer) -> int | None:
+    """How many calls are left in this hour; None where the answer does not say."""
+    text = answer.headers.get("x-ratelimit-remaining", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else None
+
+
 @contextmanager
 def making_sense() -> Iterator[None]:
     """For what makes nothing: an answer of another shape than GitHub's is as good as none."""

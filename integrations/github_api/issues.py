@@ -11,7 +11,7 @@ from django.conf import settings
 
 from integrations import bounded
 from integrations.github_api import tokens
-from integrations.github_api.answers import Answer, raise_for_limit
+from integrations.github_api.answers import Answer, limit_left, raise_for_limit
 from integrations.github_api.errors import (
     Blocked,
     OutcomeUnknown,
@@ -26,8 +26,11 @@ PAGE = 100
 
 
 class Issue(NamedTuple):
+    """Where it is; `limit_left`: how many calls GitHub still allows this hour, where it said so."""
+
     number: int
     url: str
+    limit_left: int | None = None
 
 
 def create_issue(repository: Repository, title: str, body: str, *, deadline: float) -> Issue:
@@ -81,7 +84,8 @@ def _made(answer: Answer, repository: Repository) -> Issue:
     ):
         number = answer.body["number"]
         url = answer.body.get("html_url")
-        return Issue(number, url or f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}")
+        url = url or f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}"
+        return Issue(number, url, limit_left(answer))
     _raise_for_refusal(answer, repository)
     raise OutcomeUnknown(f"GitHub answered {answer.status}, without an issue.")
 

@@ -24,6 +24,8 @@ class Migration(migrations.Migration):
                 ('account', models.CharField(help_text='The login it is installed on.', max_length=255)),
                 ('suspended_at', models.DateTimeField(blank=True, null=True)),
                 ('limited_until', models.DateTimeField(blank=True, help_text='Nothing is sent before: GitHub asked for it, or we pace.', null=True)),
+                ('limit_left', models.PositiveIntegerField(blank=True, help_text='How many calls GitHub still allowed when it last said so.', null=True)),
+                ('limit_seen_at', models.DateTimeField(blank=True, null=True)),
                 ('asked_about_at', models.DateTimeField(blank=True, db_index=True, help_text='When GitHub was last asked how it is.', null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],

@@ -41,6 +41,10 @@ class Installation(models.Model):
     limited_until = models.DateTimeField(
         null=True, blank=True, help_text="Nothing is sent before: GitHub asked for it, or we pace."
     )
+    limit_left = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How many calls GitHub still allowed when it last said so."
+    )
+    limit_seen_at = models.DateTimeField(null=True, blank=True)
     asked_about_at = models.DateTimeField(
         null=True, blank=True, db_index=True, help_text="When GitHub was last asked how it is."
     )
@@ -54,6 +58,12 @@ class Installation(models.Model):
     def ask_about_later(self) -> None:
         """It is being asked about now, whatever the answer will be."""
         Installation.objects.filter(pk=self.pk).update(asked_about_at=clock.now())
+
+    def note_limit(self, left: int | None) -> None:
+        """What GitHub said is left of this hour's calls."""
+        if left is not None:
+            seen = {"limit_left": left, "limit_seen_at": clock.now()}
+            Installation.objects.filter(pk=self.pk).update(**seen)
 
     def leave_alone_for(self, wait: timedelta) -> None:
         """No process calls GitHub for this installation before `wait` has passed."""

@@ -45,6 +45,15 @@ class Notice(models.Model):
         return self.text
 
 
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    def joined(self):
+        """Without those who have been invited and have not agreed."""
+        return self.filter(invited_by="")
+
+    def owners(self):
+        return self.joined().filter(role=Membership.Role.OWNER)
+
+
 class Membership(models.Model):
     """A GitHub account's place in an organization. An account belongs to exactly one."""
 
@@ -64,6 +73,13 @@ class Membership(models.Model):
     github_id = models.BigIntegerField(unique=True)
     login = models.CharField(max_length=255)
     role = models.CharField(max_length=10, choices=Role, default=Role.MEMBER)
+    invited_by = models.CharField(
+        max_length=255,
+        blank=True,
+        help_text="Who has invited them; empty once they have joined, and may do something.",
+    )
+
+    objects = MembershipQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -6,7 +6,8 @@ import pytest
 from django.test import Client
 
 from integrations.models import Attempt, Delivery
-from orgs.models import Membership
+from orgs import members
+from orgs.models import Membership, User
 from reports.models import Report
 from tests import build
 
@@ -37,22 +38,22 @@ def as_bob(acme) -> Client:
     return client
 
 
-def test_members_are_listed_with_those_who_have_not_come_yet(client, acme, alice):
-    Membership.objects.create(organization=acme, github_id=3, login="charlie")
+def test_members_are_listed_with_those_who_have_not_agreed_yet(client, acme, alice):
+    Membership.objects.create(organization=acme, github_id=3, login="charlie", invited_by="alice")
 
     page = text_of(client.get(PAGE))
 
     assert "alice (you)" in page
     assert "Owner" in page
     assert "charlie" in page
-    assert page.count("Has not signed in yet") == 1
+    assert page.count("Invited by alice") == 1
 
 
-def test_an_owner_adds_somebody_by_their_login(client, acme, alice):
+def test_an_owner_invites_somebody_by_their_login(client, acme, alice):
     answer = client.post(PAGE, {"login": "bob", "role": "member"}, follow=True)
 
     assert answer.redirect_chain == [(PAGE, 302)]
-    assert "bob is a member now." in text_of(answer)
+    assert "bob is invited as a member. They are asked at their next visit." in text_of(answer)
     assert acme.memberships.get(login="bob").role == "member"
 
 
@@ -78,12 +79,77 @@ def test_a_refusal_keeps_what_was_typed(client, acme, alice, typed, said):
 def test_a_member_adds_and_removes_nobody(acme, alice):
     bob = as_bob(acme)
 
-    assert "Add a member" not in text_of(bob.get(PAGE))
-    assert "Only an owner" in text_of(bob.post(PAGE, {"login": "charlie", "role": "owner"}))
+    assert "Invite a member" not in text_of(bob.get(PAGE))
+    refused = bob.post(PAGE, {"login": "charlie", "role": "owner"}, follow=True)
+    changed = bob.post(f"{PAGE}members/{alice.pk}/role/", follow=True)
+    assert "Only an owner" in text_of(refused)
+    assert "Only an owner" in text_of(changed)
     removed = bob.post(f"{PAGE}members/{alice.pk}/remove/", follow=True)
 
     assert "Only an owner" in text_of(removed)
     assert acme.memberships.count() == 2
+
+
+def test_an_owner_changes_a_role(client, acme, alice):
+    as_bob(acme)
+    bob = acme.memberships.get(login="bob")
+
+    up = client.post(f"{PAGE}members/{bob.pk}/role/", follow=True)
+    down = client.post(f"{PAGE}members/{alice.pk}/role/", follow=True)
+
+    assert "bob is an owner now." in text_of(up)
+    assert "alice is a member now." in text_of(down)
+    assert set(acme.memberships.values_list("login", "role")) == {
+        ("alice", "member"),
+        ("bob", "owner"),
+    }
+
+
+@pytest.fixture
+def invited(acme, alice) -> Client:
+    """Bob, who has signed in and is asked whether he joins acme."""
+    Membership.objects.create(organization=acme, github_id=3, login="bob", invited_by="alice")
+    user = User.objects.create(username="bob")
+    members.welcome(user, github_id=3, login="bob")
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_whoever_is_invited_is_asked_before_anything_is_theirs(invited, acme):
+    asked = invited.get("/settings/claims/", follow=True)
+    api = build.api(build.token(User.objects.get(username="bob")))
+
+    assert "alice invites you to acme" in text_of(asked)
+    assert asked.redirect_chain == [("/settings/invitation/", 302)]
+    refused = api.get("/v1/orgs/me")
+    assert (refused.status_code, refused.json()["error"]) == (403, "not_joined")
+    assert "alice invites you to acme" in refused.json()["message"]
+    invited.post("/settings/claims/new/", {"address": "docs.bob.dev"})
+    assert acme.domains.count() == 1  # the one that acme had
+
+
+def test_a_yes_joins(invited, acme):
+    answer = invited.post("/settings/invitation/", {"join": "1"}, follow=True)
+
+    assert "You belong to acme now." in text_of(answer)
+    assert acme.memberships.joined().count() == 2
+
+
+def test_a_no_leads_to_an_organization_of_ones_own_and_the_inviting_one_is_told(invited, acme):
+    answer = invited.post("/settings/invitation/", {"decline": "1"}, follow=True)
+
+    assert "You have not joined acme." in text_of(answer)
+    assert "You are bob, owner of bob." in text_of(answer)
+    assert acme.memberships.count() == 1
+    assert acme.notices.get().text == "bob has declined the invitation."
+
+
+def test_whoever_is_not_invited_has_nothing_to_answer(client, acme, alice):
+    answer = client.post("/settings/invitation/", {"decline": "1"})
+
+    assert answer["Location"] == "/settings/"
+    assert acme.memberships.count() == 1
 
 
 def test_removing_asks_and_then_does(client, acme, alice):

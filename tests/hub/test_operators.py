@@ -8,6 +8,7 @@ from allauth.idp.oidc.models import Token
 from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -195,6 +196,14 @@ def test_an_operator_shuts_somebody_out(operator):
     assert build.api(value).get("/v1/orgs/me").status_code == 401
 
 
+def test_operators_do_not_shut_themselves_out(operator):
+    mine = User.objects.get(is_staff=True)
+
+    operator.post(f"{address(User)}{mine.pk}/change/", {"is_active": ""})
+
+    assert User.objects.get(pk=mine.pk).is_active
+
+
 def test_nobody_is_made_an_operator_by_a_form(operator):
     bob = build.member(build.organization(), "bob")
 
@@ -264,6 +273,26 @@ def test_retry_sends_what_stands_still(operator, client, code_host, model):
 
     assert "1 tried again; 0 have not arrived." in answer.content.decode()
     assert len(code_host.issues("acme/docs")) == 1
+    logged = LogEntry.objects.get()
+    assert logged.get_change_message() == "Retried."
+    assert logged.get_edited_object() == model.objects.get()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_action_counts_what_was_selected_though_the_filter_does_not_fit_it_any_more(
+    operator, client, code_host
+):
+    build.acme(code_host)
+    code_host.set_issues("acme/docs", False)
+    build.send(client)
+    chosen = {"action": "retry", "_selected_action": [Delivery.objects.get().pk]}
+    Delivery.objects.update(status="failed", held_for="")
+
+    answer = operator.post(f"{address(Delivery)}?status__exact=failed", chosen, follow=True)
+
+    assert Delivery.objects.get().status == "held"
+    assert "1 tried again; 1 have not arrived." in answer.content.decode()
+    assert LogEntry.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

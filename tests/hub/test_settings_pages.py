@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from hub.settings_pages import urls as settings_pages
 from hub.settings_pages import weeks
+from integrations.issue_text import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
 from orgs.models import Domain, Site
 from reports.models import Report
@@ -204,6 +205,107 @@ def test_disconnecting_asks_first(client, code_host):
 
     client.post("/settings/integration/disconnect/")
     assert Integration.objects.get().repository == ""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("looking", ["live", "preview", "page"])
+def test_looking_saves_nothing(client, code_host, looking):
+    owner = build.acme(code_host)
+    code_host.add_to_installation(build.installed(code_host), code_host.add_repository("acme", "b"))
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    before = Integration.objects.values().get()
+
+    form = {"repository": "acme/b", "issue_template": "half a sen", looking: "1"}
+    answer = client.post("/settings/integration/", form)
+
+    assert answer.status_code == 200
+    assert Integration.objects.values().get() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_another_repository_is_asked_about_where_sites_would_be_lost(client, code_host):
+    owner = build.acme(code_host)
+    site = build.site(owner, "acme.github.io", "/docs/")
+    code_host.add_to_installation(build.installed(code_host), code_host.add_repository("acme", "b"))
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    form = {"repository": "acme/b", "issue_template": "{summary}"}
+
+    asked = text_of(client.post("/settings/integration/", form))
+    assert "Change to acme/b?" in asked
+    assert "https://acme.github.io/docs/" in asked
+    assert Integration.objects.get().repository == "acme/docs"
+
+    done = client.post("/settings/integration/", {**form, "sure": "1"}, follow=True)
+    assert "Issues go to acme/b now." in text_of(done)
+    assert owner.sites.get(pk=site.pk).lapsed_at
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_default_template_is_not_frozen_by_a_form_that_shows_it(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+
+    shown = DEFAULT_TEMPLATE.replace("\n", "\r\n")  # as browsers send it
+    client.post("/settings/integration/", {"repository": "acme/docs", "issue_template": shown})
+
+    assert Integration.objects.get().issue_template == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_whose_record_is_gone_still_gets_its_diagnosis(alice, acme, dns):
+    claim = build.domain(acme, "docs.acme.com")
+    Domain.objects.update(lapses_at=timezone.now() + timedelta(days=3))
+    dns.txt("_hub-challenge.docs.acme.com.docs.acme.com", claim.record_value)
+
+    page = text_of(alice.post(f"/settings/claims/{claim.id}/", follow=True))
+
+    assert "Record gone" in page
+    assert "Leave the record where it is" not in page
+    assert "a second time" in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_checking_a_claim_that_is_fine_says_so(alice, acme, dns):
+    claim = build.domain(acme, "docs.acme.com")
+    dns.txt(claim.record_name, claim.record_value)
+
+    page = text_of(alice.post(f"/settings/claims/{claim.id}/", follow=True))
+
+    assert "The record is there." in page
+
+
+def test_what_is_to_do_next_is_one_button_away(alice, acme, code_host):
+    claim = build.domain(acme, "docs.acme.com")
+    without = text_of(alice.get(f"/settings/claims/{claim.id}/"))
+    build.integration(acme, code_host)
+
+    page = text_of(alice.get(f"/settings/claims/{claim.id}/"))
+
+    assert "Install the app</a>" in without
+    assert "Send a test report</a>" in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_so_many_test_reports_are_sent(client, code_host):
+    client.force_login(build.member(build.acme(code_host)))
+    page = {"page": "https://docs.acme.com/"}
+
+    answers = [client.post("/settings/test/", page) for _ in range(6)]
+
+    assert [each.status_code for each in answers] == [302] * 5 + [200]
+    assert "There were too many requests." in text_of(answers[-1])
+    assert len(code_host.issues("acme/docs")) == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_github_and_dns_are_asked_only_so_often(alice, acme, settings, dns):
+    settings.HUB_ASKING_RATE = "1/minute"
+    claim = build.domain(acme, "docs.acme.com", verified=False)
+
+    alice.post(f"/settings/claims/{claim.id}/")
+    refused = alice.post(f"/settings/claims/{claim.id}/", follow=True)
+
+    assert "There were too many requests." in text_of(refused)
 
 
 @pytest.mark.django_db(transaction=True)

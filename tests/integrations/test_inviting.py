@@ -151,7 +151,7 @@ def test_only_owners_add_and_remove(acme, alice, code_host):
 
 def test_who_is_an_owner_no_more_adds_nobody(acme, alice):
     build.member(acme, "bob")
-    members.change_role(Membership.objects.get(pk=alice.pk), "member")
+    members.change_role(alice, "member", by=alice)
 
     with pytest.raises(members.NotAnOwner):
         add("charlie", alice)
