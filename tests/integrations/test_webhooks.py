@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from integrations.models import Webhook
+from integrations.models import Installation, Webhook
 from tests import build
 from tests.integrations.world import delivery, integration
 
@@ -123,6 +124,18 @@ def test_a_webhook_without_an_id_is_refused(acme, code_host):
 
     assert post(body, sign(body), **{"X-GitHub-Delivery": ""}).status_code == 400
     assert delivery().status == "pending"
+
+
+def test_an_account_that_was_renamed_is_asked_about_soon(acme, code_host):
+    Installation.objects.update(asked_about_at=timezone.now())
+    installation = {"id": build.installed(code_host).id}
+    renamed = {"action": "renamed", "account": {"login": "initech"}, "installation": installation}
+    body = json.dumps(renamed).encode()
+
+    answer = post(body, sign(body), **{"X-GitHub-Event": "installation_target"})
+
+    assert answer.status_code == 202
+    assert Installation.objects.values_list("account", "asked_about_at").get() == ("initech", None)
 
 
 @pytest.mark.parametrize("event", ["ping", "push", "installation"])

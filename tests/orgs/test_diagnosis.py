@@ -4,6 +4,7 @@ import pytest
 
 from orgs.diagnosis import look
 from orgs.models import Domain, Organization
+from orgs.txt_records import Lookup
 
 NAME = "_hub-challenge.docs.acme.com"
 
@@ -118,6 +119,23 @@ def test_a_wildcard_proves_nothing(dns, domain, text):
 
     assert finding.proven == frozenset()
     assert "A wildcard record answers for every name below docs.acme.com" in finding.hint
+
+
+def test_a_wildcard_alias_proves_nothing_whatever_its_target_answers(dns, domain, monkeypatch):
+    """Whoever runs the target could give each name another answer, and so prove what is not theirs."""
+    dns.alias("*.docs.acme.com", "proof.evil.example")
+    dns.txt("proof.evil.example", "hub-verify=abcdef")
+    ask = Lookup.at
+
+    def at(lookup: Lookup, name: str):
+        answer = ask(lookup, name)
+        dns.remove("proof.evil.example")
+        dns.txt("proof.evil.example", "something else")
+        return answer
+
+    monkeypatch.setattr(Lookup, "at", at)
+
+    assert look(domain).proven == frozenset()
 
 
 def test_a_record_of_its_own_counts_beside_a_wildcard(dns, domain):
