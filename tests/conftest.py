@@ -95,11 +95,14 @@ def settings_for(host: CodeHost) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def code_host(settings) -> Iterator[CodeHost]:
-    """The sandbox, serving, and the settings that lead to it."""
-    host = new_code_host()
-    with host.serving():
+def callbacks(hub: HubProcess) -> list[str]:
+    """Where the code host may send browsers back to."""
+    return [f"{hub.url}/v1/integrations/github/callback", f"{hub.url}/login/github/callback/"]
+
+
+def served(host: CodeHost, settings, *, port: int = 0) -> Iterator[CodeHost]:
+    """The host, serving, and the settings that lead to it."""
+    with host.serving(port=port):
         for name, value in settings_for(host).items():
             setattr(settings, name, value)
         yield host
@@ -107,13 +110,15 @@ def code_host(settings) -> Iterator[CodeHost]:
 
 
 @pytest.fixture
+def code_host(settings) -> Iterator[CodeHost]:
+    yield from served(new_code_host(), settings)
+
+
+@pytest.fixture
 def hub_process(transactional_db, code_host) -> Iterator[HubProcess]:
     """The Hub under its production server, on the test's database and the sandbox."""
     with HubProcess() as hub:
-        code_host.app.callback_urls += [
-            f"{hub.url}/v1/integrations/github/callback",
-            f"{hub.url}/login/github/callback/",
-        ]
+        code_host.app.callback_urls += callbacks(hub)
         yield hub
 
 

@@ -9,9 +9,11 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Browser, sync_playwright
 
+from integrations.sandbox import CodeHost
 from orgs.models import User
 from tests.browser.screens import Screen, Visit
-from tests.hub_process import ROOT, HubProcess
+from tests.conftest import callbacks, new_code_host, served, settings_for
+from tests.hub_process import ROOT, HubProcess, free_port
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -44,6 +46,43 @@ def static_files() -> None:
     if not manifest.exists() or manifest.stat().st_mtime < newest:
         command = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity=0"]
         subprocess.run([*command, "--settings=hub.settings"], cwd=ROOT, check=True)
+
+
+@pytest.fixture(scope="package")
+def github_port() -> int:
+    """Where each test's code host serves, so that one Hub can ask all of them."""
+    return free_port()
+
+
+@pytest.fixture(scope="package")
+def shared_hub(django_db_setup, django_db_blocker, github_port) -> Iterator[HubProcess]:
+    host = new_code_host()
+    host.url = f"http://127.0.0.1:{github_port}"
+    with django_db_blocker.unblock(), HubProcess(**settings_for(host)) as hub:
+        yield hub
+
+
+@pytest.fixture
+def code_host(settings, github_port) -> Iterator[CodeHost]:
+    yield from served(new_code_host(), settings, port=github_port)
+
+
+@pytest.fixture
+def own_hub() -> None:
+    """For a test whose Hub must not remember what was in an earlier test's database."""
+
+
+@pytest.fixture
+def hub_process(request, transactional_db, code_host) -> Iterator[HubProcess]:
+    """One Hub for all tests; one of its own for those that bring a DNS server, or ask for it."""
+    if {"dns", "own_hub"} & set(request.fixturenames):
+        with HubProcess() as hub:
+            code_host.app.callback_urls += callbacks(hub)
+            yield hub
+    else:
+        hub = request.getfixturevalue("shared_hub")
+        code_host.app.callback_urls += callbacks(hub)
+        yield hub
 
 
 @pytest.fixture

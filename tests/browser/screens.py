@@ -1,5 +1,7 @@
 """A real browser at the Hub: what it shows, what it asks for, and what axe says of it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -39,6 +41,8 @@ class Visit:
         self.page: Page = self.context.new_page()
         self.asked: set[str] = set()
         self.complaints: list[str] = []
+        self.finished: list[Request] = []
+        self.page.on("requestfinished", lambda request: self.finished.append(request))
         self.page.on("request", self._note)
         self.page.on("console", lambda message: self._hear(message.type, message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -60,8 +64,34 @@ class Visit:
         """A screenshot of all of the page, for people to look at."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         path = SCREENSHOTS / f"{name}-{self.screen}.png"
-        self.page.screenshot(path=path, full_page=True)
+        with self._deaf():
+            self.page.screenshot(path=path, full_page=True)
         return path
+
+    @contextmanager
+    def _deaf(self) -> Iterator[None]:
+        """Who looks at a page may put styles into it, of which the browser complains."""
+        heard = list(self.complaints)
+        yield
+        self.page.wait_for_timeout(1)  # what is on its way is heard by then
+        self.complaints = heard
+
+    def look(self, name: str) -> list[str]:
+        """The faults of the page that is open; its picture is kept."""
+        self.shoot(name)
+        return self.faults()
+
+    def look_at(self, pages: dict[str, str]) -> list[str]:
+        """The faults of pages, by the names of their pictures."""
+        found = []
+        for name, path in pages.items():
+            self.page.goto(path)
+            found += self.look(name)
+        return found
+
+    def cost(self) -> dict[str, int]:
+        """The bytes that came in for each address that was asked."""
+        return {each.url: each.sizes()["responseBodySize"] for each in self.finished}
 
     def faults(self) -> list[str]:
         """What axe finds serious or critical, sideways scrolling, complaints, other hosts."""
@@ -76,7 +106,8 @@ class Visit:
         return [f"It asked {host}." for host in self.asked - {urlsplit(self.url).netloc}]
 
     def _axe(self) -> list[str]:
-        violations = Axe().run(self.page).response["violations"]
+        with self._deaf():
+            violations = Axe().run(self.page).response["violations"]
         return [
             f"{each['id']}: {each['help']} ({node['html'][:120]})"
             for each in violations

@@ -3,10 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from allauth.idp.oidc.models import Token
 from django.utils import timezone
 
-from integrations.models import Delivery, Integration
-from orgs.models import Organization
+from integrations import test_report
+from integrations.models import Attempt, Delivery, Integration
+from orgs.models import Membership, Organization, User
 from reports.models import Report
 from tests import build
 from tests.browser.screens import Screen
@@ -14,6 +16,8 @@ from tests.browser.screens import Screen
 pytestmark = pytest.mark.django_db(transaction=True)
 
 LONG = "https://docs.acme.com/" + "a-very-long-path-without-an-end/" * 6 + "x" * 40
+LENGTHY = "\n".join(f"{number}. Run step {number}, which is gone." for number in range(200))
+PROBLEM = "Issues are turned off in acme/docs. Turn them on, then press Try again."
 SCREENS = [Screen(width, theme) for width in (320, 375, 1280) for theme in ("light", "dark")] + [
     Screen(375, script=False)
 ]
@@ -21,120 +25,165 @@ SCREENS = [Screen(width, theme) for width in (320, 375, 1280) for theme in ("lig
 
 def received(owner: Organization, summary: str, *, days: int = 0, **columns) -> Report:
     at = timezone.now() - timedelta(days=days)
-    page = {"doc_url": "https://docs.acme.com/install"} | columns
+    known = {
+        "doc_url": "https://docs.acme.com/install",
+        "details": "Step 2 says `npm install acme-cli`.",
+        "kind": "outdated",
+        "agent_name": "docs-agent",
+    } | columns
     report = Report(
         organization=owner,
         received_at=at,
         last_received_at=at,
-        canonical_url=page["doc_url"],
-        kind="outdated",
+        canonical_url=known["doc_url"],
         summary=summary,
-        details="Step 2 says `npm install acme-cli`.",
-        agent_name="docs-agent",
-        **page,
+        **known,
     )
     return Report.objects.bulk_create([report])[0]  # without the signal that would send it
 
 
+def delivered(report: Report, status: str, **columns) -> Report:
+    integration = Integration.objects.get()
+    if status == "sent":
+        columns |= {
+            "repository_id": integration.repository_id,
+            "repository": "acme/docs",
+            "title": f"[docs] {report.summary}",
+            "body": report.details,
+            "posted_at": timezone.now(),
+            "issue_number": report.times_reported,
+            "issue_url": f"https://github.com/acme/docs/issues/{report.times_reported}",
+        }
+    delivery = Delivery.objects.create(
+        report=report, integration=integration, status=status, tries=2, **columns
+    )
+    for number, outcome in enumerate(("later", "sent" if status == "sent" else "refused"), start=1):
+        Attempt.objects.create(
+            delivery=delivery,
+            number=number,
+            started_at=timezone.now(),
+            ended_at=timezone.now(),
+            outcome=outcome,
+            reason="GitHub answered 502, without an issue." if number == 1 else "",
+        )
+    return report
+
+
 @pytest.fixture
 def busy(code_host) -> Organization:
-    """Set up, with a problem, a lapsed claim, and reports in every state."""
-    owner = build.acme(code_host, "docs.acme.com", "acme.dev")
-    build.domain(owner, "docs.acme.org", verified=False)
+    """Set up, with a problem, and with claims and reports in every state."""
+    owner = build.acme(code_host, "docs.acme.com", "acme.dev", "acme.info")
+    for name in ("docs.acme.org", "acme.wiki"):
+        build.domain(owner, name, verified=False)
+    soon = timezone.now() + timedelta(days=3)
+    owner.domains.filter(name="docs.acme.org").update(expires_at=soon)
+    owner.domains.filter(name="acme.wiki").update(lapsed_at=timezone.now())
+    owner.domains.filter(name="acme.info").update(lapses_at=soon)
+    owner.domains.filter(name="acme.dev").update(opted_out_at=timezone.now())
     site = build.site(owner, "acme.github.io", "/docs/")
     build.site(owner, "acme.github.io", "/old/")
     owner.sites.filter(path="/old/").update(lapsed_at=timezone.now())
     for number in range(30):
         received(owner, f"Step {number} is gone", days=number * 2)
-    reports = [
-        received(owner, "The install command names a package that is gone", times_reported=7),
-        received(owner, "x" * 150, doc_url=LONG, times_reported=3),
-        received(owner, "The page about tokens is missing", doc_url=site.url),
-    ]
-    integration = Integration.objects.get()
-    sent, held, failed = reports
-    Delivery.objects.create(
-        report=sent,
-        integration=integration,
-        status="sent",
-        repository_id=integration.repository_id,
-        repository="acme/docs",
-        posted_at=timezone.now(),
-        issue_number=418,
-        issue_url="https://github.com/acme/docs/issues/418",
-        tries=1,
-    )
-    problem = "Issues are turned off in acme/docs. Turn them on, then press Try again."
-    Delivery.objects.create(
-        report=held, integration=integration, status="held", held_for="integration", reason=problem
-    )
-    Delivery.objects.create(
-        report=failed, integration=integration, status="failed", reason="Validation Failed", tries=3
-    )
-    Integration.objects.update(problem=problem)
+    gone = "The install command names a package that is gone"
+    delivered(received(owner, gone, times_reported=7, details=LENGTHY), "sent")
+    held = {"held_for": "integration", "reason": PROBLEM}
+    delivered(received(owner, "x" * 150, doc_url=LONG, times_reported=3), "held", **held)
+    failed = received(owner, "The page about tokens is missing", doc_url=site.url)
+    delivered(failed, "failed", reason="GitHub refused the issue: Validation Failed.")
+    for status, columns in {
+        "sent": {},
+        "held": held,
+        "pending": {"reason": "GitHub answered 502, without an issue."},
+        "failed": {"reason": "GitHub refused the issue: Validation Failed."},
+    }.items():
+        trial = received(owner, f"Test: {status}", agent_name=test_report.AGENT)
+        delivered(trial, status, **columns)
+    Integration.objects.update(problem=PROBLEM)
     owner.tell("The DNS record of acme.dev is gone. Without it the claim lapses on 3 January 2027.")
     return owner
+
+
+@pytest.fixture
+def alice(busy, code_host) -> User:
+    user = build.member(busy, "alice", github_id=code_host.account("alice").id)
+    build.token(user)
+    Token.objects.update(expires_at=timezone.now() - timedelta(days=1))
+    build.token(user)
+    Membership.objects.create(organization=busy, github_id=1, login="bob", invited_by="alice")
+    build.member(busy, "charlie", role="member")
+    return user
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
 def test_the_pages_of_a_newcomer(visit, screen):
     window = visit(screen, build.member(build.organization("alice"), "alice"))
-    faults = []
 
-    for name in ("", "integration/", "claims/", "claims/new/", "test/", "reports/", "tokens/"):
-        window.page.goto(f"/settings/{name}")
-        window.shoot(f"new-{name.strip('/').replace('/', '-') or 'overview'}")
-        faults += window.faults()
-
-    assert not faults
-
-
-@pytest.mark.parametrize("screen", SCREENS, ids=str)
-def test_the_pages_of_an_organization_at_work(visit, busy, code_host, screen):
-    window = visit(screen, _owner(busy, code_host))
-    pending = busy.domains.get(name="docs.acme.org")
-    verified = busy.domains.get(name="acme.dev")
-    sent = Delivery.objects.get(status="sent").report
-    held = Delivery.objects.get(status="held").report
-    faults = []
-
-    for name, path in {
-        "overview": "",
-        "integration": "integration/",
-        "disconnect": "integration/disconnect/",
-        "claims": "claims/",
-        "domain": f"claims/{pending.id}/",
-        "domain-verified": f"claims/{verified.id}/",
-        "site": f"claims/{busy.sites.get(path='/docs/').id}/",
-        "site-lapsed": f"claims/{busy.sites.get(path='/old/').id}/",
-        "give-up": f"claims/{pending.id}/delete/",
-        "test": "test/",
-        "tested": f"test/{sent.id}/",
-        "tested-held": f"test/{held.id}/",
-        "reports": "reports/",
-        "report": f"reports/{held.id}/",
-        "tokens": "tokens/",
-        "account": "account/",
-    }.items():
-        answer = window.page.goto(f"/settings/{path}")
-        window.shoot(f"busy-{name}")
-        faults += window.faults()
-        assert answer.status == 200, path
+    faults = window.look_at(
+        {
+            "new-overview": "/settings/",
+            "new-integration": "/settings/integration/",
+            "new-claims": "/settings/claims/",
+            "new-claim": "/settings/claims/new/",
+            "new-test": "/settings/test/",
+            "new-reports": "/settings/reports/",
+            "new-tokens": "/settings/tokens/",
+            "no-page": "/settings/nothing/",
+            "logout": "/logout/",
+        }
+    )
 
     assert not faults
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
-def test_the_pages_that_refuse(visit, busy, code_host, screen):
-    window = visit(screen, _owner(busy, code_host))
+def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen):
+    window = visit(screen, alice)
+    claims = {each.name: f"/settings/claims/{each.id}/" for each in busy.domains.all()}
+    sites = {each.path: f"/settings/claims/{each.id}/" for each in busy.sites.all()}
+    trials = Report.objects.filter(summary__startswith="Test: ")
+    others = Delivery.objects.exclude(report__in=trials)
+
+    faults = window.look_at(
+        {
+            "overview": "/settings/",
+            "integration": "/settings/integration/",
+            "disconnect": "/settings/integration/disconnect/",
+            "claims": "/settings/claims/",
+            "domain": claims["docs.acme.org"],
+            "domain-verified": claims["docs.acme.com"],
+            "domain-gone": claims["acme.info"],
+            "domain-lapsed": claims["acme.wiki"],
+            "domain-opted-out": claims["acme.dev"],
+            "site": sites["/docs/"],
+            "site-lapsed": sites["/old/"],
+            "give-up": f"{claims['acme.dev']}delete/",
+            "test": "/settings/test/",
+            **{f"test-{each.summary[6:]}": f"/settings/test/{each.id}/" for each in trials},
+            "reports": "/settings/reports/",
+            **{f"report-{each.status}": f"/settings/reports/{each.report_id}/" for each in others},
+            "tokens": "/settings/tokens/",
+            "account": "/settings/account/",
+            "delete": "/settings/account/delete/",
+        }
+    )
+    Integration.objects.update(paused_at=timezone.now())
+    faults += window.look_at({"paused": "/settings/integration/"})
+
+    assert not faults
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_the_pages_that_ask_and_refuse(visit, busy, alice, code_host, screen):
+    window = visit(screen, alice)
     page, faults = window.page, []
+    code_host.add_to_installation(build.installed(code_host), code_host.add_repository("acme", "b"))
 
     page.goto("/settings/claims/new/")
     page.get_by_label("Address of your docs").fill("github.io")
     page.get_by_role("button", name="Claim it").click()
     page.wait_for_url("**/claims/new/")
-    window.shoot("refused-claim")
-    faults += window.faults()
+    faults += window.look("refused-claim")
     assert page.title().startswith("Error:")
     assert page.get_by_label("Address of your docs").input_value() == "github.io"
 
@@ -142,25 +191,58 @@ def test_the_pages_that_refuse(visit, busy, code_host, screen):
     page.get_by_label("Template").fill("{sumary}\n\n{details}")
     page.get_by_role("button", name="Save").click()
     page.wait_for_load_state()
-    window.shoot("refused-template")
-    faults += window.faults()
-
+    faults += window.look("refused-template")
     assert page.title().startswith("Error:")
     assert page.get_by_role("link", name="Did you mean {summary}?").count()
     assert page.get_by_label("Template").input_value().startswith("{sumary}")
+
+    page.get_by_label("Template").fill("{summary}")
+    page.get_by_label("Repository").select_option("acme/b")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("heading", name="Change to acme/b?").wait_for()
+    faults += window.look("switch")
     assert not faults
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
-def test_the_way_in(visit, screen):
+def test_the_way_in(visit, busy, screen):
     window = visit(screen)
-
     window.page.goto("/settings/")
-    window.shoot("login")
-
+    faults = window.look("login")
     assert window.page.url.endswith("/login/?next=/settings/")
-    assert not window.faults()
+
+    bob = build.member(busy, "bob")
+    Membership.objects.filter(user=bob).update(invited_by="alice")
+    faults += visit(screen, bob).look_at({"invitation": "/settings/"})
+
+    assert not faults
 
 
-def _owner(busy: Organization, code_host):
-    return build.member(busy, "alice", github_id=code_host.account("alice").id)
+@pytest.mark.parametrize("screen", [Screen(theme="light"), Screen(theme="dark")], ids=str)
+def test_the_pages_of_operators(visit, alice, screen):
+    """Which Django lays out; they are for a desk."""
+    User.objects.update(is_staff=True, is_superuser=True)
+    window = visit(screen, alice)
+
+    faults = window.look_at(
+        {
+            "admin": "/admin/",
+            "admin-deliveries": "/admin/integrations/delivery/",
+            "admin-delivery": f"/admin/integrations/delivery/{Delivery.objects.first().pk}/change/",
+            "admin-domains": "/admin/orgs/domain/",
+        }
+    )
+
+    assert not faults
+
+
+def test_a_page_costs_little_to_load(visit, alice):
+    """Cold, in bytes as they travel: 35 KB and 6 requests at most, 6 KB of them script."""
+    for path in ("", "integration/", "claims/", "reports/", "account/"):
+        window = visit(Screen(), alice)
+        window.page.goto(f"/settings/{path}", wait_until="networkidle")
+        cost = window.cost()
+
+        assert sum(cost.values()) <= 35_000, cost
+        assert len(cost) <= 6, cost
+        assert sum(size for url, size in cost.items() if url.endswith(".js")) <= 6_000, cost

@@ -79,7 +79,7 @@ def test_a_member_is_added_and_removed(visit, acme, alice, screen):
     page.get_by_label("GitHub login").fill("bob")
     page.get_by_label("Role").select_option("owner")
     page.get_by_role("button", name="Invite").click()
-    page.get_by_text("bob is an owner now.").wait_for()
+    page.get_by_text("bob is invited as an owner.").wait_for()
     look(window, "member-added")
     page.get_by_role("link", name="Remove bob").click()
     page.get_by_role("heading", name="Remove bob?").wait_for()
@@ -133,7 +133,7 @@ def test_the_theme_is_chosen_and_the_account_deleted(visit, alice, screen):
     assert not User.objects.exists()
 
 
-def test_an_operator_sees_how_it_goes_and_retries(visit, client, acme, alice, code_host):
+def test_an_operator_sees_how_it_goes_and_retries(visit, client, acme, alice, code_host, own_hub):
     User.objects.update(is_staff=True, is_superuser=True)
     code_host.fail("422")
     build.send(client)

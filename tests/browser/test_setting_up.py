@@ -2,6 +2,7 @@
 
 import pytest
 
+from integrations.models import Integration
 from orgs.models import Domain
 from tests import build
 from tests.browser.screens import Screen
@@ -91,6 +92,7 @@ def test_while_a_claim_is_open_it_is_checked_again_by_itself(dns, visit):
     page.clock.fast_forward("00:16")
 
     page.get_by_text("Verified").wait_for()
+    page.get_by_text("Add this DNS record").wait_for(state="detached")  # the whole page follows
 
 
 def test_a_value_is_copied(visit):
@@ -102,7 +104,7 @@ def test_a_value_is_copied(visit):
 
     window.page.get_by_role("button", name="Copy the value").click()
 
-    window.page.get_by_text("Copied").wait_for()
+    window.page.get_by_role("status").get_by_text("Copied").wait_for()
     assert window.page.evaluate("navigator.clipboard.readText()") == domain.record_value
 
 
@@ -117,3 +119,4 @@ def test_the_preview_follows_the_typing(visit, code_host):
     page.locator("#preview").get_by_text("Look here: The install command").wait_for()
     page.get_by_label("Template").fill("{sumary}")
     page.get_by_text("Did you mean {summary}?").wait_for()
+    assert Integration.objects.get().issue_template == ""

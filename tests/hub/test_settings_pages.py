@@ -146,8 +146,8 @@ def test_a_pause_holds_what_comes_in_and_its_end_lets_it_go(client, code_host):
     resumed = client.post("/settings/integration/resume/", follow=True)
     call_command("retry_deliveries")
 
-    assert "Paused since" in text_of(paused)
-    assert "Paused since" in overview
+    assert "Paused</span> since" in text_of(paused)
+    assert "Paused</span> since" in overview
     assert (held.status, held.held_for) == ("held", "pause")
     assert "has paused the integration" in report
     assert "Try again" not in report
