@@ -10,6 +10,8 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 
@@ -22,15 +24,30 @@ django.setup()
 import requests
 from django.core.management import call_command
 from django.db import connection
+from django.test import Client
+from django.utils import timezone
 
 from integrations import issue_text
+from integrations.models import Delivery, Integration
+from orgs.models import Organization, User
 from reports import secrets
+from reports.models import Report
 from tests import build
 from tests.conftest import new_code_host, settings_for
 from tests.hub_process import HubProcess
 
 COUNT = 300
 HANGING = 32
+REPORTS = 10_000
+LISTS = [
+    "/settings/",
+    "/settings/reports/",
+    "/settings/reports/?q=step 9&status=pending&kind=outdated",
+    "/settings/claims/",
+    "/admin/integrations/delivery/",
+    "/admin/reports/report/",
+    "/admin/reports/report/?q=step 9",
+]
 
 
 def main() -> None:
@@ -57,9 +74,43 @@ def main() -> None:
                     lambda n: post(hub, 2000 + n, "nobody.dev"),
                 )
                 slowest = max(each.result() for each in hanging)
+            pages(hub)
             print(f"The slowest answer while its own delivery hung: {slowest:.1f} s (limit 12 s)")
             print(f"p99 while they hang, against idle: {busy / idle:.1f} times (limit 10)")
     pure()
+
+
+def pages(hub: HubProcess) -> None:
+    """The lists of the settings and the admin, of an organization with 10,000 reports (limit 200 ms)."""
+    owner = Organization.objects.get(name="acme")
+    user = build.member(owner)
+    User.objects.update(is_staff=True, is_superuser=True)
+    now = timezone.now()
+    Report.objects.bulk_create(
+        Report(
+            organization=owner,
+            received_at=now - timedelta(minutes=10 * number),
+            last_received_at=now,
+            doc_url=f"https://docs.acme.com/{number % 500}",
+            canonical_url=f"https://docs.acme.com/{number % 500}",
+            kind="outdated",
+            summary=f"Step {number} is gone",
+            details="It is gone.\n" * 50,
+            agent_name="agent-x",
+        )
+        for number in range(REPORTS)
+    )
+    Delivery.objects.bulk_create(
+        Delivery(report=report, integration=Integration.objects.get(), status="pending")
+        for report in Report.objects.exclude(pk__in=Delivery.objects.values("report"))
+    )
+    browser = Client()
+    browser.force_login(user)
+    session = {"session": browser.session.session_key}
+    connection.close()
+    for path in LISTS:
+        seen = partial(requests.get, f"{hub.url}{path}", cookies=session, timeout=30)
+        measure(path, lambda n, see=seen: see().raise_for_status(), count=20)
 
 
 def pure() -> None:
