@@ -152,8 +152,8 @@ def _account_form(call: Call, account: Account, *, state: str | None) -> Html:
         """<form method="post" action="new"><fieldset><legend>{login}</legend>
 <input type="hidden" name="account" value="{login}">
 <input type="hidden" name="state" value="{state}">
-<label><input type="radio" name="selection" value="all"> All repositories</label>
-<label><input type="radio" name="selection" value="selected" checked> Only these:</label>
+<label><input type="radio" name="selection" value="all" checked> All repositories</label>
+<label><input type="radio" name="selection" value="selected"> Only these:</label>
 {boxes}
 <button>Install</button></fieldset></form>""",
         login=account.login,

@@ -77,6 +77,8 @@ class Command(BaseCommand):
             f"Its receipt:       {answer['receipt_url']}\n"
             f"All issues:        {settings.HUB_GITHUB_URL}/acme/docs/issues\n"
             f"Sign in as alice:  {settings.HUB_BASE_URL}/login/\n"
+            f"Set up your own:   sign in as bob, who publishes "
+            f"https://bob.{settings.HUB_PAGES_HOST}/docs/\n"
             f"Send your own:     POST {settings.HUB_BASE_URL}/v1/reports (see the README)"
         )
 
@@ -94,7 +96,10 @@ def _start_afresh() -> None:
 
 
 def _set_up(host: CodeHost) -> None:
-    """The organization acme: alice may come, issues go to acme/docs, and its site is claimed."""
+    """The organization acme: alice may come, issues go to acme/docs, and its site is claimed.
+
+    And bob, who has a repository and nothing set up.
+    """
     repository = host.add_repository("acme", "docs")
     installed = host.add_installation("acme", repositories=[repository])
     acme = Organization.objects.create(name="acme")
@@ -108,6 +113,7 @@ def _set_up(host: CodeHost) -> None:
     )
     configure(member, repo_owner="acme", repo_name="docs")
     claim_site(acme, f"https://acme.{settings.HUB_PAGES_HOST}/docs/")
+    host.add_repository("bob", "docs")  # who has everything still to do
 
 
 @contextmanager
