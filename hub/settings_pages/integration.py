@@ -185,6 +185,8 @@ def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | 
         other_page = found.following or (1 if page > 1 else None)
     offered = [(name, name) for name in sorted(names - {""}, key=str.lower)]
     form.fields["repository"].widget.choices = [("", "Choose…"), *offered]
+    if len(offered) == 1 and not other_page:
+        form.initial["repository"] = offered[0][0]  # there is nothing to choose
     return other_page
 
 

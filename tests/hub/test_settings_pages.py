@@ -208,6 +208,17 @@ def test_disconnecting_asks_first(client, code_host):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_the_only_repository_is_chosen_already(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    Integration.objects.update(repository_id=None, repo_owner="", repo_name="")
+
+    page = text_of(client.get("/settings/integration/"))
+
+    assert '<option value="acme/docs" selected>' in page
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("looking", ["live", "preview", "page"])
 def test_looking_saves_nothing(client, code_host, looking):
     owner = build.acme(code_host)
