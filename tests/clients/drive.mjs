@@ -47,6 +47,19 @@ const DO = {
     syncBuiltinESMExports();
     return null;
   },
+  resolve_slowly: ({ seconds }) => {
+    dns.lookup = (host, options, callback) => {
+      const found = { address: "127.0.0.1", family: 4 };
+      const answer = () => (options.all ? callback(null, [found]) : callback(null, "127.0.0.1", 4));
+      setTimeout(answer, seconds * 1000);
+    };
+    syncBuiltinESMExports();
+    return null;
+  },
+  connections: async ({ after }) => {
+    await new Promise((resolve) => setTimeout(resolve, after * 1000));
+    return process.getActiveResourcesInfo().filter((name) => name.startsWith("TCP")).length;
+  },
   sockets: () => sockets,
   put: ({ document, name }) => {
     const place = find(document, name);

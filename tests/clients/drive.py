@@ -9,6 +9,8 @@ import json
 import os
 import socket
 import sys
+import threading
+import time
 
 import docfeedback
 from docfeedback import address, blocks, secret_patterns, web
@@ -43,6 +45,20 @@ def resolve_as(call):
     ]
 
 
+def resolve_slowly(call):
+    def late(host, port, *args, **more):
+        time.sleep(call["seconds"])
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    socket.getaddrinfo = late
+
+
+def connections(call):
+    """Those that are still at work, a moment later."""
+    time.sleep(call["after"])
+    return threading.active_count() - 1
+
+
 def proxied(call):
     os.environ["no_proxy"] = call["no_proxy"]
     return web._goes_through_a_proxy(call["url"])
@@ -70,6 +86,8 @@ DO = {
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
     "judge": judge,
     "resolve_as": resolve_as,
+    "resolve_slowly": resolve_slowly,
+    "connections": connections,
     "sockets": lambda call: len(sockets),
     "put": put,
     "proxied": proxied,

@@ -80,6 +80,10 @@ def test_the_proxy_is_used_as_the_environment_says(sdk: Sdk):
     table = [
         ("", "https://docs.acme.com/", True),
         ("", "http://docs.acme.com/", False),
+        ("", "https://localhost:8443/v1/reports", False),
+        ("", "https://127.0.0.1/", False),
+        ("", "https://[::1]:8443/", False),
+        ("", "https://localhost.acme.com/", True),
         ("*", "https://docs.acme.com/", False),
         ("acme.com", "https://docs.acme.com/", False),
         (".acme.com", "https://docs.acme.com/", False),
@@ -96,3 +100,13 @@ def test_the_proxy_is_used_as_the_environment_says(sdk: Sdk):
     )
 
     assert [outcome["result"] for outcome in outcomes] == [proxied for *_, proxied in table]
+
+
+def test_a_proxy_may_be_an_ipv6_address(sdk: Sdk):
+    sdk.environment["http_proxy"] = "http://[::1]:1"
+    client = {"hub_url": "http://hub.acme.com"}
+
+    (outcome,) = sdk.do({"do": "send", "report": _report("docs/install.md"), "client": client})
+
+    assert outcome["raises"] == "Unreachable"
+    assert "there is no such host" not in outcome["message"]

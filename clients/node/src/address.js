@@ -22,6 +22,7 @@ const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s;
 const AUTHORITY = /^\/\/([^/?#]+)([^#]*)(?:#.*)?$/s;
 const HOST_AND_PORT = /^(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^[\]:]+)(?::([0-9]{1,5}))?$/;
 const LABEL = /^[a-z0-9_\x80-\u{10ffff}-]{1,63}$/u;
+const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?$/i;
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 const DOTTED_QUAD = /^(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})$/;
 const HOST_WITHOUT_SCHEME = new RegExp(
@@ -105,6 +106,11 @@ function judge(page) {
   } else if (isPrivate) {
     throw new Refused("private_name", page.host);
   }
+}
+
+/** Whether the URL leads to this very machine, so that nothing travels. */
+export function isLoopback(url) {
+  return LOOPBACK.test(url);
 }
 
 /** Whether `text` is an IP address, in its plain spelling, that anybody can reach. */

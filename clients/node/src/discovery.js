@@ -76,7 +76,7 @@ async function fetchDocument(start, deadline, allowPrivate) {
     const request = { method: "GET", url, headers: ACCEPT, publicOnly: !allowPrivate };
     const answer = await exchange(request, deadline - performance.now());
     if (!REDIRECTS.includes(answer.status)) return documentOf(answer);
-    url = target(url, answer.headers.get("location") ?? "", allowPrivate);
+    url = target(url, answer.headers.location ?? "", allowPrivate);
   }
   throw new Failed("broken");
 }

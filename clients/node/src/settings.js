@@ -3,12 +3,12 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { isLoopback } from "./address.js";
 import { AuthError, ValidationError, isObject } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
 const HUB_URL = /^https?:\/\/[A-Za-z0-9._[\]:-]+(?:\/[A-Za-z0-9._~%/-]*)?$/i;
-const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?$/i;
 const TOKEN = /^[\x21-\x7e]+$/;
 
 export function configPath() {
@@ -54,7 +54,7 @@ export function token(given, hub) {
   const found = given || process.env.DOCFEEDBACK_TOKEN || configToken(hub);
   if (!found) throw AuthError.of("no_token", { path: configPath() });
   if (!TOKEN.test(found)) throw AuthError.of("invalid_token");
-  if (!/^https:/i.test(hub) && !LOOPBACK.test(hub)) {
+  if (!/^https:/i.test(hub) && !isLoopback(hub)) {
     throw AuthError.of("insecure_hub", { url: hub });
   }
   return found;

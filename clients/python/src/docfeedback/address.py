@@ -29,6 +29,7 @@ SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 AUTHORITY = re.compile(r"//([^/?#]+)([^#]*)(?:#.*)?", re.DOTALL)
 HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
 LABEL = re.compile(r"[a-z0-9_\x80-\U0010ffff-]{1,63}")
+LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?", re.IGNORECASE)
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 DOTTED_QUAD = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 HOST_WITHOUT_SCHEME = re.compile(
@@ -124,6 +125,11 @@ def judge(page: Page) -> None:
         raise Refused("single_label", page.host)
     elif labels[-1] in table("addresses.json")["private_suffixes"]:
         raise Refused("private_name", page.host)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL leads to this very machine, so that nothing travels."""
+    return bool(LOOPBACK.fullmatch(url))
 
 
 def is_public_ip(text: str) -> bool:

@@ -91,8 +91,7 @@ def _fetch(url: Optional[str], deadline: float, allow_private: bool) -> Listing:
         answer = web.exchange(request, deadline - time.monotonic())
         if answer.status not in REDIRECTS:
             return _document(answer)
-        place = _place(urljoin(url, answer.headers.get("Location", "")), allow_private)
-        url = place.ascii_url() if place else None
+        url = _target(url, answer.headers.get("Location", ""), allow_private)
     raise web.Failed("broken")
 
 
@@ -102,6 +101,15 @@ def _document(answer: web.Answer) -> Listing:
         raise web.Failed("broken")
     document = answer.json() if answer.status == 200 and len(answer.body) <= MAX_BYTES else None
     return document if isinstance(document, dict) else {}
+
+
+def _target(url: str, location: str, allow_private: bool) -> Optional[str]:
+    """Where a redirect leads, or None where it must not be followed."""
+    try:
+        place = _place(urljoin(url, location), allow_private)
+    except ValueError:  # no URL at all, such as `https://[x`
+        return None
+    return place.ascii_url() if place else None
 
 
 def _place(url: str, allow_private: bool) -> Optional[Page]:

@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 from typing import Any, Dict, Optional
 
+from .address import is_loopback
 from .errors import AuthError, DocFeedbackError, ValidationError
 
 REPORTS = "/v1/reports"
 HUB_URL = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+(?:/[A-Za-z0-9._~%/-]*)?", re.IGNORECASE)
-LOOPBACK = re.compile(r"http://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?", re.IGNORECASE)
 TOKEN = re.compile(r"[\x21-\x7e]+")
 DEFAULT_TIMEOUT = 10.0
 
@@ -61,7 +61,7 @@ def token(given: Optional[str], hub: str) -> str:
         raise AuthError.of("no_token", path=config_path())
     if not TOKEN.fullmatch(found):
         raise AuthError.of("invalid_token")
-    if not hub.lower().startswith("https:") and not LOOPBACK.fullmatch(hub):
+    if not hub.lower().startswith("https:") and not is_loopback(hub):
         raise AuthError.of("insecure_hub", url=hub)
     return found
 
