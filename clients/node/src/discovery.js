@@ -1,11 +1,12 @@
 /** What a doc host says of itself in `/.well-known/docs-feedback.json`: opted out, or its Hub. */
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { asciiUrl, check, origin } from "./address.js";
 import { message } from "./contract.js";
 import { DocFeedbackError, OptedOut, PrivateAddress, isObject } from "./errors.js";
+import { Unusable, replace } from "./files.js";
 import { PROTOCOL_VERSION } from "./report.js";
 import { REPORTS, cacheFolder } from "./settings.js";
 import { Failed, LeadsToPrivate, exchange } from "./web.js";
@@ -103,17 +104,13 @@ function placeOf(url, allowPrivate) {
   }
 }
 
-/** Written whole or not at all; a cache that cannot be written is none. */
+/** A cache that cannot be written is none. */
 function keep(page, listing) {
-  const path = cacheFile(page);
-  const draft = `${path}.${process.pid}`;
-  const fetchedAt = Math.floor(Date.now() / 1000);
+  const kept = { fetched_at: Math.floor(Date.now() / 1000), document: listing };
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(draft, JSON.stringify({ fetched_at: fetchedAt, document: listing }));
-    renameSync(draft, path);
-  } catch {
-    // as if it had not been fetched: the next report asks the host again
+    replace(cacheFile(page), JSON.stringify(kept));
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
   }
 }
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any, Dict, Optional
 from urllib.parse import urljoin, urlsplit
 
-from . import address, settings, web
+from . import address, files, settings, web
 from .address import Page
 from .contract import message
 from .errors import DocFeedbackError, OptedOut, PrivateAddress
@@ -121,13 +120,10 @@ def _place(url: str, allow_private: bool) -> Optional[Page]:
 
 
 def _keep(page: Page, listing: Listing) -> None:
-    """Written whole or not at all; a cache that cannot be written is none."""
-    path = _cache_file(page)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps({"fetched_at": int(time.time()), "document": listing}))
-        draft.replace(path)
+    """A cache that cannot be written is none."""
+    kept = {"fetched_at": int(time.time()), "document": listing}
+    with contextlib.suppress(files.Unusable):
+        files.replace(str(_cache_file(page)), json.dumps(kept).encode())
 
 
 def _cache_file(page: Page) -> Path:

@@ -79,19 +79,14 @@ def replace(path: str, data: bytes) -> None:
     A symbolic link stays one, and its target is written; mode and owner are kept.
     """
     target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.docfeedback-{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         before = target.stat() if target.exists() else None
-        if before is not None and not before.st_mode & 0o222:
-            raise Unusable("read_only")
-        _write(draft, data, before)
-        draft.replace(target)
+        if before is not None:
+            _refuse_read_only(target)
+        _write(target, data, before)
     except OSError as error:
         raise Unusable(_reason(error)) from None
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink()
 
 
 def remove(path: str) -> None:
@@ -99,25 +94,40 @@ def remove(path: str) -> None:
     if Path(path).is_symlink():
         return replace(path, b"")
     try:
-        if not Path(path).stat().st_mode & 0o222:
-            raise Unusable("read_only")
+        _refuse_read_only(Path(path))
         Path(path).unlink()
     except OSError as error:
         raise Unusable(_reason(error)) from None
     return None
 
 
-def _write(draft: Path, data: bytes, before: Optional[os.stat_result]) -> None:
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    if before is None:
-        return
-    if hasattr(os, "chown"):
+def _refuse_read_only(path: Path) -> None:
+    """Replacing a file takes no right to write it, so ask for that; root has it always."""
+    if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise Unusable("read_only")
+
+
+def _write(target: Path, data: bytes, before: Optional[os.stat_result]) -> None:
+    """By a draft beside it, which is never open to more people than the file was."""
+    draft = target.with_name(f".{target.name}.docfeedback-{os.urandom(6).hex()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if before else 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if before is not None:
+            _hand_over(draft, before)
+        draft.replace(target)
+    except BaseException:
         with contextlib.suppress(OSError):
-            os.chown(draft, before.st_uid, before.st_gid)
+            draft.unlink()
+        raise
+
+
+def _hand_over(draft: Path, before: os.stat_result) -> None:
+    if hasattr(os, "chown"):
+        os.chown(draft, before.st_uid, before.st_gid)
     draft.chmod(stat.S_IMODE(before.st_mode))
 
 
