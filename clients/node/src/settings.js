@@ -8,7 +8,8 @@ import { AuthError, ValidationError, isObject } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
-const HUB_URL = /^https?:\/\/[A-Za-z0-9._[\]:-]+(?:\/[A-Za-z0-9._~%/-]*)?$/i;
+const HUB_URL =
+  /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
 const TOKEN = /^[\x21-\x7e]+$/;
 
 export function configPath() {
@@ -39,16 +40,21 @@ export function noHubUrl() {
   return ValidationError.of("no_hub_url", { path: configPath() });
 }
 
+export function isHubUrl(url) {
+  const match = HUB_URL.exec(url);
+  return match !== null && Number(match[1] ?? 0) <= 65535;
+}
+
 /** The address that `/v1/…` is appended to, or ValidationError. */
 function base(url) {
-  if (!HUB_URL.test(url)) throw ValidationError.of("invalid_hub_url", { url });
+  if (!isHubUrl(url)) throw ValidationError.of("invalid_hub_url", { url });
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;
 }
 
 /**
  * The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
- * The file's token belongs to the file's Hub, and no token travels unencrypted.
+ * The file's token belongs to the Hub that the file names, and no token travels unencrypted.
  */
 export function token(given, hub) {
   const found = given || process.env.DOCFEEDBACK_TOKEN || configToken(hub);
@@ -72,7 +78,7 @@ export function timeout() {
 
 function configToken(hub) {
   const { hub_url: owner, token } = config();
-  return !owner || base(owner) === hub ? token : undefined;
+  return owner && base(owner) === hub ? token : undefined;
 }
 
 function config() {

@@ -6,7 +6,7 @@ DocFeedbackError
 ├── PolicyRejected      the report seems to hold a secret (`details`), or a policy refuses it
 ├── OptedOut            the owner of the page does not want reports (`since`)
 ├── AuthError           no token, a wrong one, or one without the right scope
-├── NotFound            there is no such report, or no Hub at that address
+├── NotFound            there is no such report
 ├── PayloadTooLarge     over `max_bytes`
 ├── RateLimited         too many; try again in `retry_after` seconds
 ├── ServerError         the Hub failed, or what answers is not a Hub

@@ -12,7 +12,10 @@ from .address import is_loopback
 from .errors import AuthError, DocFeedbackError, ValidationError
 
 REPORTS = "/v1/reports"
-HUB_URL = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+(?:/[A-Za-z0-9._~%/-]*)?", re.IGNORECASE)
+HUB_URL = re.compile(
+    r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:/[A-Za-z0-9._~%/-]*)?",
+    re.IGNORECASE,
+)
 TOKEN = re.compile(r"[\x21-\x7e]+")
 DEFAULT_TIMEOUT = 10.0
 
@@ -43,9 +46,14 @@ def no_hub_url() -> DocFeedbackError:
     return ValidationError.of("no_hub_url", path=config_path())
 
 
+def is_hub_url(url: str) -> bool:
+    match = HUB_URL.fullmatch(url)
+    return match is not None and int(match[1] or 0) <= 65535
+
+
 def base(url: str) -> str:
     """The address that `/v1/…` is appended to, or ValidationError."""
-    if not HUB_URL.fullmatch(url):
+    if not is_hub_url(url):
         raise ValidationError.of("invalid_hub_url", url=url)
     url = url.rstrip("/")
     return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
@@ -54,7 +62,7 @@ def base(url: str) -> str:
 def token(given: Optional[str], hub: str) -> str:
     """The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
 
-    The file's token belongs to the file's Hub, and no token travels unencrypted.
+    The file's token belongs to the Hub that the file names, and no token travels unencrypted.
     """
     found = given or os.environ.get("DOCFEEDBACK_TOKEN") or _config_token(hub)
     if not found:
@@ -79,7 +87,7 @@ def timeout() -> float:
 def _config_token(hub: str) -> Optional[str]:
     config = _config()
     owner = config.get("hub_url")
-    return config.get("token") if not owner or base(owner) == hub else None
+    return config.get("token") if owner and base(owner) == hub else None
 
 
 def _config() -> Dict[str, str]:
