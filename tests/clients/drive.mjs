@@ -18,7 +18,7 @@ createHook({
 }).enable();
 
 const { Client, DocFeedbackError, buildReport } = await load("index.js");
-const { check } = await load("address.js");
+const { asciiUrl, check } = await load("address.js");
 const { Damaged, find, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
@@ -45,6 +45,7 @@ const DO = {
   defaults: () => ({ seconds: new Client().timeout / 1000 }),
   find_secrets: ({ text }) => secrets.find(text),
   judge: ({ url }) => (check(url) ? "public" : "path"),
+  ascii: ({ url }) => asciiUrl(check(url)),
   resolve_as: ({ ips }) => {
     dns.lookup = (host, options, callback) =>
       callback(null, ips.map((address) => ({ address, family: 4 })));

@@ -125,6 +125,7 @@ DO = {
     "defaults": lambda call: {"seconds": docfeedback.Client().timeout},
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
     "judge": judge,
+    "ascii": lambda call: address.check(call["url"]).ascii_url(),
     "resolve_as": resolve_as,
     "become_nobody": become_nobody,
     "forbid_chown": forbid_chown,

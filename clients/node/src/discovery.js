@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { asciiUrl, check, origin } from "./address.js";
+import { asciiHost, asciiUrl, check, origin } from "./address.js";
 import { message } from "./contract.js";
 import { DocFeedbackError, OptedOut, PrivateAddress, isObject } from "./errors.js";
 import { Unusable, replace } from "./files.js";
@@ -53,10 +53,15 @@ export function endpoint(page, listing, allowPrivate) {
   const { endpoint: url, doc_domains: domains } = listing;
   const speaksOurs = listing.protocol_version === PROTOCOL_VERSION;
   if (!speaksOurs || listing.opt_in !== true || typeof url !== "string") return null;
-  if (Array.isArray(domains) && !domains.includes(page.host)) return null;
+  if (Array.isArray(domains) && !isNamed(page.host, domains)) return null;
   const place = placeOf(url, allowPrivate);
   if (!place) return null;
   return asciiUrl(/^\/*$/.test(place.rest) ? { ...place, rest: REPORTS } : place);
+}
+
+function isNamed(host, domains) {
+  const texts = domains.filter((domain) => typeof domain === "string");
+  return texts.map(asciiHost).includes(asciiHost(host));
 }
 
 /** The document that was kept less than 24 hours ago, or null. */

@@ -63,7 +63,9 @@ def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[s
     speaks_ours = listing.get("protocol_version") == PROTOCOL_VERSION
     if not speaks_ours or listing.get("opt_in") is not True or not isinstance(url, str):
         return None
-    if isinstance(domains, list) and page.host not in domains:
+    if isinstance(domains, list) and address.ascii_host(page.host) not in {
+        address.ascii_host(domain) for domain in domains if isinstance(domain, str)
+    }:
         return None
     place = _place(url, allow_private)
     if place is None:
