@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { asciiHost, asciiUrl, check, origin } from "./address.js";
 import { message } from "./contract.js";
-import { DocFeedbackError, OptedOut, PrivateAddress, isObject } from "./errors.js";
+import { objectOf, parse } from "./document.js";
+import { DocFeedbackError, OptedOut, PrivateAddress } from "./errors.js";
 import { Unusable, replace } from "./files.js";
 import { PROTOCOL_VERSION } from "./report.js";
 import { REPORTS, cacheFolder } from "./settings.js";
@@ -67,9 +68,9 @@ function isNamed(host, domains) {
 /** The document that was kept less than 24 hours ago, or null. */
 export function cached(page) {
   try {
-    const kept = JSON.parse(readFileSync(cacheFile(page), "utf8"));
-    const age = Date.now() / 1000 - kept.fetched_at;
-    return age >= 0 && age < FRESH_SECONDS && isObject(kept.document) ? kept.document : null;
+    const { fetched_at: fetchedAt, document } = parse(readFileSync(cacheFile(page)));
+    const age = typeof fetchedAt === "number" ? Date.now() / 1000 - fetchedAt : -1;
+    return age >= 0 && age < FRESH_SECONDS ? objectOf(document) : null;
   } catch {
     return null;
   }
@@ -90,7 +91,7 @@ async function fetchDocument(start, deadline, allowPrivate) {
 /** What an answer says; Failed where it only says that it cannot say. */
 function documentOf({ status, json, size }) {
   if (status >= 500 || status === 429) throw new Failed("broken");
-  return status === 200 && size <= MAX_BYTES && isObject(json) ? json : {};
+  return (status === 200 && size <= MAX_BYTES && objectOf(json)) || {};
 }
 
 /** Where a redirect leads, or null where it must not be followed. */

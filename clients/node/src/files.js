@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { message } from "./contract.js";
+import { NoDocument, parse } from "./document.js";
 import { ValidationError } from "./errors.js";
 
 const REASONS = {
@@ -46,9 +47,10 @@ export async function readText(path) {
 export async function readJson(path) {
   const text = await readText(path);
   try {
-    return JSON.parse(text);
-  } catch {
-    throw ValidationError.of("not_json", { path: nameOf(path) });
+    return parse(Buffer.from(text));
+  } catch (error) {
+    if (!(error instanceof NoDocument)) throw error;
+    throw ValidationError.of(error.code, { path: nameOf(path) });
   }
 }
 

@@ -2,7 +2,8 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { message } from "./contract.js";
-import { PrivateAddress, ServerError, Unreachable, fromAnswer, isObject } from "./errors.js";
+import { isObject } from "./document.js";
+import { PrivateAddress, ServerError, Unreachable, fromAnswer } from "./errors.js";
 import { Failed, LeadsToPrivate, exchange } from "./web.js";
 
 const PAUSE = 250;

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { isLoopback } from "./address.js";
-import { AuthError, ValidationError, isObject } from "./errors.js";
+import { isObject, parse } from "./document.js";
+import { AuthError, ValidationError } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
@@ -85,7 +86,7 @@ function config() {
   const path = configPath();
   let found;
   try {
-    found = JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+    found = parse(readFileSync(path));
   } catch (error) {
     if (error.code === "ENOENT") return {};
   }

@@ -4,6 +4,7 @@ import { lookup } from "node:dns";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isPublicIp } from "./address.js";
+import { parse } from "./document.js";
 import { connectThrough, proxyFor } from "./proxy.js";
 import { VERSION } from "./version.js";
 
@@ -75,7 +76,7 @@ async function answer(response) {
 /** The JSON of an answer, or undefined where it is none. */
 function parsed(data) {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+    return parse(data);
   } catch {
     return undefined;
   }

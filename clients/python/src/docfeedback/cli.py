@@ -90,8 +90,8 @@ def _failure(error: DocFeedbackError) -> Result:
 
 
 def _fault(fault: Dict[str, Any]) -> str:
-    path = fault.get("path")
-    return f"  {path}: {fault.get('message')}" if path else f"  {fault.get('message')}"
+    path, sentence = fault["path"], fault["message"]
+    return f"  {path}: {sentence}" if path else f"  {sentence}"
 
 
 def _error(code: str, sentence: str) -> Dict[str, Any]:

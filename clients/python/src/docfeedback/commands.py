@@ -45,14 +45,14 @@ def me(arguments: Arguments) -> Result:
     """Whose token this is, and what is set up."""
     organization = _client(arguments).me()
     lines = [
-        message("organization_line", name=organization.get("name"), id=organization["id"]),
-        *_integration(organization.get("integration")),
+        message("organization_line", name=organization["name"] or "-", id=organization["id"]),
+        *_integration(organization["integration"]),
     ]
-    for domain in organization.get("domains") or []:
+    for domain in organization["domains"]:
         lines.append(message("domain_line", name=domain["domain"], status=domain["status"]))
-        if record := domain.get("dns_record"):
+        if record := domain["dns_record"]:
             lines.append(message("record_line", name=record["name"], value=record["value"]))
-    for site in organization.get("sites") or []:
+    for site in organization["sites"]:
         lines.append(message("site_line", name=site["url"], status=site["status"]))
     return Result(lines, organization)
 
@@ -134,8 +134,7 @@ def _sent(sent: SentReport, notes: List[str]) -> Result:
     if sent.receipt_url is not None:
         lines.append(sent.receipt_url)
     removed = [
-        message("removed", field=notice.get("field"), kind=notice.get("kind"))
-        for notice in sent.notices
+        message("removed", field=notice["field"], kind=notice["kind"]) for notice in sent.notices
     ]
     return Result(lines, asdict(sent), [*notes, *removed])
 
@@ -143,15 +142,15 @@ def _sent(sent: SentReport, notes: List[str]) -> Result:
 def _integration(integration: Optional[Dict[str, Any]]) -> List[str]:
     if integration is None:
         return [message("no_integration_line")]
-    owner, name = integration.get("repo_owner"), integration.get("repo_name")
+    owner, name = integration["repo_owner"], integration["repo_name"]
     lines = [
         message(
             "integration_line",
             provider=integration["provider"],
             status=integration["status"],
-            repository=f"{owner}/{name}" if name else "no repository",
+            repository=f"{owner}/{name}" if owner and name else "no repository",
         )
     ]
-    if problem := integration.get("problem"):
+    if problem := integration["problem"]:
         lines.append(message("problem_line", problem=problem))
     return lines

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Dict, Optional
 from urllib.parse import urljoin, urlsplit
 
-from . import address, files, settings, web
+from . import address, document, files, settings, web
 from .address import Page
 from .contract import message
 from .errors import DocFeedbackError, OptedOut, PrivateAddress
@@ -76,10 +76,10 @@ def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[s
 def cached(page: Page) -> Optional[Listing]:
     """The document that was kept less than 24 hours ago, or None."""
     try:
-        kept = json.loads(_cache_file(page).read_bytes())
+        kept = document.parse(_cache_file(page).read_bytes())
         fresh = 0 <= time.time() - kept["fetched_at"] < FRESH_SECONDS
-        return dict(kept["document"]) if fresh else None
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return document.an_object(kept["document"]) if fresh else None
+    except (OSError, TypeError, KeyError, document.NoDocument):
         return None
 
 
@@ -100,8 +100,8 @@ def _document(answer: web.Answer) -> Listing:
     """What an answer says; Failed where it only says that it cannot say."""
     if answer.status >= 500 or answer.status == 429:
         raise web.Failed("broken")
-    document = answer.json() if answer.status == 200 and len(answer.body) <= MAX_BYTES else None
-    return document if isinstance(document, dict) else {}
+    says = answer.json() if answer.status == 200 and len(answer.body) <= MAX_BYTES else None
+    return document.an_object(says) or {}
 
 
 def _target(url: str, location: str, allow_private: bool) -> Optional[str]:

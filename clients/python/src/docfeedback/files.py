@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import stat
 import sys
 from pathlib import Path
 from typing import Any, Optional
 
+from . import document
 from .contract import message
 from .errors import ValidationError
 
@@ -51,11 +51,9 @@ def read_json(path: str) -> Any:
     """The JSON in a file, or on standard input for `-`."""
     name = message("standard_input") if path == "-" else path
     try:
-        return json.loads(read_text(path), parse_constant=_no_constant)
-    except RecursionError:
-        raise ValidationError.of("too_deep") from None
-    except ValueError:
-        raise ValidationError.of("not_json", path=name) from None
+        return document.parse(read_text(path).encode())
+    except document.NoDocument as error:
+        raise ValidationError.of(error.code, path=name) from None
 
 
 def read(path: str) -> Optional[bytes]:
@@ -133,7 +131,3 @@ def _hand_over(draft: Path, before: os.stat_result) -> None:
 
 def _reason(error: OSError) -> str:
     return REASONS.get(error.errno or 0, "other_reason")
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
 from typing import Any, Dict, Optional
 
+from . import document
 from .address import is_loopback
 from .errors import AuthError, DocFeedbackError, ValidationError
 
@@ -93,10 +93,10 @@ def _config_token(hub: str) -> Optional[str]:
 def _config() -> Dict[str, str]:
     path = config_path()
     try:
-        config: Any = json.loads(path.read_bytes())
+        config: Any = document.parse(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, RecursionError):
+    except (OSError, document.NoDocument):
         config = None
     if not isinstance(config, dict) or not all(
         isinstance(config.get(name, ""), str) for name in ("hub_url", "token")

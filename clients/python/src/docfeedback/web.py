@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import json
 import queue
 import socket
 import ssl
@@ -17,7 +16,7 @@ from functools import partial
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
-from . import address
+from . import address, document
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
@@ -46,8 +45,8 @@ class Answer:
     def json(self) -> Any:
         """The parsed body, or None where it is not JSON."""
         try:
-            return json.loads(self.body)
-        except (ValueError, RecursionError):
+            return document.parse(self.body)
+        except document.NoDocument:
             return None
 
 
