@@ -20,6 +20,7 @@ PLACEHOLDERS = {
         *("--summary", "Step 3 names a flag that does not exist"),
     ],
     "@secret": ["Use ghp" + "_abcdefghijklmnopqrstuvwABC0123456789"],
+    "@token": ["ghp" + "_abcdefghijklmnopqrstuvwABC0123456789"],
     "@deep": '{"protocol_version": "0", "doc_url": "x", "agent": {"name": "x"}, "report": '
     '{"kind": "other", "summary": "x", "details": ' + "[" * 3000 + "]" * 3000 + "}}",
     "@large": "x" * 65536,
@@ -83,6 +84,27 @@ def test_an_output_that_takes_nothing_gives_no_traceback(
     ended = shell.run(["completion", "bash"], cwd=world.folder, env=world.environment)
 
     assert ended.stderr == ""
+
+
+def test_json_holds_no_character_that_nobody_sees(client: CommandLine, world: World):
+    hidden = "Step\u202e 3\u200b\x7f\U000e0041 fails"
+    words = [*PLACEHOLDERS["@report"], "--details", hidden, "--dry-run", "--json"]
+
+    ended = client.run(["report", *words], cwd=world.folder, env=world.environment)
+
+    assert json.loads(ended.stdout)["report"]["report"]["details"] == hidden
+    assert ended.stdout.strip().isprintable()
+
+
+@pytest.mark.parametrize("flags", ["@report --details -", "--file -"])
+def test_a_standard_input_that_is_closed_is_told(client: CommandLine, world: World, flags: str):
+    shell = CommandLine(["sh", "-c", '"$@" <&-', "sh", *client.command])
+    words = [word for flag in flags.split() for word in PLACEHOLDERS.get(flag, [flag])]
+
+    ended = shell.run(["report", *words], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == "Error: Standard input cannot be read: nothing is there.\n"
+    assert ended.exit == 2
 
 
 @pytest.mark.parametrize(

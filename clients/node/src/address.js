@@ -10,15 +10,9 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
 import { message, table } from "./contract.js";
 import { PrivateAddress, ValidationError } from "./errors.js";
+import { UNSEEN } from "./visible.js";
 
-// White space, controls, invisible and bidirectional marks, the backslash.
-const FORBIDDEN = new RegExp(
-  "[\\x00-\\x20\\\\\\x7f-\\xa0\\xad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f" +
-    "\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f" +
-    "\\ufeff\\uffa0\\ufff0-\\ufff8" +
-    "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]",
-  "u",
-);
+const FORBIDDEN = new RegExp(`[${UNSEEN} \\\\]`, "u");
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s;
 const AUTHORITY = /^\/\/([^/?#]+)([^#]*)(?:#.*)?$/s;
 const HOST_AND_PORT = /^(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^[\]:]+)(?::([0-9]{1,5}))?$/;

@@ -47,9 +47,9 @@ export class Client {
     checkReport(report);
     const page = checkAddress(report.doc_url, this.allowPrivate);
     const data = encode(report);
-    checkSecrets(report);
-    if (page) refuseOptedOut(page, cached(page) ?? {});
     const headers = headersOf(report, idempotencyKey);
+    checkSecrets(report, idempotencyKey);
+    if (page) refuseOptedOut(page, cached(page) ?? {});
     return { body: report, data, headers, hubUrl: hubUrl(this.hubUrl), page };
   }
 

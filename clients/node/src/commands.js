@@ -8,6 +8,7 @@ import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { KINDS, bodyOf } from "./report.js";
 import { timeout } from "./settings.js";
+import { escaped } from "./visible.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
@@ -103,7 +104,7 @@ function withoutTranscript(body) {
 function dryRun({ body, hubUrl }, notes) {
   const outcome = hubUrl ? message("dry_run_to", { url: hubUrl }) : message("dry_run");
   return {
-    lines: JSON.stringify(body, null, 2).split("\n"),
+    lines: JSON.stringify(body, null, 2).split("\n").map(escaped),
     data: { dry_run: true, hub_url: hubUrl, report: body },
     notes: [...notes, outcome],
   };

@@ -34,7 +34,8 @@ export async function readText(path) {
   try {
     data = path === STANDARD_INPUT ? await readStandardInput() : fs.readFileSync(path);
   } catch (error) {
-    throw ValidationError.of("unreadable_file", { path: name, reason: message(reasonOf(error)) });
+    const reason = message(error instanceof Unusable ? error.reason : reasonOf(error));
+    throw ValidationError.of("unreadable_file", { path: name, reason });
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(data);
@@ -100,9 +101,11 @@ function refuseReadOnly(path) {
   }
 }
 
+/** Or Unusable where it is closed, or holds nothing: that was not meant to be sent. */
 async function readStandardInput() {
   const chunks = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
+  if (!chunks.length) throw new Unusable("empty_file");
   return Buffer.concat(chunks);
 }
 

@@ -3,6 +3,7 @@
 import { message } from "./contract.js";
 import { isObject } from "./document.js";
 import { PayloadTooLarge, ValidationError } from "./errors.js";
+import { isBlank } from "./visible.js";
 
 export const PROTOCOL_VERSION = "0";
 export const KINDS = ["broken", "incorrect", "outdated", "missing", "unclear", "other"];
@@ -106,7 +107,7 @@ function wrong(body, pointer, choices) {
     value = isObject(value) ? value[step] : undefined;
   }
   if (value === undefined || value === null) return "field_required";
-  if (typeof value !== "string" || !value.trim()) return "not_a_text";
+  if (typeof value !== "string" || isBlank(value)) return "not_a_text";
   if (choices.length && !choices.includes(value)) {
     return choices === KINDS ? "not_a_kind" : "version_not_0";
   }

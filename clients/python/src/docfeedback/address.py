@@ -15,16 +15,11 @@ from typing import Dict, List, NamedTuple, Optional, Union
 
 from .contract import message, table
 from .errors import DocFeedbackError, PrivateAddress, ValidationError
+from .visible import UNSEEN
 
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
-# White space, controls, invisible and bidirectional marks, the backslash.
-FORBIDDEN = re.compile(
-    r"[\x00-\x20\\\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
-    r"\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufe00-\ufe0f"
-    r"\ufeff\uffa0\ufff0-\ufff8"
-    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
+FORBIDDEN = re.compile(rf"[{UNSEEN} \\]")
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 AUTHORITY = re.compile(r"//([^/?#]+)([^#]*)(?:#.*)?", re.DOTALL)
 HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^\[\]:]+)(?::([0-9]{1,5}))?")

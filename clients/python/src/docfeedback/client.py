@@ -96,11 +96,10 @@ class Client:
         body = report.body() if isinstance(report, Report) else report
         check(body)
         page = address.check(body["doc_url"], self.allow_private)
-        data = encode(body)
-        secret_patterns.check(body)
+        data, headers = encode(body), _headers(body, idempotency_key)
+        secret_patterns.check(body, idempotency_key)
         if page is not None:
             discovery.refuse_opted_out(page, discovery.cached(page) or {})
-        headers = _headers(body, idempotency_key)
         return Draft(body, data, headers, settings.hub_url(self.hub_url), page)
 
     def receipt(self, report_id: str) -> Receipt:

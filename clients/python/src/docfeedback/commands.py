@@ -12,6 +12,7 @@ from .client import Client, SentReport
 from .contract import message, text
 from .report import KINDS, Report
 from .result import Result
+from .visible import escaped
 
 SHELLS = ("bash", "zsh", "fish")
 REQUIRED = ("--doc-url", "--summary", "--agent", "--kind")
@@ -126,7 +127,7 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
     data = {"dry_run": True, "hub_url": draft.hub_url, "report": draft.body}
     outcome = message("dry_run_to", url=draft.hub_url) if draft.hub_url else message("dry_run")
     lines = json.dumps(draft.body, ensure_ascii=False, indent=2).split("\n")
-    return Result(lines, data, [*notes, outcome])
+    return Result([escaped(line) for line in lines], data, [*notes, outcome])
 
 
 def _sent(sent: SentReport, notes: List[str]) -> Result:

@@ -38,8 +38,11 @@ def read_text(path: str) -> str:
     """The UTF-8 text of a file, or of standard input for `-`."""
     name = message("standard_input") if path == "-" else path
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = _standard_input() if path == "-" else Path(path).read_bytes()
         return data.decode("utf-8-sig")
+    except Unusable as error:
+        reason = message(error.reason)
+        raise ValidationError.of("unreadable_file", path=name, reason=reason) from None
     except OSError as error:
         reason = message(_reason(error))
         raise ValidationError.of("unreadable_file", path=name, reason=reason) from None
@@ -69,6 +72,14 @@ def read(path: str) -> Optional[bytes]:
         return None
     except OSError as error:
         raise Unusable(_reason(error)) from None
+
+
+def _standard_input() -> bytes:
+    """Or Unusable where it is closed, or holds nothing: that was not meant to be sent."""
+    data = sys.stdin.buffer.read() if sys.stdin else b""
+    if not data:
+        raise Unusable("empty_file")
+    return data
 
 
 def replace(path: str, data: bytes) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from .contract import message
 from .errors import PayloadTooLarge, ValidationError
+from .visible import is_blank
 
 PROTOCOL_VERSION = "0"
 KINDS = ("broken", "incorrect", "outdated", "missing", "unclear", "other")
@@ -169,7 +170,7 @@ def _wrong(body: Body, pointer: str, choices: Sequence[str]) -> Optional[str]:
         value = value.get(step) if isinstance(value, Mapping) else None
     if value is None:
         return "field_required"
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or is_blank(value):
         return "not_a_text"
     if choices and value not in choices:
         return "version_not_0" if choices == (PROTOCOL_VERSION,) else "not_a_kind"
