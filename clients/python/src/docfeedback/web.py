@@ -204,15 +204,8 @@ class _HTTPConnection(http.client.HTTPConnection):
         self._attempt.go_on()  # the request is sent next
 
 
-class _HTTPSConnection(http.client.HTTPSConnection):
-    def __init__(self, host: str, *, attempt: _Attempt, timeout: float) -> None:
-        super().__init__(host, timeout=timeout)
-        self._create_connection = attempt.connect
-        self._attempt = attempt
-
-    def connect(self) -> None:
-        super().connect()
-        self._attempt.go_on()
+class _HTTPSConnection(_HTTPConnection, http.client.HTTPSConnection):
+    pass
 
 
 def _goes_through_a_proxy(url: str) -> bool:
