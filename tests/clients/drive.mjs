@@ -1,12 +1,15 @@
 // Drives the Node SDK by JSON; see drive.py, which does the same with the Python SDK.
 
 import { createHook } from "node:async_hooks";
+import crypto from "node:crypto";
 import dns from "node:dns";
-import { readFileSync } from "node:fs";
+import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { join } from "node:path";
 
 const load = (name) => import(`${process.env.NODE_CLIENT}/src/${name}`);
 
+const NOBODY = 65534;
 let sockets = 0;
 createHook({
   init: (id, type) => {
@@ -15,8 +18,9 @@ createHook({
 }).enable();
 
 const { Client, DocFeedbackError, buildReport } = await load("index.js");
-const { check } = await load("address.js");
+const { asciiUrl, check } = await load("address.js");
 const { Damaged, find, put, takeOut } = await load("blocks.js");
+const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
 const secrets = await load("secret_patterns.js");
 
@@ -41,11 +45,60 @@ const DO = {
   defaults: () => ({ seconds: new Client().timeout / 1000 }),
   find_secrets: ({ text }) => secrets.find(text),
   judge: ({ url }) => (check(url) ? "public" : "path"),
+  ascii: ({ url }) => asciiUrl(check(url)),
   resolve_as: ({ ips }) => {
     dns.lookup = (host, options, callback) =>
       callback(null, ips.map((address) => ({ address, family: 4 })));
     syncBuiltinESMExports();
     return null;
+  },
+  become_nobody: ({ folder }) => {
+    if (process.geteuid() !== 0) return null;
+    for (const name of [".", ...fs.readdirSync(folder)]) {
+      fs.chownSync(join(folder, name), NOBODY, NOBODY);
+    }
+    process.setgid(NOBODY);
+    process.setuid(NOBODY);
+    return null;
+  },
+  forbid_chown: () => {
+    fs.chownSync = () => {
+      throw Object.assign(new Error("no"), { code: "EPERM" });
+    };
+    syncBuiltinESMExports();
+    return null;
+  },
+  watch_drafts: ({ folder }) => {
+    const { fsyncSync } = fs;
+    const seen = [];
+    process.chdir(folder);
+    fs.fsyncSync = (handle) => {
+      for (const name of fs.readdirSync(".").filter((it) => it.startsWith("."))) {
+        seen.push([name, fs.statSync(name).mode & 0o777]);
+      }
+      fsyncSync(handle);
+    };
+    syncBuiltinESMExports();
+    return seen;
+  },
+  load_the_dice: () => {
+    crypto.randomBytes = (count) => Buffer.alloc(count);
+    syncBuiltinESMExports();
+    return null;
+  },
+  replace: ({ path }) => files.replace(path, "new") ?? null,
+  resolve_slowly: ({ seconds }) => {
+    dns.lookup = (host, options, callback) => {
+      const found = { address: "127.0.0.1", family: 4 };
+      const answer = () => (options.all ? callback(null, [found]) : callback(null, "127.0.0.1", 4));
+      setTimeout(answer, seconds * 1000);
+    };
+    syncBuiltinESMExports();
+    return null;
+  },
+  connections: async ({ after }) => {
+    await new Promise((resolve) => setTimeout(resolve, after * 1000));
+    return process.getActiveResourcesInfo().filter((name) => name.startsWith("TCP")).length;
   },
   sockets: () => sockets,
   put: ({ document, name }) => {
@@ -63,6 +116,7 @@ async function outcome(call) {
   try {
     return { result: await DO[call.do](call) };
   } catch (error) {
+    if (error instanceof files.Unusable) return { unusable: error.reason };
     if (error instanceof Damaged) return { damaged: error.code, line: error.line };
     if (!(error instanceof DocFeedbackError)) throw error;
     const { name, code, message, status, fields } = error;
@@ -71,5 +125,5 @@ async function outcome(call) {
 }
 
 const outcomes = [];
-for (const call of JSON.parse(readFileSync(0, "utf8"))) outcomes.push(await outcome(call));
+for (const call of JSON.parse(fs.readFileSync(0, "utf8"))) outcomes.push(await outcome(call));
 process.stdout.write(JSON.stringify(outcomes));

@@ -5,14 +5,19 @@
 
 import asyncio
 import dataclasses
+import errno
 import json
 import os
 import socket
 import sys
+import threading
+import time
+from pathlib import Path
 
 import docfeedback
-from docfeedback import address, blocks, secret_patterns, web
+from docfeedback import address, blocks, files, secret_patterns, web
 
+NOBODY = 65534
 sockets = []
 sys.addaudithook(
     lambda event, args: (
@@ -43,6 +48,57 @@ def resolve_as(call):
     ]
 
 
+def resolve_slowly(call):
+    def late(host, port, *args, **more):
+        time.sleep(call["seconds"])
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    socket.getaddrinfo = late
+
+
+def connections(call):
+    """Those that are still at work, a moment later."""
+    time.sleep(call["after"])
+    return threading.active_count() - 1
+
+
+def become_nobody(call):
+    if os.geteuid() == 0:
+        folder = Path(call["folder"])
+        for path in (folder, *folder.iterdir()):
+            os.chown(path, NOBODY, NOBODY)
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+
+def forbid_chown(call):
+    def refuse(*args):
+        raise PermissionError(errno.EPERM, "no")
+
+    os.chown = refuse
+
+
+def watch_drafts(call):
+    """Each draft when it is written: its name and who may do what with it."""
+    seen, fsync = [], os.fsync
+
+    def watch(handle):
+        seen.extend([path.name, path.stat().st_mode & 0o777] for path in Path().glob(".*"))
+        fsync(handle)
+
+    os.chdir(call["folder"])
+    os.fsync = watch
+    return seen
+
+
+def load_the_dice(call):
+    os.urandom = bytes
+
+
+def replace(call):
+    files.replace(call["path"], b"new")
+
+
 def proxied(call):
     os.environ["no_proxy"] = call["no_proxy"]
     return web._goes_through_a_proxy(call["url"])
@@ -69,7 +125,15 @@ DO = {
     "defaults": lambda call: {"seconds": docfeedback.Client().timeout},
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
     "judge": judge,
+    "ascii": lambda call: address.check(call["url"]).ascii_url(),
     "resolve_as": resolve_as,
+    "become_nobody": become_nobody,
+    "forbid_chown": forbid_chown,
+    "watch_drafts": watch_drafts,
+    "load_the_dice": load_the_dice,
+    "replace": replace,
+    "resolve_slowly": resolve_slowly,
+    "connections": connections,
     "sockets": lambda call: len(sockets),
     "put": put,
     "proxied": proxied,
@@ -87,6 +151,8 @@ def outcome(call):
             "status": error.status,
             "fields": error.fields,
         }
+    except files.Unusable as error:
+        return {"unusable": error.reason}
     except blocks.Damaged as damage:
         return {"damaged": damage.code, "line": damage.line}
 

@@ -24,6 +24,25 @@ def test_every_spelling_is_judged_as_the_table_says(sdk: Sdk):
     assert len(VERDICTS) >= 200
 
 
+def test_an_international_host_is_the_one_that_browsers_mean(sdk: Sdk):
+    table = {
+        "https://fa\xdf.de/x": "https://xn--fa-hia.de/x",
+        "https://FA\u1e9e.de": "https://xn--fa-hia.de",
+        "https://B\xdcCHER.example.": "https://xn--bcher-kva.example",
+        "https://\u03b1\u03c2.example": "https://xn--mxa8a.example",
+        "https://\u0391\u03a3.example": "https://xn--mxa0b.example",
+        "https://\u4f8b\u3048.\u30c6\u30b9\u30c8:8443/": "https://xn--r8jz45g.xn--zckzah:8443/",
+        "https://docs\u3002acme\uff0ecom/": "https://docs.acme.com/",
+        "https://[2606:4700::1111]/": "https://[2606:4700::1111]/",
+        f"https://{chr(0xFC) * 60}.example/": None,
+        "https://docs.acme.com/\xfc": None,
+    }
+
+    outcomes = sdk.do(*({"do": "ascii", "url": url} for url in table))
+
+    assert [outcome["result"] for outcome in outcomes] == list(table.values())
+
+
 def test_no_socket_is_opened_for_a_refused_page(sdk: Sdk):
     refused = [
         url for url, verdict in VERDICTS.items() if verdict not in ("public", "path") and url
@@ -80,6 +99,10 @@ def test_the_proxy_is_used_as_the_environment_says(sdk: Sdk):
     table = [
         ("", "https://docs.acme.com/", True),
         ("", "http://docs.acme.com/", False),
+        ("", "https://localhost:8443/v1/reports", False),
+        ("", "https://127.0.0.1/", False),
+        ("", "https://[::1]:8443/", False),
+        ("", "https://localhost.acme.com/", True),
         ("*", "https://docs.acme.com/", False),
         ("acme.com", "https://docs.acme.com/", False),
         (".acme.com", "https://docs.acme.com/", False),
@@ -96,3 +119,13 @@ def test_the_proxy_is_used_as_the_environment_says(sdk: Sdk):
     )
 
     assert [outcome["result"] for outcome in outcomes] == [proxied for *_, proxied in table]
+
+
+def test_a_proxy_may_be_an_ipv6_address(sdk: Sdk):
+    sdk.environment["http_proxy"] = "http://[::1]:1"
+    client = {"hub_url": "http://hub.acme.com"}
+
+    (outcome,) = sdk.do({"do": "send", "report": _report("docs/install.md"), "client": client})
+
+    assert outcome["raises"] == "Unreachable"
+    assert "there is no such host" not in outcome["message"]

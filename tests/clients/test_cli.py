@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.clients.command_line import CommandLine
-from tests.clients.conftest import CONTRACT, World
+from tests.clients.conftest import COMMAND_LINES, CONTRACT, World
 from tests.clients.stand_ins import HUB
 
 CASES = json.loads((CONTRACT / "cli.json").read_text())
@@ -20,10 +20,22 @@ PLACEHOLDERS = {
         *("--summary", "Step 3 names a flag that does not exist"),
     ],
     "@secret": ["Use ghp" + "_abcdefghijklmnopqrstuvwABC0123456789"],
+    "@token": ["ghp" + "_abcdefghijklmnopqrstuvwABC0123456789"],
     "@deep": '{"protocol_version": "0", "doc_url": "x", "agent": {"name": "x"}, "report": '
     '{"kind": "other", "summary": "x", "details": ' + "[" * 3000 + "]" * 3000 + "}}",
     "@large": "x" * 65536,
 }
+
+INTERRUPTED_IMPORT = """
+import sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+"""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
@@ -83,6 +95,39 @@ def test_an_output_that_takes_nothing_gives_no_traceback(
     ended = shell.run(["completion", "bash"], cwd=world.folder, env=world.environment)
 
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize("module", ["docfeedback.cli", "docfeedback.client", "http.client"])
+def test_ctrl_c_while_python_loads_gives_no_traceback(world: World, module: str):
+    (world.folder / "sitecustomize.py").write_text(INTERRUPTED_IMPORT.format(module=module))
+    python_path = f"{world.folder}:{world.environment['PYTHONPATH']}"
+
+    ended = COMMAND_LINES["python"].run(
+        ["me"], cwd=world.folder, env=world.environment | {"PYTHONPATH": python_path}
+    )
+
+    assert (ended.exit, ended.stdout, ended.stderr) == (130, "", "")
+
+
+def test_json_holds_no_character_that_nobody_sees(client: CommandLine, world: World):
+    hidden = "Step\u202e 3\u200b\x7f\U000e0041 fails"
+    words = [*PLACEHOLDERS["@report"], "--details", hidden, "--dry-run", "--json"]
+
+    ended = client.run(["report", *words], cwd=world.folder, env=world.environment)
+
+    assert json.loads(ended.stdout)["report"]["report"]["details"] == hidden
+    assert ended.stdout.strip().isprintable()
+
+
+@pytest.mark.parametrize("flags", ["@report --details -", "--file -"])
+def test_a_standard_input_that_is_closed_is_told(client: CommandLine, world: World, flags: str):
+    shell = CommandLine(["sh", "-c", '"$@" <&-', "sh", *client.command])
+    words = [word for flag in flags.split() for word in PLACEHOLDERS.get(flag, [flag])]
+
+    ended = shell.run(["report", *words], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == "Error: Standard input cannot be read: nothing is there.\n"
+    assert ended.exit == 2
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,14 @@ def test_both_packages_say_every_sentence():
         assert silent == [], package
 
 
+def test_a_pattern_means_the_same_in_both_languages():
+    shared = json.loads((CONTRACT / "secrets.json").read_text())
+    patterns = [entry["pattern"] for entry in shared["kinds"]]
+
+    for pattern in [*patterns, shared["placeholder"], shared["words"]]:
+        assert not re.search(r"\\[bBdDsSwW]|\(\?[a-zA-Z]", pattern.replace(r"[\s\S]", "")), pattern
+
+
 def test_both_packages_have_one_version():
     version = (CLIENTS / "python" / "src" / "docfeedback" / "version.py").read_text()
     package = json.loads((CLIENTS / "node" / "package.json").read_text())

@@ -165,6 +165,19 @@ def test_the_hub_can_be_named_in_the_code(sdk: Sdk, world: World, examples: dict
     assert "result" in named
 
 
+def test_evidence_that_is_none_is_named(sdk: Sdk):
+    fields = {"doc_url": "x.md", "summary": "x", "kind": "other", "agent": "x"}
+
+    text, number = sdk.do(
+        {"do": "build", "fields": {**fields, "evidence": ["text"]}},
+        {"do": "build", "fields": {**fields, "evidence": 7}},
+    )
+
+    assert (text["raises"], number["raises"]) == ("ValidationError", "ValidationError")
+    assert [fault["path"] for fault in text["fields"]["details"]] == ["/report/evidence/0"]
+    assert [fault["path"] for fault in number["fields"]["details"]] == ["/report/evidence"]
+
+
 def test_a_value_that_json_does_not_have_is_refused():
     report = {**REPORT, "submitted_at": dt.datetime(2026, 1, 31, tzinfo=dt.UTC)}
 

@@ -7,22 +7,19 @@
  */
 
 import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { domainToASCII } from "node:url";
 import { message, table } from "./contract.js";
 import { PrivateAddress, ValidationError } from "./errors.js";
+import { UNSEEN } from "./visible.js";
 
-// White space, controls, invisible and bidirectional marks, the backslash.
-const FORBIDDEN = new RegExp(
-  "[\\x00-\\x20\\\\\\x7f-\\xa0\\xad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f" +
-    "\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f" +
-    "\\ufeff\\uffa0\\ufff0-\\ufff8" +
-    "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]",
-  "u",
-);
+const FORBIDDEN = new RegExp(`[${UNSEEN} \\\\]`, "u");
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s;
 const AUTHORITY = /^\/\/([^/?#]+)([^#]*)(?:#.*)?$/s;
 const HOST_AND_PORT = /^(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^[\]:]+)(?::([0-9]{1,5}))?$/;
 const LABEL = /^[a-z0-9_\x80-\u{10ffff}-]{1,63}$/u;
+const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?$/i;
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+const OLD_NUMBER = /^(?:0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)$/;
 const DOTTED_QUAD = /^(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})$/;
 const HOST_WITHOUT_SCHEME = new RegExp(
   "^(?:[a-z0-9-]+(?:\\.[a-z0-9-]+)*\\.[a-z]{2,63}(?::[0-9]+)?(?=[/?#])" +
@@ -63,10 +60,20 @@ export function origin(page) {
 
 /** The whole address as HTTP sends it, or null where it cannot be written so. */
 export function asciiUrl(page) {
-  const url = origin(page) + page.rest;
-  if (/[^\x00-\x7f]/.test(page.rest) || !URL.canParse(url)) return null;
-  const { protocol, hostname } = new URL(url);
-  return origin({ ...page, scheme: protocol.slice(0, -1), host: hostname }) + page.rest;
+  const host = asciiHost(page.host);
+  return host && !/[^\x00-\x7f]/.test(page.rest) ? origin({ ...page, host }) + page.rest : null;
+}
+
+/** A host as DNS knows it, or null: IDNA of UTS 46, non-transitional, so that ß stays itself. */
+export function asciiHost(text) {
+  try {
+    const host = hostOf(text);
+    const ascii = /[^\x00-\x7f]/.test(host) ? domainToASCII(host) : host;
+    return ascii && ascii.split(".").every((label) => label.length <= 63) ? ascii : null;
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
 }
 
 /**
@@ -107,6 +114,11 @@ function judge(page) {
   }
 }
 
+/** Whether the URL leads to this very machine, so that nothing travels. */
+export function isLoopback(url) {
+  return LOOPBACK.test(url);
+}
+
 /** Whether `text` is an IP address, in its plain spelling, that anybody can reach. */
 export function isPublicIp(text) {
   const { privateIpv4, publicIpv6, privateIpv6 } = networks();
@@ -115,22 +127,48 @@ export function isPublicIp(text) {
   return publicIpv6.check(text, "ipv6") && !privateIpv6.check(text, "ipv6");
 }
 
-/** A path is fine, unless its first part is a port of a host, this machine or an IP address. */
+/** A path is fine, unless its first part is a port of a host, this machine or a private host. */
 function judgePath(docUrl) {
   const first = docUrl.split(/[/?#]/)[0];
   if (first.includes(":")) throw new Refused("scheme");
-  if (first.toLowerCase() === "localhost" || DOTTED_QUAD.test(first)) {
-    throw new Refused("private_ip", first);
+  const host = spelling(first);
+  if (host === "localhost" || DOTTED_QUAD.test(host)) throw new Refused("private_ip", host);
+  const dot = host.lastIndexOf(".");
+  if (dot > 0 && table("addresses.json").private_suffixes.includes(host.slice(dot + 1))) {
+    throw new Refused("no_scheme");
   }
+  const ip = oldIp(host);
+  if (ip && networks().privateIpv4.check(ip, "ipv4")) throw new Refused("no_scheme");
 }
 
-/** The host in one spelling (NFKC, lower case, ASCII dots, no trailing dot), or Refused. */
+/**
+ * The IPv4 address that C's `inet_aton` reads (`127.1`, `0x7f.1`), or null; null too below 1.0.0.0,
+ * where the names of folders are, such as `2024`.
+ */
+function oldIp(text) {
+  const parts = text.split(".");
+  if (text.length > 64 || !parts.every((part) => OLD_NUMBER.test(part))) return null;
+  const octets = parts.map((part) => (/^0[0-7]/.test(part) ? parseInt(part, 8) : Number(part)));
+  const last = octets.pop();
+  if (octets.length > 3 || octets.some((it) => it > 255)) return null;
+  if (last >= 256 ** (4 - octets.length)) return null;
+  const number = octets.reduce((sum, it, place) => sum + it * 256 ** (3 - place), last);
+  return number < 2 ** 24 ? null : [24, 16, 8, 0].map((bits) => (number >>> bits) & 255).join(".");
+}
+
+/** The host in one spelling, or Refused. */
 function hostOf(text) {
   if (text.startsWith("[")) return text.toLowerCase();
-  const host = text.normalize("NFKC").toLowerCase().replaceAll("\u3002", ".").replace(/\.$/, "");
+  const host = spelling(text);
   if ([...host].length > 253 || FORBIDDEN.test(host)) throw new Refused("malformed");
   if (!host.split(".").every((label) => LABEL.test(label))) throw new Refused("malformed");
   return host;
+}
+
+/** NFKC, each letter in lower case, ASCII dots, no trailing dot. */
+function spelling(text) {
+  const letters = [...text.normalize("NFKC")].map((letter) => letter.toLowerCase());
+  return letters.join("").replaceAll("\u3002", ".").replace(/\.$/, "");
 }
 
 function networks() {

@@ -11,6 +11,7 @@ export function parse(words) {
   if (!words.length) throw usageError("no_command");
   const { commands, common } = table("commands.json");
   const [command, ...rest] = words;
+  if (Object.hasOwn(common, command.split("=")[0])) throw usageError("flag_first", { name: command });
   if (command.startsWith("-")) throw unknown("unknown_flag", command, ["--help", "--version"]);
   if (!Object.hasOwn(commands, command)) {
     throw unknown("unknown_command", command, Object.keys(commands));
@@ -39,6 +40,9 @@ function split(words, takes) {
     if (flags.has(name)) throw usageError("repeated_flag", { name });
     if (takes[name] === null && equals) throw usageError("unwanted_value", { name });
     flags.set(name, takes[name] === null || equals ? value : next(left, name));
+    if (["FILE", "PATH"].includes(takes[name]) && !flags.get(name)) {
+      throw usageError("missing_value", { name });
+    }
   }
   return { flags, found };
 }

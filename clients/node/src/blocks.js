@@ -7,7 +7,7 @@
 
 import { text } from "./contract.js";
 
-export const BOM = "\xef\xbb\xbf"; // in UTF-8, read as Latin-1
+const BOM = "\xef\xbb\xbf"; // in UTF-8, read as Latin-1
 const VERSION = "v0";
 const LAST_LINE = "Docs Feedback Hub:";
 const LINE = /[^\n]*\n|[^\n]+/g;
@@ -33,6 +33,13 @@ export class Damaged extends Error {
 export function find(document, name) {
   const lines = linesOf(document);
   return marked(lines, name) ?? pasted(lines, name);
+}
+
+/** What a block names as its Hub, in its last such line, or null. */
+export function hubUrlOf(document, { start, end }) {
+  const lines = linesOf(document.slice(start, end));
+  const named = lines.filter(({ text, fence }) => text.startsWith(LAST_LINE) && !fence).at(-1);
+  return named ? named.text.slice(LAST_LINE.length).replace(/^[ \t]+|[ \t]+$/g, "") : null;
 }
 
 /**

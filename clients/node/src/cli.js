@@ -5,11 +5,11 @@ import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
 import { VERSION } from "./version.js";
+import { escaped, plain } from "./visible.js";
 
 const FAILED = 1;
 const NOTHING_SENT = 2;
 const INTERRUPTED = 130;
-const CONTROLS = /[\x00-\x1f\x7f-\x9f]/g;
 
 /** Carry out a command line and print what came of it; ends the process with its exit status. */
 export async function run(words) {
@@ -31,20 +31,20 @@ async function resultOf(words) {
   } catch (error) {
     if (error instanceof DocFeedbackError) return failure(error);
     const sentence = message("internal_error", { name: error?.name });
-    return { lines: [sentence], data: plain("internal_error", sentence), exitCode: FAILED };
+    return { lines: [sentence], data: fault("internal_error", sentence), exitCode: FAILED };
   }
 }
 
 async function end({ lines, data, notes = [], exitCode = 0 }, asJson) {
   await write(process.stderr, notes.map((note) => message("note", { text: note })));
-  if (asJson) await write(process.stdout, [JSON.stringify(data)]);
+  if (asJson) await write(process.stdout, [escaped(JSON.stringify(data))]);
   else await write(exitCode ? process.stderr : process.stdout, lines);
   process.exit(exitCode);
 }
 
 /** Line by line, without characters that steer a terminal. */
 function write(stream, lines) {
-  const output = lines.map((line) => `${line.replace(CONTROLS, " ")}\n`).join("");
+  const output = lines.map((line) => `${plain(line)}\n`).join("");
   return new Promise((resolve) => stream.write(output, resolve));
 }
 
@@ -64,16 +64,16 @@ function failure(error) {
   }
   return {
     lines,
-    data: { ...plain(error.code, error.message), ...error.fields },
+    data: { ...fault(error.code, error.message), ...error.fields },
     exitCode: error.nothingWasSent ? NOTHING_SENT : FAILED,
   };
 }
 
 function interrupted() {
   const sentence = message("interrupted");
-  return { lines: [sentence], data: plain("interrupted", sentence), exitCode: INTERRUPTED };
+  return { lines: [sentence], data: fault("interrupted", sentence), exitCode: INTERRUPTED };
 }
 
-function plain(error, sentence) {
+function fault(error, sentence) {
   return { error, message: sentence };
 }

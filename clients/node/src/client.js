@@ -2,7 +2,8 @@
 
 import { check as checkAddress } from "./address.js";
 import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
-import { ValidationError, isObject } from "./errors.js";
+import { objectOf, objectsOf, textOf, wholeOf } from "./document.js";
+import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { check as checkReport, encode } from "./report.js";
 import { check as checkSecrets } from "./secret_patterns.js";
@@ -46,9 +47,9 @@ export class Client {
     checkReport(report);
     const page = checkAddress(report.doc_url, this.allowPrivate);
     const data = encode(report);
-    checkSecrets(report);
-    if (page) refuseOptedOut(page, cached(page) ?? {});
     const headers = headersOf(report, idempotencyKey);
+    checkSecrets(report, idempotencyKey);
+    if (page) refuseOptedOut(page, cached(page) ?? {});
     return { body: report, data, headers, hubUrl: hubUrl(this.hubUrl), page };
   }
 
@@ -64,7 +65,7 @@ export class Client {
     const hub = requiredHubUrl(this.hubUrl);
     const headers = { ...ACCEPT, Authorization: `Bearer ${token(this.token, hub)}` };
     const request = { method: "GET", url: `${hub}/v1/orgs/me`, headers };
-    return (await call(request, this.timeout)).body;
+    return organizationOf((await call(request, this.timeout)).body);
   }
 
   /** What the page's host says of itself; OptedOut where it wants no reports. */
@@ -98,14 +99,15 @@ function headersOf(report, idempotencyKey) {
 }
 
 function sentReport({ status, body }) {
+  const capabilities = Array.isArray(body.server_capabilities) ? body.server_capabilities : [];
   return {
     id: body.id,
-    isDuplicate: Boolean(body.is_duplicate ?? status === 200),
+    isDuplicate: typeof body.is_duplicate === "boolean" ? body.is_duplicate : status === 200,
     receivedAt: textOf(body.received_at),
     protocolVersion: textOf(body.protocol_version),
-    serverCapabilities: Array.isArray(body.server_capabilities) ? body.server_capabilities : [],
+    serverCapabilities: capabilities.filter((it) => typeof it === "string"),
     receiptUrl: textOf(body.receipt_url),
-    notices: Array.isArray(body.notices) ? body.notices.filter(isObject) : [],
+    notices: objectsOf(body.notices, "field", "kind"),
   };
 }
 
@@ -114,11 +116,27 @@ function receiptOf({ body }) {
     id: body.id,
     status: textOf(body.status) ?? "received",
     receivedAt: textOf(body.received_at),
-    timesReported: Number.isInteger(body.times_reported) ? body.times_reported : null,
+    timesReported: wholeOf(body.times_reported),
     issueUrl: textOf(body.issue_url),
   };
 }
 
-function textOf(value) {
-  return typeof value === "string" ? value : null;
+/** The answer, without claims and the like that lack what makes them one. */
+function organizationOf(body) {
+  const integration = objectOf(body.integration, "provider", "status");
+  return {
+    ...body,
+    name: textOf(body.name),
+    integration: integration && {
+      ...integration,
+      repo_owner: textOf(integration.repo_owner),
+      repo_name: textOf(integration.repo_name),
+      problem: textOf(integration.problem),
+    },
+    domains: objectsOf(body.domains, "domain", "status").map((domain) => ({
+      ...domain,
+      dns_record: objectOf(domain.dns_record, "name", "value"),
+    })),
+    sites: objectsOf(body.sites, "url", "status"),
+  };
 }

@@ -3,11 +3,12 @@
 import { usageError } from "./arguments.js";
 import { Client } from "./client.js";
 import { message, text } from "./contract.js";
-import { isObject } from "./errors.js";
+import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { KINDS, bodyOf } from "./report.js";
 import { timeout } from "./settings.js";
+import { escaped } from "./visible.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
@@ -40,12 +41,12 @@ async function status({ flags, argument }) {
 async function me({ flags }) {
   const organization = await clientFrom(flags).me();
   const { name, id, integration, domains, sites } = organization;
-  const lines = [message("organization_line", { name, id }), ...integrationLines(integration)];
-  for (const { domain, status, dns_record: record } of domains ?? []) {
+  const lines = [message("organization_line", { name: name || "-", id }), ...integrationLines(integration)];
+  for (const { domain, status, dns_record: record } of domains) {
     lines.push(message("domain_line", { name: domain, status }));
     if (record) lines.push(message("record_line", record));
   }
-  for (const { url, status } of sites ?? []) {
+  for (const { url, status } of sites) {
     lines.push(message("site_line", { name: url, status }));
   }
   return { lines, data: organization };
@@ -103,7 +104,7 @@ function withoutTranscript(body) {
 function dryRun({ body, hubUrl }, notes) {
   const outcome = hubUrl ? message("dry_run_to", { url: hubUrl }) : message("dry_run");
   return {
-    lines: JSON.stringify(body, null, 2).split("\n"),
+    lines: JSON.stringify(body, null, 2).split("\n").map(escaped),
     data: { dry_run: true, hub_url: hubUrl, report: body },
     notes: [...notes, outcome],
   };
@@ -128,7 +129,7 @@ function sent(answer, notes) {
 function integrationLines(integration) {
   if (!integration) return [message("no_integration_line")];
   const { provider, status, repo_owner: owner, repo_name: name, problem } = integration;
-  const repository = name ? `${owner}/${name}` : "no repository";
+  const repository = owner && name ? `${owner}/${name}` : "no repository";
   const lines = [message("integration_line", { provider, status, repository })];
   return problem ? [...lines, message("problem_line", { problem })] : lines;
 }

@@ -1,11 +1,13 @@
 /** What a doc host says of itself in `/.well-known/docs-feedback.json`: opted out, or its Hub. */
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { asciiUrl, check, origin } from "./address.js";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { asciiHost, asciiUrl, check, origin } from "./address.js";
 import { message } from "./contract.js";
-import { DocFeedbackError, OptedOut, PrivateAddress, isObject } from "./errors.js";
+import { objectOf, parse } from "./document.js";
+import { DocFeedbackError, OptedOut, PrivateAddress } from "./errors.js";
+import { Unusable, replace } from "./files.js";
 import { PROTOCOL_VERSION } from "./report.js";
 import { REPORTS, cacheFolder } from "./settings.js";
 import { Failed, LeadsToPrivate, exchange } from "./web.js";
@@ -52,18 +54,23 @@ export function endpoint(page, listing, allowPrivate) {
   const { endpoint: url, doc_domains: domains } = listing;
   const speaksOurs = listing.protocol_version === PROTOCOL_VERSION;
   if (!speaksOurs || listing.opt_in !== true || typeof url !== "string") return null;
-  if (Array.isArray(domains) && !domains.includes(page.host)) return null;
+  if (Array.isArray(domains) && !isNamed(page.host, domains)) return null;
   const place = placeOf(url, allowPrivate);
   if (!place) return null;
   return asciiUrl(/^\/*$/.test(place.rest) ? { ...place, rest: REPORTS } : place);
 }
 
+function isNamed(host, domains) {
+  const texts = domains.filter((domain) => typeof domain === "string");
+  return texts.map(asciiHost).includes(asciiHost(host));
+}
+
 /** The document that was kept less than 24 hours ago, or null. */
 export function cached(page) {
   try {
-    const kept = JSON.parse(readFileSync(cacheFile(page), "utf8"));
-    const age = Date.now() / 1000 - kept.fetched_at;
-    return age >= 0 && age < FRESH_SECONDS && isObject(kept.document) ? kept.document : null;
+    const { fetched_at: fetchedAt, document } = parse(readFileSync(cacheFile(page)));
+    const age = typeof fetchedAt === "number" ? Date.now() / 1000 - fetchedAt : -1;
+    return age >= 0 && age < FRESH_SECONDS ? objectOf(document) : null;
   } catch {
     return null;
   }
@@ -76,7 +83,7 @@ async function fetchDocument(start, deadline, allowPrivate) {
     const request = { method: "GET", url, headers: ACCEPT, publicOnly: !allowPrivate };
     const answer = await exchange(request, deadline - performance.now());
     if (!REDIRECTS.includes(answer.status)) return documentOf(answer);
-    url = target(url, answer.headers.get("location") ?? "", allowPrivate);
+    url = target(url, answer.headers.location ?? "", allowPrivate);
   }
   throw new Failed("broken");
 }
@@ -84,7 +91,7 @@ async function fetchDocument(start, deadline, allowPrivate) {
 /** What an answer says; Failed where it only says that it cannot say. */
 function documentOf({ status, json, size }) {
   if (status >= 500 || status === 429) throw new Failed("broken");
-  return status === 200 && size <= MAX_BYTES && isObject(json) ? json : {};
+  return (status === 200 && size <= MAX_BYTES && objectOf(json)) || {};
 }
 
 /** Where a redirect leads, or null where it must not be followed. */
@@ -103,17 +110,13 @@ function placeOf(url, allowPrivate) {
   }
 }
 
-/** Written whole or not at all; a cache that cannot be written is none. */
+/** A cache that cannot be written is none. */
 function keep(page, listing) {
-  const path = cacheFile(page);
-  const draft = `${path}.${process.pid}`;
-  const fetchedAt = Math.floor(Date.now() / 1000);
+  const kept = { fetched_at: Math.floor(Date.now() / 1000), document: listing };
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(draft, JSON.stringify({ fetched_at: fetchedAt, document: listing }));
-    renameSync(draft, path);
-  } catch {
-    // as if it had not been fetched: the next report asks the host again
+    replace(cacheFile(page), JSON.stringify(kept));
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
   }
 }
 

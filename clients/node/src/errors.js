@@ -15,6 +15,7 @@
  */
 
 import { message } from "./contract.js";
+import { isObject, objectsOf, textOf, wholeOf } from "./document.js";
 
 /**
  * The root. `code` is the word for programs, `message` the sentence for people; `status` the HTTP
@@ -36,8 +37,7 @@ export class DocFeedbackError extends Error {
 
   /** Each fault: `[{path: <JSON Pointer or header:Name>, message}]`, maybe empty. */
   get details() {
-    const faults = this.fields.details;
-    return Array.isArray(faults) ? faults.filter(isObject) : [];
+    return this.fields.details ?? [];
   }
 
   /** Whether the input or a guard stopped the report before it left. */
@@ -86,9 +86,20 @@ const BY_STATUS = {
   429: RateLimited,
 };
 
+const READ = {
+  details: (faults) => objectsOf(faults, "path", "message"),
+  since: textOf,
+  retry_after: wholeOf,
+  max_bytes: wholeOf,
+};
+
 /** The error for an answer of 400 and above; `body` is its parsed JSON, or undefined. */
 export function fromAnswer(status, body, retryAfter) {
   const { error: code, message: sentence, ...fields } = isObject(body) ? body : {};
+  for (const name of Object.keys(READ).filter((it) => it in fields)) {
+    fields[name] = READ[name](fields[name]);
+    if (fields[name] === null) delete fields[name];
+  }
   if (/^[0-9]{1,9}$/.test(retryAfter ?? "")) fields.retry_after = Number(retryAfter);
   const Kind = BY_STATUS[status] ?? (status >= 500 ? ServerError : DocFeedbackError);
   return new Kind(
@@ -96,9 +107,4 @@ export function fromAnswer(status, body, retryAfter) {
     typeof sentence === "string" ? sentence : message("answered", { status }),
     { status, fields },
   );
-}
-
-/** Whether `value` is a JSON object. */
-export function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,10 @@
 /** Files of the user: read whole, and replaced whole or not at all. */
 
+import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { message } from "./contract.js";
+import { NoDocument, parse } from "./document.js";
 import { ValidationError } from "./errors.js";
 
 const REASONS = {
@@ -32,7 +34,8 @@ export async function readText(path) {
   try {
     data = path === STANDARD_INPUT ? await readStandardInput() : fs.readFileSync(path);
   } catch (error) {
-    throw ValidationError.of("unreadable_file", { path: name, reason: message(reasonOf(error)) });
+    const reason = message(error instanceof Unusable ? error.reason : reasonOf(error));
+    throw ValidationError.of("unreadable_file", { path: name, reason });
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(data);
@@ -45,9 +48,10 @@ export async function readText(path) {
 export async function readJson(path) {
   const text = await readText(path);
   try {
-    return JSON.parse(text);
-  } catch {
-    throw ValidationError.of("not_json", { path: nameOf(path) });
+    return parse(Buffer.from(text));
+  } catch (error) {
+    if (!(error instanceof NoDocument)) throw error;
+    throw ValidationError.of(error.code, { path: nameOf(path) });
   }
 }
 
@@ -67,18 +71,12 @@ export function read(path) {
  * link stays one, and its target is written; mode and owner are kept.
  */
 export function replace(path, data) {
-  const target = attempt(() => realPath(path));
-  const draft = join(dirname(target), `.${basename(target)}.docfeedback-${process.pid}`);
   attempt(() => {
+    const target = realPath(path);
     fs.mkdirSync(dirname(target), { recursive: true });
     const before = fs.statSync(target, { throwIfNoEntry: false });
-    if (before && !(before.mode & 0o222)) throw new Unusable("read_only");
-    try {
-      write(draft, data, before);
-      fs.renameSync(draft, target);
-    } finally {
-      fs.rmSync(draft, { force: true });
-    }
+    if (before) refuseReadOnly(target);
+    write(target, data, before);
   });
 }
 
@@ -88,32 +86,52 @@ export function remove(path) {
     return replace(path, Buffer.alloc(0));
   }
   return attempt(() => {
-    if (!(fs.statSync(path).mode & 0o222)) throw new Unusable("read_only");
+    refuseReadOnly(path);
     fs.unlinkSync(path);
   });
 }
 
+/** Replacing a file takes no right to write it, so ask for that; root has it always. */
+function refuseReadOnly(path) {
+  if (!(fs.statSync(path).mode & 0o222)) throw new Unusable("read_only");
+  try {
+    fs.accessSync(path, fs.constants.W_OK);
+  } catch {
+    throw new Unusable("read_only");
+  }
+}
+
+/** Or Unusable where it is closed, or holds nothing: that was not meant to be sent. */
 async function readStandardInput() {
   const chunks = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
+  if (!chunks.length) throw new Unusable("empty_file");
   return Buffer.concat(chunks);
 }
 
-function write(draft, data, before) {
-  const handle = fs.openSync(draft, "wx", 0o666);
+/** By a draft beside it, which is never open to more people than the file was. */
+function write(target, data, before) {
+  const suffix = randomBytes(6).toString("hex");
+  const draft = join(dirname(target), `.${basename(target)}.docfeedback-${suffix}`);
+  const handle = fs.openSync(draft, "wx", before ? 0o600 : 0o666);
   try {
-    fs.writeFileSync(handle, data);
-    fs.fsyncSync(handle);
-  } finally {
-    fs.closeSync(handle);
+    try {
+      fs.writeFileSync(handle, data);
+      fs.fsyncSync(handle);
+    } finally {
+      fs.closeSync(handle);
+    }
+    if (before) handOver(draft, before);
+    fs.renameSync(draft, target);
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw error;
   }
-  if (!before) return;
-  try {
-    fs.chownSync(draft, before.uid, before.gid);
-  } catch {
-    // only root may give files away
-  }
-  fs.chmodSync(draft, before.mode & 0o7777);
+}
+
+function handOver(draft, { uid, gid, mode }) {
+  fs.chownSync(draft, uid, gid);
+  fs.chmodSync(draft, mode & 0o7777);
 }
 
 /** Where the file is or would be, through symbolic links, dangling ones too. */

@@ -2,7 +2,8 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { message } from "./contract.js";
-import { PrivateAddress, ServerError, Unreachable, fromAnswer, isObject } from "./errors.js";
+import { isObject } from "./document.js";
+import { PrivateAddress, ServerError, Unreachable, fromAnswer } from "./errors.js";
 import { Failed, LeadsToPrivate, exchange } from "./web.js";
 
 const PAUSE = 250;
@@ -48,11 +49,11 @@ function unanswered(request, error) {
 function refusal(request, { status, headers, json }) {
   const url = hub(request);
   if (status >= 300 && status < 400) {
-    const location = headers.get("location") ?? "";
+    const location = headers.location ?? "";
     return new ServerError("redirected", message("redirected", { url, location }), { status });
   }
   if (status >= 400 && (isObject(json) || (status !== 404 && status !== 405))) {
-    return fromAnswer(status, json, headers.get("retry-after"));
+    return fromAnswer(status, json, headers["retry-after"]);
   }
   return new ServerError("not_a_hub", message("not_a_hub", { url, status }), { status });
 }

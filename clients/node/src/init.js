@@ -4,16 +4,17 @@ import { lstatSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { usageError } from "./arguments.js";
-import { BOM, Damaged, find, put, takeOut } from "./blocks.js";
+import { Damaged, find, hubUrlOf, put, takeOut } from "./blocks.js";
 import { message } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
 import { Unusable, read, remove, replace } from "./files.js";
-import { hubUrl } from "./settings.js";
+import { hubUrl, isHubUrl } from "./settings.js";
 
 const RULES = ".cursor/rules";
 const CANDIDATES = ["AGENTS.md", "CLAUDE.md", RULES, ".github/copilot-instructions.md"];
 const IN_RULES_FOLDER = ".cursor/rules/docfeedback.mdc";
 const RULE_HEAD = "---\ndescription: How to report problems of documentation\nalwaysApply: true\n---\n";
+const UTF_16 = ["fffe", "feff"]; // its byte order marks, little end first and big end first
 const STATES = { older: "outdated", pasted_older: "outdated", pasted: "current" };
 
 /** Write the block, look whether it is there (`--check`), or take it out (`--remove`). */
@@ -29,10 +30,16 @@ function write(target, hub) {
   const { path, name, document, place, state } = target;
   if (state === "current" || state === "newer") return said(target, state);
   const before = document ?? (path.endsWith(".mdc") ? RULE_HEAD : "");
-  const options = { hubUrl: hub ?? message("hub_not_named") };
+  const options = { hubUrl: hub ?? hubOfOld(target) ?? message("hub_not_named") };
   save(path, undamaged(target, () => put(before, place, name, options)));
   if (document === null) return said(target, "created");
   return said(target, place ? "refreshed" : "added");
+}
+
+/** The Hub that the block names which is to be refreshed, or null. */
+function hubOfOld({ document, place }) {
+  const named = place && hubUrlOf(document, place);
+  return named && isHubUrl(named) ? named : null;
 }
 
 function check(target) {
@@ -48,7 +55,7 @@ function takeAway(target) {
     throw damaged(path, name, new Damaged("edited_by_hand", place.line));
   }
   const rest = takeOut(document, place);
-  if (rest === "" || rest === BOM || rest === RULE_HEAD) {
+  if (rest === RULE_HEAD) { // nobody else makes such a file
     attempt("unwritable_file", path, () => remove(path));
   } else {
     save(path, rest);
@@ -94,7 +101,7 @@ function* candidates() {
 function examine(path, name) {
   const data = attempt("unreadable_file", path, () => read(path));
   if (data === null) return { path, name, document: null, place: null, state: "absent" };
-  if (data[0] + data[1] === 0xff + 0xfe) throw DocFeedbackError.of("not_utf8", { path });
+  if (UTF_16.includes(data.toString("hex", 0, 2))) throw DocFeedbackError.of("not_utf8", { path });
   const document = data.toString("latin1");
   const place = undamaged({ path, name }, () => find(document, name));
   const state = place ? (STATES[place.state] ?? place.state) : "absent";

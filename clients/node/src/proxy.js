@@ -3,28 +3,34 @@
 import { request } from "node:http";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
+import { isLoopback } from "./address.js";
 
-/** The proxy for `url`, a URL, or null. */
+/** The proxy for `url`, a URL, or null. A Hub on this machine needs none. */
 export function proxyFor(url) {
   const { protocol, hostname, host } = new URL(url);
   const named = variable(`${protocol.slice(0, -1)}_proxy`);
-  if (!named || isExempt(hostname, host)) return null;
+  if (!named || isLoopback(url) || isExempt(hostname, host)) return null;
   return new URL(named.includes("://") ? named : `http://${named}`);
 }
 
 /** The options for `http.request` that take the request through `proxy`. */
 export async function connectThrough(proxy, url, signal) {
   const target = new URL(url);
-  const door = { hostname: proxy.hostname, port: proxy.port || 80 };
+  const door = { agent: false, hostname: bare(proxy.hostname), port: proxy.port || 80 };
   const headers = authorization(proxy);
   if (target.protocol === "http:") {
     return { ...door, path: url, headers: { ...headers, Host: target.host } };
   }
   const socket = await tunnel({ ...door, headers, signal }, target);
-  const host = target.hostname;
+  const host = bare(target.hostname);
   return {
     createConnection: () => connect({ socket, host, servername: isIP(host) ? "" : host }),
   };
+}
+
+/** An IPv6 address without its brackets. */
+function bare(hostname) {
+  return hostname.replace(/^\[|\]$/g, "");
 }
 
 function tunnel(options, target) {

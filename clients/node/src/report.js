@@ -1,7 +1,9 @@
 /** The report: its JSON, and the check that it is complete (the Hub checks the rest). */
 
 import { message } from "./contract.js";
-import { PayloadTooLarge, ValidationError, isObject } from "./errors.js";
+import { isObject } from "./document.js";
+import { PayloadTooLarge, ValidationError } from "./errors.js";
+import { isBlank } from "./visible.js";
 
 export const PROTOCOL_VERSION = "0";
 export const KINDS = ["broken", "incorrect", "outdated", "missing", "unclear", "other"];
@@ -53,6 +55,7 @@ export function check(body) {
     const code = wrong(body, pointer, choices);
     return code ? [fault(pointer, code)] : [];
   });
+  faults.push(...faultsOfEvidence(body.report?.evidence ?? null));
   if (faults.length) throw invalid(faults);
 }
 
@@ -71,19 +74,26 @@ export function encode(body) {
 
 function stringify(body) {
   try {
-    return JSON.stringify(body);
+    return JSON.stringify(body, finite);
   } catch {
     throw ValidationError.of("not_json_value");
   }
 }
 
-/** Every text in a JSON value, with its JSON Pointer (RFC 6901). */
+/** The value, since JSON.stringify would write null for a number that JSON does not have. */
+function finite(key, value) {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError(key);
+  return value;
+}
+
+/** Every text in a JSON value, with its JSON Pointer (RFC 6901); a key with that of its object. */
 export function* texts(value, pointer = "", depth = 0) {
   if (depth > MAX_DEPTH) throw ValidationError.of("too_deep");
   if (typeof value === "string") {
     yield [pointer, value];
   } else if (typeof value === "object" && value !== null) {
     for (const [key, item] of Object.entries(value)) {
+      yield [pointer, key];
       const step = key.replaceAll("~", "~0").replaceAll("/", "~1");
       yield* texts(item, `${pointer}/${step}`, depth + 1);
     }
@@ -97,11 +107,19 @@ function wrong(body, pointer, choices) {
     value = isObject(value) ? value[step] : undefined;
   }
   if (value === undefined || value === null) return "field_required";
-  if (typeof value !== "string" || !value.trim()) return "not_a_text";
+  if (typeof value !== "string" || isBlank(value)) return "not_a_text";
   if (choices.length && !choices.includes(value)) {
     return choices === KINDS ? "not_a_kind" : "version_not_0";
   }
   return null;
+}
+
+function faultsOfEvidence(evidence) {
+  if (evidence === null) return [];
+  if (!Array.isArray(evidence)) return [fault("/report/evidence", "not_a_list")];
+  return evidence.flatMap((item, index) =>
+    isObject(item) ? [] : [fault(`/report/evidence/${index}`, "not_an_object")],
+  );
 }
 
 function fault(path, code) {

@@ -4,13 +4,17 @@ import { message, table } from "./contract.js";
 import { PolicyRejected } from "./errors.js";
 import { texts } from "./report.js";
 
+const KEY_HEADER = "header:Idempotency-Key";
 const LONGEST_PLACEHOLDER = 200; // in a long key such letters may stand by chance
 let compiled;
 
-/** Where secrets are: `[{field: <JSON Pointer>, kind}]`, each once; never the secrets themselves. */
-export function find(body) {
+/**
+ * Where secrets are: `[{field: <JSON Pointer or header>, kind}]`, each once; never the secrets
+ * themselves.
+ */
+export function find(body, idempotencyKey) {
   const found = new Map();
-  for (const [field, text] of texts(body)) {
+  for (const [field, text] of [...texts(body), [KEY_HEADER, idempotencyKey ?? ""]]) {
     for (const { kind, pattern } of patterns().kinds) {
       const matches = [...text.matchAll(pattern)];
       if (matches.some((match) => !isPlaceholder(match))) {
@@ -21,9 +25,9 @@ export function find(body) {
   return [...found.values()];
 }
 
-/** Throw PolicyRejected where the report seems to hold a secret. */
-export function check(body) {
-  const details = find(body).map(({ field, kind }) => ({
+/** Throw PolicyRejected where the report or its key seems to hold a secret. */
+export function check(body, idempotencyKey) {
+  const details = find(body, idempotencyKey).map(({ field, kind }) => ({
     path: field,
     message: message("secret_kind", { kind }),
   }));

@@ -3,12 +3,14 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { AuthError, ValidationError, isObject } from "./errors.js";
+import { isLoopback } from "./address.js";
+import { isObject, parse } from "./document.js";
+import { AuthError, ValidationError } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
-const HUB_URL = /^https?:\/\/[A-Za-z0-9._[\]:-]+(?:\/[A-Za-z0-9._~%/-]*)?$/i;
-const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?$/i;
+const HUB_URL =
+  /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
 const TOKEN = /^[\x21-\x7e]+$/;
 
 export function configPath() {
@@ -39,22 +41,27 @@ export function noHubUrl() {
   return ValidationError.of("no_hub_url", { path: configPath() });
 }
 
+export function isHubUrl(url) {
+  const match = HUB_URL.exec(url);
+  return match !== null && Number(match[1] ?? 0) <= 65535;
+}
+
 /** The address that `/v1/…` is appended to, or ValidationError. */
 function base(url) {
-  if (!HUB_URL.test(url)) throw ValidationError.of("invalid_hub_url", { url });
+  if (!isHubUrl(url)) throw ValidationError.of("invalid_hub_url", { url });
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;
 }
 
 /**
  * The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
- * The file's token belongs to the file's Hub, and no token travels unencrypted.
+ * The file's token belongs to the Hub that the file names, and no token travels unencrypted.
  */
 export function token(given, hub) {
   const found = given || process.env.DOCFEEDBACK_TOKEN || configToken(hub);
   if (!found) throw AuthError.of("no_token", { path: configPath() });
   if (!TOKEN.test(found)) throw AuthError.of("invalid_token");
-  if (!/^https:/i.test(hub) && !LOOPBACK.test(hub)) {
+  if (!/^https:/i.test(hub) && !isLoopback(hub)) {
     throw AuthError.of("insecure_hub", { url: hub });
   }
   return found;
@@ -72,14 +79,14 @@ export function timeout() {
 
 function configToken(hub) {
   const { hub_url: owner, token } = config();
-  return !owner || base(owner) === hub ? token : undefined;
+  return owner && base(owner) === hub ? token : undefined;
 }
 
 function config() {
   const path = configPath();
   let found;
   try {
-    found = JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+    found = parse(readFileSync(path));
   } catch (error) {
     if (error.code === "ENOENT") return {};
   }

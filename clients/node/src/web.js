@@ -4,6 +4,7 @@ import { lookup } from "node:dns";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isPublicIp } from "./address.js";
+import { parse } from "./document.js";
 import { connectThrough, proxyFor } from "./proxy.js";
 import { VERSION } from "./version.js";
 
@@ -28,7 +29,7 @@ export class LeadsToPrivate extends Error {
 }
 
 /**
- * The answer of any status as `{status, headers, json}`, or Failed, or LeadsToPrivate.
+ * The answer of any status as `{status, headers, json, size}`, or Failed, or LeadsToPrivate.
  *
  * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` no connection is made
  * where the host's name leads to a private address.
@@ -45,45 +46,37 @@ export async function exchange(request, milliseconds) {
   }
 }
 
-/** By `fetch`, except where it cannot be told which address or proxy to connect to. */
+/** A connection of its own for each request, to the proxy or to the addresses that it may go to. */
 async function send(request, signal) {
   const proxy = proxyFor(request.url);
-  if (!proxy && !request.publicOnly) return sendByFetch(request, signal);
-  const how = proxy ? await connectThrough(proxy, request.url, signal) : { lookup: publicLookup };
-  return sendByNode(request, how, signal);
-}
-
-async function sendByFetch({ method, url, headers, body }, signal) {
-  const response = await fetch(url, { method, headers, body, signal, redirect: "manual" });
-  return answer(response.status, response.headers, response.body ?? []);
-}
-
-async function sendByNode({ method, url, headers, body }, how, signal) {
+  const direct = request.publicOnly ? { lookup: publicLookup } : {};
+  const how = proxy ? await connectThrough(proxy, request.url, signal) : { agent: false, ...direct };
+  const { method, url, headers, body } = request;
   const open = url.startsWith("https:") ? requestHttps : requestHttp;
   const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
   const options = { ...how, method, headers: { ...headers, ...how.headers, ...length }, signal };
   const response = await new Promise((resolve, reject) => {
     open(url, options, resolve).on("error", reject).end(body);
   });
-  const known = Object.entries(response.headersDistinct).map(([name, all]) => [name, all[0]]);
-  return answer(response.statusCode, new Headers(known), response);
+  return answer(response);
 }
 
-async function answer(status, headers, stream) {
+async function answer(response) {
   const chunks = [];
   let size = 0;
-  for await (const chunk of stream) {
+  for await (const chunk of response) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > MAX_ANSWER) throw new Failed("too_long");
   }
+  const { statusCode: status, headers } = response;
   return { status, headers, json: parsed(Buffer.concat(chunks)), size };
 }
 
 /** The JSON of an answer, or undefined where it is none. */
 function parsed(data) {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+    return parse(data);
   } catch {
     return undefined;
   }

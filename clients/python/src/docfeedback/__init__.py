@@ -1,21 +1,25 @@
 """Reports problems of documentation pages to a Docs Feedback Hub."""
 
-from .client import AsyncClient, Client, Draft, Receipt, SentReport
-from .errors import (
-    AuthError,
-    DocFeedbackError,
-    NotFound,
-    OptedOut,
-    PayloadTooLarge,
-    PolicyRejected,
-    PrivateAddress,
-    RateLimited,
-    ServerError,
-    Unreachable,
-    ValidationError,
-)
-from .report import Report
-from .version import __version__
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .client import AsyncClient, Client, Draft, Receipt, SentReport
+    from .errors import (
+        AuthError,
+        DocFeedbackError,
+        NotFound,
+        OptedOut,
+        PayloadTooLarge,
+        PolicyRejected,
+        PrivateAddress,
+        RateLimited,
+        ServerError,
+        Unreachable,
+        ValidationError,
+    )
+    from .report import Report
+    from .version import __version__
 
 __all__ = [
     "AsyncClient",
@@ -37,3 +41,13 @@ __all__ = [
     "ValidationError",
     "__version__",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Each is loaded when it is first used, so that Ctrl-C can stop the command line while it loads."""
+    if name in __all__:
+        for home in ("version", "errors", "report", "client"):
+            module = import_module(f".{home}", __name__)
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

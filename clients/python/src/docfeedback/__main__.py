@@ -2,11 +2,14 @@
 
 import sys
 
-from .cli import run
-
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:]))
+    try:
+        from .cli import run  # here, since Ctrl-C may come while it loads
+
+        sys.exit(run(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

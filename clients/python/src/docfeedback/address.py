@@ -15,21 +15,18 @@ from typing import Dict, List, NamedTuple, Optional, Union
 
 from .contract import message, table
 from .errors import DocFeedbackError, PrivateAddress, ValidationError
+from .visible import UNSEEN
 
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
-# White space, controls, invisible and bidirectional marks, the backslash.
-FORBIDDEN = re.compile(
-    r"[\x00-\x20\\\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
-    r"\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufe00-\ufe0f"
-    r"\ufeff\uffa0\ufff0-\ufff8"
-    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
+FORBIDDEN = re.compile(rf"[{UNSEEN} \\]")
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 AUTHORITY = re.compile(r"//([^/?#]+)([^#]*)(?:#.*)?", re.DOTALL)
 HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
 LABEL = re.compile(r"[a-z0-9_\x80-\U0010ffff-]{1,63}")
+LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?", re.IGNORECASE)
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+OLD_NUMBER = re.compile(r"0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*")
 DOTTED_QUAD = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 HOST_WITHOUT_SCHEME = re.compile(
     r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,63}(?::[0-9]+)?(?=[/?#])"
@@ -57,12 +54,9 @@ class Page(NamedTuple):
 
     def ascii_url(self) -> Optional[str]:
         """The whole address as HTTP sends it, or None where it cannot be written so."""
-        try:
-            host = self.host.encode("idna").decode()
-        except UnicodeError:
-            return None
-        url = self._replace(host=host).origin + self.rest
-        return url if url.isascii() else None
+        host = ascii_host(self.host)
+        url = self._replace(host=host or "").origin + self.rest
+        return url if host and url.isascii() else None
 
 
 class Refused(Exception):
@@ -126,6 +120,11 @@ def judge(page: Page) -> None:
         raise Refused("private_name", page.host)
 
 
+def is_loopback(url: str) -> bool:
+    """Whether the URL leads to this very machine, so that nothing travels."""
+    return bool(LOOPBACK.fullmatch(url))
+
+
 def is_public_ip(text: str) -> bool:
     """Whether `text` is an IP address, in its plain spelling, that anybody can reach."""
     try:
@@ -140,26 +139,72 @@ def is_public_ip(text: str) -> bool:
     return _within(ip, networks["public_ipv6"]) and not _within(ip, networks["private_ipv6"])
 
 
+def ascii_host(text: str) -> Optional[str]:
+    """A host as DNS knows it, or None: IDNA of UTS 46, non-transitional, so that ß stays itself."""
+    try:
+        labels = [
+            label if label.isascii() else "xn--" + label.encode("punycode").decode()
+            for label in _host(text).split(".")
+        ]
+    except Refused:
+        return None
+    return ".".join(labels) if max(map(len, labels)) <= 63 else None
+
+
 def _judge_path(doc_url: str) -> None:
-    """A path is fine, unless its first part is a port of a host, this machine or an IP address."""
+    """A path is fine, unless its first part is a port of a host, this machine or a private host."""
     first = re.split("[/?#]", doc_url)[0]
     if ":" in first:
         raise Refused("scheme")
-    if first.lower() == "localhost" or DOTTED_QUAD.fullmatch(first):
-        raise Refused("private_ip", first)
+    host = _spelling(first)
+    if host == "localhost" or DOTTED_QUAD.fullmatch(host):
+        raise Refused("private_ip", host)
+    name, _, suffix = host.rpartition(".")
+    if name and suffix in table("addresses.json")["private_suffixes"]:
+        raise Refused("no_scheme")
+    number = _old_ip(host)
+    if number is not None and _within(ipaddress.IPv4Address(number), _networks()["private_ipv4"]):
+        raise Refused("no_scheme")
+
+
+def _old_ip(text: str) -> Optional[int]:
+    """The IPv4 address that C's `inet_aton` reads (`127.1`, `0x7f.1`), or None.
+
+    None too below 1.0.0.0, where the names of folders are, such as `2024`.
+    """
+    parts = text.split(".")
+    if len(text) > 64 or not all(OLD_NUMBER.fullmatch(part) for part in parts):
+        return None
+    *octets, last = (int(part, _base(part)) for part in parts)
+    if len(octets) > 3 or max(octets, default=0) > 255 or last >= 256 ** (4 - len(octets)):
+        return None
+    number = last + sum(octet << 24 - 8 * place for place, octet in enumerate(octets))
+    return number if number >= 1 << 24 else None
+
+
+def _base(number: str) -> int:
+    if number.startswith("0x"):
+        return 16
+    return 8 if number.startswith("0") else 10
 
 
 def _host(text: str) -> str:
-    """The host in one spelling (NFKC, lower case, ASCII dots, no trailing dot), or Refused."""
+    """The host in one spelling, or Refused."""
     if text.startswith("["):
         return text.lower()
-    host = unicodedata.normalize("NFKC", text).lower().replace("\u3002", ".")
-    host = host[:-1] if host.endswith(".") else host
+    host = _spelling(text)
     if len(host) > 253 or FORBIDDEN.search(host):
         raise Refused("malformed")
     if not all(LABEL.fullmatch(label) for label in host.split(".")):
         raise Refused("malformed")
     return host
+
+
+def _spelling(text: str) -> str:
+    """NFKC, each letter in lower case, ASCII dots, no trailing dot."""
+    letters = (letter.lower() for letter in unicodedata.normalize("NFKC", text))
+    host = "".join(letters).replace("\u3002", ".")
+    return host[:-1] if host.endswith(".") else host
 
 
 def _within(

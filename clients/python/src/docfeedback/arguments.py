@@ -25,6 +25,8 @@ def parse(words: List[str]) -> Arguments:
         raise usage_error("no_command")
     commands = table("commands.json")["commands"]
     command, rest = words[0], words[1:]
+    if command.partition("=")[0] in table("commands.json")["common"]:
+        raise usage_error("flag_first", name=command)
     if command.startswith("-"):
         raise _unknown("unknown_flag", command, known=["--help", "--version"])
     if command not in commands:
@@ -59,6 +61,8 @@ def _split(words: List[str], takes: Dict[str, Optional[str]]) -> Tuple[Dict[str,
             if not left or left[0].startswith("--"):
                 raise usage_error("missing_value", name=name)
             value = left.pop(0)
+        if takes[name] in ("FILE", "PATH") and not value:
+            raise usage_error("missing_value", name=name)
         flags[name] = value
     return flags, arguments
 

@@ -65,6 +65,13 @@ def find(document: str, name: str) -> Optional[Place]:
     return _marked(lines, name) or _pasted(lines, name)
 
 
+def hub_url(document: str, place: Place) -> Optional[str]:
+    """What a block names as its Hub, in its last such line, or None."""
+    lines = _lines(document[place.start : place.end])
+    named = [line.text for line in lines if line.text.startswith(LAST_LINE) and not line.fence]
+    return named[-1][len(LAST_LINE) :].strip(" \t") if named else None
+
+
 def put(document: str, place: Optional[Place], name: str, *, hub_url: str) -> str:
     """The text with the block of today: in its old place, else at the end.
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from io import TextIOWrapper
 from typing import Any, Dict, List, Optional, Sequence, TextIO
 
-from . import arguments, commands
+from . import arguments, commands, visible
 from .contract import message, table, text
 from .errors import DocFeedbackError
 from .result import Result
 from .version import __version__
 
 DONE, FAILED, NOTHING_SENT, INTERRUPTED = 0, 1, 2, 130
-CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def run(words: List[str]) -> int:
@@ -55,7 +53,8 @@ def _result(words: List[str]) -> Result:
 def _print(result: Result, *, as_json: bool) -> int:
     _write(sys.stderr, [message("note", text=note) for note in result.notes])
     if as_json:
-        _write(sys.stdout, [json.dumps(result.data, ensure_ascii=False, separators=(",", ":"))])
+        data = json.dumps(result.data, ensure_ascii=False, separators=(",", ":"))
+        _write(sys.stdout, [visible.escaped(data)])
     else:
         _write(sys.stderr if result.exit_code else sys.stdout, result.lines)
     return result.exit_code
@@ -66,7 +65,7 @@ def _write(stream: Optional[TextIO], lines: Sequence[str]) -> None:
     if stream is None:  # it was closed before we began
         return
     for line in lines:
-        stream.write(CONTROLS.sub(" ", line) + "\n")
+        stream.write(visible.plain(line) + "\n")
     stream.flush()
 
 
@@ -90,8 +89,8 @@ def _failure(error: DocFeedbackError) -> Result:
 
 
 def _fault(fault: Dict[str, Any]) -> str:
-    path = fault.get("path")
-    return f"  {path}: {fault.get('message')}" if path else f"  {fault.get('message')}"
+    path, sentence = fault["path"], fault["message"]
+    return f"  {path}: {sentence}" if path else f"  {sentence}"
 
 
 def _error(code: str, sentence: str) -> Dict[str, Any]:

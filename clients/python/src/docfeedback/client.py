@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union
 
 from . import address, discovery, hub, secret_patterns, settings, web
+from .document import an_object, objects, text, whole
 from .errors import ValidationError
 from .report import Body, Report, check, encode
 
@@ -95,11 +96,10 @@ class Client:
         body = report.body() if isinstance(report, Report) else report
         check(body)
         page = address.check(body["doc_url"], self.allow_private)
-        data = encode(body)
-        secret_patterns.check(body)
+        data, headers = encode(body), _headers(body, idempotency_key)
+        secret_patterns.check(body, idempotency_key)
         if page is not None:
             discovery.refuse_opted_out(page, discovery.cached(page) or {})
-        headers = _headers(body, idempotency_key)
         return Draft(body, data, headers, settings.hub_url(self.hub_url), page)
 
     def receipt(self, report_id: str) -> Receipt:
@@ -114,7 +114,8 @@ class Client:
         hub_url = settings.required_hub_url(self.hub_url)
         token = settings.token(self.token, hub_url)
         headers = {**discovery.ACCEPT, "Authorization": f"Bearer {token}"}
-        return hub.call(web.Request("GET", f"{hub_url}/v1/orgs/me", headers), self.timeout).body
+        request = web.Request("GET", f"{hub_url}/v1/orgs/me", headers)
+        return _organization(hub.call(request, self.timeout).body)
 
     def _listing(self, page: Optional[address.Page]) -> discovery.Listing:
         """What the page's host says of itself; OptedOut where it wants no reports."""
@@ -187,30 +188,47 @@ def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
 
 def _sent_report(answer: hub.Answered) -> SentReport:
     body = answer.body
-    capabilities, notices = body.get("server_capabilities"), body.get("notices")
-    is_duplicate = body.get("is_duplicate")
+    capabilities, is_duplicate = body.get("server_capabilities"), body.get("is_duplicate")
     return SentReport(
         id=body["id"],
-        is_duplicate=answer.status == 200 if is_duplicate is None else bool(is_duplicate),
-        received_at=_text(body, "received_at"),
-        protocol_version=_text(body, "protocol_version"),
-        server_capabilities=capabilities if isinstance(capabilities, list) else [],
-        receipt_url=_text(body, "receipt_url"),
-        notices=[n for n in notices if isinstance(n, dict)] if isinstance(notices, list) else [],
+        is_duplicate=is_duplicate if isinstance(is_duplicate, bool) else answer.status == 200,
+        received_at=text(body.get("received_at")),
+        protocol_version=text(body.get("protocol_version")),
+        server_capabilities=[it for it in capabilities if isinstance(it, str)]
+        if isinstance(capabilities, list)
+        else [],
+        receipt_url=text(body.get("receipt_url")),
+        notices=objects(body.get("notices"), "field", "kind"),
     )
 
 
 def _receipt(answer: hub.Answered) -> Receipt:
-    times = answer.body.get("times_reported")
+    body = answer.body
     return Receipt(
-        id=answer.body["id"],
-        status=_text(answer.body, "status") or "received",
-        received_at=_text(answer.body, "received_at"),
-        times_reported=times if isinstance(times, int) else None,
-        issue_url=_text(answer.body, "issue_url"),
+        id=body["id"],
+        status=text(body.get("status")) or "received",
+        received_at=text(body.get("received_at")),
+        times_reported=whole(body.get("times_reported")),
+        issue_url=text(body.get("issue_url")),
     )
 
 
-def _text(body: Dict[str, Any], name: str) -> Optional[str]:
-    value = body.get(name)
-    return value if isinstance(value, str) else None
+def _organization(body: Dict[str, Any]) -> Dict[str, Any]:
+    """The answer, without claims and the like that lack what makes them one."""
+    integration = an_object(body.get("integration"), "provider", "status")
+    return {
+        **body,
+        "name": text(body.get("name")),
+        "integration": integration
+        and {
+            **integration,
+            **{
+                name: text(integration.get(name)) for name in ("repo_owner", "repo_name", "problem")
+            },
+        },
+        "domains": [
+            {**domain, "dns_record": an_object(domain.get("dns_record"), "name", "value")}
+            for domain in objects(body.get("domains"), "domain", "status")
+        ],
+        "sites": objects(body.get("sites"), "url", "status"),
+    }

@@ -12,6 +12,7 @@ from .client import Client, SentReport
 from .contract import message, text
 from .report import KINDS, Report
 from .result import Result
+from .visible import escaped
 
 SHELLS = ("bash", "zsh", "fish")
 REQUIRED = ("--doc-url", "--summary", "--agent", "--kind")
@@ -45,14 +46,14 @@ def me(arguments: Arguments) -> Result:
     """Whose token this is, and what is set up."""
     organization = _client(arguments).me()
     lines = [
-        message("organization_line", name=organization.get("name"), id=organization["id"]),
-        *_integration(organization.get("integration")),
+        message("organization_line", name=organization["name"] or "-", id=organization["id"]),
+        *_integration(organization["integration"]),
     ]
-    for domain in organization.get("domains") or []:
+    for domain in organization["domains"]:
         lines.append(message("domain_line", name=domain["domain"], status=domain["status"]))
-        if record := domain.get("dns_record"):
+        if record := domain["dns_record"]:
             lines.append(message("record_line", name=record["name"], value=record["value"]))
-    for site in organization.get("sites") or []:
+    for site in organization["sites"]:
         lines.append(message("site_line", name=site["url"], status=site["status"]))
     return Result(lines, organization)
 
@@ -126,7 +127,7 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
     data = {"dry_run": True, "hub_url": draft.hub_url, "report": draft.body}
     outcome = message("dry_run_to", url=draft.hub_url) if draft.hub_url else message("dry_run")
     lines = json.dumps(draft.body, ensure_ascii=False, indent=2).split("\n")
-    return Result(lines, data, [*notes, outcome])
+    return Result([escaped(line) for line in lines], data, [*notes, outcome])
 
 
 def _sent(sent: SentReport, notes: List[str]) -> Result:
@@ -134,8 +135,7 @@ def _sent(sent: SentReport, notes: List[str]) -> Result:
     if sent.receipt_url is not None:
         lines.append(sent.receipt_url)
     removed = [
-        message("removed", field=notice.get("field"), kind=notice.get("kind"))
-        for notice in sent.notices
+        message("removed", field=notice["field"], kind=notice["kind"]) for notice in sent.notices
     ]
     return Result(lines, asdict(sent), [*notes, *removed])
 
@@ -143,15 +143,15 @@ def _sent(sent: SentReport, notes: List[str]) -> Result:
 def _integration(integration: Optional[Dict[str, Any]]) -> List[str]:
     if integration is None:
         return [message("no_integration_line")]
-    owner, name = integration.get("repo_owner"), integration.get("repo_name")
+    owner, name = integration["repo_owner"], integration["repo_name"]
     lines = [
         message(
             "integration_line",
             provider=integration["provider"],
             status=integration["status"],
-            repository=f"{owner}/{name}" if name else "no repository",
+            repository=f"{owner}/{name}" if owner and name else "no repository",
         )
     ]
-    if problem := integration.get("problem"):
+    if problem := integration["problem"]:
         lines.append(message("problem_line", problem=problem))
     return lines

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any, Dict, Optional
 from urllib.parse import urljoin, urlsplit
 
-from . import address, settings, web
+from . import address, document, files, settings, web
 from .address import Page
 from .contract import message
 from .errors import DocFeedbackError, OptedOut, PrivateAddress
@@ -64,7 +63,9 @@ def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[s
     speaks_ours = listing.get("protocol_version") == PROTOCOL_VERSION
     if not speaks_ours or listing.get("opt_in") is not True or not isinstance(url, str):
         return None
-    if isinstance(domains, list) and page.host not in domains:
+    if isinstance(domains, list) and address.ascii_host(page.host) not in {
+        address.ascii_host(domain) for domain in domains if isinstance(domain, str)
+    }:
         return None
     place = _place(url, allow_private)
     if place is None:
@@ -75,10 +76,10 @@ def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[s
 def cached(page: Page) -> Optional[Listing]:
     """The document that was kept less than 24 hours ago, or None."""
     try:
-        kept = json.loads(_cache_file(page).read_bytes())
+        kept = document.parse(_cache_file(page).read_bytes())
         fresh = 0 <= time.time() - kept["fetched_at"] < FRESH_SECONDS
-        return dict(kept["document"]) if fresh else None
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return document.an_object(kept["document"]) if fresh else None
+    except (OSError, TypeError, KeyError, document.NoDocument):
         return None
 
 
@@ -91,8 +92,7 @@ def _fetch(url: Optional[str], deadline: float, allow_private: bool) -> Listing:
         answer = web.exchange(request, deadline - time.monotonic())
         if answer.status not in REDIRECTS:
             return _document(answer)
-        place = _place(urljoin(url, answer.headers.get("Location", "")), allow_private)
-        url = place.ascii_url() if place else None
+        url = _target(url, answer.headers.get("Location", ""), allow_private)
     raise web.Failed("broken")
 
 
@@ -100,8 +100,17 @@ def _document(answer: web.Answer) -> Listing:
     """What an answer says; Failed where it only says that it cannot say."""
     if answer.status >= 500 or answer.status == 429:
         raise web.Failed("broken")
-    document = answer.json() if answer.status == 200 and len(answer.body) <= MAX_BYTES else None
-    return document if isinstance(document, dict) else {}
+    says = answer.json() if answer.status == 200 and len(answer.body) <= MAX_BYTES else None
+    return document.an_object(says) or {}
+
+
+def _target(url: str, location: str, allow_private: bool) -> Optional[str]:
+    """Where a redirect leads, or None where it must not be followed."""
+    try:
+        place = _place(urljoin(url, location), allow_private)
+    except ValueError:  # no URL at all, such as `https://[x`
+        return None
+    return place.ascii_url() if place else None
 
 
 def _place(url: str, allow_private: bool) -> Optional[Page]:
@@ -113,13 +122,10 @@ def _place(url: str, allow_private: bool) -> Optional[Page]:
 
 
 def _keep(page: Page, listing: Listing) -> None:
-    """Written whole or not at all; a cache that cannot be written is none."""
-    path = _cache_file(page)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps({"fetched_at": int(time.time()), "document": listing}))
-        draft.replace(path)
+    """A cache that cannot be written is none."""
+    kept = {"fetched_at": int(time.time()), "document": listing}
+    with contextlib.suppress(files.Unusable):
+        files.replace(str(_cache_file(page)), json.dumps(kept).encode())
 
 
 def _cache_file(page: Page) -> Path:

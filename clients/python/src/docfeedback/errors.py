@@ -6,7 +6,7 @@ DocFeedbackError
 ├── PolicyRejected      the report seems to hold a secret (`details`), or a policy refuses it
 ├── OptedOut            the owner of the page does not want reports (`since`)
 ├── AuthError           no token, a wrong one, or one without the right scope
-├── NotFound            there is no such report, or no Hub at that address
+├── NotFound            there is no such report
 ├── PayloadTooLarge     over `max_bytes`
 ├── RateLimited         too many; try again in `retry_after` seconds
 ├── ServerError         the Hub failed, or what answers is not a Hub
@@ -16,9 +16,10 @@ DocFeedbackError
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, Optional, Type
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
 from .contract import message
+from .document import objects, text, whole
 
 
 class DocFeedbackError(Exception):
@@ -49,8 +50,8 @@ class DocFeedbackError(Exception):
     @property
     def details(self) -> List[Dict[str, Any]]:
         """Each fault: `[{"path": <JSON Pointer or header:Name>, "message": …}]`, maybe empty."""
-        faults = self.fields.get("details")
-        return [f for f in faults if isinstance(f, dict)] if isinstance(faults, list) else []
+        faults: List[Dict[str, Any]] = self.fields.get("details", [])
+        return faults
 
     @property
     def nothing_was_sent(self) -> bool:
@@ -118,11 +119,23 @@ _BY_STATUS: Dict[int, Type[DocFeedbackError]] = {
 }
 
 
+_READ: Dict[str, Callable[[Any], Any]] = {
+    "details": lambda faults: objects(faults, "path", "message"),
+    "since": text,
+    "retry_after": whole,
+    "max_bytes": whole,
+}
+
+
 def from_answer(status: int, body: Any, *, retry_after: Optional[str] = None) -> DocFeedbackError:
     """The error for an answer of 400 and above; `body` is its parsed JSON, or None."""
     fields = dict(body) if isinstance(body, dict) else {}
     code = fields.pop("error", None)
     sentence = fields.pop("message", None)
+    for name in _READ.keys() & fields.keys():
+        fields[name] = _READ[name](fields[name])
+        if fields[name] is None:
+            del fields[name]
     if retry_after is not None and re.fullmatch("[0-9]{1,9}", retry_after):
         fields["retry_after"] = int(retry_after)
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else DocFeedbackError)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import stat
 import sys
 from pathlib import Path
 from typing import Any, Optional
 
+from . import document
 from .contract import message
 from .errors import ValidationError
 
@@ -38,8 +38,11 @@ def read_text(path: str) -> str:
     """The UTF-8 text of a file, or of standard input for `-`."""
     name = message("standard_input") if path == "-" else path
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = _standard_input() if path == "-" else Path(path).read_bytes()
         return data.decode("utf-8-sig")
+    except Unusable as error:
+        reason = message(error.reason)
+        raise ValidationError.of("unreadable_file", path=name, reason=reason) from None
     except OSError as error:
         reason = message(_reason(error))
         raise ValidationError.of("unreadable_file", path=name, reason=reason) from None
@@ -51,11 +54,9 @@ def read_json(path: str) -> Any:
     """The JSON in a file, or on standard input for `-`."""
     name = message("standard_input") if path == "-" else path
     try:
-        return json.loads(read_text(path), parse_constant=_no_constant)
-    except RecursionError:
-        raise ValidationError.of("too_deep") from None
-    except ValueError:
-        raise ValidationError.of("not_json", path=name) from None
+        return document.parse(read_text(path).encode())
+    except document.NoDocument as error:
+        raise ValidationError.of(error.code, path=name) from None
 
 
 def read(path: str) -> Optional[bytes]:
@@ -73,25 +74,28 @@ def read(path: str) -> Optional[bytes]:
         raise Unusable(_reason(error)) from None
 
 
+def _standard_input() -> bytes:
+    """Or Unusable where it is closed, or holds nothing: that was not meant to be sent."""
+    data = sys.stdin.buffer.read() if sys.stdin else b""
+    if not data:
+        raise Unusable("empty_file")
+    return data
+
+
 def replace(path: str, data: bytes) -> None:
     """Write the file anew, or Unusable: an interrupted write leaves the old one as it was.
 
     A symbolic link stays one, and its target is written; mode and owner are kept.
     """
     target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.docfeedback-{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         before = target.stat() if target.exists() else None
-        if before is not None and not before.st_mode & 0o222:
-            raise Unusable("read_only")
-        _write(draft, data, before)
-        draft.replace(target)
+        if before is not None:
+            _refuse_read_only(target)
+        _write(target, data, before)
     except OSError as error:
         raise Unusable(_reason(error)) from None
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink()
 
 
 def remove(path: str) -> None:
@@ -99,31 +103,42 @@ def remove(path: str) -> None:
     if Path(path).is_symlink():
         return replace(path, b"")
     try:
-        if not Path(path).stat().st_mode & 0o222:
-            raise Unusable("read_only")
+        _refuse_read_only(Path(path))
         Path(path).unlink()
     except OSError as error:
         raise Unusable(_reason(error)) from None
     return None
 
 
-def _write(draft: Path, data: bytes, before: Optional[os.stat_result]) -> None:
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    if before is None:
-        return
-    if hasattr(os, "chown"):
+def _refuse_read_only(path: Path) -> None:
+    """Replacing a file takes no right to write it, so ask for that; root has it always."""
+    if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise Unusable("read_only")
+
+
+def _write(target: Path, data: bytes, before: Optional[os.stat_result]) -> None:
+    """By a draft beside it, which is never open to more people than the file was."""
+    draft = target.with_name(f".{target.name}.docfeedback-{os.urandom(6).hex()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if before else 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if before is not None:
+            _hand_over(draft, before)
+        draft.replace(target)
+    except BaseException:
         with contextlib.suppress(OSError):
-            os.chown(draft, before.st_uid, before.st_gid)
+            draft.unlink()
+        raise
+
+
+def _hand_over(draft: Path, before: os.stat_result) -> None:
+    if hasattr(os, "chown"):
+        os.chown(draft, before.st_uid, before.st_gid)
     draft.chmod(stat.S_IMODE(before.st_mode))
 
 
 def _reason(error: OSError) -> str:
     return REASONS.get(error.errno or 0, "other_reason")
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)

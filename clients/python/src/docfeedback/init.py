@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
@@ -56,11 +57,17 @@ def _write(target: Target, hub_url: Optional[str]) -> Result:
     before = target.document
     if before is None:
         before = RULE_HEAD if target.path.endswith(".mdc") else ""
-    hub_url = hub_url or message("hub_not_named")
+    hub_url = hub_url or _hub_of_old(target) or message("hub_not_named")
     _save(target.path, _put(target, before, hub_url))
     if target.document is None:
         return _said(target, "created")
     return _said(target, "refreshed" if target.place else "added")
+
+
+def _hub_of_old(target: Target) -> Optional[str]:
+    """The Hub that the block names which is to be refreshed, or None."""
+    named = target.place and blocks.hub_url(target.document or "", target.place)
+    return named if named and settings.is_hub_url(named) else None
 
 
 def _put(target: Target, before: str, hub_url: str) -> str:
@@ -84,7 +91,7 @@ def _remove(target: Target) -> Result:
     if target.place.state == "pasted_older":
         raise _damaged(target.path, target.name, Damaged("edited_by_hand", target.place.line))
     rest = blocks.take_out(target.document, target.place)
-    if rest in ("", blocks.BOM, RULE_HEAD):
+    if rest == RULE_HEAD:  # nobody else makes such a file
         _delete(target.path)
     else:
         _save(target.path, rest)
@@ -129,7 +136,7 @@ def _read(path: str, name: str) -> Target:
         raise _unusable("unreadable_file", path, error) from None
     if data is None:
         return Target(path, name, None, None)
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise DocFeedbackError.of("not_utf8", path=path)
     document = data.decode("latin-1")
     try:

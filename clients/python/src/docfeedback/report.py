@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from .contract import message
 from .errors import PayloadTooLarge, ValidationError
+from .visible import is_blank
 
 PROTOCOL_VERSION = "0"
 KINDS = ("broken", "incorrect", "outdated", "missing", "unclear", "other")
@@ -102,7 +103,7 @@ class Report:
                         "kind": self.kind,
                         "summary": self.summary,
                         "details": self.details,
-                        "evidence": self.evidence and [dict(item) for item in self.evidence],
+                        "evidence": _plain(self.evidence),
                         "suggested_fix": self.suggested_fix,
                     }
                 ),
@@ -122,6 +123,7 @@ def check(body: Any) -> None:
         for pointer, choices in REQUIRED
         if (code := _wrong(body, pointer, choices))
     ]
+    faults += _faults_of_evidence(body)
     if faults:
         raise _invalid(faults)
 
@@ -146,13 +148,14 @@ def encode(body: Body) -> bytes:
 
 
 def texts(value: Any, pointer: str = "", depth: int = 0) -> Iterator[Tuple[str, str]]:
-    """Every text in a JSON value, with its JSON Pointer (RFC 6901)."""
+    """Every text in a JSON value, with its JSON Pointer (RFC 6901); a key with that of its object."""
     if depth > MAX_DEPTH:
         raise ValidationError.of("too_deep")
     if isinstance(value, str):
         yield pointer, value
     elif isinstance(value, Mapping):
         for key, item in value.items():
+            yield pointer, str(key)
             step = str(key).replace("~", "~0").replace("/", "~1")
             yield from texts(item, f"{pointer}/{step}", depth + 1)
     elif isinstance(value, (list, tuple)):
@@ -167,11 +170,32 @@ def _wrong(body: Body, pointer: str, choices: Sequence[str]) -> Optional[str]:
         value = value.get(step) if isinstance(value, Mapping) else None
     if value is None:
         return "field_required"
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or is_blank(value):
         return "not_a_text"
     if choices and value not in choices:
         return "version_not_0" if choices == (PROTOCOL_VERSION,) else "not_a_kind"
     return None
+
+
+def _faults_of_evidence(body: Body) -> List[Fault]:
+    report = body.get("report")
+    evidence = report.get("evidence") if isinstance(report, Mapping) else None
+    if evidence is None:
+        return []
+    if not isinstance(evidence, (list, tuple)):
+        return [_fault("/report/evidence", "not_a_list")]
+    return [
+        _fault(f"/report/evidence/{index}", "not_an_object")
+        for index, item in enumerate(evidence)
+        if not isinstance(item, Mapping)
+    ]
+
+
+def _plain(evidence: Any) -> Any:
+    """Evidence in the types of JSON; what is none stays, for `check` to name."""
+    if not isinstance(evidence, (list, tuple)):
+        return evidence
+    return [dict(item) if isinstance(item, Mapping) else item for item in evidence]
 
 
 def _fault(pointer: str, code: str) -> Fault:

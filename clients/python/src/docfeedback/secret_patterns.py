@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, List, Match, NamedTuple, Pattern, Tuple
+from typing import Any, List, Match, NamedTuple, Optional, Pattern, Tuple
 
 from .contract import message, table
 from .errors import PolicyRejected
 from .report import texts
 
+KEY_HEADER = "header:Idempotency-Key"
 LONGEST_PLACEHOLDER = 200  # in a long key such letters may stand by chance
 
 
 class Finding(NamedTuple):
-    """Where a secret is, as a JSON Pointer, and its kind; never the secret itself."""
+    """Where a secret is, as a JSON Pointer or a header, and its kind; never the secret itself."""
 
     field: str
     kind: str
 
 
-def find(body: Any) -> List[Finding]:
+def find(body: Any, idempotency_key: Optional[str] = None) -> List[Finding]:
     """Each field and kind once, in the order of the report."""
     found = [
         Finding(pointer, kind)
-        for pointer, text in texts(body)
+        for pointer, text in [*texts(body), (KEY_HEADER, idempotency_key or "")]
         for kind, pattern in _patterns().kinds
         if any(not _is_placeholder(match) for match in pattern.finditer(text))
     ]
     return list(dict.fromkeys(found))
 
 
-def check(body: Any) -> None:
-    """Raise PolicyRejected where the report seems to hold a secret."""
-    findings = find(body)
+def check(body: Any, idempotency_key: Optional[str] = None) -> None:
+    """Raise PolicyRejected where the report or its key seems to hold a secret."""
+    findings = find(body, idempotency_key)
     if findings:
         details = [
             {"path": field, "message": message("secret_kind", kind=kind)}
@@ -52,7 +53,7 @@ class _Patterns(NamedTuple):
 def _patterns() -> _Patterns:
     shared = table("secrets.json")
     return _Patterns(
-        placeholder=re.compile(shared["placeholder"], re.IGNORECASE),
+        placeholder=re.compile(shared["placeholder"], re.IGNORECASE | re.ASCII),
         words=re.compile(shared["words"]),
         kinds=[(entry["kind"], re.compile(entry["pattern"])) for entry in shared["kinds"]],
     )

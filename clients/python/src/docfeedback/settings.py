@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
 from typing import Any, Dict, Optional
 
+from . import document
+from .address import is_loopback
 from .errors import AuthError, DocFeedbackError, ValidationError
 
 REPORTS = "/v1/reports"
-HUB_URL = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+(?:/[A-Za-z0-9._~%/-]*)?", re.IGNORECASE)
-LOOPBACK = re.compile(r"http://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?", re.IGNORECASE)
+HUB_URL = re.compile(
+    r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:/[A-Za-z0-9._~%/-]*)?",
+    re.IGNORECASE,
+)
 TOKEN = re.compile(r"[\x21-\x7e]+")
 DEFAULT_TIMEOUT = 10.0
 
@@ -43,9 +46,14 @@ def no_hub_url() -> DocFeedbackError:
     return ValidationError.of("no_hub_url", path=config_path())
 
 
+def is_hub_url(url: str) -> bool:
+    match = HUB_URL.fullmatch(url)
+    return match is not None and int(match[1] or 0) <= 65535
+
+
 def base(url: str) -> str:
     """The address that `/v1/…` is appended to, or ValidationError."""
-    if not HUB_URL.fullmatch(url):
+    if not is_hub_url(url):
         raise ValidationError.of("invalid_hub_url", url=url)
     url = url.rstrip("/")
     return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
@@ -54,14 +62,14 @@ def base(url: str) -> str:
 def token(given: Optional[str], hub: str) -> str:
     """The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
 
-    The file's token belongs to the file's Hub, and no token travels unencrypted.
+    The file's token belongs to the Hub that the file names, and no token travels unencrypted.
     """
     found = given or os.environ.get("DOCFEEDBACK_TOKEN") or _config_token(hub)
     if not found:
         raise AuthError.of("no_token", path=config_path())
     if not TOKEN.fullmatch(found):
         raise AuthError.of("invalid_token")
-    if not hub.lower().startswith("https:") and not LOOPBACK.fullmatch(hub):
+    if not hub.lower().startswith("https:") and not is_loopback(hub):
         raise AuthError.of("insecure_hub", url=hub)
     return found
 
@@ -79,16 +87,16 @@ def timeout() -> float:
 def _config_token(hub: str) -> Optional[str]:
     config = _config()
     owner = config.get("hub_url")
-    return config.get("token") if not owner or base(owner) == hub else None
+    return config.get("token") if owner and base(owner) == hub else None
 
 
 def _config() -> Dict[str, str]:
     path = config_path()
     try:
-        config: Any = json.loads(path.read_bytes())
+        config: Any = document.parse(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, RecursionError):
+    except (OSError, document.NoDocument):
         config = None
     if not isinstance(config, dict) or not all(
         isinstance(config.get(name, ""), str) for name in ("hub_url", "token")

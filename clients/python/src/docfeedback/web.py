@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
-import json
 import queue
 import socket
 import ssl
@@ -12,16 +12,15 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
-from typing import Any, Callable, List, Mapping, Optional, Tuple, TypeVar
+from functools import partial
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
-from . import address
+from . import address, document
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
 USER_AGENT = f"docfeedback-python/{__version__}"
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class Answer:
     def json(self) -> Any:
         """The parsed body, or None where it is not JSON."""
         try:
-            return json.loads(self.body)
-        except (ValueError, RecursionError):
+            return document.parse(self.body)
+        except document.NoDocument:
             return None
 
 
@@ -68,84 +67,153 @@ class LeadsToPrivate(Exception):
 
 
 def exchange(request: Request, seconds: float) -> Answer:
-    """The answer of any status, or Failed, or LeadsToPrivate."""
-    if seconds <= 0:
-        raise Failed("timed_out")
-    deadline = time.monotonic() + seconds
-    return _within(seconds, lambda: _exchange(request, deadline))
-
-
-def _exchange(request: Request, deadline: float) -> Answer:
-    try:
-        with _open(request, max(deadline - time.monotonic(), 0.001)) as response:
-            return Answer(response.status, response.headers, _read(response, deadline))
-    except (Failed, LeadsToPrivate):
-        raise
-    except (OSError, http.client.HTTPException, UnicodeError, ValueError) as error:
-        raise Failed(_reason(error)) from error
-
-
-def _open(request: Request, seconds: float) -> http.client.HTTPResponse:
-    """`urllib` without the handlers that follow redirects or raise for a status."""
-    opener = urllib.request.OpenerDirector()
-    guarded = request.public_only and not _goes_through_a_proxy(request.url)
-    https = _PublicHTTPSHandler() if guarded else urllib.request.HTTPSHandler()
-    for handler in (urllib.request.ProxyHandler(), urllib.request.HTTPHandler(), https):
-        opener.add_handler(handler)
-    opener.addheaders = [("User-Agent", USER_AGENT)]
-    message = urllib.request.Request(  # noqa: S310 (the scheme was checked: http or https)
-        request.url, request.body, dict(request.headers), method=request.method
-    )
-    response: http.client.HTTPResponse = opener.open(message, timeout=seconds)
-    return response
-
-
-def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:
-    """The whole body: `timeout` bounds each read, so a slow drip is bounded here."""
-    chunks: List[bytes] = []
-    size = 0
-    while chunk := response.read1(65536):
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > MAX_ANSWER:
-            raise Failed("too_long")
-        if time.monotonic() > deadline:
-            raise Failed("timed_out")
-    if response.length:
-        raise http.client.IncompleteRead(b"".join(chunks), response.length)
-    return b"".join(chunks)
-
-
-def _within(seconds: float, work: Callable[[], T]) -> T:
-    """What `work` returns or raises, or Failed.
+    """The answer of any status, or Failed, or LeadsToPrivate; once it has raised, nothing is sent.
 
     In a daemon thread, because neither name resolution nor a header that drips in can be given a
     time; at the end of the process nobody waits for it.
     """
-    outcome: queue.SimpleQueue[Tuple[Optional[T], Optional[BaseException]]] = queue.SimpleQueue()
-
-    def run() -> None:
-        try:
-            outcome.put((work(), None))
-        except BaseException as error:
-            outcome.put((None, error))
-
-    threading.Thread(target=run, name="docfeedback", daemon=True).start()
+    if seconds <= 0:
+        raise Failed("timed_out")
+    attempt = _Attempt(request, time.monotonic() + seconds)
+    threading.Thread(target=attempt.run, name="docfeedback", daemon=True).start()
     try:
-        result, error = outcome.get(timeout=seconds)
+        answer, error = attempt.outcome.get(timeout=seconds)
     except queue.Empty:
         raise Failed("timed_out") from None
-    if error is not None:
-        raise error
-    return result  # type: ignore[return-value]  # (no error, so it is a T)
+    finally:
+        attempt.give_up()
+    if answer is None:
+        raise error or Failed("broken")
+    return answer
+
+
+class _Attempt:
+    """One request on its way, which another thread may give up."""
+
+    def __init__(self, request: Request, deadline: float) -> None:
+        self.outcome: queue.SimpleQueue[Tuple[Optional[Answer], Optional[BaseException]]]
+        self.outcome = queue.SimpleQueue()
+        self._request = request
+        self._deadline = deadline
+        self._proxied = _goes_through_a_proxy(request.url)
+        self._given_up = False
+        self._line: Optional[socket.socket] = None  # a second handle of the connection
+
+    def run(self) -> None:
+        try:
+            self.outcome.put((self._exchange(), None))
+        except BaseException as error:
+            self.outcome.put((None, error))
+        finally:
+            if self._line is not None:
+                self._line.close()
+
+    def give_up(self) -> None:
+        """End it wherever it is; what has not been sent by now is not sent any more."""
+        self._given_up = True
+        self._hang_up()
+
+    def go_on(self) -> None:
+        """Raise Failed where nobody waits for the answer any more."""
+        if self._given_up or time.monotonic() > self._deadline:
+            raise Failed("timed_out")
+
+    def connect(self, place: Tuple[str, int], *_: Any) -> socket.socket:
+        """A connection to the host and port; where it must be public, to what was checked.
+
+        So no second look-up of the name can differ.
+        """
+        guarded = self._request.public_only and not self._proxied
+        hosts = public_addresses(*place) if guarded else [place[0]]
+        sock = _connect_to_any(hosts, place[1], self._seconds_left())
+        self._line = sock.dup()
+        if self._given_up:
+            self._hang_up()
+        return sock
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(OSError):
+            if self._line is not None:
+                self._line.shutdown(socket.SHUT_RDWR)
+
+    def _seconds_left(self) -> float:
+        return max(self._deadline - time.monotonic(), 0.001)
+
+    def _exchange(self) -> Answer:
+        try:
+            with self._open() as response:
+                return Answer(response.status, response.headers, self._read(response))
+        except (Failed, LeadsToPrivate):
+            raise
+        except (OSError, http.client.HTTPException, UnicodeError, ValueError) as error:
+            raise Failed(_reason(error)) from error
+
+    def _open(self) -> http.client.HTTPResponse:
+        """`urllib` without the handlers that follow redirects or raise for a status."""
+        opener = urllib.request.OpenerDirector()
+        proxies: Optional[Dict[str, str]] = None if self._proxied else {}
+        for handler in (urllib.request.ProxyHandler(proxies), _Handler(self)):
+            opener.add_handler(handler)
+        opener.addheaders = [("User-Agent", USER_AGENT)]
+        request = self._request
+        message = urllib.request.Request(  # noqa: S310 (the scheme was checked: http or https)
+            request.url, request.body, dict(request.headers), method=request.method
+        )
+        response: http.client.HTTPResponse = opener.open(message, timeout=self._seconds_left())
+        return response
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        """The whole body: a time-out bounds each read, so a slow drip is bounded here."""
+        chunks: List[bytes] = []
+        size = 0
+        while chunk := response.read1(65536):
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > MAX_ANSWER:
+                raise Failed("too_long")
+            self.go_on()
+        if response.length:
+            raise http.client.IncompleteRead(b"".join(chunks), response.length)
+        return b"".join(chunks)
+
+
+class _Handler(urllib.request.AbstractHTTPHandler):
+    """Both schemes, by the connections of an attempt."""
+
+    def __init__(self, attempt: _Attempt) -> None:
+        super().__init__()
+        self._attempt = attempt
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_HTTPConnection, attempt=self._attempt), req)
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_HTTPSConnection, attempt=self._attempt), req)
+
+    http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
+
+
+class _HTTPConnection(http.client.HTTPConnection):
+    def __init__(self, host: str, *, attempt: _Attempt, timeout: float) -> None:
+        super().__init__(host, timeout=timeout)
+        self._create_connection = attempt.connect
+        self._attempt = attempt
+
+    def connect(self) -> None:
+        super().connect()
+        self._attempt.go_on()  # the request is sent next
+
+
+class _HTTPSConnection(_HTTPConnection, http.client.HTTPSConnection):
+    pass
 
 
 def _goes_through_a_proxy(url: str) -> bool:
-    """Then the proxy resolves the name, and connects."""
+    """Then the proxy resolves the name, and connects. A Hub on this machine needs none."""
     parts = urlsplit(url)
-    return parts.scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(
-        parts.netloc
-    )
+    if address.is_loopback(url) or parts.scheme not in urllib.request.getproxies():
+        return False
+    return not urllib.request.proxy_bypass(parts.netloc)
 
 
 def public_addresses(host: str, port: int) -> List[str]:
@@ -157,27 +225,13 @@ def public_addresses(host: str, port: int) -> List[str]:
     return ips
 
 
-class _PublicHTTPSConnection(http.client.HTTPSConnection):
-    """Connects to the very addresses that were checked, so that no second look-up can differ."""
-
-    def connect(self) -> None:
-        ips = public_addresses(self.host.strip("[]"), self.port)
-        sock = _connect_to_any(ips, self.port, self.timeout)
-        self.sock = ssl.create_default_context().wrap_socket(sock, server_hostname=self.host)
-
-
-class _PublicHTTPSHandler(urllib.request.HTTPSHandler):
-    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_PublicHTTPSConnection, req)
-
-
-def _connect_to_any(ips: List[str], port: int, timeout: Optional[float]) -> socket.socket:
-    for ip in ips[:-1]:
+def _connect_to_any(hosts: List[str], port: int, timeout: float) -> socket.socket:
+    for host in hosts[:-1]:
         try:
-            return socket.create_connection((ip, port), timeout)
+            return socket.create_connection((host, port), timeout)
         except OSError:
             continue
-    return socket.create_connection((ips[-1], port), timeout)
+    return socket.create_connection((hosts[-1], port), timeout)
 
 
 def _reason(error: BaseException) -> str:

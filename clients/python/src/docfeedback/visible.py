@@ -1,0 +1,34 @@
+"""Characters that nobody sees, or that steer a terminal: what is shown must be what is sent."""
+
+from __future__ import annotations
+
+import re
+
+# Controls, white space but the space, invisible and bidirectional marks, half surrogate pairs.
+UNSEEN = (
+    r"\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
+    r"\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff0-\ufff8"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_UNSEEN = re.compile(f"[{UNSEEN}]")
+_BLANK = re.compile(f"[ {UNSEEN}]*")
+
+
+def is_blank(text: str) -> bool:
+    return bool(_BLANK.fullmatch(text))
+
+
+def plain(line: str) -> str:
+    """A line for a terminal, with a space for each of them."""
+    return _UNSEEN.sub(" ", line)
+
+
+def escaped(line: str) -> str:
+    """A line of JSON in which each of them is an escape, so that nothing is lost or hidden."""
+    return _UNSEEN.sub(lambda found: _escape(found[0]), line)
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
