@@ -175,7 +175,7 @@ def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | 
     """
     asked = request.POST.get("page", "")
     page = int(asked) if asked.isdecimal() and len(asked) < 5 else 1
-    names, other_page = {form["repository"].value() or ""}, None
+    names, other_page = {(form.data or form.initial).get("repository", "")}, None
     try:
         found = configuration.repositories(request.membership, page=max(page, 1))
     except ApiError as error:
