@@ -121,9 +121,12 @@ def test_nobody_is_asked_about_an_address_that_nobody_can_judge(unset: Desk, url
 def test_a_hub_that_the_page_names_has_no_link(unset: Desk):
     unset.world.stage.answers[HOST] = [_naming(f"https://{NAMED}/take/it")]
 
-    (outcome,) = unset.call(REPORT)
+    (result,) = unset.results(REPORT)
 
-    assert (outcome["status"], outcome["link"]) == ("needs_approval", None)
+    assert result.structured_content["status"] == "needs_approval"
+    assert result.structured_content["link"] is None
+    assert f"That Hub is named by {HOST}, not by you." in result.content[2].text
+    assert f"\nhttps://{NAMED}/take/it\n" in result.content[2].text
 
 
 @pytest.mark.parametrize("answer", [{"do": "break"}, {"do": "cut"}, {"status": 503, "text": ""}])

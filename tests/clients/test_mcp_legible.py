@@ -16,6 +16,7 @@ from tests.clients.mcp_desk import (
     at_desk,
     hub_takes_reports,
     legible,
+    schemas,
 )
 
 _hub = pytest.fixture(autouse=True)(hub_takes_reports)
@@ -152,3 +153,4 @@ def test_the_model_is_told_not_to_send_the_draft_itself(desk: Desk):
     (outcome,) = desk.call(REPORT)
 
     assert "Do not run the command" in outcome["message"]
+    assert "never run it" in schemas.OUTCOME["properties"]["command"]["description"]

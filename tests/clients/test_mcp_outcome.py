@@ -95,9 +95,12 @@ def test_the_seconds_to_wait_are_a_number_or_nothing(value: Any, kept: int | Non
 
 
 def test_items_of_a_wrong_shape_are_left_out():
-    details = [{"path": 1, "message": {"a": "b"}}, "text", None, {"path": "/x"}]
+    right = {"path": "/x", "message": "No."}
+    wrong = [{"path": 1, "message": {"a": "b"}}, "text", None, {"path": "/y"}]
 
-    assert [fault.get("path") for fault in _answer(400, details=details).details] == [None, "/x"]
+    found = _answer(400, details=[*wrong, {**right, "orders": "x"}])
+
+    assert found.details == [{"path": "/x", "message": "The Hub says: No."}]
 
 
 @pytest.mark.parametrize(

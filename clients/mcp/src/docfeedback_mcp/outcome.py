@@ -99,7 +99,11 @@ def of_error(error: DocFeedbackError) -> Outcome:
     """What stopped the report, here or at the Hub."""
     details = _items(error.details, path=LONGEST_NAME, message=LONGEST_SENTENCE)
     if error.status is not None:
-        details = [fault | {"message": _quoted(fault.get("message", ""))} for fault in details]
+        details = [
+            fault | {"message": _quoted(fault["message"])}
+            for fault in details
+            if "message" in fault
+        ]
     return Outcome(
         status="refused" if _is_refusal(error) else "not_sent",
         message=_sentence(error) + (UNCONFIRMED if _is_unconfirmed(error) else ""),
@@ -112,7 +116,7 @@ def of_error(error: DocFeedbackError) -> Outcome:
 def of_question(question: Question) -> CallToolResult:
     """The person could not be asked: what they would have read, and how they can send it."""
     command = question.command()
-    texts = [question.shown()]
+    texts = [f"{question.chosen_by()}\n\n{question.shown()}"]
     if len(command) <= LONGEST_COMMAND:
         texts.append(f"For the person to run:\n\n```sh\n{command}\n```")
     return Outcome(

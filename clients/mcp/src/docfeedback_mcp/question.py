@@ -49,10 +49,18 @@ class Question(NamedTuple):
     def message(self) -> str:
         """What the person reads."""
         return (
-            f"Send this report to {_origin(self.request.url)}? {self._chosen_by()} "
+            f"Send this report to {_origin(self.request.url)}? {self.chosen_by()} "
             f"It may become a public issue. {HIDDEN if self.hides() else ''}"
             f"This is all that is sent, and where:\n\n{self.shown()}"
         )
+
+    def chosen_by(self) -> str:
+        """Who says that it goes to this Hub."""
+        page = self.draft.page
+        if self.draft.hub_url is not None or page is None:
+            return "That Hub is set on this computer."
+        host = urlsplit(page._replace(rest="").ascii_url() or "").hostname
+        return f"That Hub is named by {host}, not by you."
 
     def hides(self) -> bool:
         """Whether some of it cannot be seen."""
@@ -84,13 +92,6 @@ class Question(NamedTuple):
         if self.draft.hub_url is None:
             return None
         return f"{self.draft.hub_url}/report/?doc_url={quote(self.draft.body['doc_url'], safe='')}"
-
-    def _chosen_by(self) -> str:
-        page = self.draft.page
-        if self.draft.hub_url is not None or page is None:
-            return "That Hub is set on this computer."
-        host = urlsplit(page._replace(rest="").ascii_url() or "").hostname
-        return f"That Hub is named by {host}, not by you."
 
 
 def prepare(client: Client, draft: Draft) -> Question:
