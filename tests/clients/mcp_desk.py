@@ -1,8 +1,9 @@
 """A client of the official SDK with a person at it, and the server as its process."""
 
 import json
+import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.clients.conftest import CLIENTS, HERE, World
+from tests.clients.stand_ins import HUB
 
 pytest.importorskip("mcp", reason="THE MCP SDK IS MISSING: the MCP server is untested")
 
@@ -23,7 +25,16 @@ from mcp.client.stdio import stdio_client
 SOURCES = [str(CLIENTS / name / "src") for name in ("python", "mcp")]
 sys.path.extend(SOURCES[1:])
 
-from docfeedback_mcp import arguments, canonical, consent, outcome, schemas  # noqa: E402
+from docfeedback_mcp import (  # noqa: E402
+    arguments,
+    canonical,
+    consent,
+    legible,
+    outcome,
+    question,
+    schemas,
+    tool,
+)
 
 __all__ = [  # what a test can import only once the SDK and the server have been found
     "MCPError",
@@ -32,8 +43,11 @@ __all__ = [  # what a test can import only once the SDK and the server have been
     "canonical",
     "consent",
     "jsonschema",
+    "legible",
     "outcome",
+    "question",
     "schemas",
+    "tool",
     "types",
 ]
 
@@ -64,18 +78,27 @@ class Person:
     """Gives the replies in order, the last one again and again, and keeps what was shown."""
 
     replies: list[types.ElicitResult | types.ErrorData]
+    meanwhile: Callable[[], None] = lambda: None  # what happens while the first form is open
     saw: list[str] = field(default_factory=list)
 
     async def __call__(
         self, context: object, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
         self.saw.append(params.message)
+        if len(self.saw) == 1:
+            self.meanwhile()
         return self.replies[min(len(self.saw), len(self.replies)) - 1]
 
     @property
     def reports(self) -> list[Any]:
         """The JSON in each question."""
-        return [json.loads(text.split("```json\n")[1].split("\n```")[0]) for text in self.saw]
+        return [as_shown(text) for text in self.saw]
+
+
+def as_shown(text: str) -> Any:
+    """The JSON in a text for people, whose long texts go on in the quotes of the next line."""
+    shown = text.split("```json\n")[1].split("\n```")[0]
+    return json.loads(re.sub(r'"\n *"', "", re.sub(r'": *\n *"', '": "', shown)))
 
 
 @dataclass
@@ -122,6 +145,11 @@ class Desk:
                 yield client
 
     @property
+    def sent(self) -> list[Any]:
+        """The report in each request that the Hub got."""
+        return [json.loads(asked.body) for asked in self.world.stage.asked.get(HUB, [])]
+
+    @property
     def network(self) -> list[str]:
         """Each time that the server went to the network."""
         ready, *ways = (self.folder / "watch.log").read_text().splitlines()
@@ -132,3 +160,8 @@ class Desk:
 def at_desk(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Desk:
     """For `pytest.fixture(params=PROTOCOLS)`."""
     return Desk(world, request.param, tmp_path)
+
+
+def hub_takes_reports(world: World, examples: dict[str, Any]) -> None:
+    """For `pytest.fixture(autouse=True)`."""
+    world.stage.answers = {HUB: [examples["a new report"]["answer"]]}

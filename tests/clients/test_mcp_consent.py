@@ -1,12 +1,8 @@
 """A person decides: what they agreed to is sent, and nothing else ever is."""
 
-import json
-from typing import Any
-
 import pytest
 
 from tests.clients.command_line import CommandLine
-from tests.clients.conftest import World
 from tests.clients.mcp_desk import (
     BODY,
     NO,
@@ -17,10 +13,11 @@ from tests.clients.mcp_desk import (
     Person,
     at_desk,
     consent,
+    hub_takes_reports,
     reply,
 )
-from tests.clients.stand_ins import HUB
 
+_hub = pytest.fixture(autouse=True)(hub_takes_reports)
 desk = pytest.fixture(params=PROTOCOLS)(at_desk)
 
 ODD = {
@@ -67,22 +64,13 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _hub(world: World, examples: dict[str, Any]) -> None:
-    world.stage.answers = {HUB: [examples["a new report"]["answer"]]}
-
-
-def _sent(desk: Desk) -> list[Any]:
-    return [json.loads(asked.body) for asked in desk.world.stage.asked.get(HUB, [])]
-
-
 def test_a_yes_sends_once_exactly_what_was_shown(desk: Desk):
     person = Person([YES])
 
     (outcome,) = desk.call(FULL, person=person)
 
     assert outcome["status"] == "sent"
-    assert _sent(desk) == person.reports == [{"protocol_version": "0", **FULL}]
+    assert desk.sent == person.reports == [{"protocol_version": "0", **FULL}]
     assert desk.world.hub in person.saw[0]
 
 
@@ -104,7 +92,7 @@ def test_anything_but_a_yes_sends_nothing(desk: Desk):
 
     assert {(outcome["status"], outcome["error"]) for outcome in outcomes} == {("not_sent", None)}
     assert len(person.saw) == len(NOT_A_YES)
-    assert _sent(desk) == []
+    assert desk.sent == []
 
 
 def test_a_client_that_cannot_ask_gets_other_ways(desk: Desk):
@@ -117,7 +105,7 @@ def test_a_client_that_cannot_ask_gets_other_ways(desk: Desk):
     assert [outcome["draft"] for outcome in outcomes] == [
         {"protocol_version": "0", **report} for report in reports
     ]
-    assert _sent(desk) == []
+    assert desk.sent == []
 
 
 def test_the_command_sends_the_draft(desk: Desk):
@@ -129,7 +117,7 @@ def test_the_command_sends_the_draft(desk: Desk):
     for outcome in outcomes:
         _run_in_a_shell(desk, outcome["command"])
 
-    assert _sent(desk) == [outcome["draft"] for outcome in outcomes]
+    assert desk.sent == [outcome["draft"] for outcome in outcomes]
 
 
 def test_the_command_is_short_where_it_is_installed(desk: Desk):
@@ -160,7 +148,7 @@ def test_a_no_is_final_for_the_page_however_it_is_written(desk: Desk):
     assert [outcome["status"] for outcome in outcomes] == ["not_sent", "not_sent", "sent"]
     assert outcomes[1]["message"] == outcomes[0]["message"]
     assert [body["doc_url"] for body in person.reports] == [first["doc_url"], other["doc_url"]]
-    assert [body["doc_url"] for body in _sent(desk)] == [other["doc_url"]]
+    assert [body["doc_url"] for body in desk.sent] == [other["doc_url"]]
 
 
 def test_a_form_that_was_closed_can_come_again(desk: Desk):
@@ -169,7 +157,7 @@ def test_a_form_that_was_closed_can_come_again(desk: Desk):
     outcomes = desk.call(REPORT, REPORT, person=person)
 
     assert [outcome["status"] for outcome in outcomes] == ["not_sent", "sent"]
-    assert _sent(desk) == [BODY]
+    assert desk.sent == [BODY]
 
 
 def test_a_person_can_agree_to_everything_in_the_environment(desk: Desk):
@@ -178,7 +166,7 @@ def test_a_person_can_agree_to_everything_in_the_environment(desk: Desk):
     (outcome,) = desk.call(REPORT)
 
     assert outcome["status"] == "sent"
-    assert _sent(desk) == [BODY]
+    assert desk.sent == [BODY]
 
 
 @pytest.mark.parametrize("value", ["", "1", "true", "yes", "Preapproved", "preapproved "])
@@ -196,7 +184,7 @@ def test_an_argument_cannot_become_consent(desk: Desk):
     for result in results:
         assert result.is_error
         assert result.structured_content["error"] == "invalid_report"
-    assert (person.saw, _sent(desk), desk.network) == ([], [], [])
+    assert (person.saw, desk.sent, desk.network) == ([], [], [])
 
 
 def _run_in_a_shell(desk: Desk, command: str) -> None:

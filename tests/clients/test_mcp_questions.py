@@ -1,6 +1,5 @@
 """Where the two protocol versions ask differently, each has its own ways to go wrong."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +10,40 @@ from tests.clients.conftest import World
 from tests.clients.mcp_desk import (
     BODY,
     CURRENT,
+    NO,
     OF_2025,
+    PROTOCOLS,
     REPORT,
     TOOL,
     YES,
     Desk,
     Person,
     anyio,
+    at_desk,
     consent,
+    hub_takes_reports,
+    question,
+    reply,
     types,
 )
-from tests.clients.stand_ins import HUB
+
+_hub = pytest.fixture(autouse=True)(hub_takes_reports)
+desk = pytest.fixture(params=PROTOCOLS)(at_desk)
 
 CANNOT = types.ErrorData(code=types.METHOD_NOT_FOUND, message="No forms here.")
 OTHER = {**REPORT, "report": {"kind": "other", "summary": "Something else"}}
+ELSEWHERE = {**REPORT, "doc_url": "https://docs.acme.com/upgrade"}
 
 
-@pytest.fixture(autouse=True)
-def _hub(world: World, examples: dict[str, Any]) -> None:
-    world.stage.answers = {HUB: [examples["a new report"]["answer"]]}
+@pytest.fixture
+def current(world: World, tmp_path: Path) -> Desk:
+    return Desk(world, CURRENT, tmp_path)
 
 
-def _sent(world: World) -> list[Any]:
-    return [json.loads(asked.body)["report"] for asked in world.stage.asked.get(HUB, [])]
+def _question(doc_url: str = BODY["doc_url"]) -> question.Question:
+    client = Client("https://hub.acme.com")
+    draft = client.draft({**BODY, "doc_url": doc_url})
+    return question.Question(draft, client.resolve(draft._replace(page=None)))
 
 
 def test_a_client_that_cannot_ask_after_all_gets_other_ways(world: World, tmp_path: Path):
@@ -42,13 +52,15 @@ def test_a_client_that_cannot_ask_after_all_gets_other_ways(world: World, tmp_pa
     (outcome,) = desk.call(REPORT, person=Person([CANNOT]))
 
     assert outcome["status"] == "needs_approval"
-    assert _sent(world) == []
+    assert desk.sent == []
 
 
 def _answers(
-    world: World, tmp_path: Path, *answered: tuple[dict[str, Any], int | None]
+    desk: Desk,
+    *answered: tuple[dict[str, Any], int | None],
+    answer: types.ElicitResult = YES,
 ) -> list[str]:
-    """How the server takes yeses that come with calls, each with the state of an earlier result.
+    """How the server takes answers that come with calls, each with the state of an earlier result.
 
     `answered`: arguments, and the number of the result whose state comes along; None: made up.
     """
@@ -56,14 +68,14 @@ def _answers(
     async def run() -> list[str]:
         states: list[str | None] = []
         kinds: list[str] = []
-        async with Desk(world, CURRENT, tmp_path).connect(Person([YES])) as client:
+        async with desk.connect(Person([YES])) as client:
             asked = await client.session.call_tool(TOOL, REPORT, allow_input_required=True)
             states.append(asked.request_state)
             for arguments, number in answered:
                 result = await client.session.call_tool(
                     TOOL,
                     arguments,
-                    input_responses={"consent": YES},
+                    input_responses={"consent": answer},
                     request_state="made up" if number is None else states[number],
                     allow_input_required=True,
                 )
@@ -74,38 +86,93 @@ def _answers(
     return anyio.run(run)
 
 
-def test_a_yes_to_the_question_that_was_asked_counts(world: World, tmp_path: Path):
-    kinds = _answers(world, tmp_path, (REPORT, 0))
+def test_a_yes_to_the_question_that_was_asked_counts(current: Desk):
+    kinds = _answers(current, (REPORT, 0))
 
     assert kinds == ["complete"]
-    assert _sent(world) == [REPORT["report"]]
+    assert current.sent == [BODY]
 
 
-def test_a_yes_to_no_question_is_asked_about(world: World, tmp_path: Path):
-    kinds = _answers(world, tmp_path, (REPORT, None))
+def test_a_yes_to_no_question_is_asked_about(current: Desk):
+    kinds = _answers(current, (ELSEWHERE, None))
 
     assert kinds == ["input_required"]
-    assert _sent(world) == []
+    assert current.sent == []
 
 
-def test_a_yes_to_another_report_is_asked_about(world: World, tmp_path: Path):
-    kinds = _answers(world, tmp_path, (OTHER, 0), (OTHER, 1))
+def test_a_yes_to_another_report_is_asked_about(current: Desk):
+    kinds = _answers(current, (OTHER, 0), (OTHER, 1))
 
     assert kinds == ["input_required", "complete"]
-    assert _sent(world) == [OTHER["report"]]
+    assert [body["report"] for body in current.sent] == [OTHER["report"]]
+
+
+def test_a_no_counts_to_whatever_question_it_belongs(current: Desk):
+    kinds = _answers(current, (ELSEWHERE, 0), (REPORT, None), (ELSEWHERE, None), answer=NO)
+
+    assert kinds == ["complete"] * 3
+    assert current.sent == []
 
 
 def test_a_yes_to_a_form_that_was_still_open_does_not_undo_a_no():
-    session, draft = consent.Session(), Client("https://hub.acme.com").draft(BODY)
+    history, asked = consent.History(), _question()
     answers = [consent.Answer.YES, consent.Answer.NO, consent.Answer.YES]
 
-    settled = [session.settle(draft, answer) for answer in answers]
+    settled = [history.settle(consent.Answered(asked, answer)) for answer in answers]
 
     assert settled == [True, False, False]
 
 
-def test_a_yes_counts_once(world: World, tmp_path: Path):
-    kinds = _answers(world, tmp_path, (REPORT, 0), (REPORT, 0))
+def test_a_yes_counts_once(current: Desk):
+    kinds = _answers(current, (REPORT, 0), (REPORT, 0))
 
     assert kinds == ["complete", "input_required"]
-    assert _sent(world) == [REPORT["report"]]
+    assert current.sent == [BODY]
+
+
+def test_nobody_is_asked_about_a_page_again_who_has_closed_the_form_twice(desk: Desk):
+    person = Person([reply("cancel"), reply("accept", {}), YES])
+
+    outcomes = desk.call(REPORT, OTHER, REPORT, OTHER, ELSEWHERE, person=person)
+
+    assert [outcome["status"] for outcome in outcomes] == [*["not_sent"] * 4, "sent"]
+    assert "not asked about this page again" in outcomes[2]["message"]
+    assert len(person.saw) == 3
+
+
+def test_two_questions_about_a_page_are_not_open_at_once(desk: Desk):
+    meanwhile: list[Any] = []
+
+    async def run() -> types.CallToolResult:
+        async def ask_again(context: object, params: types.ElicitRequestParams) -> Any:
+            meanwhile.append((await client.call_tool(TOOL, OTHER)).structured_content)
+            return YES
+
+        async with desk.connect(ask_again) as client:
+            return await client.call_tool(TOOL, REPORT)
+
+    first = anyio.run(run)
+
+    assert first.structured_content["status"] == "sent"
+    assert [outcome["status"] for outcome in meanwhile] == ["not_sent"]
+    assert "is being asked about this page already" in meanwhile[0]["message"]
+    assert desk.sent == [BODY]
+
+
+def test_a_question_that_nobody_answered_does_not_stand_in_the_way_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    history = consent.History()
+
+    assert history.open(_question()) is not None
+    assert history.open(_question()) is None
+    monkeypatch.setattr(consent, "OPEN_SECONDS", 0)
+    assert history.open(_question()) is not None
+
+
+def test_of_many_open_questions_the_oldest_is_forgotten():
+    history = consent.History()
+
+    states = [history.open(_question(f"docs/{number}.md")) for number in range(120)]
+
+    assert list(history.asked) == states[-100:]

@@ -11,6 +11,7 @@ import venv
 from pathlib import Path
 from typing import Any
 
+import docfeedback
 import pytest
 
 from tests.clients.conftest import CLIENTS, World
@@ -110,6 +111,23 @@ def test_the_readme_installs_both_packages_from_the_checkout():
     (line,) = [line for line in README.splitlines() if "pip install" in line]
 
     assert line == "~/docfeedback/bin/pip install ./clients/python ./clients/mcp"
+
+
+def test_the_package_declares_what_it_imports():
+    needed = tomllib.loads((CLIENTS / "mcp" / "pyproject.toml").read_text())["project"]
+    declared = {re.split("[=<>]", name)[0] for name in needed["dependencies"]}
+    imported = set()
+    for path in (CLIENTS / "mcp" / "src").rglob("*.py"):
+        imported |= set(re.findall(r"^(?:from|import) (\w+)", path.read_text(), re.MULTILINE))
+
+    assert {name.replace("_", "-") for name in imported - sys.stdlib_module_names} == declared
+
+
+def test_it_goes_with_one_version_of_the_library():
+    assert (
+        f'"docfeedback=={docfeedback.__version__}"'
+        in (CLIENTS / "mcp" / "pyproject.toml").read_text()
+    )
 
 
 def test_nothing_is_fetched_by_a_name_that_is_not_owned():

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docfeedback import DocFeedbackError, ServerError, address
+from docfeedback import DocFeedbackError
 
-from reports import canonical as canonical_at_the_hub
-from tests.clients.conftest import CLIENTS, CONTRACT, HERE, World
+from tests.clients.conftest import CLIENTS, HERE, World
 from tests.clients.mcp_desk import (
     CURRENT,
     OF_2025,
@@ -23,10 +22,10 @@ from tests.clients.mcp_desk import (
     anyio,
     arguments,
     at_desk,
-    canonical,
+    consent,
     jsonschema,
-    outcome,
     schemas,
+    tool,
     types,
 )
 from tests.clients.stand_ins import HUB
@@ -40,23 +39,6 @@ FIELDS = (
     | {"name", "version", "vendor", "task_summary"}
     | {"kind", "summary", "details", "evidence", "suggested_fix", "text"}
 )
-PAGES = [
-    "https://docs.acme.com",
-    "https://docs.acme.com/",
-    "https://docs.acme.com:443//",
-    "https://docs.acme.com:8443/a/",
-    "HTTPS://Docs.Acme.COM./a/./b/../c//#d",
-    "https://docs.acme.com/%7ea/%c3%a9/é/%2F/%zz/100%",
-    "https://docs.acme.com/../../a/..",
-    "https://docs.acme.com/a?utm_source=x&b=1&ref=y&refs=z&gclid&mc_cid=1#c",
-    "https://docs.acme.com/a?&&b=&",
-    "https://docs.acme.com/a?utm_source=x",
-    "https://docs.acme.com/a?ref_src=%7Etwsrc&q=%7etwsrc",
-    "https://müller.example/a",
-    "https://xn--mller-kva.example/a",
-    "docs/install.md#step-3",
-    "docs/./install.md?x#y",
-]
 
 
 def _tool(desk: Desk) -> types.Tool:
@@ -79,7 +61,7 @@ def test_there_is_one_tool_and_a_model_can_judge_it(desk: Desk):
     assert tool.annotations.model_dump(exclude_none=True) == {
         "read_only_hint": False,
         "destructive_hint": False,
-        "idempotent_hint": True,
+        "idempotent_hint": False,
         "open_world_hint": True,
     }
     assert (tool.input_schema, tool.output_schema) == (schemas.REPORT, schemas.OUTCOME)
@@ -142,13 +124,22 @@ def test_null_counts_as_absent():
         ({"doc_url": 1}, "/doc_url", "Give a value of the type string."),
         ({"doc_url": "x" * 2049}, "/doc_url", "Give at most 2048 characters."),
         ({"agent": {"name": ""}}, "/agent/name", "Give a text that is not empty."),
-        ({"agent": {}}, "/agent", "'name' is a required property."),
+        ({"agent": {}}, "/agent", "Missing here: name."),
         (
             {"report": {**REPORT["report"], "evidence": [{"kind": "quote", "text": "x"}] * 21}},
             "/report/evidence",
             "Give at most 20 items.",
         ),
-        ({"priority": 1}, "", "Additional properties are not allowed ('priority' was unexpected)."),
+        (
+            {"priority": 1},
+            "",
+            f"Give no other fields than: {', '.join(schemas.REPORT['properties'])}.",
+        ),
+        (
+            {"report": {"kind": "bad", "summary": "x"}},
+            "/report/kind",
+            "Give one of: broken, incorrect, outdated, missing, unclear, other.",
+        ),
     ],
 )
 def test_a_wrong_shape_is_said_in_words(change: dict[str, Any], path: str, sentence: str):
@@ -158,26 +149,50 @@ def test_a_wrong_shape_is_said_in_words(change: dict[str, Any], path: str, sente
     assert caught.value.details == [{"path": path, "message": sentence}]
 
 
-def test_a_hub_cannot_fill_the_models_context():
-    error = ServerError("x", "one\n\ntwo\t" + "three " * 1000)
+def test_a_wrong_value_is_never_repeated():
+    token = "ghp_" + "a8" * 18
+    wrong = {
+        "doc_url": [token],
+        "protocol_version": token,
+        "agent": {"name": {token: token}, token: token},
+        "report": {"kind": token, "summary": token * 100, "evidence": [{token: token}] * 30},
+        "locale": token,
+    }
 
-    message = outcome.of_error(error).message
+    with pytest.raises(DocFeedbackError) as caught:
+        arguments.report(wrong)
 
-    assert message.startswith("one two three three")
-    assert len(message) <= 501
-
-
-@pytest.mark.parametrize("doc_url", PAGES)
-def test_a_page_has_the_canonical_form_that_the_hub_gives_it(doc_url: str):
-    assert canonical.page(doc_url, address.check(doc_url)) == canonical_at_the_hub.url(doc_url)
+    assert len(caught.value.details) == 20
+    assert token not in json.dumps(caught.value.details)
+    assert max(len(fault["message"]) for fault in caught.value.details) <= 200
 
 
-def test_public_addresses_of_the_contract_have_a_canonical_form():
-    cases = json.loads((CONTRACT / "address_cases.json").read_text())["public"]
+def test_what_goes_wrong_inside_is_an_answer_and_no_report_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setenv("DOCFEEDBACK_HUB_URL", "https://hub.acme.com")
+    given = {**REPORT, "doc_url": "docs/install.md"}
+    params = types.CallToolRequestParams(name=TOOL, arguments=given)
 
-    keys = [canonical.page(url, address.check(url)) for url in cases]
+    result = anyio.run(tool.call, None, params, consent.History())  # None: no client to ask
 
-    assert all(key.startswith("https://") for key in keys)
+    jsonschema.validate(result.structured_content, schemas.OUTCOME)
+    assert result.structured_content["error"] == "internal_error"
+    assert result.content[0].text.startswith("The server itself failed.")
+    assert "AttributeError in tool.py" in caplog.text
+    assert REPORT["report"]["summary"] not in caplog.text
+
+
+def test_no_doc_host_can_end_the_call(desk: Desk, examples: dict[str, Any]):
+    moved = {"status": 302, "text": "", "headers": {"Location": "https://[docs.acme.com/"}}
+    desk.world.stage.answers = {
+        HUB: [examples["a new report"]["answer"]],
+        "docs.acme.com": [moved],
+    }
+
+    (outcome,) = desk.call(REPORT)
+
+    assert outcome["status"] in ("needs_approval", "not_sent")
 
 
 @pytest.mark.parametrize("protocol", [CURRENT, OF_2025])

@@ -1,6 +1,10 @@
-"""The tool's arguments, made into a report; whatever else a model sends along is refused."""
+"""The tool's arguments, made into a report; whatever else a model sends along is refused.
+
+The sentences name what may stand somewhere, never what did: a value may be a secret.
+"""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from docfeedback import ValidationError
@@ -10,19 +14,23 @@ from jsonschema.exceptions import ValidationError as Fault
 
 from . import schemas
 
+MOST_FAULTS = 20
 _VALIDATOR = Draft202012Validator(schemas.REPORT)
-_SENTENCES = {  # where jsonschema's own would repeat the whole value
+_SENTENCES = {
+    "enum": "Give one of: {}.",
     "maxItems": "Give at most {} items.",
     "maxLength": "Give at most {} characters.",
     "minLength": "Give a text that is not empty.",
+    "required": "Missing here: {}.",
+    "additionalProperties": "Give no other fields than: {}.",
     "type": "Give a value of the type {}.",
 }
 
 
 def report(arguments: dict[str, Any] | None) -> dict[str, Any]:
-    """The report's JSON, or ValidationError with every fault; null counts as absent."""
+    """The report's JSON, or ValidationError with its faults; null counts as absent."""
     body = {"protocol_version": PROTOCOL_VERSION, **_without_nulls(arguments or {})}
-    faults = list(_faults(body))
+    faults = list(islice(_faults(body), MOST_FAULTS))
     if faults:
         sentence = "That is not a report as this tool takes it, so nothing was sent."
         raise ValidationError("invalid_report", sentence, fields={"details": faults})
@@ -30,14 +38,28 @@ def report(arguments: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _faults(body: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """Each once: every missing field is a fault of its own to jsonschema."""
+    last = None
     for fault in _VALIDATOR.iter_errors(body):
         path = "".join(f"/{step}" for step in fault.absolute_path)
-        yield {"path": path, "message": _sentence(fault)}
+        found = {"path": path, "message": _sentence(fault)}
+        if found != last:
+            yield found
+        last = found
 
 
 def _sentence(fault: Fault) -> str:
-    sentence = _SENTENCES.get(str(fault.validator))
-    return sentence.format(fault.validator_value) if sentence else f"{fault.message}."
+    return _SENTENCES[str(fault.validator)].format(_allowed(fault))
+
+
+def _allowed(fault: Fault) -> Any:
+    if fault.validator == "required":
+        return ", ".join(name for name in fault.validator_value if name not in fault.instance)
+    if fault.validator == "additionalProperties":
+        return ", ".join(fault.schema["properties"])
+    if fault.validator == "enum":
+        return ", ".join(fault.validator_value)
+    return fault.validator_value
 
 
 def _without_nulls(value: Any) -> Any:

@@ -1,61 +1,42 @@
 """One spelling for each page, so that a no is remembered whatever way the page is written next.
 
-The steps of the Hub's canonical URL. It is only compared, never sent.
+It is only compared, never sent, and takes several pages for one rather than one for several: it
+knows no scheme, port, query or fragment, and no case.
 """
 
 import re
-from urllib.parse import quote
+import unicodedata
+from urllib.parse import unquote
 
 from docfeedback.address import Page
 
-DEFAULT_PORTS = {"http": 80, "https": 443}
-ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
-UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
-KEPT = "%/?:@!$&'()*+,;="
-TRACKING = re.compile(r"(?:utm_[^=]*|mc_[^=]*|gclid|fbclid|ref|ref_src|ref_url)(?:=.*)?", re.DOTALL)
-
 
 def page(doc_url: str, place: Page | None) -> str:
-    """The canonical form of `doc_url`, whose parsed address is `place`; None: a path."""
-    if place is None:
-        return doc_url.partition("#")[0]
-    path, _, query = place.rest.partition("?")
-    return f"{place.scheme}://{_authority(place)}{_resolved(path)}{_without_tracking(query)}"
+    """The one spelling of `doc_url`, whose parsed address is `place`; None: a path."""
+    path = _resolved(place.rest if place else doc_url)
+    return f"{_host(place) if place else ''}/{path}"
 
 
-def _authority(place: Page) -> str:
-    try:
-        host = place.host.encode("idna").decode()
-    except UnicodeError:
-        host = place.host
-    default = place.port in (None, DEFAULT_PORTS[place.scheme])
-    return host if default else f"{host}:{place.port}"
+def _host(place: Page) -> str:
+    """As it is looked up, where it can be: a name in Unicode and its punycode are one."""
+    bare = place._replace(scheme="https", port=None, rest="")
+    return bare.ascii_url() or bare.origin
 
 
 def _resolved(path: str) -> str:
-    """Without dot segments, and without slashes at its end."""
+    """Its segments, without escapes and without those that lead nowhere."""
+    plain = unicodedata.normalize("NFKC", _unescaped(path)).casefold()
     segments: list[str] = []
-    for segment in _escaped(path).split("/")[1:]:
+    for segment in re.split(r"[?#]", plain)[0].split("/"):
         if segment == "..":
             del segments[-1:]
-        elif segment != ".":
+        elif segment not in ("", "."):
             segments.append(segment)
-    return "/" + "/".join(segments).rstrip("/")
+    return "/".join(segments)
 
 
-def _without_tracking(query: str) -> str:
-    parts = _escaped(query).split("&")
-    kept = "&".join(part for part in parts if not TRACKING.fullmatch(part))
-    return f"?{kept}" if kept else ""
-
-
-def _escaped(text: str) -> str:
-    """In one way of escaping: unreserved characters never, others in upper case."""
-    return quote(ESCAPE.sub(_escape, text), safe=KEPT)
-
-
-def _escape(escape: re.Match[str]) -> str:
-    if escape[1] is None:
-        return "%25"
-    character = chr(int(escape[1], 16))
-    return character if UNRESERVED.fullmatch(character) else escape[0].upper()
+def _unescaped(text: str) -> str:
+    """However often it was escaped."""
+    while (plain := unquote(text)) != text:
+        text = plain
+    return text

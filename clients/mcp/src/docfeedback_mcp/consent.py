@@ -4,11 +4,13 @@ Up to protocol 2025-11-25 the server asks in the middle of the call. From 2026-0
 call with a question, and the client repeats the call with the person's answer.
 """
 
-import hashlib
 import os
 import secrets
+import time
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from docfeedback import Draft
 from mcp.server.session import ServerSession
@@ -19,6 +21,9 @@ from . import canonical
 from .question import FORM, Question
 
 KEY = "consent"
+MOST_CLOSED = 2  # forms for one page
+MOST_OPEN = 100
+OPEN_SECONDS = 600  # a client may have dropped the form, and nobody tells
 
 
 class Answer(Enum):
@@ -27,42 +32,73 @@ class Answer(Enum):
     NONE = "none"  # the form was closed, or came back without the one field that counts
 
 
-@dataclass
-class Session:
-    """What this client's person was asked and has refused; as long as the process lives.
+class Answered(NamedTuple):
+    """What the person said, and to what."""
 
-    `asked` holds the digest of the report for each question that is open, by its state.
+    question: Question
+    answer: Answer
+
+
+class _Open(NamedTuple):
+    question: Question
+    page: str
+    since: float
+
+
+@dataclass
+class History:
+    """What this client's person was asked and has answered; as long as the process lives.
+
+    `refused` and `closed` go by page. `asked` holds the open questions, by their state.
     """
 
     refused: set[str] = field(default_factory=set)
-    asked: dict[str, bytes] = field(default_factory=dict)
+    closed: Counter[str] = field(default_factory=Counter)
+    asked: dict[str, _Open] = field(default_factory=dict)
 
-    def has_refused(self, draft: Draft) -> bool:
-        """Whether the person said no to any report about this page."""
-        return _page(draft) in self.refused
+    def ended(self, draft: Draft) -> Answer | None:
+        """The answer for which the person is not asked about this page again, if any."""
+        page = _page(draft)
+        if page in self.refused:
+            return Answer.NO
+        return Answer.NONE if self.closed[page] >= MOST_CLOSED else None
 
-    def settle(self, draft: Draft, answer: Answer) -> bool:
-        """Whether to send; a no holds for the page, in whatever order the answers come."""
-        if answer is Answer.NO:
-            self.refused.add(_page(draft))
-        return answer is Answer.YES and not self.has_refused(draft)
-
-    def ask_by_answer(self, question: Question) -> InputRequiredResult:
-        """The question, as the answer to the call."""
+    def open(self, question: Question) -> str | None:
+        """The state of a question from now on; None where one about its page is open."""
+        page, now = _page(question.draft), time.monotonic()
+        if any(o.page == page and now - o.since < OPEN_SECONDS for o in self.asked.values()):
+            return None
+        while len(self.asked) >= MOST_OPEN:
+            del self.asked[next(iter(self.asked))]
         state = secrets.token_urlsafe(16)
-        self.asked[state] = _digest(question.draft)
-        return InputRequiredResult(input_requests={KEY: question.request()}, request_state=state)
+        self.asked[state] = _Open(question, page, now)
+        return state
 
-    def answered(self, draft: Draft, params: CallToolRequestParams) -> Answer | None:
+    def answered(self, draft: Draft, params: CallToolRequestParams) -> Answered | None:
         """The answer that came with a repeated call; None where this report was not asked about.
 
-        A question is open for one answer, and for the very report that was shown.
+        A question is open for one answer, and for the very report that was shown. Only a no counts
+        whatever question it belongs to.
         """
         asked = self.asked.pop(params.request_state or "", None)
         given = (params.input_responses or {}).get(KEY)
-        if asked != _digest(draft) or not isinstance(given, ElicitResult):
+        if not isinstance(given, ElicitResult):
             return None
-        return _read(given)
+        answer = _read(given)
+        if asked is not None and asked.question.draft.data == draft.data:
+            return Answered(asked.question, answer)
+        if answer is Answer.NO:
+            self.refused |= {_page(draft), *([asked.page] if asked else [])}
+        return None
+
+    def settle(self, answered: Answered) -> bool:
+        """Whether to send; a no holds for the page, in whatever order the answers come."""
+        page = _page(answered.question.draft)
+        if answered.answer is Answer.NO:
+            self.refused.add(page)
+        if answered.answer is Answer.NONE:
+            self.closed[page] += 1
+        return answered.answer is Answer.YES and page not in self.refused
 
 
 def preapproved() -> bool:
@@ -84,6 +120,11 @@ def asks_by_answer(session: ServerSession) -> bool:
     return session.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
+def ask_by_answer(question: Question, state: str) -> InputRequiredResult:
+    """The question, as the answer to the call."""
+    return InputRequiredResult(input_requests={KEY: question.form()}, request_state=state)
+
+
 async def ask(question: Question, session: ServerSession, request_id: str | int | None) -> Answer:
     """Ask in the middle of the call; MCPError where the client cannot after all."""
     return _read(await session.elicit_form(question.message(), FORM, request_id))
@@ -100,7 +141,3 @@ def _read(result: ElicitResult) -> Answer:
 
 def _page(draft: Draft) -> str:
     return canonical.page(draft.body["doc_url"], draft.page)
-
-
-def _digest(draft: Draft) -> bytes:
-    return hashlib.sha256(draft.data).digest()

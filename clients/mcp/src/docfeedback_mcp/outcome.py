@@ -1,6 +1,10 @@
-"""The tool's result: the same fields whatever happened, and one sentence for the person."""
+"""The tool's result: the same fields whatever happened, and one sentence for the person.
+
+What a Hub wrote is cut, cleaned and marked as its own before a model reads it.
+"""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -12,10 +16,39 @@ from docfeedback import (
     PrivateAddress,
     RateLimited,
     SentReport,
+    ServerError,
+    Unreachable,
 )
+from docfeedback.contract import message
+from docfeedback.web import Failed
 from mcp_types import CallToolResult, TextContent
 
+from . import legible
+from .question import HIDDEN, Question
+
 LONGEST_SENTENCE = 500
+LONGEST_NAME = 200
+LONGEST_COMMAND = 2_000
+LONGEST_URL = 2_048
+MOST_ITEMS = 20
+MOST_SECONDS = 1_000_000_000
+REPORT_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")  # a ULID
+ERROR = re.compile(r"[a-z0-9_]{1,64}")
+URL = re.compile(r"https?://[\x21-\x7e]+")
+
+FAILED = "The server itself failed. Nothing is known about what was sent."
+UNCONFIRMED = " The Hub did not confirm it; it may have arrived."
+NEEDS_APPROVAL = (
+    "Nothing was sent, because this client cannot ask the person. Show them the draft; they can "
+    "send it themselves, with the command or the link. Do not run the command: that is for them."
+)
+IN_OTHER_WORDS = {  # where the client's own would repeat what was given
+    "invalid_hub_url": "The Hub address in DOCFEEDBACK_HUB_URL, or else in the configuration file, "
+    "is not one such as https://hub.example.com.",
+    "no_scheme": "That is not a whole address. Give one that begins with https://, or with ./ for "
+    "a file in this repository.",
+    "redirected": "The Hub answers with a redirect, and reports are not sent on. Check its address.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,16 +61,17 @@ class Outcome:
     receipt_url: str | None = None
     notices: list[dict[str, str]] = field(default_factory=list)
     error: str | None = None
-    details: list[dict[str, Any]] = field(default_factory=list)
+    details: list[dict[str, str]] = field(default_factory=list)
     retry_after: int | None = None
     draft: Mapping[str, Any] | None = None
     command: str | None = None
     link: str | None = None
 
-    def result(self) -> CallToolResult:
-        """The sentence and all fields as text, for clients that know no structured content."""
+    def result(self, *texts: str) -> CallToolResult:
+        """With the sentence and the short fields as text, for clients that know no others."""
         fields = asdict(self)
-        texts = (self.message, json.dumps(fields, ensure_ascii=False))
+        short = {name: fields[name] for name in fields if name not in ("draft", "command")}
+        texts = (self.message, json.dumps(short, ensure_ascii=False), *texts)
         return CallToolResult(
             content=[TextContent(type="text", text=text) for text in texts],
             structured_content=fields,
@@ -55,21 +89,43 @@ def of_sent(sent: SentReport) -> Outcome:
     return Outcome(
         status="duplicate" if sent.is_duplicate else "sent",
         message=message,
-        report_id=sent.id,
-        receipt_url=sent.receipt_url,
-        notices=sent.notices,
+        report_id=sent.id if REPORT_ID.fullmatch(sent.id) else None,
+        receipt_url=_url(sent.receipt_url),
+        notices=_items(sent.notices, field=LONGEST_NAME, kind=LONGEST_NAME),
     )
 
 
 def of_error(error: DocFeedbackError) -> Outcome:
     """What stopped the report, here or at the Hub."""
+    details = _items(error.details, path=LONGEST_NAME, message=LONGEST_SENTENCE)
+    if error.status is not None:
+        details = [
+            fault | {"message": _quoted(fault["message"])}
+            for fault in details
+            if "message" in fault
+        ]
     return Outcome(
         status="refused" if _is_refusal(error) else "not_sent",
-        message=_one_line(str(error)),
-        error=error.code,
-        details=error.details,
-        retry_after=error.retry_after if isinstance(error, RateLimited) else None,
+        message=_sentence(error) + (UNCONFIRMED if _is_unconfirmed(error) else ""),
+        error=error.code if ERROR.fullmatch(error.code) else f"http_{error.status}",
+        details=details,
+        retry_after=_seconds(error.retry_after) if isinstance(error, RateLimited) else None,
     )
+
+
+def of_question(question: Question) -> CallToolResult:
+    """The person could not be asked: what they would have read, and how they can send it."""
+    command = question.command()
+    texts = [f"{question.chosen_by()}\n\n{question.shown()}"]
+    if len(command) <= LONGEST_COMMAND:
+        texts.append(f"For the person to run:\n\n```sh\n{command}\n```")
+    return Outcome(
+        status="needs_approval",
+        message=f"{NEEDS_APPROVAL} {HIDDEN if question.hides() else ''}".rstrip(),
+        draft=question.draft.body,
+        command=command,
+        link=question.link(),
+    ).result(*texts)
 
 
 def of_no(sentence: str) -> Outcome:
@@ -77,12 +133,64 @@ def of_no(sentence: str) -> Outcome:
     return Outcome(status="not_sent", message=sentence)
 
 
+def of_failure() -> Outcome:
+    """Nobody thought of this one."""
+    return Outcome(status="not_sent", message=FAILED, error="internal_error")
+
+
 def _is_refusal(error: DocFeedbackError) -> bool:
+    """By a guard here; of what a Hub says, only that the owner wants no reports."""
+    if error.status is not None:
+        return isinstance(error, OptedOut)
     guards = (OptedOut, PolicyRejected, PrivateAddress)
     return isinstance(error, guards) or error.code == "invalid_doc_url"
 
 
-def _one_line(text: str) -> str:
-    """A Hub writes its own sentences, and the model reads them: no room for more than one."""
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_SENTENCE else f"{line[:LONGEST_SENTENCE]}…"
+def _is_unconfirmed(error: DocFeedbackError) -> bool:
+    """Whether the request may have arrived, for all that came back."""
+    if isinstance(error, Unreachable):
+        cause = error.__cause__
+        return isinstance(cause, Failed) and cause.reason in ("timed_out", "broken", "too_long")
+    return error.status is not None and (error.status >= 500 or error.status < 300)
+
+
+def _sentence(error: DocFeedbackError) -> str:
+    """Ours, or the Hub's, marked as such: it may say anything."""
+    if _is_by_a_hub(error):
+        return _quoted(str(error))
+    if error.status is not None and error.status >= 400:
+        return legible.line(str(error), LONGEST_SENTENCE)
+    word = error.code if error.status else error.fields.get("reason", error.code)
+    return legible.line(IN_OTHER_WORDS.get(word, str(error)), LONGEST_SENTENCE)
+
+
+def _is_by_a_hub(error: DocFeedbackError) -> bool:
+    if error.status is None or str(error) == message("answered", status=error.status):
+        return False
+    return not isinstance(error, ServerError) or error.status >= 500
+
+
+def _quoted(text: str) -> str:
+    return f"The Hub says: {legible.line(text, LONGEST_SENTENCE)}"
+
+
+def _items(found: list[dict[str, Any]], **longest: int) -> list[dict[str, str]]:
+    """Of each, the fields that are named, as short texts."""
+    return [
+        {
+            name: legible.line(item[name], most)
+            for name, most in longest.items()
+            if isinstance(item.get(name), str)
+        }
+        for item in found[:MOST_ITEMS]
+    ]
+
+
+def _url(text: str | None) -> str | None:
+    fits = text is not None and len(text) <= LONGEST_URL and URL.fullmatch(text)
+    return text if fits else None
+
+
+def _seconds(value: Any) -> int | None:
+    """A Hub may have written anything; True is an int to Python."""
+    return value if type(value) is int and 0 <= value <= MOST_SECONDS else None

@@ -5,13 +5,20 @@ import shlex
 import shutil
 import sys
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
-from docfeedback import Draft, ValidationError, discovery, settings
-from docfeedback.address import FORBIDDEN
+from docfeedback import Client, Draft, ValidationError, settings
+from docfeedback.web import Request
 from mcp_types import ElicitRequest, ElicitRequestFormParams
 
-SHOWN_AS_THEY_ARE = " \\\n"
+from . import legible
+
+LONGEST_URL = 200
+UNFIT = (
+    "The address that takes reports about this page is over 200 characters, or has a query or odd "
+    "characters. Nobody could judge it, so nothing was sent."
+)
+HIDDEN = "It holds characters that nobody can see; they are shown as escapes. "
 FORM = {
     "type": "object",
     "properties": {
@@ -34,19 +41,37 @@ FLAGS = {
 
 
 class Question(NamedTuple):
-    """A report that waits for a yes. `hub`: where it would go, without `/v1/reports`."""
+    """A report that waits for a yes, and the request that a yes sends, as it stands."""
 
     draft: Draft
-    hub: str
+    request: Request
 
     def message(self) -> str:
-        """What the person reads; the report stands in a code block, as JSON."""
+        """What the person reads."""
         return (
-            f"Send this report to {self.hub}? It may become a public issue. "
-            f"This is all that is sent:\n\n```json\n{shown(self.draft.data)}\n```"
+            f"Send this report to {_origin(self.request.url)}? {self.chosen_by()} "
+            f"It may become a public issue. {HIDDEN if self.hides() else ''}"
+            f"This is all that is sent, and where:\n\n{self.shown()}"
         )
 
-    def request(self) -> ElicitRequest:
+    def chosen_by(self) -> str:
+        """Who says that it goes to this Hub."""
+        page = self.draft.page
+        if self.draft.hub_url is not None or page is None:
+            return "That Hub is set on this computer."
+        host = urlsplit(page._replace(rest="").ascii_url() or "").hostname
+        return f"That Hub is named by {host}, not by you."
+
+    def hides(self) -> bool:
+        """Whether some of it cannot be seen."""
+        return legible.hides(self.draft.body)
+
+    def shown(self) -> str:
+        """Address and report, in code blocks."""
+        report = legible.shown(json.loads(self.request.body or b"{}"))
+        return f"```\n{self.request.url}\n```\n\n```json\n{report}\n```"
+
+    def form(self) -> ElicitRequest:
         """The form for the person."""
         form = ElicitRequestFormParams(message=self.message(), requested_schema=FORM)
         return ElicitRequest(params=form)
@@ -59,42 +84,27 @@ class Question(NamedTuple):
         flags = _flags(self.draft.body)
         if flags is not None:
             return shlex.join([*words, *flags])
-        data = shlex.join(["printf", "%s", visible(self.draft.data.decode())])
+        data = shlex.join(["printf", "%s", legible.escaped(self.draft.data.decode())])
         return f"{data} | {shlex.join([*words, '--file', '-'])}"
 
-    def link(self) -> str:
-        """The Hub's form for people, with the page filled in."""
-        return f"{self.hub}/report/?doc_url={quote(self.draft.body['doc_url'], safe='')}"
+    def link(self) -> str | None:
+        """The form for people at a Hub that is set here; others may have another, or none."""
+        if self.draft.hub_url is None:
+            return None
+        return f"{self.draft.hub_url}/report/?doc_url={quote(self.draft.body['doc_url'], safe='')}"
 
 
-def about(draft: Draft, *, seconds: float) -> Question:
-    """Asks the page's host, where it has to. OptedOut, or ValidationError where no Hub is known."""
-    page = draft.page
-    listing = discovery.look_up(page, seconds=seconds, allow_private=False) if page else {}
-    if page is not None:
-        discovery.refuse_opted_out(page, listing)
-    if draft.hub_url is not None:
-        return Question(draft, draft.hub_url)
-    url = page and discovery.endpoint(page, listing, allow_private=False)
-    if not url:
-        raise ValidationError.of("no_hub_url", path=settings.config_path())
-    return Question(draft, url.removesuffix(settings.REPORTS))
+def prepare(client: Client, draft: Draft) -> Question:
+    """Asks the page's host. OptedOut, or ValidationError where no Hub is known, or an unfit one."""
+    request = client.resolve(draft)
+    if len(request.url) > LONGEST_URL or not settings.HUB_URL.fullmatch(request.url):
+        raise ValidationError("invalid_endpoint", UNFIT)
+    return Question(draft, request)
 
 
-def shown(data: bytes) -> str:
-    """The JSON in `data`, indented, for a person to read."""
-    return visible(json.dumps(json.loads(data), ensure_ascii=False, indent=2))
-
-
-def visible(text: str) -> str:
-    """The same JSON; characters that nobody can see (or that hide others) as escapes."""
-    return "".join(c if _is_visible(c) else json.dumps(c)[1:-1] for c in text)
-
-
-def _is_visible(character: str) -> bool:
-    if character in SHOWN_AS_THEY_ARE:
-        return True
-    return character.isprintable() and not FORBIDDEN.fullmatch(character)
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _program() -> list[str]:
@@ -108,7 +118,7 @@ def _flags(body: Any) -> list[str] | None:
     for pointer, value in _leaves(body):
         if pointer == "/protocol_version":
             continue
-        if pointer not in FLAGS or value == "-" or visible(value) != value:
+        if pointer not in FLAGS or value == "-" or legible.escaped(value) != value:
             return None
         words.append(f"{FLAGS[pointer]}={value}")
     return words

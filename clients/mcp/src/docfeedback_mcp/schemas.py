@@ -86,16 +86,19 @@ OUTCOME = _object(
     status={
         **_choice(*STATUSES),
         "description": "not_sent: nobody agreed, or the Hub did not confirm it. "
-        "needs_approval: the person could not be asked. refused: a rule forbids it.",
+        "needs_approval: the person could not be asked; nobody else may send it. "
+        "refused: a rule forbids it.",
     },
     message={"type": "string", "description": "One sentence for the person."},
     report_id=_or_null("string", "The report at the Hub, where it was sent."),
     receipt_url=_or_null("string", "Where the person can see what becomes of it."),
     notices=_list({"type": "object"}, "What the Hub removed from it: field and kind."),
     error=_or_null("string", "The word for what went wrong."),
-    details=_list({"type": "object"}, "Each fault: path (a JSON Pointer) and message."),
+    details=_list({"type": "object"}, "At most 20 faults: path (a JSON Pointer) and message."),
     retry_after=_or_null("integer", "Seconds to wait, where the Hub takes no more for now."),
     draft=_or_null("object", "The report that was not sent yet, for the person to read."),
-    command=_or_null("string", "For the person to run: it sends the draft."),
+    command=_or_null(
+        "string", "It sends the draft. Only the person may run it: never run it for them."
+    ),
     link=_or_null("string", "Where the person can write it by hand instead."),
 )

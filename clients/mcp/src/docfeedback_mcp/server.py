@@ -16,7 +16,7 @@ from mcp_types import (
 )
 
 from . import __version__, tool
-from .consent import Session
+from .consent import History
 
 
 async def serve() -> None:
@@ -26,7 +26,7 @@ async def serve() -> None:
         version=__version__,
         title="Docs Feedback",
         on_list_tools=_list_tools,
-        on_call_tool=partial(_call_tool, session=Session()),
+        on_call_tool=partial(_call_tool, history=History()),
     )
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
@@ -39,8 +39,8 @@ async def _list_tools(
 
 
 async def _call_tool(
-    context: ServerRequestContext, params: CallToolRequestParams, *, session: Session
+    context: ServerRequestContext, params: CallToolRequestParams, *, history: History
 ) -> CallToolResult | InputRequiredResult:
     if params.name != tool.TOOL.name:
         raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r}.")
-    return await tool.call(context, params, session)
+    return await tool.call(context, params, history)

@@ -1,6 +1,9 @@
 """`file_doc_feedback`: from a model's arguments to a report at the Hub, past every guard."""
 
+import logging
 import os
+import traceback
+from pathlib import Path
 
 from anyio import to_thread
 from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, settings
@@ -15,7 +18,9 @@ from mcp_types import (
 )
 
 from . import arguments, consent, outcome, question, schemas
-from .consent import Answer, Session
+from .consent import Answer, Answered, History
+
+logger = logging.getLogger(__name__)
 
 DISABLED = "Reporting is switched off here by DOCFEEDBACK_DISABLED, so nothing was sent."
 REFUSED = (
@@ -23,10 +28,11 @@ REFUSED = (
     "and they are not asked about it again."
 )
 CLOSED = "The person gave no answer, so nothing was sent."
-NEEDS_APPROVAL = (
-    "Nothing was sent, because this client cannot ask the person: show them the draft, "
-    "so that they can send it themselves, with the command or the link."
+CLOSED_AGAIN = (
+    "The person has closed this question before, so nothing was sent, "
+    "and they are not asked about this page again."
 )
+ASKED_ALREADY = "The person is being asked about this page already, so nothing was sent."
 
 TOOL = Tool(
     name="file_doc_feedback",
@@ -40,7 +46,7 @@ TOOL = Tool(
     annotations=ToolAnnotations(
         read_only_hint=False,
         destructive_hint=False,
-        idempotent_hint=True,  # the Hub knows a repeat, and opens no second issue
+        idempotent_hint=False,  # each repeat asks the person, and is counted at the Hub
         open_world_hint=True,
     ),
     input_schema=schemas.REPORT,
@@ -49,21 +55,30 @@ TOOL = Tool(
 
 
 async def call(
-    context: ServerRequestContext, params: CallToolRequestParams, session: Session
+    context: ServerRequestContext, params: CallToolRequestParams, history: History
 ) -> CallToolResult | InputRequiredResult:
     """One call of the tool. What goes wrong is told in the result."""
     try:
-        _refuse_where_disabled()
-        client = Client(timeout=settings.timeout())
-        draft = client.draft(arguments.report(params.arguments))  # judges address, then secrets
-        answer = _known_answer(draft, params, session) or await _ask(draft, context, session)
-        if not isinstance(answer, Answer):
-            return answer
-        if not session.settle(draft, answer):
-            return outcome.of_no(CLOSED if answer is Answer.NONE else REFUSED).result()
-        sent = await to_thread.run_sync(client.send, draft.body)
+        return await _file(context, params, history)
     except DocFeedbackError as error:
         return outcome.of_error(error).result()
+    except Exception as error:
+        _log(error)
+        return outcome.of_failure().result()
+
+
+async def _file(
+    context: ServerRequestContext, params: CallToolRequestParams, history: History
+) -> CallToolResult | InputRequiredResult:
+    _refuse_where_disabled()
+    client = Client(timeout=settings.timeout())
+    draft = client.draft(arguments.report(params.arguments))  # judges address, then secrets
+    answered = history.answered(draft, params) or await _ask(client, draft, context, history)
+    if not isinstance(answered, Answered):
+        return answered
+    if not history.settle(answered):
+        return outcome.of_no(CLOSED if answered.answer is Answer.NONE else REFUSED).result()
+    sent = await to_thread.run_sync(client.deliver, draft, answered.question.request)
     return outcome.of_sent(sent).result()
 
 
@@ -72,35 +87,33 @@ def _refuse_where_disabled() -> None:
         raise PolicyRejected("disabled", DISABLED)
 
 
-def _known_answer(draft: Draft, params: CallToolRequestParams, session: Session) -> Answer | None:
-    """The person's answer, where there is no need to ask."""
-    if session.has_refused(draft):
-        return Answer.NO
-    if consent.preapproved():
-        return Answer.YES
-    return session.answered(draft, params)
-
-
 async def _ask(
-    draft: Draft, context: ServerRequestContext, session: Session
-) -> Answer | CallToolResult | InputRequiredResult:
+    client: Client, draft: Draft, context: ServerRequestContext, history: History
+) -> Answered | CallToolResult | InputRequiredResult:
     """The person's answer, or what the call answers instead."""
-    about = await to_thread.run_sync(lambda: question.about(draft, seconds=settings.timeout()))
+    ended = history.ended(draft)
+    if ended is not None:
+        return outcome.of_no(REFUSED if ended is Answer.NO else CLOSED_AGAIN).result()
+    asked = await to_thread.run_sync(question.prepare, client, draft)
+    if consent.preapproved():
+        return Answered(asked, Answer.YES)
     if not consent.can_ask(context.session):
-        return _needs_approval(about)
+        return outcome.of_question(asked)
+    state = history.open(asked)
+    if state is None:
+        return outcome.of_no(ASKED_ALREADY).result()
     if consent.asks_by_answer(context.session):
-        return session.ask_by_answer(about)
+        return consent.ask_by_answer(asked, state)
     try:
-        return await consent.ask(about, context.session, context.request_id)
+        return Answered(asked, await consent.ask(asked, context.session, context.request_id))
     except (MCPError, ValueError):  # it said that it can, and could not, or answered nonsense
-        return _needs_approval(about)
+        return outcome.of_question(asked)
+    finally:
+        history.asked.pop(state, None)
 
 
-def _needs_approval(about: question.Question) -> CallToolResult:
-    return outcome.Outcome(
-        status="needs_approval",
-        message=NEEDS_APPROVAL,
-        draft=about.draft.body,
-        command=about.command(),
-        link=about.link(),
-    ).result()
+def _log(error: Exception) -> None:
+    """Where it failed; not its words, which may repeat what stands in the report."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    name, file = type(error).__name__, Path(place.filename).name
+    logger.error("The tool failed: %s in %s, line %s.", name, file, place.lineno)

@@ -86,9 +86,7 @@ class Client:
         Without `idempotency_key` the Hub tells repeats of a report by page, agent and summary.
         """
         deadline = time.monotonic() + self.timeout
-        draft = self.draft(report, idempotency_key)
-        listing = self._listing(draft.page)
-        request = self._request(draft, listing)
+        request = self.resolve(self.draft(report, idempotency_key))
         return _sent_report(hub.call(request, deadline - time.monotonic()))
 
     def draft(self, report: Union[Report, Body], idempotency_key: Optional[str] = None) -> Draft:
@@ -101,6 +99,29 @@ class Client:
         if page is not None:
             discovery.refuse_opted_out(page, discovery.cached(page) or {})
         return Draft(body, data, headers, settings.hub_url(self.hub_url), page)
+
+    def resolve(self, draft: Draft) -> web.Request:
+        """The very request that sends the draft, once the page's host was asked.
+
+        To the Hub that the user names, else to the one that the page's host names.
+        """
+        listing = self._listing(draft.page)
+        if draft.hub_url is not None:
+            return web.Request("POST", draft.hub_url + settings.REPORTS, draft.headers, draft.data)
+        url = draft.page and discovery.endpoint(
+            draft.page, listing, allow_private=self.allow_private
+        )
+        if not url:
+            raise settings.no_hub_url()
+        return web.Request(
+            "POST", url, draft.headers, draft.data, public_only=not self.allow_private
+        )
+
+    def deliver(self, draft: Draft, request: web.Request) -> SentReport:
+        """Send what `resolve` gave, at most once, unless the page's host has opted out since."""
+        deadline = time.monotonic() + self.timeout
+        self._listing(draft.page)
+        return _sent_report(hub.call(request, deadline - time.monotonic(), again=False))
 
     def receipt(self, report_id: str) -> Receipt:
         """What became of a report."""
@@ -124,19 +145,6 @@ class Client:
         listing = discovery.look_up(page, seconds=self.timeout, allow_private=self.allow_private)
         discovery.refuse_opted_out(page, listing)
         return listing
-
-    def _request(self, draft: Draft, listing: discovery.Listing) -> web.Request:
-        """To the Hub that the user names, else to the one that the page's host names."""
-        if draft.hub_url is not None:
-            return web.Request("POST", draft.hub_url + settings.REPORTS, draft.headers, draft.data)
-        url = draft.page and discovery.endpoint(
-            draft.page, listing, allow_private=self.allow_private
-        )
-        if not url:
-            raise settings.no_hub_url()
-        return web.Request(
-            "POST", url, draft.headers, draft.data, public_only=not self.allow_private
-        )
 
 
 class AsyncClient:

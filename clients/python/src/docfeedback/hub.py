@@ -21,10 +21,14 @@ class Answered(NamedTuple):
     body: Dict[str, Any]
 
 
-def call(request: web.Request, seconds: float) -> Answered:
-    """The Hub's answer within `seconds`, retry included; else an error of `docfeedback.errors`."""
+def call(request: web.Request, seconds: float, *, again: bool = True) -> Answered:
+    """The Hub's answer within `seconds`, retry included; else an error of `docfeedback.errors`.
+
+    `again`: whether to try a second time where the first may have got lost.
+    """
+    exchange = _exchange_with_retry if again else web.exchange
     try:
-        answer = _exchange(request, time.monotonic() + seconds)
+        answer = exchange(request, seconds)
     except web.LeadsToPrivate as error:
         sentence = message("resolves_private", host=error.host)
         raise PrivateAddress("private_address", sentence) from None
@@ -38,7 +42,8 @@ def call(request: web.Request, seconds: float) -> Answered:
     raise _error(request, answer, body)
 
 
-def _exchange(request: web.Request, deadline: float) -> web.Answer:
+def _exchange_with_retry(request: web.Request, seconds: float) -> web.Answer:
+    deadline = time.monotonic() + seconds
     try:
         answer = web.exchange(request, deadline - time.monotonic())
         if answer.status not in AGAIN_STATUSES:
