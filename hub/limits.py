@@ -16,12 +16,11 @@ def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReques
 
     @wraps(view)
     def bounded(request: HttpRequest) -> HttpResponse:
+        key = (request.path, client_address(request))
         try:
-            rates.check(settings.HUB_SIGN_IN_RATE, request.path, client_address(request))
+            rates.check(settings.HUB_SIGN_IN_RATE, *key, what="sign-ins from your address")
         except rates.TooMany as error:
-            wait = error.headers["Retry-After"]
-            sentence = f"Too many sign-ins from your address. Try again in {wait} seconds."
-            return page_error(request, rates.TooMany(sentence, headers=error.headers))
+            return page_error(request, error)
         return view(request)
 
     return bounded

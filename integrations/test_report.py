@@ -37,7 +37,7 @@ def send(organization: Organization, page: str = "") -> intake.Receipt:
     mine = pages(organization)
     if not mine:
         raise NoClaim
-    rates.check(RATE, "test", organization.pk)
+    rates.check(RATE, "test", organization.pk, what="test reports")
     body = shape.Body.model_validate(
         {
             "protocol_version": "0",

@@ -22,14 +22,20 @@ _redis_away_until = 0.0
 
 
 class TooMany(ApiError):
+    """`what` came too often; there is room again after `wait` whole seconds."""
+
     status_code = 429
     default_code = "rate_limited"
-    default_detail = (
-        "There were too many requests. Wait as long as Retry-After says, then send it again."
-    )
+
+    def __init__(self, wait: int, what: str = "requests"):
+        seconds = "1 second" if wait == 1 else f"{wait} seconds"
+        super().__init__(
+            f"There were too many {what}. Try again in {seconds}.",
+            headers={"Retry-After": str(wait)},
+        )
 
 
-def check(rate: str, *key: str) -> None:
+def check(rate: str, *key: str, what: str = "requests") -> None:
     """Count one request against `rate` (such as `60/minute;400/hour`) for `key`.
 
     Raises `TooMany`, with the whole seconds to wait, where it is one too many. Limits fail open:
@@ -37,7 +43,7 @@ def check(rate: str, *key: str) -> None:
     """
     for item in parse_many(rate):
         if wait := _hit_somewhere(item, key):
-            raise TooMany(headers={"Retry-After": str(wait)})
+            raise TooMany(wait, what)
 
 
 def _hit_somewhere(item: RateLimitItem, key: tuple[str, ...]) -> int:

@@ -44,15 +44,17 @@ class Reports(AnyOrigin):
     """Takes a report from anybody."""
 
     def post(self, request: Request) -> Response:
-        rates.check(settings.HUB_REPORT_RATE, "address", client_address(request))
-        rates.check(settings.HUB_TOTAL_RATE, "all")  # second: no address alone uses it up
+        rates.check(settings.HUB_REPORT_RATE, "address", client_address(request), what="reports")
+        rates.check(
+            settings.HUB_TOTAL_RATE, "all", what="reports"
+        )  # second: no address alone uses it up
         try:
             body = shape.parse(json_body(request))
             key = _headers(request, body)
         except shape.Malformed as error:
             raise ValidationError(details=error.faults) from None
         if body.host:
-            rates.check(settings.HUB_HOST_RATE, "host", body.host)
+            rates.check(settings.HUB_HOST_RATE, "host", body.host, what="reports")
         receipt = intake.accept(body, idempotency_key=key)
         return Response(answer_of(receipt), status=_status(request, receipt))
 

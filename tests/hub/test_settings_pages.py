@@ -304,7 +304,7 @@ def test_only_so_many_test_reports_are_sent(client, code_host):
     answers = [client.post("/settings/test/", page) for _ in range(6)]
 
     assert [each.status_code for each in answers] == [302] * 5 + [200]
-    assert "There were too many requests." in text_of(answers[-1])
+    assert "There were too many test reports." in text_of(answers[-1])
     assert len(code_host.issues("acme/docs")) == 5
 
 
