@@ -45,9 +45,8 @@ class Reports(AnyOrigin):
 
     def post(self, request: Request) -> Response:
         rates.check(settings.HUB_REPORT_RATE, "address", client_address(request), what="reports")
-        rates.check(
-            settings.HUB_TOTAL_RATE, "all", what="reports"
-        )  # second: no address alone uses it up
+        # second, so that no address alone uses it up
+        rates.check(settings.HUB_TOTAL_RATE, "all", what="reports")
         try:
             body = shape.parse(json_body(request))
             key = _headers(request, body)
