@@ -142,7 +142,7 @@ def _usable(text: str, user: User | None) -> OneTimeState:
         raise StateExpired
     if state.member.organization_id != state.organization_id:
         raise BegunElsewhere  # whoever began it has moved since
-    if user and not state.organization.memberships.joined().filter(user=user).exists():
+    if user and not state.organization.memberships.filter(user=user).exists():
         raise BegunElsewhere
     return state
 
@@ -154,7 +154,7 @@ def _visitor(code: str, organization: Organization) -> github_api.Visitor:
             visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
         except github_api.BadCode:
             raise InvalidCode from None
-    if not organization.memberships.joined().filter(github_id=visitor.github_id).exists():
+    if not organization.memberships.filter(github_id=visitor.github_id).exists():
         raise NotAMember(
             f"At GitHub you are {visitor.login}, who is not a member of {organization.name} here. "
             "Begin again with the account that is."

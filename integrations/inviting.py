@@ -1,14 +1,15 @@
-"""Adding somebody to an organization by their GitHub login."""
+"""Asking somebody into an organization by their GitHub login, and their answer."""
 
 import re
 
-from django.db import IntegrityError, transaction
+from allauth.idp.oidc.models import Token
+from django.db import transaction
 
 from integrations import asking, github_api
 from integrations.models import Integration
 from orgs import members
 from orgs.errors import ApiError
-from orgs.models import Membership, Organization
+from orgs.models import Invitation, Membership, Organization
 from reports.models import Report
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?")
@@ -19,41 +20,94 @@ class NoSuchAccount(ApiError):
     default_code = "no_such_account"
 
 
-class BelongsElsewhere(ApiError):
+class InUse(ApiError):
     status_code = 409
-    default_code = "belongs_elsewhere"
+    default_code = "organization_in_use"
 
 
-def invite(login: str, *, role: str, by: Membership) -> Membership:
-    """Offer the GitHub account a place in the organization of `by`, an owner; or another role there.
+class Withdrawn(ApiError):
+    status_code = 409
+    default_code = "withdrawn"
+    default_detail = "This invitation was withdrawn or changed. Look at the page again."
 
-    They have to agree at their next visit. Whoever is alone in an empty organization gives it up
-    for the question; any other one has to be left first. Raises the errors above, those of
-    `orgs.members`, or `asking.CodeHostUnavailable`.
+
+def invite(login: str, *, role: str, by: Membership) -> Invitation:
+    """Ask the GitHub account into the organization of `by`, an owner; again: with another role.
+
+    Nothing changes before they agree. Raises the errors above, those of `orgs.members`, or those of
+    `asking.github`.
     """
     members.require_owner(by)
     account = _account(login, by.organization)
-    try:
-        return _place(account, role, by)
-    except IntegrityError:  # of two invitations at once, the other one came first
-        raise members.AlreadyAMember(f"{account.login} was added a moment ago.") from None
+    with transaction.atomic():
+        members.lock(by.organization_id)
+        members.require_owner(by)  # GitHub may have taken its time
+        known = by.organization.memberships.filter(github_id=account.github_id).first()
+        if known:
+            raise members.AlreadyAMember(
+                f"{known.login} is {members.in_words(known.role)} already."
+            )
+        invitation, _ = Invitation.objects.update_or_create(
+            organization=by.organization,
+            github_id=account.github_id,
+            defaults={"login": account.login, "role": role, "invited_by": by},
+        )
+    return invitation
+
+
+def of(membership: Membership) -> list[Invitation]:
+    """Those that wait for this person's answer."""
+    mine = Invitation.objects.filter(github_id=membership.github_id)
+    return list(mine.select_related("organization", "invited_by").order_by("pk"))
 
 
 @transaction.atomic
-def _place(account: github_api.Person, role: str, by: Membership) -> Membership:
-    organization = by.organization
-    known = Membership.objects.select_for_update().filter(github_id=account.github_id).first()
-    if known and known.organization_id == organization.pk:
-        members.change_role(known, role, by=by)
-        return known
-    former = _leave_behind(known) if known else None
-    membership = known or Membership(github_id=account.github_id)
-    membership.organization, membership.role = organization, role
-    membership.login, membership.invited_by = account.login, by.login
-    membership.save()
-    if former:
-        former.delete()
-    return membership
+def join(membership: Membership, invitation_id: int, role: str) -> Organization:
+    """Say yes to an invitation, as it was read; the organization.
+
+    The own one goes, if it is empty, and so do the person's tokens, which were made for it. Raises
+    `Withdrawn`, `InUse`.
+    """
+    invitation = _answered(membership, invitation_id)
+    members.lock(membership.organization_id, invitation.organization_id)
+    if not Invitation.objects.filter(pk=invitation_id, role=role).exists():
+        raise Withdrawn
+    membership.refresh_from_db()
+    former = membership.organization
+    if not _is_empty(former):
+        raise InUse(
+            f"You belong to {former.name}, which is in use, and to one organization at a time. "
+            "Leave it first, in Settings, Account."
+        )
+    membership.organization, membership.role = invitation.organization, invitation.role
+    membership.save(update_fields=["organization", "role"])
+    Token.objects.filter(user=membership.user).delete()
+    invitation.delete()
+    former.delete()
+    return membership.organization
+
+
+@transaction.atomic
+def decline(membership: Membership, invitation_id: int) -> Organization:
+    """Say no; the organization is told. Raises `Withdrawn`."""
+    invitation = _answered(membership, invitation_id)
+    invitation.organization.tell(f"{membership.login} has declined the invitation.")
+    invitation.delete()
+    return invitation.organization
+
+
+def withdraw(invitation: Invitation, *, by: Membership) -> None:
+    """Take it back. Raises `members.NotAnOwner`."""
+    members.require_owner(by)
+    invitation.delete()
+
+
+def _answered(membership: Membership, invitation_id: int) -> Invitation:
+    mine = Invitation.objects.filter(pk=invitation_id, github_id=membership.github_id)
+    invitation = mine.select_related("organization").first()
+    if invitation is None:
+        raise Withdrawn
+    return invitation
 
 
 def _account(login: str, organization: Organization) -> github_api.Person:
@@ -68,17 +122,6 @@ def _account(login: str, organization: Organization) -> github_api.Person:
     if found is None:
         raise NoSuchAccount(f"GitHub knows nobody called {login[:100]}. Check the spelling.")
     return found
-
-
-def _leave_behind(known: Membership) -> Organization:
-    """The organization that goes when its only member moves; raises where it is not empty."""
-    former = Organization.objects.select_for_update().get(pk=known.organization_id)
-    if not _is_empty(former):
-        raise BelongsElsewhere(
-            f"{known.login} belongs to another organization of this Hub, which is in use. They "
-            "leave it in Settings, Account; then add them again."
-        )
-    return former
 
 
 def _is_empty(organization: Organization) -> bool:

@@ -12,6 +12,7 @@ from orgs import reverification
 from orgs.models import (
     Domain,
     EarlierChallenge,
+    Invitation,
     Membership,
     Notice,
     Organization,
@@ -68,6 +69,13 @@ class MembershipAdmin(ReadOnly):
     list_display = ["login", "role", "organization", "github_id"]
     list_filter = ["role"]
     list_select_related = ["organization"]
+    search_fields = ["login", "github_id", "organization__name"]
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnly):
+    list_display = ["login", "role", "organization", "invited_by", "created_at"]
+    list_select_related = ["organization", "invited_by"]
     search_fields = ["login", "github_id", "organization__name"]
 
 

@@ -31,11 +31,6 @@ class NoOrganization(ApiError):
     )
 
 
-class NotJoined(ApiError):
-    status_code = 403
-    default_code = "not_joined"
-
-
 class BearerToken(BaseAuthentication):
     """A personal token, or one that the device flow gave, in the header and nowhere else (RFC 6750).
 
@@ -85,15 +80,9 @@ class MaintainerView(APIView):
 
 def _membership(request: Request) -> Membership:
     try:
-        membership = request.user.membership  # type: ignore[union-attr]
+        return request.user.membership  # type: ignore[union-attr]
     except Membership.DoesNotExist:
         raise NoOrganization from None
-    if membership.invited_by:
-        raise NotJoined(
-            f"{membership.invited_by} invites you to {membership.organization}. Answer at "
-            f"{settings.HUB_BASE_URL}/settings/ first."
-        )
-    return membership
 
 
 def _check_scope(request: Request) -> None:

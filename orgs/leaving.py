@@ -12,9 +12,9 @@ class NotConfirmed(Exception):
 
 def organization_that_goes(user: User) -> Organization | None:
     """The organization that would be left without an owner, and so goes along with this one."""
-    owned = Membership.objects.owners().select_related("organization")
-    own = owned.filter(user=user).first()
-    if own is None or own.organization.memberships.owners().exclude(pk=own.pk).exists():
+    owners = Membership.objects.filter(role=Membership.Role.OWNER).select_related("organization")
+    own = owners.filter(user=user).first()
+    if own is None or owners.filter(organization=own.organization).exclude(pk=own.pk).exists():
         return None
     return own.organization
 
@@ -32,18 +32,17 @@ def leave(user: User, name: str) -> None:
     """Delete an account with its tokens, and the organization too with its last owner.
 
     Everything that hangs on the organization goes: claims, integration, deliveries, and the
-    accounts of all its members; whoever was only invited goes on alone. The reports that it has
-    received stay, without its name.
+    accounts of all its members; an operator goes on alone. The reports that it has received stay,
+    without its name.
     Raises `NotConfirmed` unless `name` is what `name_to_type` says by now.
     """
     _wait_for_others_who_leave(user)
     if name != name_to_type(user):
         raise NotConfirmed(f"Type {name_to_type(user)} to delete it.")
     if organization := organization_that_goes(user):
-        for invited in organization.memberships.exclude(invited_by="").exclude(user=None):
-            members.go_alone(invited)
-        theirs = User.objects.filter(membership__organization=organization)
-        theirs.exclude(is_staff=True).delete()  # an operator stays one
+        for operator in organization.memberships.filter(user__is_staff=True).exclude(user=user):
+            members.go_alone(operator)
+        User.objects.filter(membership__organization=organization).delete()
         organization.delete()
     Membership.objects.filter(user=user).delete()
     User.objects.filter(pk=user.pk).delete()

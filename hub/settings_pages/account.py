@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from hub import export
-from hub.settings_pages.access import MemberRequest, members_only, only_post, with_membership
+from hub.settings_pages.access import MemberRequest, members_only, only_post
 from integrations import inviting
 from orgs import members
 from orgs.errors import ApiError
@@ -55,11 +55,12 @@ def account(request: MemberRequest) -> HttpResponse:
     if form.is_valid():
         wanted = form.cleaned_data
         try:
-            added = inviting.invite(wanted["login"], role=wanted["role"], by=request.membership)
+            invited = inviting.invite(wanted["login"], role=wanted["role"], by=request.membership)
         except ApiError as error:
             form.add_error("login", str(error.detail))
         else:
-            messages.success(request, _welcome(added))
+            sentence = "is invited, and is asked at the next visit."
+            messages.success(request, f"{invited.login} {sentence}")
             return redirect("account")
     organization = request.membership.organization
     context = {
@@ -69,24 +70,17 @@ def account(request: MemberRequest) -> HttpResponse:
         "is_owner": is_owner,
         "organization": organization,
         "members": organization.memberships.order_by("-role", "login"),
+        "invitations": organization.invitations.select_related("invited_by").order_by("login"),
     }
     return render(request, "hub/account.html", context)
 
 
-def _welcome(added: Membership) -> str:
-    role = members.in_words(added.role)
-    if not added.invited_by:
-        return f"{added.login} is {role} now."
-    return f"{added.login} is invited as {role}. They are asked at their next visit."
-
-
 @members_only
 def change_role(request: MemberRequest, member_id: int) -> HttpResponse:
-    """An owner becomes a member, or the other way round."""
-    mine = Membership.objects.filter(organization=request.membership.organization)
-    changed = get_object_or_404(mine, pk=member_id)
-    if request.method == "POST":
-        role = "member" if changed.role == Membership.Role.OWNER else "owner"
+    """An owner becomes a member, or the other way round, as the button says."""
+    changed = _member(request, member_id)
+    role = request.POST.get("role", "")
+    if request.method == "POST" and role in Membership.Role.values:
         try:
             members.change_role(changed, role, by=request.membership)
         except ApiError as error:
@@ -96,29 +90,40 @@ def change_role(request: MemberRequest, member_id: int) -> HttpResponse:
     return redirect("account")
 
 
-@with_membership
-def invitation(request: MemberRequest) -> HttpResponse:
-    """Asks whoever was invited; until they agree, nothing of theirs is the organization's."""
-    mine = request.membership
-    if not mine.invited_by:
-        return redirect("settings")
-    if request.method != "POST":
-        return render(request, "hub/invitation.html", {"membership": mine})
-    name = mine.organization.name
-    if "join" in request.POST:
-        members.join(mine)
-        messages.success(request, f"You belong to {name} now.")
-    else:
-        members.decline(mine)
-        messages.success(request, f"You have not joined {name}.")
+@members_only
+def withdraw(request: MemberRequest, invitation_id: int) -> HttpResponse:
+    """An invitation is taken back."""
+    mine = request.membership.organization.invitations
+    invitation = get_object_or_404(mine, pk=invitation_id)
+    if request.method == "POST":
+        try:
+            inviting.withdraw(invitation, by=request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+        else:
+            messages.success(request, f"{invitation.login} is not invited any more.")
+    return redirect("account")
+
+
+@members_only
+def answer(request: MemberRequest, invitation_id: int) -> HttpResponse:
+    """An invitation is agreed to or declined, by whoever got it."""
+    try:
+        if "join" in request.POST:
+            joined = inviting.join(request.membership, invitation_id, request.POST["join"])
+            messages.success(request, f"You belong to {joined.name} now.")
+        elif "decline" in request.POST:
+            declined = inviting.decline(request.membership, invitation_id)
+            messages.success(request, f"You have not joined {declined.name}.")
+    except ApiError as error:
+        messages.error(request, str(error.detail))
     return redirect("settings")
 
 
 @members_only
 def remove(request: MemberRequest, member_id: int) -> HttpResponse:
     """Asks; then the member goes, by their own wish or an owner's."""
-    mine = Membership.objects.filter(organization=request.membership.organization)
-    gone = get_object_or_404(mine, pk=member_id)
+    gone = _member(request, member_id)
     is_me = gone.pk == request.membership.pk
     if request.method != "POST":
         return render(request, "hub/remove_member.html", {"gone": gone, "is_me": is_me})
@@ -131,6 +136,11 @@ def remove(request: MemberRequest, member_id: int) -> HttpResponse:
         who = "You have" if is_me else f"{gone.login} has"
         messages.success(request, f"{who} left {left}.")
     return redirect("account")
+
+
+def _member(request: MemberRequest, member_id: int) -> Membership:
+    mine = Membership.objects.filter(organization=request.membership.organization)
+    return get_object_or_404(mine, pk=member_id)
 
 
 @only_post("account")

@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Sum
+from django.db.models import Count, OuterRef, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -11,7 +12,9 @@ from django.utils import timezone
 from hub.settings_pages import tasks, weeks
 from hub.settings_pages.access import MemberRequest, members_only
 from hub.settings_pages.states import State, state_of
+from integrations import inviting
 from integrations.models import Delivery, Integration
+from integrations.report_list import NONE
 from orgs.models import Domain, Organization, Site
 from reports.models import Report
 
@@ -45,6 +48,7 @@ def overview(request: MemberRequest) -> HttpResponse:
             *(each for each in domains if each.lapsed_at),
             *(each for each in sites if each.lapsed_at),
         ],
+        "invitations": inviting.of(request.membership),
         "weeks": weeks.bars(mine),
         "pages": _most_reported(mine),
         "latest": _latest(mine),
@@ -87,8 +91,9 @@ def _most_reported(organization: Organization) -> list[Any]:
 
 
 def _latest(organization: Organization) -> list[Received]:
-    received = Report.objects.filter(organization=organization)
-    latest = list(received.order_by("-received_at", "-id").only(*SHOWN)[:LATEST])
-    known = Delivery.objects.filter(report__in=latest).only("report_id", "status")
-    deliveries = {each.report_id: each for each in known}
-    return [Received(each, state_of(deliveries.get(each.pk))) for each in latest]
+    status = Delivery.objects.filter(report=OuterRef("pk")).values("status")
+    received = Report.objects.filter(organization=organization).annotate(
+        status=Coalesce(Subquery(status), Value(NONE))
+    )
+    latest = received.order_by("-received_at", "-id").only(*SHOWN)[:LATEST]
+    return [Received(each, state_of(each.status)) for each in latest]

@@ -49,7 +49,7 @@ def reports(request: MemberRequest) -> HttpResponse:
     page = None
     if form.is_valid() and not list(report_list.faults(asked)):
         page = report_list.page(request.membership.organization, asked)
-    rows = [(each, state_of(each.delivery)) for each in page.reports] if page else []
+    rows = [(each, state_of(each.status)) for each in page.reports] if page else []
     following = page.following if page else None
     context = {
         "form": form,
@@ -85,7 +85,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
     context = {
         "report": mine,
         "delivery": delivery,
-        "state": state_of(delivery),
+        "state": state_of(Received(mine, delivery).status),
         "attempts": list(delivery.attempts.all()) if delivery else [],
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
     }

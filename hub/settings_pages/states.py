@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from integrations.models import Delivery
 from integrations.report_list import NONE
 
 IN_WORDS = {  # a status, for people
@@ -23,6 +22,6 @@ class State(NamedTuple):
     tone: str
 
 
-def state_of(delivery: Delivery | None) -> State:
-    status = delivery.status if delivery else NONE
+def state_of(status: str) -> State:
+    """Of a delivery's status, or of `NONE`."""
     return State(IN_WORDS[status], TONES.get(status, "off"))

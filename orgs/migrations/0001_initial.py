@@ -66,7 +66,6 @@ class Migration(migrations.Migration):
                 ('github_id', models.BigIntegerField(unique=True)),
                 ('login', models.CharField(max_length=255)),
                 ('role', models.CharField(choices=[('owner', 'Owner'), ('member', 'Member')], default='member', max_length=10)),
-                ('invited_by', models.CharField(blank=True, help_text='Who has invited them; empty once they have joined, and may do something.', max_length=255)),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'member'])), name='membership_role')],

@@ -2,12 +2,20 @@
 
 from orgs.models.challenge import EarlierChallenge
 from orgs.models.domain import Domain
-from orgs.models.people import Membership, Notice, Organization, PersonalToken, User
+from orgs.models.people import (
+    Invitation,
+    Membership,
+    Notice,
+    Organization,
+    PersonalToken,
+    User,
+)
 from orgs.models.site import Site
 
 __all__ = [
     "Domain",
     "EarlierChallenge",
+    "Invitation",
     "Membership",
     "Notice",
     "Organization",

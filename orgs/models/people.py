@@ -45,15 +45,6 @@ class Notice(models.Model):
         return self.text
 
 
-class MembershipQuerySet(models.QuerySet["Membership"]):
-    def joined(self):
-        """Without those who have been invited and have not agreed."""
-        return self.filter(invited_by="")
-
-    def owners(self):
-        return self.joined().filter(role=Membership.Role.OWNER)
-
-
 class Membership(models.Model):
     """A GitHub account's place in an organization. An account belongs to exactly one."""
 
@@ -73,13 +64,6 @@ class Membership(models.Model):
     github_id = models.BigIntegerField(unique=True)
     login = models.CharField(max_length=255)
     role = models.CharField(max_length=10, choices=Role, default=Role.MEMBER)
-    invited_by = models.CharField(
-        max_length=255,
-        blank=True,
-        help_text="Who has invited them; empty once they have joined, and may do something.",
-    )
-
-    objects = MembershipQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -90,6 +74,32 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.login} ({self.role}) in {self.organization_id}"
+
+
+class Invitation(models.Model):
+    """A question to a GitHub account: whether it joins an organization. An answer deletes it.
+
+    There may be several for an account; until a yes its membership is what it was.
+    """
+
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="invitations")
+    github_id = models.BigIntegerField(db_index=True)
+    login = models.CharField(max_length=255)
+    role = models.CharField(max_length=10, choices=Membership.Role)
+    invited_by = models.ForeignKey(
+        Membership, models.CASCADE, related_name="+", help_text="It ends when they are no owner."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "github_id"], name="invitation_once_per_organization"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.login} to {self.organization_id}"
 
 
 class PersonalToken(models.Model):

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from integrations import test_report
 from integrations.models import Attempt, Delivery, Integration
-from orgs.models import Membership, Organization, User
+from orgs.models import Organization, User
 from reports.models import Report
 from tests import build
 from tests.browser.screens import Screen
@@ -110,7 +110,7 @@ def alice(busy, code_host) -> User:
     build.token(user)
     Token.objects.update(expires_at=timezone.now() - timedelta(days=1))
     build.token(user)
-    Membership.objects.create(organization=busy, github_id=1, login="bob", invited_by="alice")
+    busy.invitations.create(github_id=1, login="bob", role="member", invited_by=user.membership)
     build.member(busy, "charlie", role="member")
     return user
 
@@ -205,14 +205,13 @@ def test_the_pages_that_ask_and_refuse(visit, busy, alice, code_host, screen):
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
-def test_the_way_in(visit, busy, screen):
+def test_the_way_in(visit, busy, alice, screen):
     window = visit(screen)
     window.page.goto("/settings/")
     faults = window.look("login")
     assert window.page.url.endswith("/login/?next=/settings/")
 
-    bob = build.member(busy, "bob")
-    Membership.objects.filter(user=bob).update(invited_by="alice")
+    bob = build.member(build.organization("bob"), "bob", github_id=1)
     faults += visit(screen, bob).look_at({"invitation": "/settings/"})
 
     assert not faults

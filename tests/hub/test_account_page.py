@@ -7,7 +7,7 @@ from django.test import Client
 
 from integrations.models import Attempt, Delivery
 from orgs import members
-from orgs.models import Membership, User
+from orgs.models import Domain, User
 from reports.models import Report
 from tests import build
 
@@ -39,7 +39,7 @@ def as_bob(acme) -> Client:
 
 
 def test_members_are_listed_with_those_who_have_not_agreed_yet(client, acme, alice):
-    Membership.objects.create(organization=acme, github_id=3, login="charlie", invited_by="alice")
+    acme.invitations.create(github_id=3, login="charlie", role="owner", invited_by=alice)
 
     page = text_of(client.get(PAGE))
 
@@ -53,8 +53,8 @@ def test_an_owner_invites_somebody_by_their_login(client, acme, alice):
     answer = client.post(PAGE, {"login": "bob", "role": "member"}, follow=True)
 
     assert answer.redirect_chain == [(PAGE, 302)]
-    assert "bob is invited as a member. They are asked at their next visit." in text_of(answer)
-    assert acme.memberships.get(login="bob").role == "member"
+    assert "bob is invited, and is asked at the next visit." in text_of(answer)
+    assert acme.invitations.get(login="bob").role == "member"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_an_owner_invites_somebody_by_their_login(client, acme, alice):
     [
         ({"login": "nobody", "role": "owner"}, "GitHub knows nobody called nobody."),
         ({"login": "alice", "role": "owner"}, "alice is an owner already."),
-        ({"login": "alice", "role": "member"}, "alice is the last owner."),
+        ({"login": "alice", "role": "member"}, "alice is an owner already."),
         ({"login": "bob", "role": "king"}, "Select a valid choice."),
         ({"login": "", "role": "owner"}, "This field is required."),
     ],
@@ -81,7 +81,7 @@ def test_a_member_adds_and_removes_nobody(acme, alice):
 
     assert "Invite a member" not in text_of(bob.get(PAGE))
     refused = bob.post(PAGE, {"login": "charlie", "role": "owner"}, follow=True)
-    changed = bob.post(f"{PAGE}members/{alice.pk}/role/", follow=True)
+    changed = bob.post(f"{PAGE}members/{alice.pk}/role/", {"role": "member"}, follow=True)
     assert "Only an owner" in text_of(refused)
     assert "Only an owner" in text_of(changed)
     removed = bob.post(f"{PAGE}members/{alice.pk}/remove/", follow=True)
@@ -94,10 +94,12 @@ def test_an_owner_changes_a_role(client, acme, alice):
     as_bob(acme)
     bob = acme.memberships.get(login="bob")
 
-    up = client.post(f"{PAGE}members/{bob.pk}/role/", follow=True)
-    down = client.post(f"{PAGE}members/{alice.pk}/role/", follow=True)
+    up = client.post(f"{PAGE}members/{bob.pk}/role/", {"role": "owner"}, follow=True)
+    again = client.post(f"{PAGE}members/{bob.pk}/role/", {"role": "owner"}, follow=True)
+    down = client.post(f"{PAGE}members/{alice.pk}/role/", {"role": "member"}, follow=True)
 
     assert "bob is an owner now." in text_of(up)
+    assert "bob is an owner already." in text_of(again)
     assert "alice is a member now." in text_of(down)
     assert set(acme.memberships.values_list("login", "role")) == {
         ("alice", "member"),
@@ -107,8 +109,8 @@ def test_an_owner_changes_a_role(client, acme, alice):
 
 @pytest.fixture
 def invited(acme, alice) -> Client:
-    """Bob, who has signed in and is asked whether he joins acme."""
-    Membership.objects.create(organization=acme, github_id=3, login="bob", invited_by="alice")
+    """Bob, who has just signed in and is asked whether he joins acme."""
+    acme.invitations.create(github_id=3, login="bob", role="member", invited_by=alice)
     user = User.objects.create(username="bob")
     members.welcome(user, github_id=3, login="bob")
     client = Client()
@@ -116,40 +118,55 @@ def invited(acme, alice) -> Client:
     return client
 
 
-def test_whoever_is_invited_is_asked_before_anything_is_theirs(invited, acme):
-    asked = invited.get("/settings/claims/", follow=True)
-    api = build.api(build.token(User.objects.get(username="bob")))
-
-    assert "alice invites you to acme" in text_of(asked)
-    assert asked.redirect_chain == [("/settings/invitation/", 302)]
-    refused = api.get("/v1/orgs/me")
-    assert (refused.status_code, refused.json()["error"]) == (403, "not_joined")
-    assert "alice invites you to acme" in refused.json()["message"]
+def test_whoever_is_invited_is_asked_and_goes_on_as_before(invited, acme):
     invited.post("/settings/claims/new/", {"address": "docs.bob.dev"})
-    assert acme.domains.count() == 1  # the one that acme had
+    page = text_of(invited.get("/settings/"))
+
+    assert "alice invites you to acme" in page
+    assert "You are bob, owner of bob." in page
+    assert [each.organization.name for each in Domain.objects.filter(name="docs.bob.dev")] == [
+        "bob"
+    ]
 
 
 def test_a_yes_joins(invited, acme):
-    answer = invited.post("/settings/invitation/", {"join": "1"}, follow=True)
+    answer = invited.post(invitation_of(acme), {"join": "member"}, follow=True)
 
     assert "You belong to acme now." in text_of(answer)
-    assert acme.memberships.joined().count() == 2
+    assert acme.memberships.count() == 2
 
 
-def test_a_no_leads_to_an_organization_of_ones_own_and_the_inviting_one_is_told(invited, acme):
-    answer = invited.post("/settings/invitation/", {"decline": "1"}, follow=True)
+def test_a_no_changes_nothing_but_what_the_inviting_one_is_told(invited, acme):
+    answer = invited.post(invitation_of(acme), {"decline": "1"}, follow=True)
 
     assert "You have not joined acme." in text_of(answer)
     assert "You are bob, owner of bob." in text_of(answer)
+    assert "bob has declined the invitation." in [each.text for each in acme.notices.all()]
+
+
+def test_a_form_that_says_neither_changes_nothing(invited, acme):
+    invited.post(invitation_of(acme))
+    invited.get(invitation_of(acme))
+
+    assert acme.invitations.exists()
+
+
+def test_an_invitation_is_withdrawn(client, invited, acme):
+    invitation = acme.invitations.get()
+    address = invitation_of(acme)
+
+    others = invited.post(f"{PAGE}invitations/{invitation.pk}/")
+    answer = client.post(f"{PAGE}invitations/{invitation.pk}/", follow=True)
+    late = invited.post(address, {"join": "member"}, follow=True)
+
+    assert others.status_code == 404
+    assert "bob is not invited any more." in text_of(answer)
+    assert "This invitation was withdrawn or changed." in text_of(late)
     assert acme.memberships.count() == 1
-    assert acme.notices.get().text == "bob has declined the invitation."
 
 
-def test_whoever_is_not_invited_has_nothing_to_answer(client, acme, alice):
-    answer = client.post("/settings/invitation/", {"decline": "1"})
-
-    assert answer["Location"] == "/settings/"
-    assert acme.memberships.count() == 1
+def invitation_of(acme) -> str:
+    return f"/settings/invitations/{acme.invitations.get().pk}/"
 
 
 def test_removing_asks_and_then_does(client, acme, alice):

@@ -25,6 +25,7 @@ from orgs import hosts
 from orgs.models import (
     Domain,
     EarlierChallenge,
+    Invitation,
     Membership,
     Notice,
     Organization,
@@ -67,6 +68,18 @@ def crowd(db) -> None:
     )
     PersonalToken.objects.bulk_create(
         [PersonalToken(token=tokens[n], name=f"CI {n}", ending="abcd") for n in each]
+    )
+    Invitation.objects.bulk_create(
+        [
+            Invitation(
+                organization=organizations[n],
+                github_id=n,
+                login=f"guest{n}",
+                role="member",
+                invited_by=memberships[n],
+            )
+            for n in each
+        ]
     )
     Domain.objects.bulk_create(
         [

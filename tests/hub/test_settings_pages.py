@@ -16,7 +16,13 @@ from orgs.models import Domain, Site
 from reports.models import Report
 from tests import build
 
-NOBODYS = {"report_id": "0" * 26, "claim_id": "0" * 26, "member_id": 0, "token_id": 0}
+NOBODYS = {
+    "report_id": "0" * 26,
+    "claim_id": "0" * 26,
+    "member_id": 0,
+    "token_id": 0,
+    "invitation_id": 0,
+}
 PAGES = [  # every address of the settings, with the ids of nothing in it
     "/settings/" + re.sub(r"<\w+:(\w+)>", lambda part: str(NOBODYS[part[1]]), str(each.pattern))
     for each in settings_pages.urlpatterns
