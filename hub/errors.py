@@ -1,10 +1,13 @@
 """The one shape of an error: `{"error": <code>, "message": <one sentence>, ...}`, for whatever happens."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.db import InterfaceError, OperationalError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
@@ -52,6 +55,12 @@ class Unavailable(ApiError):
     default_detail = "The database is away. Nothing was stored; send it again in a moment."
 
 
+class TooLarge(ApiError):
+    status_code = 413
+    default_code = "payload_too_large"
+    default_detail = "The form is larger than anything that could be saved. Shorten it."
+
+
 class InternalError(ApiError):
     status_code = 500
     default_code = "internal_error"
@@ -81,12 +90,20 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
     if isinstance(exc, exceptions.APIException):
         return exc
     path = context["request"].path
-    if isinstance(exc, OperationalError | InterfaceError):
-        log.error("The database is away: %s at %s", exc, path)
-        close_old_connections()
-        return Unavailable(headers={"Retry-After": "5"})
+    if _is_away(exc):
+        return _unavailable(exc, path)
     log.exception("A crash at %s", path, exc_info=exc)
     return InternalError()
+
+
+def _is_away(exc: Exception) -> bool:
+    return isinstance(exc, OperationalError | InterfaceError)
+
+
+def _unavailable(exc: Exception, path: str) -> Unavailable:
+    log.error("The database is away: %s at %s", exc, path)
+    close_old_connections()
+    return Unavailable(headers={"Retry-After": "5"})
 
 
 @csrf_exempt
@@ -96,8 +113,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answers what Django refuses before any view, such as a foreign `Host`."""
-    return page_error(request, BadRequest())
+    """Answers what Django refuses before any view: a foreign `Host`, or too large a form."""
+    too_large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent)
+    return page_error(request, TooLarge() if too_large else BadRequest())
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -107,7 +125,20 @@ def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answers a crash outside the API views; Django has logged it."""
-    return page_error(request, InternalError())
+    return page_error(request, InternalError("Something broke on our side. Try again in a moment."))
+
+
+class DatabaseAway:
+    """Middleware: pages that cannot reach the database say so, as the API does."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
+        return page_error(request, _unavailable(exc, request.path)) if _is_away(exc) else None
 
 
 def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
@@ -123,5 +154,5 @@ def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 def _page(request: HttpRequest, error: ApiError) -> str:
     """After a crash, and before a request is known to be meant for this Hub, nobody is signed in."""
     context = {"status": error.status_code, "message": str(error.detail)}
-    trusted = error.status_code not in (400, 500)
+    trusted = error.status_code not in (400, 500, 503)
     return render_to_string("error.html", context, request=request if trusted else None)

@@ -53,7 +53,13 @@ def configure(
     template = checked_template(issue_template)
     integration = _integration(member.organization)
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
-    return _save(integration, facts, template)
+    with transaction.atomic():
+        integration = _unchanged(integration, member)
+        integration.repository_id = facts.id
+        integration.issue_template = template
+        _goes_on(integration, facts)
+        sites.lapse_unpublished(integration.organization, facts.full_name)
+    return integration
 
 
 def try_again(member: Membership) -> Integration:
@@ -64,12 +70,13 @@ def try_again(member: Membership) -> Integration:
     known = _integration(member.organization)
     if known.repository_id is None:
         raise NotInstalled("Choose a repository first.")
-    return configure(
-        member,
-        repo_owner=known.repo_owner,
-        repo_name=known.repo_name,
-        issue_template=known.issue_template,
-    )
+    facts = _writable(known, known.repository, member)
+    with transaction.atomic():
+        integration = _unchanged(known, member)
+        if integration.repository_id != facts.id:
+            raise NotInstalled("The repository was changed meanwhile. Look at the page again.")
+        _goes_on(integration, facts)
+    return integration
 
 
 def forget(organization: Organization) -> None:
@@ -179,17 +186,22 @@ def _problem(found: github_api.Candidate) -> str:
     return ""
 
 
-def _save(checked: Integration, facts: github_api.RepositoryFacts, template: str) -> Integration:
-    with transaction.atomic():
-        integration = Integration.objects.select_for_update().get(pk=checked.pk)
-        if integration.installation_id != checked.installation_id:
-            raise NotInstalled("The installation was changed meanwhile. Choose again.")
-        integration.repository_id = facts.id
-        integration.repo_owner, integration.repo_name = facts.owner, facts.name
-        integration.repository_private = facts.is_private
-        integration.issue_template = template
-        integration.problem, integration.probe_at = "", None
-        integration.save()
-        integration.deliveries.release(Delivery.Cause.INTEGRATION)
-        sites.lapse_unpublished(integration.organization, facts.full_name)
+def _unchanged(checked: Integration, member: Membership) -> Integration:
+    """The integration, locked, if what GitHub was asked about still holds, and so does the member."""
+    integration = Integration.objects.select_for_update().get(pk=checked.pk)
+    if integration.installation_id != checked.installation_id:
+        raise NotInstalled("The installation was changed meanwhile. Choose again.")
+    mine = Membership.objects.filter(pk=member.pk, organization=integration.organization_id)
+    if not mine.exists():
+        raise NotInstalled("You do not belong to this organization any more.")
     return integration
+
+
+def _goes_on(integration: Integration, facts: github_api.RepositoryFacts) -> None:
+    """GitHub has said that all is well: what was held goes on, and what it publishes is claimed again."""
+    integration.repo_owner, integration.repo_name = facts.owner, facts.name
+    integration.repository_private = facts.is_private
+    integration.problem, integration.probe_at = "", None
+    integration.save()
+    integration.deliveries.release(Delivery.Cause.INTEGRATION)
+    sites.revive_published(integration.organization, facts.full_name)

@@ -71,9 +71,10 @@ def repository_is_deleted(integration: Integration) -> None:
 
 
 def takes_issues_again(integration: Integration) -> None:
-    """As far as is known: what was held goes on, if anything was."""
+    """As far as is known: what was held goes on, and its sites are claimed again, if any was."""
     if integration.problem:
         holds.unblock(integration)
+    if integration.is_on_its_account():
         sites.revive_published(integration.organization, integration.repository)
 
 

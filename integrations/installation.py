@@ -180,6 +180,8 @@ def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integrati
     with transaction.atomic():
         if not state.use_up():
             raise StateUsed
+        if not state.organization.memberships.filter(pk=state.member_id).exists():
+            raise BegunElsewhere  # whoever began it was removed at this moment
         installation, _ = Installation.objects.update_or_create(
             github_id=facts.id, defaults={"account": facts.account}
         )

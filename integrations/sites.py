@@ -162,6 +162,11 @@ def _configured(organization: Organization) -> Integration:
         raise NotConfigured
     if integration.problem:  # what is out of reach proves nothing
         raise NotConfigured(integration.problem)
+    if not integration.is_on_its_account():  # somebody else may have that name by now
+        raise NotConfigured(
+            f"{integration.repository} belongs to an account that was renamed, or to another one "
+            f"than {integration.installation.account}. Save the integration again."
+        )
     return integration
 
 
@@ -181,6 +186,7 @@ def _verified(organization: Organization, address: Address, repository: str) -> 
                     "repository": repository,
                     "verified_at": timezone.now(),
                     "lapsed_at": None,
+                    "opted_out_at": None,
                 },
             )
     except IntegrityError:

@@ -5,11 +5,12 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
 from hub.settings_pages.access import MemberRequest, members_only, only_post
-from hub.settings_pages.overview import next_task
+from hub.settings_pages.overview import integration_of, next_task
 from integrations import sites
 from orgs import claims as domain_claims
 from orgs import hosts, verification
@@ -69,7 +70,10 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     found = _find(request, claim_id)
     following = next_task(request.membership.organization)
     if isinstance(found, Site):
-        return render(request, "hub/site.html", {"site": found, "next": following})
+        mine = integration_of(request.membership.organization)
+        is_published = mine is not None and mine.repository.lower() == found.repository.lower()
+        shown = {"site": found, "next": following, "is_published": is_published}
+        return render(request, "hub/site.html", shown)
     if request.method == "POST":
         request.session[ANSWER] = {found.id: _checked(found)}
         return redirect("settings-claim", found.id)
@@ -84,7 +88,10 @@ def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
     """Reports about it are refused from now on, or taken again."""
     found = _find(request, claim_id)
     is_out = "opted_out" in request.POST
-    found.opt_out(is_out)
+    try:
+        found.opt_out(is_out)
+    except ObjectDoesNotExist:  # somebody gave it up at this moment
+        raise Http404 from None
     now = "refused from now on" if is_out else "taken again"
     messages.success(request, f"Reports about {found} are {now}.")
     return redirect("settings-claim", claim_id)
@@ -128,7 +135,7 @@ def _checked(domain: Domain) -> str:
         return verification.check(domain).hint or "The record is there."
     except ApiError as error:
         return str(error.detail)
-    except verification.Gone:
+    except (verification.Gone, Domain.DoesNotExist):
         raise Http404 from None
 
 

@@ -39,6 +39,12 @@ class IntegrationForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
     )
 
+    def clean_issue_template(self) -> str:
+        try:
+            return configuration.checked_template(self.cleaned_data["issue_template"])
+        except ApiError as error:
+            raise forms.ValidationError(str(error.detail)) from None
+
     def save(self, member: Membership) -> Integration | None:
         """The integration; None where GitHub or the journey refuses, which is an error of the form."""
         owner, _, name = self.cleaned_data["repository"].partition("/")
@@ -49,8 +55,6 @@ class IntegrationForm(forms.Form):
                 repo_name=name,
                 issue_template=self.cleaned_data["issue_template"],
             )
-        except (configuration.UnknownPlaceholder, configuration.TemplateTooLong) as error:
-            self.add_error("issue_template", str(error.detail))
         except ApiError as error:
             self.add_error("repository", str(error.detail))
         return None
@@ -140,7 +144,10 @@ def resume(request: MemberRequest) -> HttpResponse:
     if mine := integration_of(request.membership.organization):
         count = holds.end_pause(mine)
         waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
-        messages.success(request, f"Reports are sent again.{waiting}")
+        if mine.problem:
+            messages.warning(request, "The pause is over, but something else is in the way.")
+        else:
+            messages.success(request, f"Reports are sent again.{waiting}")
     return redirect(PAGE)
 
 

@@ -41,12 +41,16 @@ def set_up(
 ) -> list[Task]:
     """What an organization has done and has still to do; `deliveries` is how many by status."""
     configured = integration is not None and integration.repository_id is not None
-    proved = any(each.verified_at for each in domains) or any(not each.lapsed_at for each in sites)
+    live: list[Domain | Site] = [
+        *(each for each in domains if each.verified_at),
+        *(each for each in sites if not each.lapsed_at),
+    ]
+    heard = any(not each.opted_out_at for each in live)
     return [
         _install(integration),
         _choose(integration),
-        _claim(domains, sites, proved=proved),
-        _test(deliveries, can_start=configured and proved),
+        _claim(domains, live),
+        _test(deliveries, can_start=configured and heard),
     ]
 
 
@@ -66,13 +70,11 @@ def _choose(integration: Integration | None) -> Task:
     return Task(*task, State.DONE, f"Issues go to {integration.repository}.")
 
 
-def _claim(domains: Sequence[Domain], sites: Sequence[Site], *, proved: bool) -> Task:
+def _claim(domains: Sequence[Domain], live: Sequence[Domain | Site]) -> Task:
     task = "Prove which pages are yours", "settings-claims"
-    if proved:
-        theirs = [each.name for each in domains if each.verified_at]
-        theirs += [each.url for each in sites if not each.lapsed_at]
-        more = f" and {len(theirs) - 1} more" if len(theirs) > 1 else ""
-        return Task(*task, State.DONE, f"{theirs[0]}{more}.")
+    if live:
+        more = f" and {len(live) - 1} more" if len(live) > 1 else ""
+        return Task(*task, State.DONE, f"{live[0]}{more}.")
     if domains:
         return Task(*task, State.WAITING, f"For the DNS record of {domains[0].name}.")
     return Task(*task, State.TO_DO, "By a DNS record, or by the repository that publishes them.")
@@ -83,5 +85,7 @@ def _test(deliveries: dict[str, int], *, can_start: bool) -> Task:
     if deliveries.get(Delivery.Status.SENT):
         return Task(*task, State.DONE, "Reports arrive as issues.")
     if not can_start:
-        return Task(*task, State.CANNOT_START, "It needs a repository and a page that is yours.")
+        return Task(
+            *task, State.CANNOT_START, "It needs a repository, and a claim that has not opted out."
+        )
     return Task(*task, State.TO_DO, "See one become an issue.")

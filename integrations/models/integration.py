@@ -123,6 +123,10 @@ class Integration(models.Model):
         """The target repository as `owner/name`; empty before there is one."""
         return f"{self.repo_owner}/{self.repo_name}" if self.repo_name else ""
 
+    def is_on_its_account(self) -> bool:
+        """Whether the repository is the account's that the app is installed on, by their names."""
+        return self.repo_owner.lower() == self.installation.account.lower()
+
     @property
     def obstacle(self) -> str:
         """Why nothing is sent at present, in words; empty where all is well."""

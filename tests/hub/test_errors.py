@@ -1,6 +1,7 @@
 """One shape of an error, whatever happens."""
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 
 from tests import build
@@ -79,6 +80,32 @@ def test_a_form_without_its_token_is_a_page_too(db):
 
     assert answer.status_code == 403
     assert "<h1>That was not done</h1>" in answer.content.decode()
+
+
+def test_a_page_that_cannot_reach_the_database_says_so(db, monkeypatch):
+    def away(mine):
+        raise OperationalError("the server closed the connection")
+
+    client = Client(raise_request_exception=False)
+    client.force_login(build.member(build.organization()))
+    monkeypatch.setattr("hub.settings_pages.overview.integration_of", away)
+    monkeypatch.setattr("hub.errors.close_old_connections", lambda: None)
+
+    answer = client.get("/settings/", headers={"Accept": "text/html"})
+
+    assert answer.status_code == 503
+    assert answer["Retry-After"] == "5"
+    assert "The database is away." in answer.content.decode()
+
+
+def test_a_form_that_is_too_large_is_refused_as_such(db):
+    client = Client()
+    client.force_login(build.member(build.organization()))
+
+    answer = client.post("/settings/claims/new/", {"address": "a" * 3_000_000})
+
+    assert answer.status_code == 413
+    assert "The form is larger" in answer.content.decode()
 
 
 def test_a_crash_of_a_page_is_a_page(db, monkeypatch):

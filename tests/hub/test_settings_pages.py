@@ -258,6 +258,33 @@ def test_another_repository_is_asked_about_where_sites_would_be_lost(client, cod
 
 
 @pytest.mark.django_db(transaction=True)
+def test_nothing_is_asked_about_a_form_with_a_fault(client, code_host):
+    owner = build.acme(code_host)
+    build.site(owner, "acme.github.io", "/docs/")
+    client.force_login(build.member(owner))
+
+    form = {"repository": "acme/nonsense", "issue_template": "{sumary}"}
+    page = text_of(client.post("/settings/integration/", form))
+
+    assert "Change to" not in page
+    assert "Did you mean {summary}?" in page
+
+
+def test_a_claim_that_has_opted_out_does_not_promise_reports(alice, acme, code_host):
+    build.integration(acme, code_host)
+    domain, site = build.domain(acme, "docs.acme.com"), build.site(acme, "acme.github.io", "/docs/")
+    domain.opt_out(True)
+    site.opt_out(True)
+
+    pages = [text_of(alice.get(f"/settings/claims/{each.id}/")) for each in (domain, site)]
+
+    for page in pages:
+        assert "come to you" not in page.replace("do not come to you", "")
+        assert "Send a test report" not in page
+    assert "a claim that has not opted out" in text_of(alice.get("/settings/"))
+
+
+@pytest.mark.django_db(transaction=True)
 def test_the_default_template_is_not_frozen_by_a_form_that_shows_it(client, code_host):
     owner = build.acme(code_host)
     client.force_login(build.member(owner, github_id=code_host.account("alice").id))

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from integrations import configuration
 from integrations.models import Delivery, Integration
+from orgs import members
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -369,3 +371,48 @@ def test_another_organizations_integration_is_not_touched(alice, acme, code_host
     assert charlie.delete(URL).status_code == 204
 
     assert Integration.objects.get().status == "configured"
+
+
+def meanwhile(monkeypatch, act: Callable[[], object]) -> None:
+    """`act` happens while GitHub is asked."""
+    ask = configuration._writable
+
+    def slowly(*args):
+        act()
+        return ask(*args)
+
+    monkeypatch.setattr(configuration, "_writable", slowly)
+
+
+def test_who_is_removed_while_github_is_asked_saves_nothing(alice, acme, monkeypatch):
+    owner = build.member(acme, "bob").membership
+    meanwhile(monkeypatch, lambda: members.remove(acme.memberships.get(login="alice"), by=owner))
+
+    answer = save(alice)
+
+    assert answer.status_code == 409
+    assert "You do not belong to this organization any more." in answer.json()["message"]
+    assert Integration.objects.get().repository == ""
+
+
+def test_trying_again_keeps_what_was_saved_meanwhile(alice, acme, monkeypatch):
+    save(alice)
+    Integration.objects.update(problem="Issues are turned off.")
+    meanwhile(monkeypatch, lambda: Integration.objects.update(issue_template="{summary} new"))
+
+    configuration.try_again(acme.memberships.get())
+
+    assert Integration.objects.values_list("issue_template", "problem").get() == (
+        "{summary} new",
+        "",
+    )
+
+
+def test_trying_again_does_not_undo_a_disconnection(alice, acme, monkeypatch):
+    save(alice)
+    meanwhile(monkeypatch, lambda: configuration.forget(acme))
+
+    with pytest.raises(configuration.NotInstalled, match="changed meanwhile"):
+        configuration.try_again(acme.memberships.get())
+
+    assert Integration.objects.get().repository == ""

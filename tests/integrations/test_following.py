@@ -3,7 +3,9 @@
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
+from integrations import configuration, following, sites
 from integrations.models import Installation, Integration, Webhook
 from integrations.reconciling import reconcile_due
 from orgs.models import Site
@@ -192,6 +194,34 @@ def test_what_another_installation_has_lost_is_of_no_concern(webhooks, code_host
 
     assert sent.status == 202
     assert integration().problem == ""
+
+
+def test_a_site_is_claimed_again_however_the_problem_went_away(acme, code_host):
+    installation = build.installed(code_host)
+    alice = build.member(acme, github_id=code_host.account("alice").id).membership
+    code_host.remove_from_installation(installation, "acme/docs")
+    call_command("reconcile_installations")
+    lapsed = Site.objects.get().status
+    code_host.add_to_installation(installation, "acme/docs")
+
+    configuration.try_again(alice)
+
+    assert (lapsed, Site.objects.get().status) == ("lapsed", "verified")
+
+
+def test_a_site_is_claimed_again_when_an_issue_has_told_that_all_is_well(acme, code_host):
+    Site.objects.update(lapsed_at=timezone.now())
+
+    call_command("reconcile_installations")  # there is no problem any more
+
+    assert Site.objects.get().status == "verified"
+
+
+def test_a_site_of_a_name_that_was_given_up_is_not_claimed(acme, code_host):
+    following.account_is(Installation.objects.get(), "initech")
+
+    with pytest.raises(sites.NotConfigured, match="an account that was renamed"):
+        sites.claim_site(acme, "https://acme.github.io/docs/")
 
 
 def test_others_are_not_touched(webhooks, code_host):

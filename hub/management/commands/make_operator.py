@@ -16,6 +16,8 @@ class Command(BaseCommand):
 
     def handle(self, *args, login: str, undo: bool, **options) -> None:
         found = User.objects.filter(membership__login__iexact=login)
+        if undo and not found:  # whose organization has gone
+            found = User.objects.filter(username__iexact=login)
         if not found:
             raise CommandError(f"{login} has not signed in yet. They sign in at /login/ first.")
         if len(found) > 1:
