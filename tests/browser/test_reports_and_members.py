@@ -3,7 +3,7 @@
 import pytest
 
 from integrations.models import Delivery
-from orgs.models import Membership, User
+from orgs.models import User
 from tests import build
 from tests.browser.screens import Screen, Visit
 
@@ -67,7 +67,7 @@ def test_filters_that_nothing_fits_say_what_to_do(visit, alice, screen):
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
-def test_a_member_is_added_and_removed(visit, acme, alice, screen):
+def test_a_member_is_invited_joins_and_is_removed(visit, acme, alice, code_host, screen):
     window = visit(screen, alice)
     page = window.page
 
@@ -79,15 +79,28 @@ def test_a_member_is_added_and_removed(visit, acme, alice, screen):
     page.get_by_label("GitHub login").fill("bob")
     page.get_by_label("Role").select_option("owner")
     page.get_by_role("button", name="Invite").click()
-    page.get_by_text("bob is invited as an owner.").wait_for()
-    look(window, "member-added")
+    page.get_by_text("bob is invited, and is asked at the next visit.").wait_for()
+    look(window, "member-invited")
+
+    bob = build.member(build.organization("bob"), "bob", github_id=code_host.account("bob").id)
+    theirs = visit(screen, bob)
+    theirs.page.goto("/settings/")
+    theirs.page.get_by_role("heading", name="alice invites you to acme").wait_for()
+    look(theirs, "member-asked")
+    theirs.page.get_by_role("button", name="Join acme").click()
+    theirs.page.get_by_text("You belong to acme now.").wait_for()
+
+    page.goto("/settings/account/")
+    page.get_by_role("button", name="Make member: bob").click()
+    page.get_by_text("bob is a member now.").wait_for()
     page.get_by_role("link", name="Remove bob").click()
     page.get_by_role("heading", name="Remove bob?").wait_for()
     look(window, "member-remove")
     page.get_by_role("button", name="Remove").click()
     page.get_by_text("bob has left acme.").wait_for()
 
-    assert list(Membership.objects.values_list("login", flat=True)) == ["alice"]
+    here = acme.memberships.values_list("login", flat=True)
+    assert list(here) == ["alice"]
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
