@@ -44,7 +44,7 @@ def test_two_workers_send_1000_and_one_is_killed_on_the_way(hub, host, tell):
         assert wait_until(lambda: sent() > 300)
         workers[0].kill()
         workers[0].wait(30)
-        assert wait_until(lambda: sent() >= NUMBER - 1, seconds=120)
+        assert wait_until(lambda: sent() >= NUMBER - 1, seconds=240)
         workers[1].send_signal(signal.SIGTERM)
         workers[1].wait(30)
     after = sent()
