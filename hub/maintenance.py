@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from hub.models import Lease
-from integrations import holds, reconciling, retries
+from integrations import claims, holds, reconciling, retries
 from orgs import reverification
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,7 @@ def _prune_sessions(go_on: Callable[[], bool]) -> None:
 
 JOBS = [
     Job("probe", timedelta(minutes=1), lambda go_on: holds.probe()),
+    Job("regained pages", timedelta(minutes=1), claims.release_all_regained),
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("reconcile installations", timedelta(minutes=1), lambda go_on: reconciling.reconcile_due()),
     Job("prune queue", timedelta(days=1), _prune_queue),
