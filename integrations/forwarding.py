@@ -50,11 +50,11 @@ def forward(report_id: str) -> None:
 def _try(delivery: Delivery, deadline: float) -> None:
     """One attempt, from claimed to recorded."""
     if not delivery.report.is_still_owned():
-        return delivery.hold(Delivery.Cause.OWNERSHIP, claims.LOST)
+        return delivery.hold_unasked(Delivery.Cause.OWNERSHIP, claims.LOST)
     if not delivery.has_target():  # the integration was disconnected just now
-        return delivery.hold(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
+        return delivery.hold_unasked(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
     if delivery.integration.paused_at:
-        return delivery.hold(Delivery.Cause.PAUSE, PAUSED)
+        return delivery.hold_unasked(Delivery.Cause.PAUSE, PAUSED)
     try:
         found = _look_for(delivery, deadline)
         if delivery.outcome_unknown_since and not found and not delivery.has_settled():

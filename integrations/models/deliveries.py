@@ -7,7 +7,7 @@ from django.db import models, transaction
 from django.db.models import Case, Exists, F, Q, When
 from django.db.models.functions import Coalesce
 
-from integrations.models.integration import Integration
+from integrations.models.integration import PAUSED, Integration
 from orgs import clock
 from reports.models import Report
 
@@ -50,7 +50,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def release(self, cause: "Delivery.Cause") -> int:
-        """Set what was held on its way again, in the order in which it came."""
+        """Set what was held on its way again, in the order in which it came; how many.
+
+        Where the integration is paused it stays held, for the pause from now on.
+        """
+        paused = self.held(cause).filter(integration__paused_at__isnull=False)
+        paused.update(held_for=self.model.Cause.PAUSE, reason=PAUSED)
         return self.held(cause).update(
             status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now()
         )

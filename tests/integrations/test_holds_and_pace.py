@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db.models.functions import Now
 
 from integrations import github_api, holds
-from integrations.models import Delivery, Installation, Integration
+from integrations.models import Attempt, Delivery, Installation, Integration
 from integrations.models.delivery import LEASE
 from tests import build
 
@@ -321,3 +321,65 @@ def test_what_has_no_repository_to_go_to_is_held(client, code_host, clock):
 
     assert statuses() == ["held"]
     assert "No repository is chosen" in Delivery.objects.get().reason
+
+
+@pytest.mark.parametrize(
+    ("paused", "problem", "held_for"),
+    [
+        (False, False, [""]),
+        (False, True, [""]),
+        (True, False, ["pause"]),
+        (True, True, ["pause"]),
+    ],
+)
+def test_what_github_takes_again_waits_for_the_end_of_a_pause(
+    client, code_host, paused, problem, held_for
+):
+    build.acme(code_host)
+    code_host.fail("410" if problem else "500", **({} if problem else {"path": "token"}))
+    send_some(client, 1)
+    if paused:
+        holds.pause(Integration.objects.get())
+
+    holds.unblock(Integration.objects.get())
+    after_release = list(Delivery.objects.values_list("held_for", flat=True))
+    holds.end_pause(Integration.objects.get())
+
+    assert after_release == held_for
+    assert statuses() == ["pending"]
+
+
+def test_a_paused_integration_is_not_probed(client, code_host, clock):
+    build.acme(code_host)
+    code_host.fail("410")
+    send_some(client, 2)
+    holds.pause(Integration.objects.get())
+    clock.advance(minutes=61)
+
+    during = holds.probe()
+    holds.end_pause(Integration.objects.get())
+
+    assert (during, holds.probe()) == (0, 1)
+
+
+def test_what_meets_a_pause_on_its_way_is_held_and_costs_no_turn(
+    client, code_host, settings, clock
+):
+    settings.HUB_ISSUE_RATE = "1/minute"
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    send_some(client, 2)
+    clock.advance(minutes=2)
+    Integration.objects.update(paused_at=Now())  # as if it was claimed just before
+
+    call_command("retry_deliveries")
+    met = list(Delivery.objects.values_list("status", "held_for"))
+    Integration.objects.update(paused_at=None)
+    swept = holds.probe()
+
+    assert met == [("held", "pause")] * 2
+    assert swept == 2
+    assert statuses() == ["pending"] * 2
+    assert [each.outcome for each in Attempt.objects.filter(delivery=Delivery.objects.last())] == [
+        "held"
+    ]
