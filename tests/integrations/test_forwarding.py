@@ -195,6 +195,33 @@ def test_a_marker_in_somebody_elses_issue_counts_for_nothing(client, code_host, 
     assert delivery().issue_number != forged.number
 
 
+def test_an_issue_is_found_by_an_app_that_has_another_name_now(client, code_host, clock, settings):
+    build.acme(code_host)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    settings.HUB_GITHUB_APP_SLUG = "former-name"
+
+    clock.advance(minutes=3)
+    retry()
+
+    assert delivery().status == "sent"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_a_hub_that_does_not_know_its_app_sends_nothing_twice(client, code_host, clock, settings):
+    build.acme(code_host)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    settings.HUB_GITHUB_APP_SLUG = settings.HUB_GITHUB_APP_ID = ""
+
+    clock.advance(minutes=3)
+    retry()
+
+    assert delivery().status == "pending"
+    assert "does not know its own app" in delivery().reason
+    assert len(code_host.issues("acme/docs")) == 1
+
+
 def test_what_is_sent_again_goes_where_it_was_sent_first(client, code_host, clock):
     build.acme(code_host)
     other = code_host.add_repository("acme", "other")
