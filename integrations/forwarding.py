@@ -4,6 +4,7 @@ import logging
 import time
 from contextlib import suppress
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -141,7 +142,8 @@ def render(report: Report, template: str) -> tuple[str, str]:
         "report_id": report.id,
         "receipt_url": receipt_url,
     }
-    title, body = render_issue(template or DEFAULT_TEMPLATE, fields)
+    code_host = urlsplit(settings.HUB_GITHUB_URL).hostname or ""
+    title, body = render_issue(template or DEFAULT_TEMPLATE, fields, code_host=code_host)
     return title, f"{body}\n\n---\n[Receipt of this report]({receipt_url})\n\n{marker(report.id)}"
 
 

@@ -32,21 +32,21 @@ def claim_covering(url: str) -> Domain | Site | None:
 
     A domain covers its own host, and the hosts below it where it is registrable. On
     `<user>.<pages host>` a site covers what is below its path; a site of `/` covers the rest.
-    The port does not matter.
+    The port does not matter. The code host's own pages are nobody's.
     """
     where = place(url)
     return _claim_at(where) if where else None
 
 
 def place(url: str) -> Place | None:
-    """Where a page is; None for a path."""
+    """Where a page is; None for a path, and on the code host."""
     address = urlsplit(url)
     host = address.hostname if address.scheme else None
     if not host:
         return None
     if hosts.is_user_site(host, pages_host=settings.HUB_PAGES_HOST):
         return Place(host, _claimable_paths(address.path))
-    return Place(host)
+    return None if _is_code_host(host) else Place(host)
 
 
 def _claim_at(place: Place) -> Domain | Site | None:
@@ -59,6 +59,12 @@ def _claim_at(place: Place) -> Domain | Site | None:
     return max(
         domains.select_related("organization"), key=lambda domain: len(domain.name), default=None
     )
+
+
+def _is_code_host(host: str) -> bool:
+    """A registrable domain above it may be claimed, but a link to it is live in an issue."""
+    code_host = urlsplit(settings.HUB_GITHUB_URL).hostname
+    return f".{host}".endswith(f".{code_host}")
 
 
 def _claimable_paths(path: str) -> tuple[str, ...]:
