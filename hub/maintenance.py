@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from hub.models import Lease
-from integrations import holds, reconciling, retries
+from integrations import claims, holds, reconciling, retries
 from orgs import reverification
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ RUNNER = "maintain"
 LEASE = timedelta(seconds=40)  # with RENEW: a runner that was killed is replaced within a minute
 RENEW = 10  # seconds
 PAUSE = 1  # seconds between two rounds
-LONGEST_JOB = 30  # seconds, where a job can be told to stop; retries wait for it
+LONGEST_JOB = 30  # seconds, where a job can be told to stop; all others wait for it
 
 
 class Job(NamedTuple):
@@ -48,8 +48,9 @@ def _prune_sessions(go_on: Callable[[], bool]) -> None:
 
 JOBS = [
     Job("probe", timedelta(minutes=1), lambda go_on: holds.probe()),
+    Job("regained pages", timedelta(minutes=1), claims.release_all_regained),
     Job("domains", timedelta(minutes=5), reverification.maintain),
-    Job("reconcile installations", timedelta(minutes=1), lambda go_on: reconciling.reconcile_due()),
+    Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
     Job("prune queue", timedelta(days=1), _prune_queue),
     Job("prune sessions", timedelta(days=1), _prune_sessions),
 ]
@@ -74,14 +75,18 @@ class Runner:
 
     def _round(self) -> None:
         """What is due, then the jobs whose time has come."""
-        self._do("retry", lambda: retries.retry(retries.due_ids(), go_on=self._go_on))
+        self._do("retry", lambda: retries.retry(retries.due_ids(), go_on=self._for_a_while()))
         for job in JOBS:
             self._do(job.name, partial(self._run_in_turn, job))
 
     def _run_in_turn(self, job: Job) -> None:
         if self._go_on() and Lease.objects.take_turn(job.name, every=job.every):
-            until = time.monotonic() + LONGEST_JOB
-            job.run(lambda: self._go_on() and time.monotonic() < until)
+            job.run(self._for_a_while())
+
+    def _for_a_while(self) -> Callable[[], bool]:
+        """What says whether a job that begins now may go on."""
+        until = time.monotonic() + LONGEST_JOB
+        return lambda: self._go_on() and time.monotonic() < until
 
     def _do(self, name: str, work: Callable[[], object]) -> None:
         """An error ends one piece of work, and neither the others nor the runner."""

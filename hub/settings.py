@@ -74,6 +74,16 @@ def _secret_key() -> str:
     return path.read_text()
 
 
+POSTGRESQL_PATIENCE = {  # nobody waits for long: not for a row, nor for a server that is gone
+    "connect_timeout": 5,
+    "options": "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # milliseconds
+}
+
+
 def _database() -> dict:
     """DATABASE_URL with what each engine needs to keep the promises of the Hub."""
     url = env.str("DATABASE_URL", "")
@@ -87,7 +97,7 @@ def _database() -> dict:
         options["timeout"] = 5
         options["init_command"] = "PRAGMA journal_mode=WAL"
     else:
-        options["connect_timeout"] = 5
+        database["OPTIONS"] = options = POSTGRESQL_PATIENCE | options
         database["CONN_HEALTH_CHECKS"] = (
             True  # the pool's connections outlive a restart of the server
         )

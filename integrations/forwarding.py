@@ -4,6 +4,7 @@ import logging
 import time
 from contextlib import suppress
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -50,11 +51,11 @@ def forward(report_id: str) -> None:
 def _try(delivery: Delivery, deadline: float) -> None:
     """One attempt, from claimed to recorded."""
     if not delivery.report.is_still_owned():
-        return delivery.hold(Delivery.Cause.OWNERSHIP, claims.LOST)
+        return delivery.hold_unasked(Delivery.Cause.OWNERSHIP, claims.LOST)
     if not delivery.has_target():  # the integration was disconnected just now
-        return delivery.hold(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
+        return delivery.hold_unasked(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
     if delivery.integration.paused_at:
-        return delivery.hold(Delivery.Cause.PAUSE, PAUSED)
+        return delivery.hold_unasked(Delivery.Cause.PAUSE, PAUSED)
     try:
         found = _look_for(delivery, deadline)
         if delivery.outcome_unknown_since and not found and not delivery.has_settled():
@@ -141,7 +142,8 @@ def render(report: Report, template: str) -> tuple[str, str]:
         "report_id": report.id,
         "receipt_url": receipt_url,
     }
-    title, body = render_issue(template or DEFAULT_TEMPLATE, fields)
+    code_host = urlsplit(settings.HUB_GITHUB_URL).hostname or ""
+    title, body = render_issue(template or DEFAULT_TEMPLATE, fields, code_host=code_host)
     return title, f"{body}\n\n---\n[Receipt of this report]({receipt_url})\n\n{marker(report.id)}"
 
 

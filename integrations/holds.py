@@ -76,7 +76,8 @@ def _due_for_probe() -> IntegrationQuerySet:
     """Those whose hour has come, and those that hold deliveries without an hour to try them."""
     held = Delivery.objects.held(Delivery.Cause.INTEGRATION).filter(integration=OuterRef("pk"))
     forgotten = Q(probe_at__isnull=True) & Exists(held)
-    return Integration.objects.configured().filter(Q(probe_at__lte=clock.now()) | forgotten)
+    running = Integration.objects.configured().filter(paused_at=None)
+    return running.filter(Q(probe_at__lte=clock.now()) | forgotten)
 
 
 def _stop(integrations: IntegrationQuerySet, problem: str) -> None:

@@ -44,16 +44,23 @@ _PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]+)\}(?!\})")
 _PARAGRAPH = re.compile(rf"(?:\A|(?<=\n\n)){CONTAINER}\{{([a-z_]+)\}}[ \t]*(?:\n\n|\n?\Z)")
 
 
-def render_issue(template: str, fields: Mapping[str, str]) -> tuple[str, str]:
+class _Link(str):
+    """An address as `safe_url` spells it."""
+
+
+def render_issue(
+    template: str, fields: Mapping[str, str], *, code_host: str = "github.com"
+) -> tuple[str, str]:
     """Title (one line, at most 256 characters) and body (at most 65,000 characters).
 
     `fields` maps names of PLACEHOLDERS to text as it was reported; a missing one counts as empty.
     Where they are too long the longest are shortened, never the template. A template that is blank
     or beyond a limit counts as the default. What follows the body will be seen, even after a
-    template that leaves a code block open.
+    template that leaves a code block open. Addresses on `code_host`, where the issue will be, are
+    no links.
     """
     template = (template if _usable(template) else DEFAULT_TEMPLATE).replace("\r\n", "\n")
-    values = {name: _prepared(name, fields.get(name) or "") for name in PLACEHOLDERS}
+    values = {name: _prepared(name, fields.get(name) or "", code_host) for name in PLACEHOLDERS}
     body, longest = _body(template, values), max(map(len, values.values()))
     while len(body) > BODY_LIMIT:
         longest = longest * BODY_LIMIT // len(body) * 9 // 10
@@ -79,9 +86,9 @@ def _usable(template: str) -> bool:
     return is_within_limits(template) and template.strip() != ""
 
 
-def _prepared(name: str, text: str) -> str:
-    if name in URLS and (url := safe_url(text)):
-        return url
+def _prepared(name: str, text: str, code_host: str) -> str:
+    if name in URLS and (url := safe_url(text, code_host=code_host)):
+        return _Link(url)
     text = clean(text)
     return text.strip() if name in LONG else " ".join(text.split())
 
@@ -120,7 +127,7 @@ def _filled(template: str, values: Mapping[str, str], *, with_code: bool) -> tup
         name, text = placeholder[1], values.get(placeholder[1])
         if not text:
             return placeholder[0] if text is None else ""
-        if name in URLS and safe_url(text) == text:
+        if isinstance(text, _Link):
             return text
         before, after = template[: placeholder.start()], template[placeholder.end() :]
         if with_code and name in LONG and takes_code(before, after):

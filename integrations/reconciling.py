@@ -28,11 +28,11 @@ def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
     return outcomes
 
 
-def reconcile_due() -> None:
+def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
     """Some of those that were not asked about for an hour; no more once GitHub gives no answer."""
     Webhook.objects.forget_old()
     for installation in Installation.objects.to_be_asked_about(EVERY)[:BATCH]:
-        if not _reconcile(installation):
+        if not go_on() or not _reconcile(installation):
             return
 
 

@@ -112,12 +112,12 @@ def applied(rules: Rules, text: str) -> str:
     return text
 
 
-def safe_url(url: str) -> str | None:
+def safe_url(url: str, *, code_host: str = "github.com") -> str | None:
     """An http(s) URL, still clickable, spelled so that it stays one word and ends where it ends.
 
     Host in punycode, everything that means something to Markdown, HTML or a bot percent-encoded.
-    None for anything else, for user info, and for the code host's own pages, which a link to them
-    would tell of this issue.
+    None for anything else, for user info, and for the code host's own pages (github.com's too),
+    which a link to them would tell of this issue.
     """
     try:
         parts = urlsplit(url.strip())
@@ -127,7 +127,7 @@ def safe_url(url: str) -> str | None:
         return None
     if parts.scheme not in {"http", "https"} or re.search(r"[@\\\[]", parts.netloc):
         return None
-    if re.search(r"(^|\.)github\.com$|\bgh-\d", host):
+    if f".{host}".endswith((".github.com", f".{code_host}")) or re.search(r"\bgh-\d", host):
         return None
     path, query, fragment = (_encoded(part) for part in (parts.path, parts.query, parts.fragment))
     if fragment[:1].isdigit():  # or it would read as the issue #123

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from integrations import retries
 from integrations.models import Delivery
 from integrations.models.integration import PAUSED
-from integrations.tasks import forward_report
+from integrations.tasks import forward_report_now
 from orgs.errors import ApiError
 
 PATIENCE = 20  # seconds, for all that an operator asks for at once
@@ -26,7 +26,7 @@ def try_again(delivery: Delivery) -> None:
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
     Delivery.objects.filter(pk=delivery.pk).set_out_again()
-    forward_report.enqueue(delivery.report_id)
+    forward_report_now.enqueue(delivery.report_id)
 
 
 def obstacle(delivery: Delivery) -> str:

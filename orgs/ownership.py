@@ -1,5 +1,6 @@
 """Who owns a page: the rule of matching, and nothing else."""
 
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -8,9 +9,21 @@ from orgs import hosts
 from orgs.models import Domain, Organization, Site
 
 
+class Place(NamedTuple):
+    """All of an address that its owner depends on; `paths` only where it is on a user's site."""
+
+    host: str
+    paths: tuple[str, ...] = ()
+
+
 def owner_of(url: str) -> Organization | None:
     """The organization that receives reports about `url`, a canonical URL; None for nobody's page or a path."""
-    claim = claim_covering(url)
+    return owner_at(place(url))
+
+
+def owner_at(place: Place | None) -> Organization | None:
+    """The same, for those who ask about many pages of one place."""
+    claim = _claim_at(place) if place else None
     return claim.organization if claim else None
 
 
@@ -19,28 +32,46 @@ def claim_covering(url: str) -> Domain | Site | None:
 
     A domain covers its own host, and the hosts below it where it is registrable. On
     `<user>.<pages host>` a site covers what is below its path; a site of `/` covers the rest.
-    The port does not matter.
+    The port does not matter. The code host's own pages are nobody's.
     """
+    where = place(url)
+    return _claim_at(where) if where else None
+
+
+def place(url: str) -> Place | None:
+    """Where a page is; None for a path, and on the code host."""
     address = urlsplit(url)
     host = address.hostname if address.scheme else None
     if not host:
         return None
     if hosts.is_user_site(host, pages_host=settings.HUB_PAGES_HOST):
-        sites = Site.objects.covering(host, _claimable_paths(address.path))
+        return Place(host, _claimable_paths(address.path))
+    return None if _is_code_host(host) else Place(host)
+
+
+def _claim_at(place: Place) -> Domain | Site | None:
+    if place.paths:
+        sites = Site.objects.covering(place.host, place.paths)
         return max(
             sites.select_related("organization"), key=lambda site: len(site.path), default=None
         )
-    domains = Domain.objects.covering(host, hosts.parents(host))
+    domains = Domain.objects.covering(place.host, hosts.parents(place.host))
     return max(
         domains.select_related("organization"), key=lambda domain: len(domain.name), default=None
     )
 
 
-def _claimable_paths(path: str) -> list[str]:
+def _is_code_host(host: str) -> bool:
+    """A registrable domain above it may be claimed, but a link to it is live in an issue."""
+    code_host = urlsplit(settings.HUB_GITHUB_URL).hostname
+    return f".{host}".endswith(f".{code_host}")
+
+
+def _claimable_paths(path: str) -> tuple[str, ...]:
     """The site paths that contain the page at `path`: `/`, and `/<first segment>/`.
 
     >>> _claimable_paths("//repo/./guide/../install")
-    ['/', '/repo/']
+    ('/', '/repo/')
     """
     segments: list[str] = []
     for segment in path.replace("%2e", ".").replace("%2E", ".").split("/"):
@@ -48,4 +79,4 @@ def _claimable_paths(path: str) -> list[str]:
             segments[-1:] = []
         elif segment not in ("", "."):
             segments.append(segment)
-    return ["/", f"/{segments[0]}/"] if segments else ["/"]
+    return ("/", f"/{segments[0]}/") if segments else ("/",)

@@ -47,35 +47,37 @@ def accept(body: Body, *, idempotency_key: str | None = None) -> Receipt:
     """
     notices: list[Notice] = []
     fields = _columns(body, notices)
-    claim = claim_covering(fields["canonical_url"])
-    if claim and claim.opted_out_at:
-        raise OptedOut(since=claim.opted_out_at)
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
-    report, is_duplicate = _store(fields, dedup_key, owner=claim.organization if claim else None)
+    try:
+        report, is_duplicate = _store(fields, dedup_key)
+    except IntegrityError:  # its twin came in between, or its owner went
+        report, is_duplicate = _store(fields, dedup_key)
     return Receipt(report, is_duplicate, notices)
 
 
-def _store(
-    fields: dict[str, Any], dedup_key: str, *, owner: Organization | None
-) -> tuple[Report, bool]:
+def _store(fields: dict[str, Any], dedup_key: str) -> tuple[Report, bool]:
     """The stored report, and whether it was there before.
 
-    A twin that is stored by somebody else between our look and our insert breaks the unique
-    constraint; then it is found at the second look.
+    Raises `IntegrityError` where somebody else stores a twin, or deletes the owner, between our
+    look and our insert; a second look finds that.
     """
-    while True:
-        now = timezone.now()
-        try:
-            with transaction.atomic():
-                twin = Report.objects.filter(dedup_key=dedup_key).first()
-                if twin and twin.received_at > now - timedelta(days=settings.HUB_DEDUP_DAYS):
-                    return _count(twin, now, owner=owner), True
-                if twin:
-                    Report.objects.filter(pk=twin.pk).update(dedup_key=None)
-                return _insert({**fields, "organization": owner}, dedup_key, now), False
-        except IntegrityError:
-            if not Report.objects.filter(dedup_key=dedup_key).exists():
-                raise
+    owner = _owner(fields["canonical_url"])
+    now = timezone.now()
+    with transaction.atomic():
+        twin = Report.objects.filter(dedup_key=dedup_key).first()
+        if twin and twin.received_at > now - timedelta(days=settings.HUB_DEDUP_DAYS):
+            return _count(twin, now, owner=owner), True
+        if twin:
+            Report.objects.filter(pk=twin.pk).update(dedup_key=None)
+        return _insert({**fields, "organization": owner}, dedup_key, now), False
+
+
+def _owner(url: str) -> Organization | None:
+    """Whose page it is. Raises `OptedOut`."""
+    claim = claim_covering(url)
+    if claim and claim.opted_out_at:
+        raise OptedOut(since=claim.opted_out_at)
+    return claim.organization if claim else None
 
 
 def _insert(fields: dict[str, Any], dedup_key: str, now: datetime) -> Report:

@@ -49,6 +49,8 @@ def find_issue(
     repository: Repository, marker: str, *, since: datetime, deadline: float
 ) -> Issue | None:
     """The app's own issue that carries `marker`, among all those touched since then."""
+    if not (settings.HUB_GITHUB_APP_SLUG or settings.HUB_GITHUB_APP_ID):
+        raise Unreachable("The Hub does not know its own app. The operator has to look at it.")
     return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
 
 
@@ -98,9 +100,15 @@ def _find(repository: Repository, marker: str, since: datetime, deadline: float)
 
 
 def _is_ours(item: dict[str, Any]) -> bool:
-    """Whether the app's own account wrote it: nobody else's marker counts."""
-    login = (item.get("user") or {}).get("login", "")
-    return login.lower() == f"{settings.HUB_GITHUB_APP_SLUG}[bot]".lower()
+    """Whether the app's own account wrote it: nobody else's marker counts.
+
+    Its login follows the app's name, so that the app's number counts as well, where a bot wrote it.
+    """
+    user, app = item.get("user") or {}, item.get("performed_via_github_app") or {}
+    if settings.HUB_GITHUB_APP_ID and str(app.get("id")) == settings.HUB_GITHUB_APP_ID:
+        return user.get("type") == "Bot"
+    login = f"{settings.HUB_GITHUB_APP_SLUG}[bot]"
+    return user.get("login", "").lower() == login.lower()
 
 
 def _issues(repository: Repository, since: datetime, deadline: float) -> Iterator[dict[str, Any]]:

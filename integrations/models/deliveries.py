@@ -4,10 +4,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
-from django.db.models import Case, Exists, F, Q, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Exists, F, Q, When, Window
+from django.db.models.functions import Coalesce, RowNumber
 
-from integrations.models.integration import Integration
+from integrations.models.integration import PAUSED, Integration
 from orgs import clock
 from reports.models import Report
 
@@ -50,7 +50,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def release(self, cause: "Delivery.Cause") -> int:
-        """Set what was held on its way again, in the order in which it came."""
+        """Set what was held on its way again, in the order in which it came; how many.
+
+        Where the integration is paused it stays held, for the pause from now on.
+        """
+        paused = self.held(cause).filter(integration__paused_at__isnull=False)
+        paused.update(held_for=self.model.Cause.PAUSE, reason=PAUSED)
         return self.held(cause).update(
             status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now()
         )
@@ -58,7 +63,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def set_out_again(self) -> int:
         """What was held or has failed is on its way as if it had just come; how many.
 
-        Where GitHub's answer was lost, it stays lost, and the issue is looked for first.
+        What waits is due now. Where GitHub's answer was lost, it stays lost, and the issue is looked for first.
         """
         stopped = self.filter(status__in=[self.model.Status.HELD, self.model.Status.FAILED])
         unsent = {
@@ -76,6 +81,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             "trying_since": None,
         }
         with transaction.atomic():
+            self.waiting().filter(due_at__gt=clock.now()).update(due_at=clock.now())
             known = stopped.filter(outcome_unknown_since=None).update(**anew, **unsent)
             return known + stopped.update(**anew)
 
@@ -94,6 +100,14 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             .exclude(integration__installation__limited_until__gt=clock.now())
             .order_by("due_at", "pk")
         )
+
+    def due_in_turn(self, each: int):
+        """The same, at most so many of each installation: first the oldest of every one."""
+        turn = Window(
+            RowNumber(), partition_by="integration__installation", order_by=["due_at", "pk"]
+        )
+        in_turn = self.due().annotate(turn=turn).filter(turn__lte=each)
+        return in_turn.order_by("turn", "due_at", "pk")
 
     def has_elders(self, report_id: str) -> bool:
         """Whether older deliveries of the same installation wait for their turn."""
@@ -127,6 +141,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
                 ),
                 status=self.model.Status.SENDING,
                 lease_until=clock.now() + LEASE,
+                due_at=clock.now(),  # or a process that is killed would be waited for
                 trying_since=Coalesce("trying_since", clock.now()),
                 last_tried_at=clock.now(),
                 tries=F("tries") + 1,

@@ -200,6 +200,12 @@ class Delivery(models.Model):
             **self._unsent(),
         )
 
+    def hold_unasked(self, cause: "Delivery.Cause", reason: str) -> None:
+        """The same before GitHub was asked, which counts for nothing in the pace."""
+        with transaction.atomic():
+            self._update(last_tried_at=None)
+            self.hold(cause, reason)
+
     def wait(self, reason: str, duration: timedelta) -> None:
         """Try again after `duration`; nobody is to blame, so the day of tries begins anew."""
         self._try_later(

@@ -1,5 +1,7 @@
 """A claim of a static-site URL."""
 
+from collections.abc import Iterable
+
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
@@ -13,7 +15,7 @@ class SiteQuerySet(models.QuerySet):
     def live(self):
         return self.filter(lapsed_at__isnull=True)
 
-    def covering(self, host: str, paths: list[str]):
+    def covering(self, host: str, paths: Iterable[str]):
         """The claims on `host` whose path is one of `paths`."""
         return self.live().filter(host=host, path__in=paths)
 

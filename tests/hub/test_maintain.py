@@ -130,6 +130,22 @@ def test_an_error_ends_one_piece_of_work_and_not_the_runner(monkeypatch, caplog)
     assert ran == ["x"]  # once in its time
 
 
+def test_retries_and_jobs_leave_each_other_time(client, code_host, monkeypatch):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    build.send(client)
+    Delivery.objects.update(due_at=Delivery.objects.get().created_at)
+    asked = len(code_host.requests)
+    runner = Runner()
+    runner._mine.set()
+    monkeypatch.setattr("hub.maintenance.LONGEST_JOB", 0)
+
+    runner._round()
+
+    assert len(code_host.requests) == asked
+    assert Delivery.objects.get().status == "pending"
+
+
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_each_job_runs(job):
     job.run(lambda: True)

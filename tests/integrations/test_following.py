@@ -288,3 +288,9 @@ def test_old_webhooks_are_forgotten(acme, clock):
     reconcile_due()
 
     assert not Webhook.objects.exists()
+
+
+def test_a_round_ends_when_it_is_told_to(acme):
+    reconcile_due(lambda: False)
+
+    assert Installation.objects.filter(asked_about_at=None).count() == 1

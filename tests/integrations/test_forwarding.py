@@ -1,6 +1,7 @@
 """What becomes of a delivery, whatever GitHub does."""
 
 import time
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
@@ -192,6 +193,33 @@ def test_a_marker_in_somebody_elses_issue_counts_for_nothing(client, code_host, 
 
     assert delivery().status == "sent"
     assert delivery().issue_number != forged.number
+
+
+def test_an_issue_is_found_by_an_app_that_has_another_name_now(client, code_host, clock, settings):
+    build.acme(code_host)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    settings.HUB_GITHUB_APP_SLUG = "former-name"
+
+    clock.advance(minutes=3)
+    retry()
+
+    assert delivery().status == "sent"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_a_hub_that_does_not_know_its_app_sends_nothing_twice(client, code_host, clock, settings):
+    build.acme(code_host)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    settings.HUB_GITHUB_APP_SLUG = settings.HUB_GITHUB_APP_ID = ""
+
+    clock.advance(minutes=3)
+    retry()
+
+    assert delivery().status == "pending"
+    assert "does not know its own app" in delivery().reason
+    assert len(code_host.issues("acme/docs")) == 1
 
 
 def test_what_is_sent_again_goes_where_it_was_sent_first(client, code_host, clock):
@@ -392,6 +420,19 @@ def test_a_lease_that_ran_out_counts_as_an_unknown_outcome(client, code_host, cl
     assert delivery().status == "sent"
     assert len(code_host.issues("acme/docs")) == 1
     assert [attempt.outcome for attempt in delivery().attempts.all()] == ["unknown", "adopted"]
+
+
+def test_what_was_not_due_yet_is_tried_again_when_its_lease_runs_out(client, code_host, clock):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    build.send(client)
+    Delivery.objects.update(due_at=clock.now() + timedelta(hours=1))
+    Delivery.objects.claim(delivery().report_id)  # and the process is killed
+
+    clock.advance(seconds=61)
+    retry()
+
+    assert delivery().status == "sent"
 
 
 def test_an_error_of_our_own_is_not_the_end(client, code_host, clock, monkeypatch, caplog):

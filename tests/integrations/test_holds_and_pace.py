@@ -6,8 +6,9 @@ import pytest
 from django.core.management import call_command
 from django.db.models.functions import Now
 
-from integrations import github_api, holds
-from integrations.models import Delivery, Installation, Integration
+from integrations import github_api, holds, retries
+from integrations.management.commands import retry_deliveries
+from integrations.models import Attempt, Delivery, Installation, Integration
 from integrations.models.delivery import LEASE
 from tests import build
 
@@ -126,14 +127,36 @@ def test_no_more_is_sent_in_a_minute_than_the_rate_allows(client, code_host, set
     assert Delivery.objects.filter(tries=1).count() == 8  # waiting its turn is no try
 
 
+def test_what_is_released_comes_in_its_order_and_not_faster_than_the_rate(
+    client, code_host, settings, clock
+):
+    settings.HUB_ISSUE_RATE = "2/minute"
+    build.acme(code_host)
+    code_host.set_issues("acme/docs", False)
+    send_some(client, 5)
+    held = statuses()
+    code_host.set_issues("acme/docs", True)
+    clock.advance(minutes=61)
+
+    holds.unblock(Integration.objects.get())
+    arrived = []
+    for _ in range(6):
+        call_command("retry_deliveries")
+        arrived.append(len(code_host.issues("acme/docs")))
+        clock.advance(seconds=31)
+
+    titles = {issue.number: issue.title for issue in code_host.issues("acme/docs")}
+    assert held == ["held"] * 5
+    assert arrived == [2, 2, 4, 4, 5, 5]
+    assert [titles[number] for number in sorted(titles)] == [
+        f"[docs] Gone {number}" for number in range(5)
+    ]
+
+
 def test_a_spike_about_one_owner_does_not_delay_another(client, code_host, settings, clock):
     settings.HUB_ISSUE_RATE = "2/minute"
     build.acme(code_host)
-    code_host.add_organization("zeta")
-    code_host.add_installation("zeta", repositories=[code_host.add_repository("zeta", "docs")])
-    zeta = build.organization("zeta")
-    build.domain(zeta, "docs.zeta.dev")
-    build.integration(zeta, code_host, "zeta/docs")
+    with_zeta(code_host)
 
     send_some(client, 10)
     send_some(client, 2, host="docs.zeta.dev")
@@ -321,3 +344,102 @@ def test_what_has_no_repository_to_go_to_is_held(client, code_host, clock):
 
     assert statuses() == ["held"]
     assert "No repository is chosen" in Delivery.objects.get().reason
+
+
+@pytest.mark.parametrize(
+    ("paused", "problem", "held_for"),
+    [
+        (False, False, [""]),
+        (False, True, [""]),
+        (True, False, ["pause"]),
+        (True, True, ["pause"]),
+    ],
+)
+def test_what_github_takes_again_waits_for_the_end_of_a_pause(
+    client, code_host, paused, problem, held_for
+):
+    build.acme(code_host)
+    code_host.fail("410" if problem else "500", **({} if problem else {"path": "token"}))
+    send_some(client, 1)
+    if paused:
+        holds.pause(Integration.objects.get())
+
+    holds.unblock(Integration.objects.get())
+    after_release = list(Delivery.objects.values_list("held_for", flat=True))
+    holds.end_pause(Integration.objects.get())
+
+    assert after_release == held_for
+    assert statuses() == ["pending"]
+
+
+def test_a_paused_integration_is_not_probed(client, code_host, clock):
+    build.acme(code_host)
+    code_host.fail("410")
+    send_some(client, 2)
+    holds.pause(Integration.objects.get())
+    clock.advance(minutes=61)
+
+    during = holds.probe()
+    holds.end_pause(Integration.objects.get())
+
+    assert (during, holds.probe()) == (0, 1)
+
+
+def test_what_meets_a_pause_on_its_way_is_held_and_costs_no_turn(
+    client, code_host, settings, clock
+):
+    settings.HUB_ISSUE_RATE = "1/minute"
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    send_some(client, 2)
+    clock.advance(minutes=2)
+    Integration.objects.update(paused_at=Now())  # as if it was claimed just before
+
+    call_command("retry_deliveries")
+    met = list(Delivery.objects.values_list("status", "held_for"))
+    Integration.objects.update(paused_at=None)
+    swept = holds.probe()
+
+    assert met == [("held", "pause")] * 2
+    assert swept == 2
+    assert statuses() == ["pending"] * 2
+    assert [each.outcome for each in Attempt.objects.filter(delivery=Delivery.objects.last())] == [
+        "held"
+    ]
+
+
+def test_the_backlog_of_one_installation_keeps_no_other_waiting(client, code_host, clock):
+    build.acme(code_host)
+    zeta = with_zeta(code_host)
+    code_host.fail("500", path="token", times=124)
+    send_some(client, 120)
+    send_some(client, 4, host="docs.zeta.dev")
+    clock.advance(minutes=2)
+    Delivery.objects.filter(integration=zeta).update(due_at=clock.now())
+
+    ids = retries.due_ids()
+
+    due = [Delivery.objects.get(report=each).integration_id == zeta.pk for each in ids]
+    assert due == [False, True] * 4 + [False] * 6
+    acmes = [each for each, is_zetas in zip(ids, due, strict=True) if not is_zetas]
+    assert acmes == sorted(acmes, key=lambda each: Delivery.objects.get(report=each).due_at)
+
+
+def test_all_that_waits_is_tried_in_batches(client, code_host, monkeypatch):
+    monkeypatch.setattr(retry_deliveries, "BATCH", 3)
+    build.acme(code_host)
+    code_host.fail("500", path="token", times=7)
+    send_some(client, 7)
+
+    call_command("retry_deliveries", "--now")
+
+    assert statuses() == ["sent"] * 7
+
+
+def with_zeta(code_host) -> Integration:
+    """A second organization, on an installation of its own: docs.zeta.dev goes to zeta/docs."""
+    code_host.add_organization("zeta")
+    code_host.add_installation("zeta", repositories=[code_host.add_repository("zeta", "docs")])
+    zeta = build.organization("zeta")
+    build.domain(zeta, "docs.zeta.dev")
+    return build.integration(zeta, code_host, "zeta/docs")

@@ -136,3 +136,25 @@ def test_what_follows_is_seen_after_a_template_that_leaves_something_open(templa
     page = Page(text + FOOTER)
 
     assert page.around("Receipt") == [{"p", "a"}]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://git.acme.com/acme/docs/issues/1",
+        "http://GIT.acme.com:80/acme/docs/pull/2",
+        "https://media.git.acme.com/x",
+        "https://github.com/acme/docs/issues/1",
+    ],
+)
+def test_an_address_on_the_code_host_is_no_link(url):
+    _, body = render_issue("{doc_url}", {"doc_url": url}, code_host="git.acme.com")
+
+    assert "://" not in body
+    assert body.replace(ZWSP, "") == url
+
+
+def test_an_address_beside_the_code_host_is_a_link():
+    fields = {"doc_url": "https://mygit.acme.com/x"}
+
+    assert render_issue("{doc_url}", fields, code_host="git.acme.com")[1] == fields["doc_url"]

@@ -2,10 +2,13 @@
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
-from integrations.models import Delivery
-from orgs.models import Domain
+from integrations import claims
+from integrations.models import Delivery, Integration
+from orgs.models import Domain, Organization
 from orgs.reverification import maintain
+from reports.models import Report
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,3 +67,61 @@ def test_a_deleted_claim_holds_what_waits(waiting):
 
     waiting.refresh_from_db()
     assert (waiting.status, waiting.held_for) == ("held", "ownership")
+
+
+def test_a_page_that_somebody_else_has_given_up_is_the_organizations_again(client, code_host):
+    build.acme(code_host, "acme.com")
+    code_host.fail("500", path="token")
+    build.send(client)
+    theirs = build.domain(build.organization("bob"), "docs.acme.com")
+    Delivery.objects.update(due_at=Delivery.objects.get().created_at)
+    call_command("retry_deliveries")
+    held = Delivery.objects.get()
+    still = claims.release_all_regained()
+
+    theirs.give_up()
+    released = claims.release_all_regained()
+    call_command("retry_deliveries")
+
+    assert (held.status, held.held_for) == ("held", "ownership")
+    assert (still, released) == (0, 1)
+    assert Delivery.objects.get().status == "sent"
+
+
+def test_what_is_told_to_stop_releases_nothing(waiting):
+    Delivery.objects.hold(Delivery.Cause.OWNERSHIP, claims.LOST)
+
+    assert claims.release_all_regained(lambda: False) == 0
+    assert claims.release_all_regained() == 1
+
+
+@pytest.mark.parametrize("page", ["https://docs.acme.com/", "https://acme.github.io/docs/"])
+def test_each_place_is_asked_about_once(waiting, page, django_assert_max_num_queries):
+    owner = waiting.integration.organization
+    build.site(owner, "acme.github.io", "/docs/")
+    give_300_about(page, owner, waiting.integration)
+    Domain.objects.update(verified_at=None)
+    owner.sites.update(lapsed_at=waiting.created_at)
+
+    with django_assert_max_num_queries(10):
+        lost = claims.hold_lost(owner)
+    Domain.objects.update(verified_at=waiting.created_at)
+    owner.sites.update(lapsed_at=None)
+    with django_assert_max_num_queries(10):
+        regained = claims.release_regained(owner)
+
+    assert (lost, regained) == (301, 301)
+
+
+def give_300_about(page: str, owner: Organization, integration: Integration) -> None:
+    now = timezone.now()
+    reports = Report.objects.bulk_create(
+        Report(
+            organization=owner,
+            received_at=now,
+            last_received_at=now,
+            canonical_url=f"{page}{number % 3}",
+        )
+        for number in range(300)
+    )
+    Delivery.objects.bulk_create(Delivery(report=each, integration=integration) for each in reports)

@@ -1,6 +1,9 @@
 """Trying again what has stopped, because a person asks for it."""
 
+from datetime import timedelta
+
 import pytest
+from django.db.models.functions import Now
 
 from integrations import configuration, trying_again
 from integrations.models import Delivery, Integration
@@ -125,6 +128,28 @@ def test_what_waits_is_tried_at_once(acme, code_host, client):
 
     assert waiting.status == "pending"
     assert after(waiting).status == "sent"
+
+
+def test_what_waits_behind_others_is_tried_at_once(acme, code_host, client, clock):
+    code_host.fail("500", path="token", times=2)
+    elder = sent(client, 2)
+    clock.advance(minutes=2)
+    Delivery.objects.exclude(pk=elder.pk).update(due_at=clock.now() + timedelta(hours=1))
+    younger = Delivery.objects.exclude(pk=elder.pk).get()
+
+    assert after(younger).status == "sent"
+    elder.refresh_from_db()
+    assert elder.status == "pending"
+
+
+def test_what_finds_no_room_now_is_due_as_soon_as_there_is_some(acme, code_host, client):
+    code_host.fail("429", value=300)
+    limited = sent(client)
+
+    waiting = after(limited)
+
+    assert waiting.status == "pending"
+    assert Delivery.objects.filter(due_at__lte=Now()).exists()
 
 
 def test_a_delivery_under_way_is_left_to_whoever_sends_it(acme, code_host, client):

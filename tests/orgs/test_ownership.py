@@ -102,3 +102,24 @@ def test_one_query_whatever_the_number_of_claims(url, django_assert_num_queries)
 
     with django_assert_num_queries(1):
         owner_of(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "owned"),
+    [
+        ("https://git.acme.com/acme/docs/issues/1", False),
+        ("https://git.acme.com:8443/", False),
+        ("https://raw.git.acme.com/x", False),
+        ("https://mygit.acme.com/", True),
+        ("https://docs.acme.com/", True),
+        ("https://alice.pages.git.acme.com/", True),
+    ],
+)
+def test_the_pages_of_the_code_host_are_nobodys(settings, url, owned):
+    settings.HUB_GITHUB_URL = "https://git.acme.com"
+    settings.HUB_PAGES_HOST = "pages.git.acme.com"
+    owner = build.organization()
+    build.domain(owner, "acme.com")
+    build.site(owner, "alice.pages.git.acme.com")
+
+    assert owner_of(url) == (owner if owned else None)

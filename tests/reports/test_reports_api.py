@@ -8,6 +8,8 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from orgs.models import Organization
+from orgs.ownership import claim_covering
 from reports import canonical
 from reports.models import Report
 from tests import build
@@ -444,3 +446,27 @@ def test_scripts_of_any_origin_may_report(client):
 
 def test_a_token_is_neither_needed_nor_looked_at(client):
     assert build.send(client, Authorization="Bearer nonsense").status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_repeat", [False, True])
+def test_an_owner_that_goes_meanwhile_makes_it_nobodys(client, monkeypatch, is_repeat):
+    if is_repeat:
+        build.send(client)
+    owner = build.organization()
+    build.domain(owner, "docs.acme.com")
+    looks = []
+
+    def look(url):
+        looks.append(claim := claim_covering(url))
+        if len(looks) > 2:
+            raise OperationalError("looked too often")
+        Organization.objects.all().delete()
+        return claim
+
+    monkeypatch.setattr("reports.intake.claim_covering", look)
+    answer = build.send(client)
+
+    assert answer.json()["is_duplicate"] == is_repeat
+    assert Report.objects.get().organization is None
+    assert Report.objects.get().times_reported == 1 + is_repeat

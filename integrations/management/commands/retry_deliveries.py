@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 
 from integrations import holds
 from integrations.models import Delivery
-from integrations.retries import due_ids, retry
+from integrations.retries import BATCH, due_ids, retry
 from orgs.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def handle(self, *args, now: bool, watch: bool, **options) -> None:
         if not watch:
-            self._report(self._retry(self._all_ids()) if now else self._retry_due())
+            self._report(self._retry_all() if now else self._retry_due())
             return
         with suppress(KeyboardInterrupt):
             while True:
@@ -56,9 +56,14 @@ class Command(BaseCommand):
             outcomes += self._retry(ids)
         return outcomes
 
-    def _all_ids(self) -> list[str]:
+    def _retry_all(self) -> Counter[str]:
+        """All that waits, oldest first, batch by batch."""
+        outcomes: Counter[str] = Counter()
         waiting = Delivery.objects.claimable().order_by("due_at", "pk")
-        return list(waiting.values_list("report_id", flat=True))
+        ids = list(waiting.values_list("report_id", flat=True))
+        for first in range(0, len(ids), BATCH):
+            outcomes += self._retry(ids[first : first + BATCH])
+        return outcomes
 
     def _retry(self, ids: list[str]) -> Counter[str]:
         progress = Progress(self.stderr, len(ids))

@@ -1,0 +1,62 @@
+"""PostgreSQL: nobody waits for long for a row that somebody else keeps locked."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connection, transaction
+
+from integrations.models import Delivery, Installation, Integration
+from reports.models import Report
+from tests import build
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+
+
+@pytest.fixture
+def lock() -> Iterator[Callable]:
+    """Locks all rows of a model in another session, until the test ends."""
+    locked, over = threading.Event(), threading.Event()
+    threads: list[threading.Thread] = []
+
+    def keep(model) -> None:
+        with transaction.atomic():
+            list(model.objects.select_for_update())
+            locked.set()
+            over.wait(30)
+        connection.close()
+
+    def start(model) -> None:
+        threads.append(threading.Thread(target=keep, args=(model,)))
+        threads[0].start()
+        assert locked.wait(10)
+
+    yield start
+    over.set()
+    for thread in threads:
+        thread.join()
+
+
+def test_forwarding_leaves_a_locked_installation_for_later(client, code_host, lock):
+    build.acme(code_host)
+    lock(Installation)
+    began = time.monotonic()
+
+    answer = build.send(client)
+
+    assert time.monotonic() - began < 12
+    assert answer.status_code == 201
+    assert (Delivery.objects.get().status, Delivery.objects.get().tries) == ("pending", 0)
+
+
+def test_a_report_that_cannot_be_stored_is_answered_503(client, code_host, lock):
+    build.acme(code_host)
+    lock(Integration)
+    began = time.monotonic()
+
+    answer = build.send(client)
+
+    assert time.monotonic() - began < 12
+    assert answer.status_code == 503
+    assert not Report.objects.exists()
