@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
-from django.db.models import Case, Exists, F, Q, When, Window
+from django.db.models import Case, Exists, ExpressionWrapper, F, Q, Subquery, When, Window
 from django.db.models.functions import Coalesce, RowNumber
 
 from integrations.models.integration import PAUSED, Integration
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from integrations.models.delivery import Delivery
 
 LEASE = timedelta(seconds=60)
-PATIENCE = timedelta(seconds=5)  # for how long a delivery that is due may be about to be sent
+PATIENCE = timedelta(seconds=5)  # by so much one may overtake another that is about to be sent
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -110,15 +110,15 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return in_turn.order_by("turn", "due_at", "pk")
 
     def has_elders(self, report_id: str) -> bool:
-        """Whether older deliveries of the same installation wait for their turn."""
+        """Whether deliveries of the same installation wait for their turn since before it came."""
         newcomer = self.filter(report=report_id)
+        came_at = Subquery(newcomer.values("created_at"))
         return (
             self.waiting()
             .filter(
-                due_at__lt=clock.now() - PATIENCE,
+                due_at__lt=ExpressionWrapper(came_at - PATIENCE, models.DateTimeField()),
                 integration__installation__in=newcomer.values("integration__installation"),
             )
-            .exclude(report=report_id)
             .exists()
         )
 

@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import call_command
+from django.db.models import F
 from django.db.models.functions import Now
 
-from integrations import github_api, holds, retries
+from integrations import forwarding, github_api, holds, retries
 from integrations.management.commands import retry_deliveries
 from integrations.models import Attempt, Delivery, Installation, Integration
 from integrations.models.delivery import LEASE
@@ -279,10 +280,28 @@ def test_a_shorter_wait_does_not_cut_a_longer_one_short():
     assert Installation.objects.get().limited_until == longer
 
 
+def test_a_backlog_that_is_woken_in_its_order_is_sent(client, code_host):
+    """As workers do: what came after a delivery is no reason to let it wait."""
+    build.acme(code_host)
+    Installation.objects.update(limited_until=Now() + timedelta(hours=1))
+    send_some(client, 5)
+    waiting = list(Delivery.objects.order_by("pk"))
+    for number, each in enumerate(waiting):
+        came = Now() - timedelta(minutes=10 - number)
+        Delivery.objects.filter(pk=each.pk).update(created_at=came, due_at=came)
+    Installation.objects.update(limited_until=None)
+
+    for each in waiting:
+        forwarding.forward_new(each.report_id)
+
+    assert statuses() == ["sent"] * 5
+
+
 def test_a_newcomer_does_not_overtake_what_waits(client, code_host, settings, clock):
     settings.HUB_ISSUE_RATE = "1/minute"
     build.acme(code_host)
     send_some(client, 3)
+    Delivery.objects.update(due_at=F("due_at") - timedelta(seconds=61))
     clock.advance(seconds=61)
 
     build.send(client, build.report(report__summary="Late"))
