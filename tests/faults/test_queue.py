@@ -41,12 +41,16 @@ def test_two_workers_send_1000_and_one_is_killed_on_the_way(hub, host, tell):
         ids = [answer.json()["id"] for answer in answers]
         before = sent()
         workers = [start_worker(queueing) for _ in range(2)]
-        assert wait_until(lambda: sent() > 300)
-        workers[0].kill()
-        workers[0].wait(30)
-        assert wait_until(lambda: sent() >= NUMBER - 1, seconds=240)
-        workers[1].send_signal(signal.SIGTERM)
-        workers[1].wait(30)
+        try:
+            assert wait_until(lambda: sent() > 300)
+            workers[0].kill()
+            assert wait_until(lambda: sent() >= NUMBER - 1, seconds=240)
+            workers[1].send_signal(signal.SIGTERM)
+            workers[1].wait(30)
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait(30)
     after = sent()
     world.settle(1)
 
