@@ -57,10 +57,9 @@ def end_pause(integration: Integration) -> int:
 def probe() -> int:
     """Set one held delivery free in each integration that is due to be tried again; how many.
 
-    And all that a pause has left behind: one that was about to be held when the pause ended.
-
     What becomes of it tells whether the rest may go. The next probe is an hour away, whatever
-    comes of this one.
+    comes of this one. What a pause has left behind, since it was held just when the pause ended,
+    goes on too.
     """
     probed = Delivery.objects.filter(integration__paused_at=None).release(Delivery.Cause.PAUSE)
     for integration in _due_for_probe():
