@@ -22,6 +22,8 @@ class HubProcess:
     `maintain` says whether it retries by itself; the other keywords are its environment.
     """
 
+    command = [sys.executable, "manage.py", "serve"]
+
     def __init__(self, *, maintain: bool = False, **environment: str) -> None:
         self._arguments = [] if maintain else ["--no-maintain"]
         self.port = free_port()
@@ -37,7 +39,7 @@ class HubProcess:
             self.stop()
 
     def start(self) -> None:
-        command = [sys.executable, "manage.py", "serve", *self._arguments]
+        command = [*self.command, *self._arguments]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=self.environment(), start_new_session=True
         )
