@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, TooManyFieldsSent
 from django.db import InterfaceError, OperationalError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -85,11 +85,14 @@ def _body(error: exceptions.APIException) -> dict:
 
 
 def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
+    path = context["request"].path
     if isinstance(exc, Http404):
+        return NotFound()
+    if isinstance(exc, ObjectDoesNotExist):  # deleted while it was being changed
+        log.warning("%s at %s", exc, path)
         return NotFound()
     if isinstance(exc, exceptions.APIException):
         return exc
-    path = context["request"].path
     if _is_away(exc):
         return _unavailable(exc, path)
     log.exception("A crash at %s", path, exc_info=exc)
@@ -143,7 +146,8 @@ class DatabaseAway:
 
 def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
     """JSON below /v1/; elsewhere a page for whoever reads pages, and a line of text for the rest."""
-    answer: dict[str, Any] = {"status": error.status_code, "headers": error.headers}
+    headers = {**error.headers, "Cache-Control": "no-store"}
+    answer: dict[str, Any] = {"status": error.status_code, "headers": headers}
     if request.path.split("/")[1] == "v1":
         return JsonResponse(_body(error), **answer)
     if "text/html" in request.headers.get("Accept", ""):
