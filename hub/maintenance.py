@@ -17,6 +17,7 @@ from django.db import connection
 
 from hub.models import Lease
 from integrations import claims, holds, reconciling, retries
+from integrations.models import Delivery
 from orgs import reverification
 
 log = logging.getLogger(__name__)
@@ -74,10 +75,20 @@ class Runner:
         Lease.objects.give_back(RUNNER, holder=self.name)
 
     def _round(self) -> None:
-        """What is due, then the jobs whose time has come."""
-        self._do("retry", lambda: retries.retry(retries.due_ids(), go_on=self._for_a_while()))
+        """What is due, then the jobs whose time has come; two short queries where nothing is."""
+        self._do("retry", self._retry)
+        self._do("jobs", self._run_jobs)
+        connection.close()
+
+    def _retry(self) -> None:
+        if Delivery.objects.due().exists():
+            retries.retry(retries.due_ids(), go_on=self._for_a_while())
+
+    def _run_jobs(self) -> None:
+        free = Lease.objects.free(job.name for job in JOBS)
         for job in JOBS:
-            self._do(job.name, partial(self._run_in_turn, job))
+            if job.name in free:
+                self._do(job.name, partial(self._run_in_turn, job))
 
     def _run_in_turn(self, job: Job) -> None:
         if self._go_on() and Lease.objects.take_turn(job.name, every=job.every):
@@ -94,9 +105,8 @@ class Runner:
             work()
         except Exception:
             log.exception("Maintenance broke off at: %s", name)
-            self.stopping.wait(PAUSE)
-        finally:
             connection.close()
+            self.stopping.wait(PAUSE)
 
     def _go_on(self) -> bool:
         return self._mine.is_set() and not self.stopping.is_set()
