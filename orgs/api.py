@@ -5,6 +5,7 @@ from django.conf import settings
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from orgs import tokens
@@ -76,6 +77,12 @@ class MaintainerView(APIView):
         _check_scope(request)
         self.membership = _membership(request)
         self.organization = self.membership.organization
+
+    def finalize_response(self, *args, **kwargs) -> Response:
+        """No cache on the way keeps what was answered to a token."""
+        response = super().finalize_response(*args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        return response
 
 
 def _membership(request: Request) -> Membership:

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.overview import integration_of, next_task
@@ -100,6 +101,7 @@ def install(request: MemberRequest) -> HttpResponse:
     return redirect(begun.use_existing_url if existing else begun.install_url)
 
 
+@never_cache
 def callback(request: HttpRequest) -> HttpResponseBase:
     """The browser comes back from GitHub: to a page, if somebody sits before it; else as JSON."""
     sees_pages = "text/html" in request.headers.get("Accept", "")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from allauth.idp.oidc.models import Token
+from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone
 
@@ -78,6 +79,15 @@ def test_without_a_good_token_it_is_401(client, bad_token, method, path):
     assert answer.status_code == 401
     assert answer["WWW-Authenticate"].startswith("Bearer")
     assert method == "head" or answer.json()["error"] == "unauthorized"
+
+
+@pytest.mark.parametrize(("method", "path"), CALLS)
+def test_no_cache_keeps_what_is_answered_to_a_token(alice, method, path):
+    client = build.api(build.token(alice))
+
+    answers = [getattr(each, method)(path) for each in (client, Client())]
+
+    assert [each["Cache-Control"] for each in answers] == ["no-store", "no-store"]
 
 
 @pytest.mark.parametrize(("method", "path"), CALLS)
