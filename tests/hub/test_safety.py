@@ -68,6 +68,15 @@ def test_a_stranger_begins_only_so_many_sign_ins(client, settings):
 
 
 @pytest.mark.django_db
+def test_a_stranger_ends_only_so_many_sign_ins(client, settings):
+    settings.HUB_SIGN_IN_RATE = "2/minute"
+
+    answers = [client.get("/login/github/callback/?code=x&state=x") for _ in range(3)]
+
+    assert [each.status_code for each in answers] == [302, 302, 429]
+
+
+@pytest.mark.django_db
 def test_a_callback_that_was_never_begun_writes_nothing(client):
     answer = client.get("/login/github/callback/?code=x&state=x", follow=True)
 
