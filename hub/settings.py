@@ -25,6 +25,14 @@ def _rate(name: str, default: str) -> str:
     return rate
 
 
+def _redis_url() -> str:
+    """Seen to be meant for Redis: otherwise every process would count for itself."""
+    url = env.str("REDIS_URL", "")
+    if url and not urlsplit(url).scheme.startswith("redis"):
+        raise ImproperlyConfigured("REDIS_URL is no address such as redis://127.0.0.1:6379/0.")
+    return url
+
+
 DEBUG = env.bool("HUB_DEBUG", False)
 
 HUB_BASE_URL = env.str("HUB_BASE_URL", "http://localhost:8000").rstrip("/")
@@ -48,7 +56,7 @@ HUB_SIGN_IN_RATE = _rate("HUB_SIGN_IN_RATE", "30/minute")
 HUB_ASKING_RATE = _rate("HUB_ASKING_RATE", "30/minute")
 HUB_ISSUE_RATE = _rate("HUB_ISSUE_RATE", "20/minute;400/hour")
 HUB_FORWARDING = env.str("HUB_FORWARDING", "inline")
-REDIS_URL = env.str("REDIS_URL", "")
+REDIS_URL = _redis_url()
 
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = env.int("PORT", 8000)
