@@ -92,6 +92,14 @@ POSTGRESQL_PATIENCE = {  # nobody waits for long: not for a row, nor for a serve
 }
 
 
+POSTGRESQL_POOL = {
+    "min_size": 1,
+    "max_size": HUB_THREADS + 4,
+    "timeout": 5,
+    "reconnect_timeout": 5,  # then the next request tries at once, however long it was away
+}
+
+
 def _database() -> dict:
     """DATABASE_URL with what each engine needs to keep the promises of the Hub."""
     url = env.str("DATABASE_URL", "")
@@ -105,11 +113,9 @@ def _database() -> dict:
         options["timeout"] = 5
         options["init_command"] = "PRAGMA journal_mode=WAL"
     else:
+        database["ENGINE"] = "hub.postgresql"
         database["OPTIONS"] = options = POSTGRESQL_PATIENCE | options
-        database["CONN_HEALTH_CHECKS"] = (
-            True  # the pool's connections outlive a restart of the server
-        )
-        options["pool"] = {"min_size": 1, "max_size": HUB_THREADS + 4, "timeout": 5}
+        options["pool"] = POSTGRESQL_POOL
     return database
 
 
