@@ -1,5 +1,6 @@
 """Settings, read from the environment at the top of this file. docs/decisions.md says why some are as they are."""
 
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -82,6 +83,16 @@ def _secret_key() -> str:
     return path.read_text()
 
 
+def _keep_private(path: Path) -> None:
+    """Nobody else on this machine reads the database; SQLite gives the files beside it its mode."""
+    with suppress(OSError):  # another user's is theirs to protect; SQLite says what it cannot open
+        if not path.exists() and path.name != ":memory:":
+            path.touch(mode=0o600)
+        for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            if each.is_file():
+                each.chmod(0o600)
+
+
 POSTGRESQL_PATIENCE = {  # nobody waits for long: not for a row, nor for a server that is gone
     "connect_timeout": 5,
     "options": "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s",
@@ -109,6 +120,7 @@ def _database() -> dict:
     database = environ.Env.db_url_config(url)
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"].endswith("sqlite3"):
+        _keep_private(Path(database["NAME"]))
         options["transaction_mode"] = "IMMEDIATE"  # a writer waits its turn, and fails never midway
         options["timeout"] = 5
         options["init_command"] = "PRAGMA journal_mode=WAL"
