@@ -13,25 +13,28 @@ from orgs import rates
 from tests.hub_process import ROOT, free_port
 
 AT_ONCE = """
-import sys, threading
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import django
 
 django.setup()
 from orgs import rates
 
-def report():
-    barrier.wait()
+together = Barrier(32)
+
+def report(_):
+    together.wait()
     try:
         rates.check("20/minute", "x")
-        answers.append("taken")
     except Exception as error:
-        answers.append(type(error).__name__)
+        return type(error).__name__
+    return "taken"
 
-answers, barrier = [], threading.Barrier(32)
 sys.setswitchinterval(1e-6)
-threads = [threading.Thread(target=report) for _ in range(32)]
-for each in threads: each.start()
-for each in threads: each.join()
+with ThreadPoolExecutor(32) as threads:
+    answers = list(threads.map(report, range(32)))
 print(answers.count("taken"), answers.count("TooMany"))
 """
 
