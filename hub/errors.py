@@ -1,11 +1,12 @@
 """The one shape of an error: `{"error": <code>, "message": <one sentence>, ...}`, for whatever happens."""
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, TooManyFieldsSent
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import InterfaceError, OperationalError, ProgrammingError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
@@ -17,6 +18,9 @@ from rest_framework.response import Response
 from orgs.errors import ApiError
 
 log = logging.getLogger(__name__)
+
+UNDEFINED = ("42P01", "42703")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+LACKING = re.compile("no such table|no such column|table .* has no column named")  # SQLite
 
 
 class AlwaysJSON(BaseContentNegotiation):
@@ -61,6 +65,14 @@ class TooLarge(ApiError):
     default_detail = "The form is larger than anything that could be saved. Shorten it."
 
 
+class NotMigrated(ApiError):
+    status_code = 500
+    default_code = "internal_error"
+    default_detail = (
+        "This Hub's database is not up to date; its operator has to see to it. Nothing was stored."
+    )
+
+
 class InternalError(ApiError):
     status_code = 500
     default_code = "internal_error"
@@ -93,20 +105,33 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
         return NotFound()
     if isinstance(exc, exceptions.APIException):
         return exc
-    if _is_away(exc):
-        return _unavailable(exc, path)
+    if error := _of_the_database(exc, path):
+        return error
     log.exception("A crash at %s", path, exc_info=exc)
     return InternalError()
 
 
-def _is_away(exc: Exception) -> bool:
-    return isinstance(exc, OperationalError | InterfaceError)
+def _of_the_database(exc: Exception, path: str) -> ApiError | None:
+    if _lacks_a_table(exc):
+        lacking = str(exc).partition("\n")[0]  # PostgreSQL goes on with the statement
+        log.error(
+            "The database is not up to date: run `manage.py migrate`. %s at %s", lacking, path
+        )
+        return NotMigrated()
+    if isinstance(exc, OperationalError | InterfaceError):
+        log.error("The database is away: %s at %s", exc, path)
+        close_old_connections()
+        return Unavailable(headers={"Retry-After": "5"})
+    return None
 
 
-def _unavailable(exc: Exception, path: str) -> Unavailable:
-    log.error("The database is away: %s at %s", exc, path)
-    close_old_connections()
-    return Unavailable(headers={"Retry-After": "5"})
+def _lacks_a_table(exc: Exception) -> bool:
+    """Or a column: SQLite says it in words, PostgreSQL by a code."""
+    if not isinstance(exc, OperationalError | ProgrammingError):
+        return False
+    return (
+        getattr(exc.__cause__, "sqlstate", "") in UNDEFINED or LACKING.match(str(exc)) is not None
+    )
 
 
 @csrf_exempt
@@ -132,7 +157,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 class DatabaseAway:
-    """Middleware: pages that cannot reach the database say so, as the API does."""
+    """Middleware: pages that cannot use the database say so, as the API does."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -141,7 +166,8 @@ class DatabaseAway:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
-        return page_error(request, _unavailable(exc, request.path)) if _is_away(exc) else None
+        error = _of_the_database(exc, request.path)
+        return page_error(request, error) if error else None
 
 
 def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:

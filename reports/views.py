@@ -8,8 +8,7 @@ from rest_framework.response import Response
 
 from orgs import rates
 from orgs.errors import ApiError
-from reports import intake, shape
-from reports.address import client_address
+from reports import address, intake, shape
 from reports.cors import AnyOrigin
 
 MAX_BYTES = 64 * 1024
@@ -44,9 +43,11 @@ class Reports(AnyOrigin):
     """Takes a report from anybody."""
 
     def post(self, request: Request) -> Response:
-        rates.check(settings.HUB_REPORT_RATE, "address", client_address(request), what="reports")
-        # second, so that no address alone uses it up
-        rates.check(settings.HUB_TOTAL_RATE, "all", what="reports")
+        rates.check_all(
+            rates.Limit(settings.HUB_TOTAL_RATE, ("all",)),
+            *address.limits(request, settings.HUB_REPORT_RATE, "address"),
+            what="reports",
+        )
         try:
             body = shape.parse(json_body(request))
             key = _headers(request, body)
