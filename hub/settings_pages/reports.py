@@ -16,11 +16,12 @@ from integrations import report_list, trying_again
 from integrations.models import Delivery
 from integrations.report_list import NONE, Received
 from orgs.ids import is_id
+from reports import accounts
 from reports.models import Report
 
 COLUMNS = [
     "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
-    "status", "reason", "issue_url",
+    "status", "reason", "issue_url", "further_accounts",
 ]  # fmt: skip
 
 
@@ -79,11 +80,14 @@ def as_csv(request: MemberRequest) -> StreamingHttpResponse:
 
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
-    """One report: its text, what went to GitHub, and every attempt."""
+    """One report: its text, further accounts, what went to GitHub, and every attempt."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
     context = {
         "report": mine,
+        "accounts": list(mine.accounts.all()),
+        "most": accounts.MOST,
+        "bytes": accounts.BYTES,
         "delivery": delivery,
         "state": state_of(Received(mine, delivery).status),
         "attempts": list(delivery.attempts.all()) if delivery else [],
@@ -168,4 +172,5 @@ def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
             delivery.status if delivery else NONE,
             delivery.reason if delivery else "",
             delivery.issue_url if delivery else "",
+            report.further_accounts,
         ]
