@@ -1,8 +1,12 @@
 """What came in, for operators."""
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from orgs.read_only import Looking, ReadOnly
+from reports import erasing
 from reports.models import Account, Report
 
 
@@ -26,6 +30,19 @@ class ReportAdmin(ReadOnly):
     search_fields = ["id", "summary", "canonical_url", "agent_name", "organization__name"]
     ordering = ["-received_at", "-id"]
     inlines = [Accounts]
+    actions = ["erase"]
+
+    @admin.action(description="Erase: forget the text, after asking")
+    def erase(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:
+        rows = self.fixed(selected)
+        if "confirmed" not in request.POST:
+            context = self.admin_site.each_context(request) | {"reports": rows, "title": "Erase"}
+            return render(request, "admin/erase_reports.html", context)
+        for report in rows:
+            erasing.erase(report)
+        self.message_user(request, f"{len(rows)} erased.", messages.WARNING)
+        self.note(request, self.fixed(rows), "Erased.")
+        return None
 
 
 @admin.register(Account)

@@ -68,12 +68,15 @@ class Report(Statement):
     accounts_not_kept = models.PositiveIntegerField(
         default=0, help_text="How many were too many, or too long."
     )
+    erased_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it has no text, because somebody wanted it so."
+    )
     dedup_key = models.CharField(  # noqa: DJ001  (unique where there is one)
         max_length=80,
         unique=True,
         null=True,
         editable=False,
-        help_text="Empty once it is older than the window in which a repeat counts as a duplicate.",
+        help_text="Empty once a repeat is a report of its own: it is too old, or was erased.",
     )
 
     doc_url = models.TextField(help_text="As it was sent.")
@@ -96,7 +99,12 @@ class Report(Statement):
         ]
 
     def __str__(self) -> str:
-        return f"{self.id}: {self.summary[:60]}"
+        return self.id  # and no text of it, since the admin's history keeps this
+
+    @property
+    def title(self) -> str:
+        """What it is called on pages."""
+        return self.summary or "Erased report"
 
     def is_still_owned(self) -> bool:
         """Whether its page belongs to the organization that it was received for."""

@@ -15,8 +15,10 @@ from hub.settings_pages.states import IN_WORDS, state_of
 from integrations import report_list, trying_again
 from integrations.models import Delivery
 from integrations.report_list import NONE, Received
+from orgs.errors import ApiError
 from orgs.ids import is_id
-from reports import accounts
+from orgs.models import Membership
+from reports import accounts, erasing
 from reports.models import Report
 
 COLUMNS = [
@@ -92,6 +94,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "state": state_of(Received(mine, delivery).status),
         "attempts": list(delivery.attempts.all()) if delivery else [],
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
+        "is_owner": request.membership.role == Membership.Role.OWNER,
     }
     return render(request, "hub/report.html", context)
 
@@ -124,6 +127,23 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
     return redirect("report", report_id)
 
 
+@members_only
+def erase(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Asks; then an owner has all the text of a report forgotten."""
+    mine = _report(request, report_id)
+    if request.method != "POST" and not mine.erased_at:
+        return render(
+            request, "hub/erase_report.html", {"report": mine, "delivery": _delivery(mine)}
+        )
+    try:
+        erasing.erase_for(request.membership, mine)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        messages.success(request, "The text of this report is erased.")
+    return redirect("report", report_id)
+
+
 def _outcome(delivery: Delivery) -> str:
     if delivery.status == Delivery.Status.SENT:
         return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
@@ -141,7 +161,7 @@ def _report(request: MemberRequest, report_id: str) -> Report:
 
 
 def _delivery(report: Report) -> Delivery | None:
-    return Delivery.objects.select_related("integration").filter(report=report).first()
+    return Delivery.objects.select_related("integration", "report").filter(report=report).first()
 
 
 def _evidence(report: Report) -> Iterator[str]:
