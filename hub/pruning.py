@@ -1,5 +1,6 @@
 """Forgetting what nobody needs any more, a little at a time."""
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -53,8 +54,15 @@ def count() -> Counter[str]:
 
 
 def _while(go_on: GoOn, batches: Iterator[int]) -> Iterator[int]:
-    while go_on() and (rows := next(batches, None)) is not None:
+    """Rests after each for as long as it took, so that reports come in between."""
+    while go_on():
+        begun = time.monotonic()
+        rows = next(batches, None)
+        if rows is None:
+            return
+        took = time.monotonic() - begun
         yield rows
+        time.sleep(took)
 
 
 def _past(age: timedelta) -> Combinable:
