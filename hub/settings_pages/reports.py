@@ -89,7 +89,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "report": mine,
         "accounts": list(mine.accounts.all()),
         "most": accounts.MOST,
-        "bytes": accounts.BYTES,
+        "kib": accounts.BYTES // 1024,
         "delivery": delivery,
         "state": state_of(Received(mine, delivery).status),
         "attempts": list(delivery.attempts.all()) if delivery else [],
