@@ -55,14 +55,17 @@ def _tokens(organization: Organization) -> Iterator[dict[str, Any]]:
 
 
 def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
-    """Oldest first, each with its delivery and attempts; three queries a batch."""
+    """Oldest first, each with its accounts, delivery and attempts; four queries a batch."""
     mine = Report.objects.filter(organization=organization).order_by("pk")
     last = ""
-    while batch := list(mine.filter(pk__gt=last)[:BATCH]):
+    while batch := list(mine.filter(pk__gt=last).prefetch_related("accounts")[:BATCH]):
         found = Delivery.objects.filter(report__in=batch).prefetch_related("attempts")
         deliveries = {each.report_id: each for each in found}
         for report in batch:
-            yield _row(report) | {"delivery": _delivery(deliveries.get(report.pk))}
+            yield _row(report) | {
+                "accounts": [_row(each) for each in report.accounts.all()],
+                "delivery": _delivery(deliveries.get(report.pk)),
+            }
         last = batch[-1].pk
 
 

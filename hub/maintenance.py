@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
+from hub import pruning
 from hub.models import Lease
 from integrations import claims, holds, reconciling, retries
 from integrations.models import Delivery
@@ -43,17 +44,13 @@ def _prune_queue(go_on: Callable[[], bool]) -> None:
         call_command("prune_db_task_results", verbosity=0)
 
 
-def _prune_sessions(go_on: Callable[[], bool]) -> None:
-    call_command("clearsessions", verbosity=0)
-
-
 JOBS = [
     Job("probe", timedelta(minutes=1), lambda go_on: holds.probe()),
     Job("regained pages", timedelta(minutes=1), claims.release_all_regained),
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
     Job("prune queue", timedelta(days=1), _prune_queue),
-    Job("prune sessions", timedelta(days=1), _prune_sessions),
+    Job("prune", timedelta(hours=1), pruning.prune),  # what takes longer goes on in the next hour
 ]
 
 

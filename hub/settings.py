@@ -64,6 +64,9 @@ HUB_PORT = env.int("PORT", 8000)
 HUB_PROCESSES = env.int("HUB_PROCESSES", 1)
 HUB_THREADS = env.int("HUB_THREADS", 32)
 HUB_DEDUP_DAYS = env.int("HUB_DEDUP_DAYS", 30)
+HUB_RETENTION_DAYS = env.int("HUB_RETENTION_DAYS", 365)
+if not 1 <= HUB_RETENTION_DAYS <= 36_500:
+    raise ImproperlyConfigured("HUB_RETENTION_DAYS: give a number of days, 1 to 36500.")
 
 
 def _secret_key() -> str:

@@ -60,6 +60,8 @@ def _try(delivery: Delivery, deadline: float) -> None:
         found = _look_for(delivery, deadline)
         if delivery.outcome_unknown_since and not found and not delivery.has_settled():
             return delivery.wait_for_settling()
+        if delivery.report.erased_at and not found:
+            return delivery.end_erased()
         issue = found or _create(delivery, deadline)
     except github_api.Suspended as error:
         with transaction.atomic():

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from integrations import following, github_api
 from integrations.asking import DEADLINE
-from integrations.models import Installation, Integration, Webhook
+from integrations.models import Installation, Integration
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,6 @@ def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
 
 def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
     """Some of those that were not asked about for an hour; no more once GitHub gives no answer."""
-    Webhook.objects.forget_old()
     for installation in Installation.objects.to_be_asked_about(EVERY)[:BATCH]:
         if not go_on() or not _reconcile(installation):
             return

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 
 from integrations import retries
 from integrations.models import Delivery
+from integrations.models.delivery import ERASED
 from integrations.models.integration import PAUSED
 from integrations.tasks import forward_report_now
 from orgs.errors import ApiError
@@ -33,6 +34,8 @@ def obstacle(delivery: Delivery) -> str:
     """Why a member cannot have it tried again, in words; empty where they can."""
     if delivery.status == Delivery.Status.SENT:
         return "It has arrived already."
+    if delivery.report.erased_at and not delivery.outcome_unknown_since:
+        return ERASED
     if delivery.held_for == Delivery.Cause.OPERATOR:
         return "Whoever runs this Hub has stopped this delivery. Ask them why."
     if delivery.integration.paused_at:

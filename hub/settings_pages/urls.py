@@ -25,6 +25,7 @@ urlpatterns = [
     path("reports/<str:report_id>/", reports.report, name="report"),
     path("reports/<str:report_id>/raw", reports.raw, name="raw-report"),
     path("reports/<str:report_id>/try-again/", reports.try_again, name="try-again"),
+    path("reports/<str:report_id>/erase/", reports.erase, name="erase"),
     path("tokens/", settings_pages.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", settings_pages.revoke, name="revoke-token"),
     path("account/", account.account, name="account"),

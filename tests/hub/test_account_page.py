@@ -267,7 +267,7 @@ def test_the_export_has_invitations_tokens_and_earlier_challenges(client, acme, 
     assert value not in text
 
 
-def test_the_export_of_many_reports_costs_three_queries_a_batch(
+def test_the_export_of_many_reports_costs_four_queries_a_batch(
     client, acme, alice, django_assert_max_num_queries
 ):
     now = acme.created_at
