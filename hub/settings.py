@@ -165,7 +165,6 @@ TEMPLATES = [
 ]
 
 ROOT_URLCONF = "hub.urls"
-WSGI_APPLICATION = "hub.wsgi.application"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],

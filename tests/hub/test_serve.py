@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import requests
+from django.conf import settings
 
 from tests import build
 from tests.hub_process import ROOT, HubProcess
@@ -50,6 +51,27 @@ def test_odd_requests_get_a_json_answer(hub_process):
 
     assert {head: answer.split(b" ")[1] for head, answer in answers.items()} == cases
     assert all(b"application/json" in answer for answer in answers.values())
+
+
+def silent(port: int) -> socket.socket:
+    """A connection with a request that promises a body, and sends a byte of it."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    connection.sendall(
+        b"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
+    )
+    return connection
+
+
+def test_connections_that_send_nothing_more_hold_no_thread(hub_process):
+    connections = [silent(hub_process.port) for _ in range(2 * settings.HUB_THREADS)]
+
+    ready = requests.get(f"{hub_process.url}/readyz", timeout=8)
+    report = requests.post(f"{hub_process.url}/v1/reports", json=build.report(), timeout=8)
+
+    assert (ready.status_code, report.status_code) == (200, 201)
+    for connection in connections:
+        connection.close()
 
 
 def test_sigterm_ends_it(hub_process):

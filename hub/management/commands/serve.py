@@ -10,12 +10,15 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from granian import Granian
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 log = logging.getLogger(__name__)
 
 RESTART_AFTER = 5  # seconds
+HEADERS_PATIENCE = 10  # seconds, also for the next request of a connection
+CONNECTIONS = 8192  # at one time, for each process; more wait to be accepted
 
 
 class Command(BaseCommand):
@@ -35,12 +38,15 @@ class Command(BaseCommand):
             )
         _collect_static_files()
         server = Granian(
-            "hub.wsgi:application",
+            "hub.asgi:application",
             address=settings.HUB_HOST,
             port=settings.HUB_PORT,
-            interface=Interfaces.WSGI,
+            interface=Interfaces.ASGINL,
+            http=HTTPModes.http1,
+            http1_settings=HTTP1Settings(header_read_timeout=HEADERS_PATIENCE * 1000),
+            websockets=False,
+            backpressure=CONNECTIONS,
             workers=settings.HUB_PROCESSES,
-            blocking_threads=settings.HUB_THREADS,
             respawn_failed_workers=True,
             workers_kill_timeout=15,
             log_level=LogLevels.error,
