@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from io import SEEK_END, BytesIO
@@ -9,11 +10,14 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple
 
 from hub import errors
-from hub.server.asgi import Application, Headers, Send
+from hub.server import environ
+from hub.server.asgi import Application, Headers, Scope, Send
 from orgs.errors import ApiError
+from reports import cors
 
-IN_MEMORY = 1024 * 1024  # bytes of an answer; a longer one waits on disk
-PIECE = 64 * 1024  # bytes that are sent at once
+log = logging.getLogger(__name__)
+
+PIECE = 64 * 1024  # bytes that are sent at once; a longer answer waits on disk
 PATIENCE = 30  # seconds in which a client has to take one piece
 
 
@@ -23,10 +27,18 @@ class Answer(NamedTuple):
     body: IO[bytes]
 
 
-def of(application: Application, environ: dict[str, Any]) -> Answer:
-    """Have `application` (WSGI) answer, to its end: what fails midway has then not been sent."""
+def of(application: Application, scope: Scope, body: bytes) -> Answer:
+    """Have `application` answer, to its end: what fails midway has then not been sent."""
+    try:
+        return _made(application, environ.of(scope, body))
+    except BaseException:  # SystemExit, too, which would end the event loop
+        log.exception("A crash at %s", scope["path"])
+        return refusal(errors.InternalError(), scope["path"])
+
+
+def _made(application: Application, asked: dict[str, Any]) -> Answer:
     head: list[Any] = []
-    with closing(application(environ, lambda *args: head.extend(args))) as pieces:
+    with closing(application(asked, lambda *args: head.extend(args))) as pieces:
         body = _whole(pieces)
     status, headers = head[:2]
     return Answer(int(status[:3]), _encoded(headers), body)
@@ -34,7 +46,7 @@ def of(application: Application, environ: dict[str, Any]) -> Answer:
 
 def _whole(pieces: Iterable[bytes]) -> IO[bytes]:
     with ExitStack() as unless_whole:
-        body = unless_whole.enter_context(SpooledTemporaryFile(IN_MEMORY))
+        body = unless_whole.enter_context(SpooledTemporaryFile(PIECE))
         for piece in pieces:
             body.write(piece)
         unless_whole.pop_all()
@@ -44,6 +56,8 @@ def _whole(pieces: Iterable[bytes]) -> IO[bytes]:
 def refusal(error: ApiError, path: str) -> Answer:
     """An answer in the one shape of an error. What is left of the request is not read."""
     headers = {"Content-Type": "application/json", "Connection": "close", **error.headers}
+    if path.startswith("/v1/reports"):
+        headers |= cors.HEADERS
     body = json.dumps(errors.body_of(error)).encode()
     return Answer(error.status_code, _encoded(headers.items()), BytesIO(body))
 

@@ -9,8 +9,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 
-from hub.errors import InternalError
-from hub.server import answers, environ
+from hub.server import answers
 from hub.server.answers import Answer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies, Busy
@@ -34,10 +33,8 @@ class Bridge:
         try:
             answer = await self._answer(scope, receive)
         except ApiError as error:
+            log.warning("Refused at %s: %s", scope["path"], error.default_code)
             answer = answers.refusal(error, scope["path"])
-        except Exception:
-            log.exception("A crash at %s", scope["path"])
-            answer = answers.refusal(InternalError(), scope["path"])
         await answers.send(answer, send)
 
     async def _answer(self, scope: Scope, receive: Receive) -> Answer:
@@ -49,7 +46,7 @@ class Bridge:
             self._room -= 1
             try:
                 return await asyncio.get_running_loop().run_in_executor(
-                    self._threads, answers.of, self._application, environ.of(scope, body)
+                    self._threads, answers.of, self._application, scope, body
                 )
             finally:
                 self._room += 1
