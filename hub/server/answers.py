@@ -9,7 +9,7 @@ from io import SEEK_END, BytesIO
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple
 
-from hub import errors
+from hub import errors, health
 from hub.server import environ
 from hub.server.asgi import Application, Headers, Scope, Send
 from orgs.errors import ApiError
@@ -63,7 +63,7 @@ def refusal(error: ApiError, path: str) -> Answer:
 
 
 def alive() -> Answer:
-    return Answer(200, [(b"content-type", b"text/plain")], BytesIO(b"ok\n"))
+    return Answer(200, [(b"content-type", b"text/plain")], BytesIO(health.ALIVE.encode()))
 
 
 async def send(answer: Answer, send: Send) -> None:
