@@ -170,6 +170,7 @@ TEMPLATES = [
 ]
 
 ROOT_URLCONF = "hub.urls"
+WSGI_APPLICATION = "hub.wsgi.application"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
