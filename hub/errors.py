@@ -85,10 +85,10 @@ def handle(exc: Exception, context: dict) -> Response:
     headers = getattr(error, "headers", {})
     if isinstance(error, exceptions.MethodNotAllowed):
         headers = {"Allow": ", ".join(context["view"].allowed_methods)}
-    return Response(_body(error), status=error.status_code, headers=headers)
+    return Response(body_of(error), status=error.status_code, headers=headers)
 
 
-def _body(error: exceptions.APIException) -> dict:
+def body_of(error: exceptions.APIException) -> dict:
     return {
         "error": error.get_codes(),
         "message": str(error.detail),
@@ -175,7 +175,7 @@ def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
     headers = {**error.headers, "Cache-Control": "no-store"}
     answer: dict[str, Any] = {"status": error.status_code, "headers": headers}
     if request.path.split("/")[1] == "v1":
-        return JsonResponse(_body(error), **answer)
+        return JsonResponse(body_of(error), **answer)
     if "text/html" in request.headers.get("Accept", ""):
         return HttpResponse(_page(request, error), **answer)
     return HttpResponse(f"{error.detail}\n", content_type="text/plain", **answer)

@@ -139,7 +139,11 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "orgs.User"
 
-ALLOWED_HOSTS = [urlsplit(HUB_BASE_URL).hostname or "localhost", "localhost", "127.0.0.1", "[::1]"]
+LOOPBACK = ["localhost", "127.0.0.1", "::1"]
+_host = urlsplit(HUB_BASE_URL).hostname or "localhost"
+ALLOWED_HOSTS = [
+    f"[{name}]" if ":" in name else name for name in (LOOPBACK if _host in LOOPBACK else [_host])
+]
 
 INSTALLED_APPS = [
     "hub.apps.OperatorsConfig",
@@ -169,6 +173,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "hub.health.answer_probes",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -279,7 +284,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "hub.logs.JSONLines"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "filters": {"strangers": {"()": "hub.logs.StrangersMistakes"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "json",
+            "filters": ["strangers"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {"django_tasks": {"level": "WARNING"}},
 }

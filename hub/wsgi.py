@@ -1,4 +1,4 @@
-"""The WSGI application that `manage.py serve` runs."""
+"""The WSGI application: Django, with all that it imports."""
 
 import os
 

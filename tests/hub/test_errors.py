@@ -79,8 +79,9 @@ def test_a_page_without_its_migrations_says_so(caplog):
     assert "run `manage.py migrate`" in caplog.text
 
 
-def test_a_foreign_host_is_refused_as_json(client):
-    answer = client.get("/v1/reports", headers={"Host": "evil.example"})
+@pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "hub.example,evil"])
+def test_a_foreign_host_is_refused_as_json(client, host):
+    answer = client.get("/v1/reports", headers={"Host": host})
 
     assert answer.status_code == 400
     assert answer.json()["error"] == "bad_request"

@@ -39,6 +39,12 @@ def test_a_hub_that_is_ready_is_asked_cheaply(client):
     assert len(queries) == 1
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("probe", ["/healthz", "/readyz"])
+def test_a_probe_may_call_by_any_name(client, probe):
+    assert client.get(probe, headers={"Host": "10.1.2.3:8000"}).status_code == 200
+
+
 def test_a_hub_without_its_database_lives_but_is_not_ready(client, monkeypatch):
     def away(*args, **kwargs):
         raise OperationalError("gone")
