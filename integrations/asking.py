@@ -28,8 +28,13 @@ def github(organization: Organization) -> Iterator[float]:
     for what the block does not catch itself.
     """
     rates.check(settings.HUB_ASKING_RATE, "github", organization.pk)
-    connection.close()
     try:
-        yield time.monotonic() + DEADLINE
+        yield deadline()
     except github_api.GitHubError as error:
         raise CodeHostUnavailable(f"{error} Nothing was saved; try again in a moment.") from error
+
+
+def deadline(seconds: int = DEADLINE) -> float:
+    """The end (in `time.monotonic`) of what is asked from now on; no database connection is held meanwhile."""
+    connection.close()
+    return time.monotonic() + seconds

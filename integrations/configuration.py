@@ -57,7 +57,7 @@ def configure(
         integration = _unchanged(integration, member)
         integration.repository_id = facts.id
         integration.issue_template = template
-        _goes_on(integration, facts)
+        _goes_on(integration, facts, member)
         sites.lapse_unpublished(integration.organization, facts.full_name)
     return integration
 
@@ -75,7 +75,7 @@ def try_again(member: Membership) -> Integration:
         integration = _unchanged(known, member)
         if integration.repository_id != facts.id:
             raise NotInstalled("The repository was changed meanwhile. Look at the page again.")
-        _goes_on(integration, facts)
+        _goes_on(integration, facts, member)
     return integration
 
 
@@ -91,8 +91,11 @@ def leave_repository(integration: Integration, reason: str) -> None:
     integration.repository_id = None
     integration.repo_owner = integration.repo_name = integration.problem = ""
     integration.probe_at = None
+    integration.forget_rights()
     integration.save()
     integration.deliveries.hold(Delivery.Cause.INTEGRATION, reason)
+    without_right = integration.deliveries.held(Delivery.Cause.RIGHTS)
+    without_right.update(held_for=Delivery.Cause.INTEGRATION, reason=reason)
     sites.lapse_unpublished(integration.organization, "")
 
 
@@ -197,11 +200,17 @@ def _unchanged(checked: Integration, member: Membership) -> Integration:
     return integration
 
 
-def _goes_on(integration: Integration, facts: github_api.RepositoryFacts) -> None:
-    """GitHub has said that all is well: what was held goes on, and what it publishes is claimed again."""
+def _goes_on(
+    integration: Integration, facts: github_api.RepositoryFacts, member: Membership
+) -> None:
+    """GitHub has said that all is well, and that the member has push right.
+
+    What was held goes on, and what the repository publishes is claimed again.
+    """
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.repository_private = facts.is_private
     integration.problem, integration.probe_at = "", None
     integration.save()
+    holds.rights_are_of(integration, member.github_id)
     integration.deliveries.release(Delivery.Cause.INTEGRATION)
     sites.revive_published(integration.organization, facts.full_name)

@@ -144,7 +144,7 @@ def resume(request: MemberRequest) -> HttpResponse:
     if mine := integration_of(request.membership.organization):
         count = holds.end_pause(mine)
         waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
-        if mine.problem:
+        if mine.problem or mine.rights_lost_at:
             messages.warning(request, "The pause is over, but something else is in the way.")
         else:
             messages.success(request, f"Reports are sent again.{waiting}")
