@@ -50,7 +50,12 @@ class OptOutBody(Body):
 
 
 class Install(MaintainerView):
-    """`GET /v1/integrations/github/install`: where to install the app, for the next ten minutes."""
+    """`GET /v1/integrations/github/install`: where to install the app, for the next ten minutes.
+
+    It makes a state, so it reads nothing.
+    """
+
+    reading = ()
 
     def get(self, request: Request) -> Response:
         return Response(installation.begin(self.membership)._asdict())
@@ -126,7 +131,7 @@ class GitHubIntegration(MaintainerView):
         return Response(shapes.integration(integration))
 
     def delete(self, request: Request) -> Response:
-        configuration.forget(self.organization)
+        configuration.disconnect(self.membership)
         return Response(status=204)
 
 
@@ -142,13 +147,16 @@ class OneSite(MaintainerView):
     """`/v1/orgs/me/sites/<id>`: give the claim up, or opt out with it."""
 
     def delete(self, request: Request, site_id: str) -> Response:
-        sites.release_site(self._find(site_id))
+        sites.give_up(self._find(site_id), by=self.membership)
         return Response(status=204)
 
     def patch(self, request: Request, site_id: str) -> Response:
         opted_out = read(OptOutBody, request).opted_out
         site = self._find(site_id)
-        site.opt_out(opted_out)
+        try:
+            sites.opt_out(site, opted_out, by=self.membership)
+        except Site.DoesNotExist:  # somebody gave it up at this moment
+            raise Http404 from None
         return Response(shapes.site(site))
 
     def _find(self, site_id: str) -> Site:

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from integrations import asking, github_api, holds, sites
+from integrations import asking, github_api, holds, rights, sites
 from integrations.github_api import Person
 from integrations.issue_text import (
     DEFAULT_TEMPLATE,
@@ -12,6 +12,7 @@ from integrations.issue_text import (
     unknown_placeholder,
 )
 from integrations.models import Delivery, Integration
+from orgs import members
 from orgs.errors import ApiError
 from orgs.models import Membership, Organization
 
@@ -79,6 +80,23 @@ def try_again(member: Membership) -> Integration:
     return integration
 
 
+def disconnect(member: Membership) -> None:
+    """Let an owner end the integration.
+
+    Raises `members.NotAnOwner`, or as `rights.require_to_let_go` does; then nothing is saved.
+    """
+    require_to_disconnect(member)
+    with transaction.atomic():
+        members.require_owner(member)  # GitHub may have taken its time
+        forget(member.organization)
+
+
+def require_to_disconnect(member: Membership) -> None:
+    """Raises as `disconnect` does where the member may not do that."""
+    members.require_owner(member)
+    rights.require_to_let_go(member)
+
+
 def forget(organization: Organization) -> None:
     """Forget the repository: what waits is held, and the sites that it publishes lapse."""
     with transaction.atomic():
@@ -102,7 +120,7 @@ def leave_repository(integration: Integration, reason: str) -> None:
 def repositories(member: Membership, *, page: int) -> github_api.Page:
     """One page of the repositories that the member may choose from. Errors as `configure`."""
     integration = _integration(member.organization)
-    with asking.github(member.organization) as deadline:
+    with asking.github(member.organization, through=integration.installation) as deadline:
         try:
             return github_api.pushable(
                 integration.installation.github_id,
@@ -152,7 +170,7 @@ def _writable(
     """What GitHub says of the repository, if all of it is well."""
     installation_id = integration.installation.github_id
     person = Person(member.github_id, member.login)
-    with asking.github(member.organization) as deadline:
+    with asking.github(member.organization, through=integration.installation) as deadline:
         installation = github_api.installation(installation_id, deadline=deadline)
         if installation is None or installation.is_suspended:
             raise _not_installed(integration)

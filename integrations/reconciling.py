@@ -9,7 +9,7 @@ from typing import cast
 from django.db import transaction
 
 from integrations import following, github_api, rights
-from integrations.asking import deadline
+from integrations.asking import DEADLINE, deadline
 from integrations.models import Installation, Integration, Webhook
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ def _reconcile(installation: Installation) -> bool:
 
 
 def _ask_about(installation: Installation) -> bool:
-    facts = github_api.installation(installation.github_id, deadline=deadline())
+    facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
     with transaction.atomic():
         following.installation_is(installation, facts)
     if facts is None or facts.is_suspended:
@@ -69,7 +69,7 @@ def _reconcile_repository(
     """The repository, where the installation reaches it."""
     asked_about = cast(int, integration.repository_id)
     reached = github_api.reached(
-        integration.installation.github_id, asked_about, deadline=deadline()
+        integration.installation.github_id, asked_about, deadline=deadline(DEADLINE)
     )
     with transaction.atomic():
         unmoved = Integration.objects.select_for_update().filter(repository_id=asked_about)

@@ -5,13 +5,15 @@ logins alone. That it could not be asked is an exception, and held against nobod
 """
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
-from integrations import github_api, holds
-from integrations.asking import deadline
+from integrations import asking, github_api, holds
 from integrations.github_api import Person, Reached
 from integrations.models import Integration
+from orgs.errors import ApiError
 from orgs.models import Membership
 
 MOST = 100  # members of an organization that are asked about
@@ -19,13 +21,18 @@ TOGETHER = 10  # of them, where the first has no push right
 LONGEST_LOOK = 30  # seconds, at one integration
 
 
+class NoPushRight(ApiError):
+    status_code = 403
+    default_code = "no_push_right"
+
+
 def look(integration: Integration, reached: Reached) -> None:
     """Ask for a member with push right; write down whose it is, or that it is nobody's.
 
     Raises `github_api.GitHubError` where GitHub could not be asked; then nothing is written.
     """
-    members = people(integration)
-    found = somebody(members, reached, deadline=deadline(LONGEST_LOOK))
+    members = people(integration.organization_id)
+    found = somebody(members, reached, deadline=asking.deadline(LONGEST_LOOK))
     with transaction.atomic():
         unmoved = Integration.objects.select_for_update().filter(
             repository_id=reached.repository.id
@@ -40,12 +47,56 @@ def look(integration: Integration, reached: Reached) -> None:
             holds.rights_are_nobodys(now)
 
 
-def people(integration: Integration) -> list[Person]:
-    """The members of its organization: who had push right last comes first, then the owners."""
-    members = Membership.objects.filter(organization=integration.organization_id)
-    columns = members.order_by("-role", "pk").values_list("github_id", "login")
-    found = [Person(*each) for each in columns]
-    return sorted(found, key=lambda each: each.github_id != integration.rights_of)[:MOST]
+def require(member: Membership) -> None:
+    """Ask whether the member may push to the organization's repository now.
+
+    Where there is none, or the app does not reach it, nobody could prove anything, and it is not
+    asked for. Raises `NoPushRight`, or as `asking.github` does.
+    """
+    _require(member, or_nobody=False)
+
+
+def require_to_let_go(member: Membership) -> None:
+    """The same before something ends, which may also be ended where no member has the right."""
+    _require(member, or_nobody=True)
+
+
+def _require(member: Membership, *, or_nobody: bool) -> None:
+    configured = Integration.objects.configured().select_related("installation")
+    integration = configured.filter(organization=member.organization_id).first()
+    if integration is None:
+        return
+    asked_about = [Person(member.github_id, member.login)]
+    if or_nobody:
+        asked_about += people(member.organization_id)
+    with asking.github(member.organization, through=integration.installation) as deadline:
+        reached = reach(integration, deadline=deadline)
+        found = somebody(asked_about, reached, deadline=deadline) if reached else None
+    if reached is None or (found is None and or_nobody):
+        return
+    if found is None or found.github_id != member.github_id:
+        raise NoPushRight(
+            f"You have no push right in {integration.repository} at GitHub. Ask a member who has."
+        )
+
+
+def reach(integration: Integration, *, deadline: float) -> Reached | None:
+    """Its repository; None where the app is suspended, uninstalled, or was not given it any more."""
+    asked_about = cast(int, integration.repository_id)
+    try:
+        return github_api.reached(
+            integration.installation.github_id, asked_about, deadline=deadline
+        )
+    except github_api.Suspended:
+        return None
+
+
+def people(organization_id: str) -> list[Person]:
+    """Its members, at most `MOST`: who had push right last comes first, then the owners."""
+    seen = Integration.objects.filter(organization=organization_id, rights_of=OuterRef("github_id"))
+    members = Membership.objects.filter(organization=organization_id)
+    in_turn = members.order_by(Exists(seen).desc(), "-role", "pk")
+    return [Person(*each) for each in in_turn.values_list("github_id", "login")[:MOST]]
 
 
 def somebody(people: Sequence[Person], reached: Reached, *, deadline: float) -> Person | None:

@@ -81,6 +81,7 @@ def integration(request: MemberRequest) -> HttpResponse:
     context = {
         "form": form,
         "integration": mine,
+        "is_owner": request.membership.is_owner,
         "next": next_task(request.membership.organization),
         "other_page": _offer_repositories(request, form),
         **_preview(request, form),
@@ -158,8 +159,12 @@ def disconnect(request: MemberRequest) -> HttpResponse:
     if mine is None or mine.repository_id is None:
         return redirect(PAGE)
     if request.method == "POST":
-        configuration.forget(request.membership.organization)
-        messages.success(request, f"{mine.repository} gets no issues any more.")
+        try:
+            configuration.disconnect(request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+        else:
+            messages.success(request, f"{mine.repository} gets no issues any more.")
         return redirect(PAGE)
     return render(request, "hub/disconnect.html", {"integration": mine})
 
