@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from integrations import configuration, installation, shapes, sites, test_report
+from integrations import configuration, installation, shapes, sites, taking_over, test_report
 from integrations.models import Delivery, Integration
 from orgs.api import MaintainerView
 from orgs.errors import ApiError
@@ -139,7 +139,7 @@ class Sites(MaintainerView):
     """`POST /v1/orgs/me/sites`: claim a site. 200 where it is the organization's already."""
 
     def post(self, request: Request) -> Response:
-        site, is_new = sites.claim_site(self.organization, read(SiteBody, request).url)
+        site, is_new = taking_over.claim_site(self.membership, read(SiteBody, request).url)
         return Response(shapes.site(site), status=201 if is_new else 200)
 
 

@@ -74,7 +74,7 @@ def takes_issues_again(integration: Integration) -> None:
     """As far as is known: what was held goes on, and its sites are claimed again, if any was."""
     if integration.problem:
         holds.unblock(integration)
-    if integration.is_on_its_account():
+    if integration.is_on_its_account() and not integration.rights_absences:
         sites.revive_published(integration.organization, integration.repository)
 
 

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.overview import integration_of, next_task
-from integrations import sites
+from integrations import sites, taking_over
 from orgs import claims as domain_claims
 from orgs import hosts, verification
 from orgs.errors import ApiError
@@ -138,7 +138,7 @@ def _claimed(member: Membership, address: str) -> Domain | Site:
     host = _host(url)
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
     if host and (host == pages or hosts.is_user_site(host, pages_host=pages)):
-        return sites.claim_site(member.organization, url)[0]
+        return taking_over.claim_site(member, url)[0]
     return domain_claims.claim_domain(member.organization, host or address)[0]
 
 
