@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q
 from integrations.models import Delivery, Installation, Integration
 from integrations.models.integration import NO_RIGHTS, PAUSED, IntegrationQuerySet
 from orgs import clock
+from orgs.models.domain import GRACE
 
 PROBE_EVERY = timedelta(hours=1)
 NO_REPOSITORY = "No repository is chosen. Choose one to go on."
@@ -61,7 +62,8 @@ def rights_are_nobodys(integration: Integration) -> None:
         integration.deliveries.hold(Delivery.Cause.RIGHTS, NO_RIGHTS)
         integration.organization.tell(
             f"No member of your organization has push right in {integration.repository} any more, "
-            "so nothing is sent there. It goes on when a member who has it presses Try again."
+            "so nothing is sent there. It goes on when a member who has it presses Try again. After "
+            f"{GRACE.days} days the sites that it publishes are not claimed any more."
         )
 
 

@@ -82,9 +82,11 @@ def _reconcile_repository(
 
 
 def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:
-    """Whether GitHub answered; one that it does not answer about keeps no other waiting."""
+    """Whether GitHub answered. One that it does not answer about keeps no other waiting."""
     try:
         rights.look(integration, reached)
+        if integration.rights_lost_at:
+            following.rights_stay_lost(integration)
     except github_api.Limited:
         raise
     except github_api.GitHubError as error:

@@ -116,15 +116,20 @@ def opt_out(site: Site, out: bool, *, by: Membership) -> None:
         site.opt_out(out)
 
 
-def lapse_unpublished(organization: Organization, repository: str) -> int:
+UNPUBLISHED = "is not published by your repository any more"
+
+
+def lapse_unpublished(
+    organization: Organization, repository: str, *, why: str = UNPUBLISHED
+) -> int:
     """Let the claims lapse that `repository` (owner/name, or empty) does not publish; how many."""
     live = Site.objects.live().filter(organization=organization)
     lost = list(live.exclude(repository__iexact=repository))
     Site.objects.filter(pk__in=[site.pk for site in lost]).update(lapsed_at=clock.now())
     for site in lost:
         organization.tell(
-            f"{site.url} is not published by your repository any more, so reports about it no "
-            "longer come to you. Claim it again when it is."
+            f"{site.url} {why}, so reports about it no longer come to you. Claim it again when "
+            "that has changed."
         )
     if lost:
         claims.hold_lost(organization)

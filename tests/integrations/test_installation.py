@@ -388,3 +388,20 @@ def test_after_a_new_installation_on_the_same_account_the_repository_stays(alice
     assert (body["status"], body["repo_name"]) == ("configured", "docs")
     now = Integration.objects.get().installation
     assert now.github_id == build.installed(code_host).id
+
+
+def test_a_member_who_is_no_owner_moves_nothing_to_another_account(acme, code_host):
+    build.integration(acme, code_host)
+    code_host.add_organization("initech")
+    code_host.add_member("initech", "bob", role="admin")
+    code_host.add_repository("initech", "manual")
+    theirs = code_host.add_installation("initech")
+    user = build.member(acme, "bob", role="member", github_id=code_host.account("bob").id)
+    begun = begin(build.api(build.token(user)))
+
+    status, answer = come_back(
+        state=begun["state"], code=code_of(code_host, "bob"), installation_id=theirs.id
+    )
+
+    assert (status, answer["error"]) == (403, "not_an_owner")
+    assert Integration.objects.get().repository == "acme/docs"

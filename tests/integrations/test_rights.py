@@ -4,9 +4,11 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from integrations import configuration, holds
+from integrations import configuration, holds, sites
 from integrations.models import Delivery, Installation, Integration
 from integrations.reconciling import reconcile_due
+from orgs.models import Membership, Site
+from orgs.ownership import owner_of
 from tests import build
 from tests.integrations.world import delivery, integration
 
@@ -273,3 +275,155 @@ def test_a_lost_right_is_shown_from_the_first_look_on(alice, code_host, clock, c
     assert all("If it stays so for a day, nothing is sent" in each for each in pages)
     assert "Nothing is being sent" in stopped
     assert "You have no push right in acme/docs." in refused
+
+
+URL = "https://acme.github.io/docs/"
+
+
+def caller(member: Membership) -> Client:
+    return build.api(build.token(member.user))
+
+
+def opt_out(client: Client, site: Site, value: bool = True):
+    path = f"/v1/orgs/me/sites/{site.pk}"
+    return client.patch(path, {"opted_out": value}, content_type="application/json")
+
+
+@pytest.fixture
+def site(alice) -> Site:
+    return sites.claim_site(alice.organization, URL)[0]
+
+
+def leaves(code_host) -> None:
+    code_host.remove_member("acme", "alice")
+
+
+def is_away(code_host) -> None:
+    code_host.fail("500", method="GET", path=PERMISSION, times=3)
+
+
+@pytest.mark.parametrize(
+    ("happens", "error"),
+    [(leaves, (403, "no_push_right")), (is_away, (502, "code_host_unavailable"))],
+)
+def test_who_may_not_push_any_more_ends_nothing_for_those_who_may(
+    alice, site, code_host, client, happens, error
+):
+    build.member(alice.organization, "bob", github_id=code_host.account("bob").id)
+    code_host.grant("bob", "acme/docs", "push")
+    happens(code_host)
+    api = caller(alice)
+    client.force_login(alice.user)
+
+    answers = [
+        opt_out(api, site),
+        api.delete(f"/v1/orgs/me/sites/{site.pk}"),
+        api.delete("/v1/orgs/me/integrations/github"),
+    ]
+    if happens is leaves:
+        page = client.post(f"/settings/claims/{site.pk}/opt-out/", {"opted_out": "1"}, follow=True)
+        assert "You have no push right in acme/docs" in page.content.decode()
+
+    assert {(each.status_code, each.json()["error"]) for each in answers} == {error}
+    assert Site.objects.live().get().opted_out_at is None
+    assert integration().repository == "acme/docs"
+    assert build.send(Client(), build.report(f"{URL}install")).status_code == 201
+
+
+def test_nobody_has_to_keep_what_no_member_may_end(alice, site, code_host):
+    leaves(code_host)
+    api = caller(alice)
+
+    refused = opt_out(api, site)  # that would keep reports from whose site it is
+    given_up = api.delete(f"/v1/orgs/me/sites/{site.pk}")
+    disconnected = api.delete("/v1/orgs/me/integrations/github")
+
+    assert refused.json()["error"] == "no_push_right"
+    assert (given_up.status_code, disconnected.status_code) == (204, 204)
+
+
+def gone(code_host) -> None:
+    code_host.delete_repository("acme/docs")
+
+
+def uninstalled(code_host) -> None:
+    code_host.uninstall(build.installed(code_host))
+
+
+@pytest.mark.parametrize("happens", [gone, uninstalled])
+def test_what_the_app_does_not_reach_any_more_can_be_given_up(alice, site, code_host, happens):
+    happens(code_host)
+    api = caller(alice)
+
+    assert api.delete(f"/v1/orgs/me/sites/{site.pk}").status_code == 204
+    assert api.delete("/v1/orgs/me/integrations/github").status_code == 204
+
+
+def test_a_domain_is_proved_by_its_record_alone(alice, code_host):
+    leaves(code_host)
+
+    assert caller(alice).delete("/v1/orgs/me/domains/docs.acme.com").status_code == 204
+    assert not code_host.requests
+
+
+def test_a_member_is_offered_nothing_that_an_owner_has_to_do(alice, site, code_host, client):
+    bob = build.member(
+        alice.organization, "bob", role="member", github_id=code_host.account("bob").id
+    )
+    code_host.grant("bob", "acme/docs", "push")
+    client.force_login(bob)
+    domain = alice.organization.domains.get()
+    claims = [f"/settings/claims/{each.pk}/" for each in (site, domain)]
+
+    pages = [client.get(each).content.decode() for each in [*claims, "/settings/integration/"]]
+    refusals = [
+        client.post(address, {"opted_out": "1"}, follow=True).content.decode()
+        for each in claims
+        for address in (f"{each}opt-out/", f"{each}delete/")
+    ]
+    refusals += [client.post("/settings/integration/disconnect/", follow=True).content.decode()]
+
+    assert not any("Opt out</button>" in each or "Disconnect …" in each for each in pages)
+    assert not any("Give up this claim …" in each for each in pages)
+    assert all("Only an owner may do that." in each for each in refusals)
+    assert Site.objects.live().get().opted_out_at is None
+    assert alice.organization.domains.get().opted_out_at is None
+    assert integration().repository == "acme/docs"
+
+
+def test_github_is_left_alone_by_people_too(alice, site, code_host):
+    code_host.fail("403_retry_after", method="GET", path=PERMISSION, value=600)
+    first = opt_out(caller(alice), site)
+    asked = len(code_host.requests)
+
+    second = opt_out(caller(alice), site)
+
+    assert (first.status_code, second.status_code) == (502, 502)
+    assert "asked the Hub not to call" in second.json()["message"]
+    assert len(code_host.requests) == asked
+
+
+def test_where_rights_are_lost_no_site_is_claimed(alice, code_host, clock):
+    leaves(code_host)
+    hours_pass(clock, *A_DAY)
+
+    with pytest.raises(sites.NotConfigured, match="No member of your organization"):
+        sites.claim_site(alice.organization, URL)
+
+
+def test_what_nobody_may_push_to_for_a_week_more_proves_no_site_until_somebody_may(
+    alice, site, code_host, clock
+):
+    leaves(code_host)
+    hours_pass(clock, *A_DAY, 6 * 24)
+    in_time = owner_of(URL)
+    hours_pass(clock, 25)
+    after_it = owner_of(URL)
+    code_host.add_member("acme", "alice", role="admin")
+    hours_pass(clock, 1, 1)
+
+    assert (in_time, after_it) == (alice.organization, None)
+    assert owner_of(URL) == alice.organization
+    told = [each.text for each in alice.organization.notices.all()]
+    assert "After 7 days the sites that it publishes are not claimed any more" in told[1]
+    assert "no member of yours has had push right for more than 7 days" in told[0]
