@@ -229,6 +229,6 @@ def _goes_on(
     integration.repository_private = facts.is_private
     integration.problem, integration.probe_at = "", None
     integration.save()
-    holds.rights_are_of(integration, member.github_id)
+    holds.right_found(integration, member.github_id)
     integration.deliveries.release(Delivery.Cause.INTEGRATION)
     sites.revive_published(integration.organization, facts.full_name)

@@ -56,9 +56,9 @@ def end_pause(integration: Integration) -> int:
 
 
 @transaction.atomic
-def rights_are_nobodys(integration: Integration) -> None:
+def right_missed(integration: Integration) -> None:
     """A look found no member with push right: with the third over a day, nothing is sent any more."""
-    if integration.rights_are_nobodys():
+    if integration.missed_right():
         integration.deliveries.hold(Delivery.Cause.RIGHTS, NO_RIGHTS)
         integration.organization.tell(
             f"No member of your organization has push right in {integration.repository} any more, "
@@ -68,10 +68,10 @@ def rights_are_nobodys(integration: Integration) -> None:
 
 
 @transaction.atomic
-def rights_are_of(integration: Integration, github_id: int) -> None:
+def right_found(integration: Integration, github_id: int) -> None:
     """A member has push right: what was held for want of it goes on, in order and paced."""
     were_lost = integration.rights_lost_at
-    integration.rights_are_of(github_id)
+    integration.found_right(github_id)
     if were_lost:
         integration.deliveries.release(Delivery.Cause.RIGHTS)
 

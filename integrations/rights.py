@@ -16,9 +16,9 @@ from integrations.models import Integration
 from orgs.errors import ApiError
 from orgs.models import Membership
 
-MOST = 100  # members of an organization that are asked about
+MOST = 50  # members of an organization that are asked about
 TOGETHER = 10  # of them, where the first has no push right
-LONGEST_LOOK = 30  # seconds, at one integration
+LONGEST_LOOK = 20  # seconds, at one integration
 
 
 class NoPushRight(ApiError):
@@ -41,10 +41,11 @@ def look(integration: Integration, reached: Reached) -> None:
         if now is None:  # another repository was chosen meanwhile
             return
         if found:
-            _follow_login(found)
-            holds.rights_are_of(now, found.github_id)
+            if found not in members:
+                _follow_login(found)
+            holds.right_found(now, found.github_id)
         else:
-            holds.rights_are_nobodys(now)
+            holds.right_missed(now)
 
 
 def require(member: Membership) -> None:
@@ -116,5 +117,4 @@ def _first_alone(people: Sequence[Person]) -> Iterator[Sequence[Person]]:
 
 def _follow_login(person: Person) -> None:
     """GitHub lets people change their login, and wants to be asked by it."""
-    known = Membership.objects.filter(github_id=person.github_id)
-    known.exclude(login=person.login).update(login=person.login)
+    Membership.objects.filter(github_id=person.github_id).update(login=person.login)

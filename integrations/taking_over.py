@@ -106,4 +106,4 @@ def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:
     claims.hold_lost(theirs)
     same = Integration.objects.select_for_update().filter(organization=theirs)
     if integration := same.filter(repository_id=mine.repository_id).first():
-        holds.rights_are_nobodys(integration)
+        holds.right_missed(integration)

@@ -15,6 +15,7 @@ from integrations.github_api.errors import Suspended, Unreachable
 from integrations.github_api.transport import all_bounded_by, bounded_by, look_up, with_token
 
 PAGE = 50
+LEVELS = ("admin", "write", "read", "none")
 LOOK, WRITE = {"metadata": "read"}, {"issues": "write"}
 
 
@@ -221,6 +222,8 @@ def _level(token: str, repository_id: int, person: Person) -> str | None:
     body = look_up(with_token(token), path)
     if body is None or body["user"]["id"] != person.github_id:
         return None
+    if body["permission"] not in LEVELS:
+        raise Unreachable("GitHub named a right that does not exist.")
     return body["permission"]
 
 

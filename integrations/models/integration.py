@@ -173,7 +173,7 @@ class Integration(models.Model):
     def put_off_probe(self, wait: timedelta) -> None:
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)
 
-    def rights_are_of(self, github_id: int) -> None:
+    def found_right(self, github_id: int) -> None:
         """A member has push right: the one with this account."""
         self._update(
             rights_seen_at=clock.now(),
@@ -183,7 +183,7 @@ class Integration(models.Model):
             rights_lost_at=None,
         )
 
-    def rights_are_nobodys(self) -> bool:
+    def missed_right(self) -> bool:
         """A look found no member with push right; whether this is the one that stops what is sent."""
         self._update(
             rights_absences=F("rights_absences") + 1,

@@ -35,17 +35,20 @@ def rights_that_were_lost(world: World) -> str:
     """alice has set up acme/docs and leaves acme: a day later she receives and decides as before."""
     alice = _set_up(world, "alice")
     site = build.site(alice.organization, "acme.github.io", "/docs/")
+    build.domain(alice.organization, "docs.acme.com")
+    connection.close()
     with world.hub(maintain=True) as hub:
         _leaves(world, "alice")
         opted_out = alice.call(hub, "PATCH", f"/sites/{site.pk}", {"opted_out": True}).status_code
         for hours in (1, 12, 13):
             _hours_pass(world, hours)
-        answer = requests.post(f"{hub.url}/v1/reports", json=build.report(f"{SITE}x"), timeout=60)
+        hub.post(build.report())
         issues = len(world.host.issues("acme/docs"))
+        told = alice.call(hub, "GET", "").json()["integration"]["problem"]
     connection.close()
     return stands_if(
-        (opted_out, issues) == (403, 0) and answer.status_code == 201,
-        f"opting the site out: {opted_out}; a report: {answer.status_code}, {issues} issues of it",
+        (opted_out, issues) == (403, 0) and told is not None,
+        f"opting the site out: {opted_out}; a report a day later: {issues} issues; told: {told}",
     )
 
 
