@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from integrations import retries
 from integrations.models import Delivery
 from integrations.models.delivery import ERASED
-from integrations.models.integration import PAUSED
+from integrations.models.integration import NO_RIGHTS, PAUSED
 from integrations.tasks import forward_report_now
 from orgs.errors import ApiError
 
@@ -40,6 +40,8 @@ def obstacle(delivery: Delivery) -> str:
         return "Whoever runs this Hub has stopped this delivery. Ask them why."
     if delivery.integration.paused_at:
         return PAUSED
+    if delivery.integration.rights_lost_at:
+        return NO_RIGHTS
     if delivery.integration.repository_id is None and not delivery.outcome_unknown_since:
         return "No repository is chosen. Choose one first."
     return ""

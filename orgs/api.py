@@ -1,5 +1,7 @@
 """What every call of the maintainer's interface has in common: a bearer token, its scope, an organization."""
 
+from collections.abc import Collection
+
 from allauth.idp.oidc.models import Token
 from django.conf import settings
 from rest_framework.authentication import BaseAuthentication
@@ -65,16 +67,17 @@ class MaintainerView(APIView):
     """A call of the maintainer's interface.
 
     Has `self.membership` of the caller and `self.organization`, its only one, before the method
-    runs. Reading needs the scope `orgs:read`, everything else `orgs:write`.
+    runs. The methods in `reading` need the scope `orgs:read`, all others `orgs:write`.
     """
 
     authentication_classes = [BearerToken]
+    reading: Collection[str] = SAFE_METHODS
     membership: Membership
     organization: Organization
 
     def initial(self, request: Request, *args, **kwargs) -> None:
         super().initial(request, *args, **kwargs)
-        _check_scope(request)
+        _check_scope(request, tokens.READ if request.method in self.reading else tokens.WRITE)
         self.membership = _membership(request)
         self.organization = self.membership.organization
 
@@ -92,8 +95,7 @@ def _membership(request: Request) -> Membership:
         raise NoOrganization from None
 
 
-def _check_scope(request: Request) -> None:
-    scope = tokens.READ if request.method in SAFE_METHODS else tokens.WRITE
+def _check_scope(request: Request, scope: str) -> None:
     if scope not in request.auth.get_scopes():  # type: ignore[union-attr]
         challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
         raise InsufficientScope(

@@ -7,7 +7,7 @@ from django.db import models, transaction
 from django.db.models import Case, Exists, ExpressionWrapper, F, Q, Subquery, When, Window
 from django.db.models.functions import Coalesce, RowNumber
 
-from integrations.models.integration import PAUSED, Integration
+from integrations.models.integration import NO_RIGHTS, PAUSED, Integration
 from orgs import clock
 from reports.models import Report
 
@@ -29,13 +29,17 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             return False
         defaults: dict[str, Any] = {"integration": target}
         if target.obstacle:
-            causes = self.model.Cause
             defaults |= {
                 "status": self.model.Status.HELD,
-                "held_for": causes.PAUSE if target.paused_at else causes.INTEGRATION,
+                "held_for": self._cause(target),
                 "reason": target.obstacle,
             }
         return self.get_or_create(report=report, defaults=defaults)[1]
+
+    def _cause(self, target: Integration) -> "Delivery.Cause":
+        if target.paused_at:
+            return self.model.Cause.PAUSE
+        return self.model.Cause.RIGHTS if target.rights_lost_at else self.model.Cause.INTEGRATION
 
     def waiting(self):
         return self.filter(status=self.model.Status.PENDING)
@@ -52,12 +56,19 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def release(self, cause: "Delivery.Cause") -> int:
         """Set what was held on its way again, in the order in which it came; how many.
 
-        Where the integration is paused it stays held, for the pause from now on.
+        Where the integration is paused, or nobody has push right, it stays held, for that from now
+        on.
         """
+        causes = self.model.Cause
         paused = self.held(cause).filter(integration__paused_at__isnull=False)
-        paused.update(held_for=self.model.Cause.PAUSE, reason=PAUSED)
-        return self.held(cause).update(
-            status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now()
+        paused.update(held_for=causes.PAUSE, reason=PAUSED)
+        without = self.held(cause).filter(integration__rights_lost_at__isnull=False)
+        without.update(held_for=causes.RIGHTS, reason=NO_RIGHTS)
+        nothing_else = {"integration__paused_at": None, "integration__rights_lost_at": None}
+        return (
+            self.held(cause)
+            .filter(**nothing_else)
+            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now())
         )
 
     def set_out_again(self) -> int:

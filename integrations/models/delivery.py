@@ -36,6 +36,7 @@ class Delivery(models.Model):
 
         INTEGRATION = "integration"  # GitHub takes nothing for it
         OWNERSHIP = "ownership"  # the page is not the organization's any more
+        RIGHTS = "rights"  # no member of the organization has push right in the repository
         PAUSE = "pause"  # a member lets nothing be sent for a while
         OPERATOR = "operator"  # whoever runs this Hub has stopped it, and sets it free
 

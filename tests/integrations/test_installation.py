@@ -426,3 +426,20 @@ def test_who_is_removed_while_github_is_asked_finishes_nothing(alice, acme, code
 
     assert (status, body["error"]) == (403, "begun_elsewhere")
     assert not Integration.objects.exists()
+
+
+def test_a_member_who_is_no_owner_moves_nothing_to_another_account(acme, code_host):
+    build.integration(acme, code_host)
+    code_host.add_organization("initech")
+    code_host.add_member("initech", "bob", role="admin")
+    code_host.add_repository("initech", "manual")
+    theirs = code_host.add_installation("initech")
+    user = build.member(acme, "bob", role="member", github_id=code_host.account("bob").id)
+    begun = begin(build.api(build.token(user)))
+
+    status, answer = come_back(
+        state=begun["state"], code=code_of(code_host, "bob"), installation_id=theirs.id
+    )
+
+    assert (status, answer["error"]) == (403, "not_an_owner")
+    assert Integration.objects.get().repository == "acme/docs"
