@@ -12,9 +12,10 @@ from django.utils import timezone
 from hub.settings_pages import csv_lines
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.states import IN_WORDS, state_of
-from integrations import report_list, trying_again
+from integrations import acts, discarding, report_list, trying_again
 from integrations.models import Delivery
-from integrations.report_list import NONE, Received
+from integrations.report_list import Received
+from orgs.errors import ApiError
 from orgs.ids import is_id
 from reports.models import Report
 
@@ -22,6 +23,12 @@ COLUMNS = [
     "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
     "status", "reason", "issue_url",
 ]  # fmt: skip
+
+
+DONE = {  # what is said of one report
+    "discard": "Discarded. It is kept, and not sent; Restore puts it on its way again.",
+    "restore": "Restored. It is sent in its turn.",
+}
 
 
 class FilterForm(forms.Form):
@@ -88,6 +95,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "state": state_of(Received(mine, delivery).status),
         "attempts": list(delivery.attempts.all()) if delivery else [],
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
+        "may_be_discarded": not discarding.obstacle(delivery),
     }
     return render(request, "hub/report.html", context)
 
@@ -117,6 +125,28 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
         delivery.refresh_from_db()
         tell = messages.success if delivery.status == Delivery.Status.SENT else messages.warning
         tell(request, _outcome(delivery))
+    return redirect("report", report_id)
+
+
+@only_post("report")
+def discard(request: MemberRequest, report_id: str) -> HttpResponse:
+    return _change("discard", request, report_id)
+
+
+@only_post("report")
+def restore(request: MemberRequest, report_id: str) -> HttpResponse:
+    return _change("restore", request, report_id)
+
+
+def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:
+    try:
+        acts.perform(act, request.membership, report_id)
+    except acts.NotFound:
+        raise Http404 from None
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        messages.success(request, DONE[act])
     return redirect("report", report_id)
 
 
@@ -156,7 +186,8 @@ def _address(request: MemberRequest, *, cursor: str | None) -> str:
 
 def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
     yield COLUMNS
-    for report, delivery in found:
+    for row in found:
+        report, delivery = row
         yield [
             report.id,
             report.received_at.isoformat(),
@@ -165,7 +196,7 @@ def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
             report.doc_url,
             report.agent_name,
             report.times_reported,
-            delivery.status if delivery else NONE,
+            row.status,
             delivery.reason if delivery else "",
             delivery.issue_url if delivery else "",
         ]

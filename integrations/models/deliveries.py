@@ -4,7 +4,17 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
-from django.db.models import Case, Exists, ExpressionWrapper, F, Q, Subquery, When, Window
+from django.db.models import (
+    Case,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    Subquery,
+    When,
+    Window,
+)
 from django.db.models.functions import Coalesce, RowNumber
 
 from integrations.models.integration import PAUSED, Integration
@@ -16,6 +26,17 @@ if TYPE_CHECKING:
 
 LEASE = timedelta(seconds=60)
 PATIENCE = timedelta(seconds=5)  # by so much one may overtake another that is about to be sent
+DISCARDED = "A member has discarded it, so it is not sent. Restore puts it on its way again."
+STATE = Case(
+    When(held_for="discarded", then=F("held_for")), default=F("status")
+)  # `Delivery.state`
+UNSENT: dict[str, Any] = {
+    "repository_id": None,
+    "posted_at": None,
+    "repository": "",
+    "title": "",
+    "body": "",
+}
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -40,6 +61,17 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def waiting(self):
         return self.filter(status=self.model.Status.PENDING)
 
+    def in_state(self, state: str):
+        """Those whose `state` this is."""
+        if state == self.model.Cause.DISCARDED:
+            return self.held(self.model.Cause.DISCARDED)
+        return self.filter(status=state).exclude(held_for=self.model.Cause.DISCARDED)
+
+    def undelivered(self):
+        """What is to arrive and has not: neither sent nor discarded."""
+        known = self.exclude(status=self.model.Status.SENT)
+        return known.exclude(held_for=self.model.Cause.DISCARDED)
+
     def held(self, cause: "Delivery.Cause"):
         return self.filter(status=self.model.Status.HELD, held_for=cause)
 
@@ -63,16 +95,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def set_out_again(self) -> int:
         """What was held or has failed is on its way as if it had just come; how many.
 
-        What waits is due now. Where GitHub's answer was lost, it stays lost, and the issue is looked for first.
+        What waits is due now, and what was discarded stays so. Where GitHub's answer was lost, it
+        stays lost, and the issue is looked for first.
         """
         stopped = self.filter(status__in=[self.model.Status.HELD, self.model.Status.FAILED])
-        unsent = {
-            "repository_id": None,
-            "posted_at": None,
-            "repository": "",
-            "title": "",
-            "body": "",
-        }
+        stopped = stopped.exclude(held_for=self.model.Cause.DISCARDED)
         anew = {
             "status": self.model.Status.PENDING,
             "held_for": "",
@@ -82,8 +109,38 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         }
         with transaction.atomic():
             self.waiting().filter(due_at__gt=clock.now()).update(due_at=clock.now())
-            known = stopped.filter(outcome_unknown_since=None).update(**anew, **unsent)
+            known = stopped.filter(outcome_unknown_since=None).update(**anew, **UNSENT)
             return known + stopped.update(**anew)
+
+    def discardable(self):
+        """Not sent, not begun, and not stopped by somebody else than a member."""
+        causes = self.model.Cause
+        stopped = [self.model.Status.HELD, self.model.Status.FAILED]
+        mine = self.filter(status__in=stopped).exclude(
+            held_for__in=[causes.OPERATOR, causes.DISCARDED]
+        )
+        return (self.waiting() | mine).filter(outcome_unknown_since=None)
+
+    def discard(self) -> int:
+        """Keep what is discardable from ever being sent, until it is restored; how many."""
+        return self.discardable().update(
+            status=self.model.Status.HELD,
+            held_for=self.model.Cause.DISCARDED,
+            reason=DISCARDED,
+            trying_since=None,
+            **UNSENT,
+        )
+
+    def restore(self) -> int:
+        """What was discarded is on its way again, or held where its integration sends nothing; how many."""
+        discarded = self.held(self.model.Cause.DISCARDED)
+        problem = Integration.objects.filter(pk=OuterRef("integration")).values("problem")
+        with transaction.atomic():
+            blocked = discarded.exclude(integration__problem="").filter(integration__paused_at=None)
+            held = blocked.update(held_for=self.model.Cause.INTEGRATION, reason=Subquery(problem))
+            paused = discarded.filter(integration__paused_at__isnull=False)
+            held += paused.update(held_for=self.model.Cause.PAUSE, reason=PAUSED)
+            return held + discarded.release(self.model.Cause.DISCARDED)
 
     def claimable(self):
         """Free to be tried: not begun, or begun by a process that has let its lease run out."""

@@ -37,6 +37,7 @@ class Delivery(models.Model):
         OWNERSHIP = "ownership"  # the page is not the organization's any more
         PAUSE = "pause"  # a member lets nothing be sent for a while
         OPERATOR = "operator"  # whoever runs this Hub has stopped it, and sets it free
+        DISCARDED = "discarded"  # a member does not want it sent, and may restore it
 
     class IssueState(models.TextChoices):
         OPEN = "open"
@@ -115,6 +116,11 @@ class Delivery(models.Model):
     def claimed_at(self) -> datetime:
         """When the running attempt began, by the database's clock."""
         return cast(datetime, self.lease_until) - LEASE
+
+    @property
+    def state(self) -> str:
+        """Its status, as people are told it: what was discarded is not merely held."""
+        return self.held_for if self.held_for == self.Cause.DISCARDED else self.status
 
     def has_target(self) -> bool:
         return bool(self.repository_id or self.integration.repository_id)

@@ -268,7 +268,8 @@ def test_the_raw_text_is_plain_text(alice, acme):
     assert text_of(answer) == "Grüße <b>\n\nOne\n\n@alice\n\nquote:\nIt says\n\nMend it\n"
 
 
-PARTS = ["", "raw", "try-again/"]
+POSTED = ["try-again/", "discard/", "restore/"]
+PARTS = ["", "raw", *POSTED]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -278,7 +279,7 @@ def test_what_is_not_mine_is_not_there(alice, part):
 
     for report_id in (foreign.id, nobodys.id, "unknown", "0" * 26):
         address = f"{PAGE}{report_id}/{part}"
-        answer = alice.post(address) if part == "try-again/" else alice.get(address)
+        answer = alice.post(address) if part in POSTED else alice.get(address)
         assert answer.status_code == 404
 
 
@@ -331,3 +332,41 @@ def test_trying_again_is_a_form_with_its_token(alice, acme, client):
 
     assert strict.post(f"{PAGE}{report.id}/try-again/").status_code == 403
     assert alice.get(f"{PAGE}{report.id}/try-again/")["Location"] == f"{PAGE}{report.id}/"
+
+
+def test_a_discarded_report_is_kept_and_may_be_restored(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    report = delivered(stored(acme), status="pending").report
+    page = f"{PAGE}{report.id}/"
+    assert "Restore</button>" not in text_of(alice.get(page))
+
+    discarded = alice.post(f"{page}discard/", follow=True)
+    restored = alice.post(f"{page}restore/", follow=True)
+
+    assert discarded.redirect_chain == [(page, 302)]
+    assert '<span class="state off">Discarded</span>' in text_of(discarded)
+    assert "Restore</button>" in text_of(discarded)
+    assert "Try again</button>" not in text_of(discarded)
+    assert "Discard</button>" in text_of(restored)
+    assert Delivery.objects.get().status == "pending"
+
+
+def test_what_has_arrived_is_not_discarded(alice, acme):
+    report = delivered(stored(acme), status="sent", issue_number=4, repository_id=7).report
+    page = f"{PAGE}{report.id}/"
+    assert "Discard</button>" not in text_of(alice.get(page))
+
+    answer = alice.post(f"{page}discard/", follow=True)
+
+    assert "It has arrived already." in text_of(answer)
+    assert Delivery.objects.get().status == "sent"
+
+
+def test_what_was_discarded_needs_no_attention(alice, acme):
+    now = timezone.now()
+    delivered(stored(acme, at=now), status="held", held_for="discarded")
+
+    overview = text_of(alice.get("/settings/"))
+
+    assert "report held" not in overview
+    assert '<span class="state off">Discarded</span>' in overview
