@@ -1,15 +1,17 @@
 """`POST /v1/reports`: the open door."""
 
+from functools import partial
+
 from django.conf import settings
 from django.http import UnreadablePostError
 from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from orgs import rates
+from orgs import hosts, rates
 from orgs.errors import ApiError
 from reports import intake, shape
-from reports.address import client_address
+from reports.address import client_address, source
 from reports.cors import AnyOrigin
 
 MAX_BYTES = 64 * 1024
@@ -44,7 +46,8 @@ class Reports(AnyOrigin):
     """Takes a report from anybody."""
 
     def post(self, request: Request) -> Response:
-        rates.check(settings.HUB_REPORT_RATE, "address", client_address(request), what="reports")
+        address = client_address(request)
+        rates.check(settings.HUB_REPORT_RATE, "address", address, what="reports")
         # second, so that no address alone uses it up
         rates.check(settings.HUB_TOTAL_RATE, "all", what="reports")
         try:
@@ -52,10 +55,19 @@ class Reports(AnyOrigin):
             key = _headers(request, body)
         except shape.Malformed as error:
             raise ValidationError(details=error.faults) from None
-        if body.host:
-            rates.check(settings.HUB_HOST_RATE, "host", body.host, what="reports")
-        receipt = intake.accept(body, idempotency_key=key)
+        receipt = intake.accept(
+            body, idempotency_key=key, source=source(address), admit=partial(_check_rate, body.host)
+        )
         return Response(answer_of(receipt), status=_status(request, receipt))
+
+
+def _check_rate(host: str | None, claim: intake.Claim | None) -> None:
+    """Whatever name of theirs it is sent about, one owner takes so many reports."""
+    if claim:
+        rates.check(settings.HUB_HOST_RATE, "claim", claim.pk, what="reports")
+    elif host:
+        site = hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST)
+        rates.check(settings.HUB_HOST_RATE, "host", site, what="reports")
 
 
 def json_body(request: Request) -> bytes:
