@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from hub.models import Lease
-from integrations import claims, holds, reconciling, retries
+from integrations import claims, holds, pacing, reconciling, retries, turns
 from orgs import reverification
 
 log = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ JOBS = [
     Job("regained pages", timedelta(minutes=1), claims.release_all_regained),
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
+    Job("forget sources", timedelta(hours=1), pacing.forget_sources),
     Job("prune queue", timedelta(days=1), _prune_queue),
     Job("prune sessions", timedelta(days=1), _prune_sessions),
 ]
@@ -75,7 +76,7 @@ class Runner:
 
     def _round(self) -> None:
         """What is due, then the jobs whose time has come."""
-        self._do("retry", lambda: retries.retry(retries.due_ids(), go_on=self._for_a_while()))
+        self._do("retry", lambda: retries.retry(turns.due_ids(), go_on=self._for_a_while()))
         for job in JOBS:
             self._do(job.name, partial(self._run_in_turn, job))
 

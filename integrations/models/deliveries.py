@@ -4,18 +4,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
-from django.db.models import (
-    Case,
-    Exists,
-    ExpressionWrapper,
-    F,
-    OuterRef,
-    Q,
-    Subquery,
-    When,
-    Window,
-)
-from django.db.models.functions import Coalesce, RowNumber
+from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery, When
+from django.db.models.functions import Coalesce
 
 from integrations.models.integration import PAUSED, Integration
 from orgs import clock
@@ -39,16 +29,33 @@ UNSENT: dict[str, Any] = {
 }
 
 
+class ByTurn(models.Func):
+    """A column by which SQLite is not to look for rows, since the index by turn has them in order.
+
+    https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_
+    """
+
+    template = "%(expressions)s"
+    output_field = models.DateTimeField()
+
+    def as_sqlite(self, compiler, connection, **context):
+        return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
+
+
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def open_for(self, report: Report) -> bool:
         """Give a matched report its one delivery; True where this call made it."""
         if report.organization_id is None:
             return False
         configured = Integration.objects.configured().filter(organization=report.organization_id)
-        target = configured.exclude(Exists(self.filter(report=report))).first()
+        before = self.filter(integration=OuterRef("pk"), source=report.source).order_by("-turn")
+        known = configured.annotate(turn=Coalesce(Subquery(before.values("turn")[:1]) + 1, 0))
+        target = known.exclude(Exists(self.filter(report=report))).first()
         if target is None:
             return False
         defaults: dict[str, Any] = {"integration": target}
+        if report.source:
+            defaults |= {"source": report.source, "turn": target.turn}
         if target.obstacle:
             causes = self.model.Cause
             defaults |= {
@@ -150,29 +157,27 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def due(self):
-        """What is to be tried now, oldest first."""
-        return (
-            self.claimable()
-            .filter(due_at__lte=clock.now())
-            .exclude(integration__installation__limited_until__gt=clock.now())
-            .order_by("due_at", "pk")
-        )
+        """What waits and is to be tried now."""
+        return self.waiting().filter(due_at__lte=clock.now())
 
-    def due_in_turn(self, each: int):
-        """The same, at most so many of each installation: first the oldest of every one."""
-        turn = Window(
-            RowNumber(), partition_by="integration__installation", order_by=["due_at", "pk"]
-        )
-        in_turn = self.due().annotate(turn=turn).filter(turn__lte=each)
-        return in_turn.order_by("turn", "due_at", "pk")
+    def in_turn(self):
+        """The same: of every source its first before anybody's second, oldest first."""
+        waiting = self.waiting().alias(due=ByTurn("due_at"))
+        return waiting.filter(due__lte=clock.now()).order_by("turn", "due_at", "pk")
 
-    def has_elders(self, report_id: str) -> bool:
-        """Whether deliveries of the same installation wait for their turn since before it came."""
+    def abandoned(self):
+        """What was begun by a process that has let its lease run out."""
+        sending = self.filter(status=self.model.Status.SENDING, lease_until__lt=clock.now())
+        return sending.order_by("due_at", "pk")
+
+    def others_come_first(self, report_id: str) -> bool:
+        """Whether deliveries of the same installation, whose turn is not later, wait since before it came."""
         newcomer = self.filter(report=report_id)
         came_at = Subquery(newcomer.values("created_at"))
         return (
             self.waiting()
             .filter(
+                turn__lte=Subquery(newcomer.values("turn")),
                 due_at__lt=ExpressionWrapper(came_at - PATIENCE, models.DateTimeField()),
                 integration__installation__in=newcomer.values("integration__installation"),
             )

@@ -57,6 +57,17 @@ class Delivery(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     last_tried_at = models.DateTimeField(null=True, blank=True)
     tries = models.PositiveIntegerField(default=0)
+    source = models.CharField(
+        max_length=16,
+        blank=True,
+        editable=False,
+        help_text="The sender's network as a keyed hash of the day; empty after two days.",
+    )
+    turn = models.PositiveIntegerField(
+        default=0,
+        editable=False,
+        help_text="How many of its source came before it that day. The lowest turn goes first.",
+    )
     outcome_unknown_since = models.DateTimeField(
         null=True, blank=True, help_text="When an issue was sent whose answer was lost."
     )
@@ -81,7 +92,13 @@ class Delivery(models.Model):
         verbose_name_plural = "deliveries"
         indexes = [
             models.Index(fields=["status", "due_at"], name="delivery_due"),
-            models.Index(fields=["integration", "status"], name="delivery_of_integration"),
+            models.Index(
+                fields=["integration", "status", "turn", "due_at", "id"], name="delivery_turn"
+            ),
+            models.Index(fields=["integration", "source", "turn"], name="delivery_of_source"),
+            models.Index(
+                fields=["created_at"], name="delivery_with_source", condition=~Q(source="")
+            ),
             models.Index(fields=["integration", "-last_tried_at"], name="delivery_pace"),
         ]
         constraints = [

@@ -120,7 +120,7 @@ def test_an_error_ends_one_piece_of_work_and_not_the_runner(monkeypatch, caplog)
     runner._mine.set()
     ran = []
     monkeypatch.setattr("hub.maintenance.PAUSE", 0)
-    monkeypatch.setattr("integrations.retries.due_ids", lambda: 1 / 0)
+    monkeypatch.setattr("integrations.turns.due_ids", lambda: 1 / 0)
     monkeypatch.setattr("hub.maintenance.JOBS", [Job("x", MINUTE, lambda go_on: ran.append("x"))])
 
     runner._round()
