@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from integrations.api import ValidationError
 from integrations.models import Delivery
+from integrations.models.deliveries import DeliveryQuerySet
 from orgs.api import MaintainerView
 from orgs.models import Organization
 from reports.models import Report
@@ -99,6 +100,13 @@ def page(organization: Organization, asked: Mapping[str, str], *, size: int = PA
     return Page(_with_deliveries(found), following)
 
 
+def deliveries(organization: Organization, asked: Mapping[str, str]) -> DeliveryQuerySet:
+    """The deliveries of all the reports that the filters of `asked` let through."""
+    filters = {name: value for name, value in asked.items() if name != "cursor"}
+    reports = _filtered(Report.objects.filter(organization=organization), filters)
+    return Delivery.objects.filter(report__in=reports.values("pk"))
+
+
 def everything(organization: Organization, asked: Mapping[str, str]) -> Iterator[Received]:
     """All the reports that `asked` is about, from its cursor on, `BATCH` at a time."""
     following: str | None = asked.get("cursor", "")
@@ -118,7 +126,8 @@ def _filtered(reports: QuerySet[Report], asked: Mapping[str, str]) -> QuerySet[R
         reports = reports.filter(kind=kind)
     if text := asked.get("q"):
         in_address = Q(doc_url__icontains=text) | Q(canonical_url__icontains=text)
-        reports = reports.filter(Q(summary__icontains=text) | in_address)
+        in_words = Q(summary__icontains=text) | Q(agent_name__icontains=text)
+        reports = reports.filter(in_words | in_address)
     if status := asked.get("status"):
         delivery = Delivery.objects.filter(report=OuterRef("pk"))
         delivered = Exists(delivery if status == NONE else delivery.in_state(status))

@@ -22,6 +22,7 @@ urlpatterns = [
     path("claims/<str:claim_id>/delete/", claims.delete, name="settings-delete-claim"),
     path("reports/", reports.reports, name="settings-reports"),
     path("reports/reports.csv", reports.as_csv, name="reports-csv"),
+    path("reports/change/", reports.change, name="change-reports"),
     path("reports/<str:report_id>/", reports.report, name="report"),
     path("reports/<str:report_id>/raw", reports.raw, name="raw-report"),
     path("reports/<str:report_id>/try-again/", reports.try_again, name="try-again"),

@@ -370,3 +370,88 @@ def test_what_was_discarded_needs_no_attention(alice, acme):
 
     assert "report held" not in overview
     assert '<span class="state off">Discarded</span>' in overview
+
+
+CHANGE = f"{PAGE}change/"
+
+
+def states() -> list[str]:
+    return [each.state for each in Delivery.objects.order_by("pk")]
+
+
+def test_those_that_are_ticked_are_discarded_and_restored(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    waiting = [delivered(stored(acme)).report.id for _ in range(3)]
+    foreign = delivered(stored(build.organization("bobs"))).report.id
+
+    address = f"{CHANGE}?kind=outdated"
+    discarded = alice.post(address, {"act": "discard", "id": [*waiting[:2], foreign]}, follow=True)
+    after = states()
+    restored = alice.post(CHANGE, {"act": "restore", "id": waiting[:1]}, follow=True)
+
+    assert discarded.redirect_chain == [(f"{PAGE}?kind=outdated", 302)]
+    assert "2 reports discarded: kept, and not sent." in text_of(discarded)
+    assert "1 left as it is. There is no such report." in text_of(discarded)
+    assert after == ["discarded", "discarded", "pending", "pending"]
+    assert "1 report restored." in text_of(restored)
+    assert states() == ["pending", "discarded", "pending", "pending"]
+
+
+def test_what_could_not_be_discarded_is_counted_by_its_reason(alice, acme):
+    arrived = [
+        delivered(stored(acme), status="sent", issue_number=n, repository_id=7).report.id
+        for n in range(2)
+    ]
+
+    answer = alice.post(CHANGE, {"act": "discard", "id": arrived}, follow=True)
+
+    assert "2 left as they are. It has arrived already." in text_of(answer)
+
+
+def test_all_that_the_filters_let_through_and_nothing_else_is_discarded(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    for number in range(60):
+        delivered(stored(acme, summary=f"Flood {number}", agent_name="bot"))
+    delivered(stored(acme, summary="Flooded sink"), status="sent", issue_number=1, repository_id=7)
+    delivered(stored(acme, summary="Honest"))
+    delivered(stored(build.organization("bobs"), summary="Flood"))
+
+    discarded = alice.post(f"{CHANGE}?q=flood", {"all": "discard"}, follow=True)
+    after = states()
+    restored = alice.post(f"{CHANGE}?q=BOT&status=discarded", {"all": "restore"}, follow=True)
+
+    assert "60 reports discarded" in text_of(discarded)
+    assert after == ["discarded"] * 60 + ["sent", "pending", "pending"]
+    assert "60 reports restored" in text_of(restored)
+    assert states() == ["pending"] * 60 + ["sent", "pending", "pending"]
+
+
+def test_a_list_without_filters_is_not_discarded_whole(alice, acme):
+    delivered(stored(acme))
+
+    assert "all that match</button>" not in text_of(alice.get(PAGE))
+    assert alice.post(CHANGE, {"all": "discard"}).status_code == 404
+    assert alice.post(f"{CHANGE}?status=lost", {"all": "discard"}).status_code == 404
+    assert states() == ["pending"]
+
+
+def test_nothing_ticked_and_nothing_known_change_nothing(alice, acme):
+    delivered(stored(acme))
+
+    nothing = alice.post(CHANGE, {"act": "discard"}, follow=True)
+    alice.post(CHANGE, {"act": "erase", "all": "everything", "id": ["x"]})
+
+    assert "Tick the reports first." in text_of(nothing)
+    assert states() == ["pending"]
+    assert alice.get(CHANGE)["Location"] == PAGE
+
+
+def test_only_what_can_change_can_be_ticked(alice, acme):
+    delivered(stored(acme), status="sent", issue_number=1, repository_id=7)
+    assert 'type="checkbox"' not in text_of(alice.get(PAGE))
+
+    waiting = delivered(stored(acme)).report.id
+    page = text_of(alice.get(PAGE))
+
+    assert re.findall(r'type="checkbox" name="id" value="(\w+)"', page) == [waiting]
+    assert "Restore</button>" not in page
