@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 LEASE = timedelta(seconds=60)
 PATIENCE = timedelta(seconds=5)  # by so much one may overtake another that is about to be sent
 DISCARDED = "A member has discarded it, so it is not sent. Restore puts it on its way again."
-STATE = Case(
-    When(held_for="discarded", then=F("held_for")), default=F("status")
-)  # `Delivery.state`
+# `Delivery.state`, for queries
+STATE = Case(When(held_for="discarded", then=F("held_for")), default=F("status"))
 UNSENT: dict[str, Any] = {
     "repository_id": None,
     "posted_at": None,
