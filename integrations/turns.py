@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from itertools import zip_longest
+from operator import attrgetter
 
 from django.db.models import OuterRef, Subquery
 
@@ -40,13 +41,17 @@ def _waiting() -> list[str]:
 
 
 def _with_something_due() -> list[Integration]:
-    """At most `BATCH` integrations, the one first whose next delivery has waited longest."""
+    """At most `BATCH` integrations, the one first whose next delivery has waited longest.
+
+    Of more than that any: those where nothing may be sent just now keep no other from its turn.
+    """
     if not Delivery.objects.due().exists():
         return []
     first = Delivery.objects.in_turn().filter(integration=OuterRef("pk"))
     since = Integration.objects.annotate(since=Subquery(first.values("due_at")[:1]))
     free = since.exclude(installation__limited_until__gt=clock.now())
-    return list(free.filter(since__isnull=False).order_by("since", "pk")[:BATCH])
+    chosen = free.filter(since__isnull=False).order_by("?")[:BATCH]
+    return sorted(chosen, key=attrgetter("since"))
 
 
 def next_of(integration: Integration, full: set[str]) -> DeliveryQuerySet:

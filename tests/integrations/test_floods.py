@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.models import F
 
-from integrations import holds, pacing, turns
+from integrations import github_api, holds, pacing, turns
 from integrations.models import Delivery, Installation, Integration
 from tests import build
 
@@ -226,6 +226,26 @@ def test_no_one_is_told_a_source(acme, client, code_host):
 
     assert len(source) == 16
     assert source not in "".join(as_json(acme))
+
+
+def test_more_flooded_integrations_than_are_looked_at_keep_no_other_waiting(
+    acme, client, code_host, monkeypatch
+):
+    monkeypatch.setattr(turns, "BATCH", 1)
+    code_host.add_organization("zeta")
+    code_host.add_installation("zeta", repositories=[code_host.add_repository("zeta", "docs")])
+    zeta = build.organization("zeta")
+    build.domain(zeta, "docs.zeta.dev")
+    build.integration(zeta, code_host, "zeta/docs")
+    send(client, FLOODER, 6)
+    code_host.fail("500", path="token")
+    github_api.forget_tokens()
+    send(client, HONEST, host="docs.zeta.dev")
+    Delivery.objects.filter(status="pending").update(due_at=F("created_at"))
+
+    found = {report_id for _ in range(100) for report_id in turns.due_ids()}
+
+    assert found == {Delivery.objects.get(integration__organization=zeta).report_id}
 
 
 def plan_of(query) -> str:
