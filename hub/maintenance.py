@@ -17,7 +17,7 @@ from django.db import connection
 
 from hub import pruning
 from hub.models import Lease
-from integrations import claims, holds, reconciling, retries
+from integrations import claims, holds, pacing, reconciling, retries, turns
 from integrations.models import Delivery
 from orgs import reverification
 
@@ -49,6 +49,7 @@ JOBS = [
     Job("regained pages", timedelta(minutes=1), claims.release_all_regained),
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
+    Job("forget sources", timedelta(hours=1), pacing.forget_sources),
     Job("prune queue", timedelta(days=1), _prune_queue),
     Job("prune", timedelta(hours=1), pruning.prune),  # what takes longer goes on in the next hour
 ]
@@ -79,7 +80,7 @@ class Runner:
 
     def _retry(self) -> None:
         if Delivery.objects.due().exists():
-            retries.retry(retries.due_ids(), go_on=self._for_a_while())
+            retries.retry(turns.due_ids(), go_on=self._for_a_while())
 
     def _run_jobs(self) -> None:
         free = Lease.objects.free(job.name for job in JOBS)

@@ -40,10 +40,12 @@ class Operators(AdminSite):
 def state_of_affairs() -> dict[str, Any]:
     """What an operator wants to know first, in five queries."""
     waiting = Q(status=Delivery.Status.PENDING)
+    discarded = Delivery.Cause.DISCARDED
     deliveries = Delivery.objects.aggregate(
         waiting=Count("pk", filter=waiting),
         oldest=Min("created_at", filter=waiting),
-        held=Count("pk", filter=Q(status=Delivery.Status.HELD)),
+        held=Count("pk", filter=Q(status=Delivery.Status.HELD) & ~Q(held_for=discarded)),
+        discarded=Count("pk", filter=Q(held_for=discarded)),
     )
     lately = Attempt.objects.filter(ended_at__gt=clock.now() - HOUR)
     limited = Installation.objects.filter(limited_until__gt=clock.now())

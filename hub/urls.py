@@ -7,10 +7,11 @@ from django.views.generic import RedirectView
 from hub import errors
 from hub.limits import limited
 from hub.settings_pages import integration
-from integrations import api
+from integrations import acts, api
 from integrations.domain_api import Domains, OneDomain, VerifyDomain
 from integrations.organization_view import Me
 from integrations.receipts import ReceiptView, receipt_page
+from integrations.report_api import ActOnReport, ActOnReports, OneReport
 from integrations.report_list import ReceivedReports
 from integrations.webhooks import GitHubWebhook
 from orgs import sign_in
@@ -24,6 +25,19 @@ urlpatterns = [
     path("v1/integrations/github/repositories", api.Repositories.as_view(), name="repositories"),
     path("v1/orgs/me", Me.as_view(), name="me"),
     path("v1/orgs/me/reports", ReceivedReports.as_view(), name="received-reports"),
+    *(
+        path(f"v1/orgs/me/reports/{act}", ActOnReports.as_view(act=act), name=f"{act}-reports")
+        for act in acts.FOR_MANY
+    ),
+    path("v1/orgs/me/reports/<str:report_id>", OneReport.as_view(), name="received-report"),
+    *(
+        path(
+            f"v1/orgs/me/reports/<str:report_id>/{act}",
+            ActOnReport.as_view(act=act),
+            name=f"{act}-report",
+        )
+        for act in acts.ACTS
+    ),
     path("v1/orgs/me/integrations/github", api.GitHubIntegration.as_view(), name="integration"),
     path("v1/orgs/me/domains", Domains.as_view(), name="domains"),
     path("v1/orgs/me/domains/<str:name>", OneDomain.as_view(), name="domain"),

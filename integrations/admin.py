@@ -29,7 +29,7 @@ class Operating(ReadOnly):
     def retry(self, request: HttpRequest, selected: QuerySet) -> None:
         rows = self.fixed(selected)
         count = trying_again.try_all_again(self.deliveries(rows))
-        left = self.deliveries(rows).exclude(status=Delivery.Status.SENT).count()
+        left = self.deliveries(rows).undelivered().count()
         self.message_user(request, f"{count} tried again; {left} have not arrived.")
         self.note(request, rows, "Retried.")
 

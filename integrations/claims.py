@@ -14,8 +14,12 @@ BATCH = 500
 
 def hold_lost(organization: Organization) -> int:
     """Stop what is waiting for pages that are not the organization's any more; how many."""
-    waiting = _of(organization).waiting()
-    batches = _batches(waiting, owned=False)
+    return hold_lost_among(_of(organization))
+
+
+def hold_lost_among(deliveries: DeliveryQuerySet) -> int:
+    """The same, of these deliveries."""
+    batches = _batches(deliveries.waiting(), owned=False)
     return sum(batch.hold(Delivery.Cause.OWNERSHIP, LOST) for batch in batches)
 
 

@@ -25,8 +25,8 @@ CLOCKS_DIFFER = timedelta(hours=2)  # by at most this, between the database and 
 
 
 def forward_new(report_id: str) -> None:
-    """A report that has just come in does not overtake those that wait for their turn."""
-    if not Delivery.objects.has_elders(report_id):
+    """A report that has just come in does not overtake those whose turn is before its own."""
+    if not Delivery.objects.others_come_first(report_id):
         forward(report_id)
 
 

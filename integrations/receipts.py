@@ -17,6 +17,7 @@ STATUS: dict[str, str] = {
     Delivery.Status.HELD: "forwarding",
     Delivery.Status.SENT: "forwarded",
     Delivery.Status.FAILED: "received",
+    Delivery.Cause.DISCARDED: "received",
 }
 
 
@@ -31,7 +32,7 @@ class ReceiptView(AnyOrigin):
         return Response(
             {
                 "id": report.id,
-                "status": STATUS[delivery.status] if delivery else "received",
+                "status": STATUS[delivery.state] if delivery else "received",
                 "received_at": report.received_at,
                 "times_reported": report.times_reported,
                 "issue_url": delivery.public_issue_url() if delivery else None,

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from integrations.api import ValidationError
 from integrations.models import Delivery
+from integrations.models.deliveries import DeliveryQuerySet
 from orgs.api import MaintainerView
 from orgs.models import Organization
 from reports.models import Report
@@ -18,7 +19,8 @@ from reports.models import Report
 PAGE = 50
 BATCH = 500  # of all reports, for a table
 NONE = "none"  # the status of a report that has no delivery
-STATUSES = [NONE, *Delivery.Status.values]
+DISCARDED = str(Delivery.Cause.DISCARDED)
+STATUSES = [NONE, *Delivery.Status.values, DISCARDED]
 LONGEST_SEARCH = 2048  # an address fits in
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
@@ -47,14 +49,14 @@ class Cursor(NamedTuple):
 
 
 class Received(NamedTuple):
-    """A report with its delivery, where it has one."""
+    """A report with its delivery, where it has one. `status` is one of `STATUSES`."""
 
     report: Report
     delivery: Delivery | None
 
     @property
     def status(self) -> str:
-        return self.delivery.status if self.delivery else NONE
+        return self.delivery.state if self.delivery else NONE
 
 
 class Page(NamedTuple):
@@ -72,7 +74,7 @@ class ReceivedReports(MaintainerView):
         if details := [{"path": f"query:{name}", "message": text} for name, text in faults(asked)]:
             raise ValidationError(details=details)
         found = page(self.organization, asked)
-        shown = [_shape(each) for each in found.reports]
+        shown = [shape(each) for each in found.reports]
         return Response({"reports": shown, "next_cursor": found.following})
 
 
@@ -101,6 +103,13 @@ def page(organization: Organization, asked: Mapping[str, str], *, size: int = PA
     return Page(_with_deliveries(found), following)
 
 
+def deliveries(organization: Organization, asked: Mapping[str, str]) -> DeliveryQuerySet:
+    """The deliveries of all the reports that the filters of `asked` let through."""
+    filters = {name: value for name, value in asked.items() if name != "cursor"}
+    reports = _filtered(Report.objects.filter(organization=organization), filters)
+    return Delivery.objects.filter(report__in=reports.values("pk"))
+
+
 def everything(organization: Organization, asked: Mapping[str, str]) -> Iterator[Received]:
     """All the reports that `asked` is about, from its cursor on, `BATCH` at a time."""
     following: str | None = asked.get("cursor", "")
@@ -120,10 +129,11 @@ def _filtered(reports: QuerySet[Report], asked: Mapping[str, str]) -> QuerySet[R
         reports = reports.filter(kind=kind)
     if text := asked.get("q"):
         in_address = Q(doc_url__icontains=text) | Q(canonical_url__icontains=text)
-        reports = reports.filter(Q(summary__icontains=text) | in_address)
+        in_words = Q(summary__icontains=text) | Q(agent_name__icontains=text)
+        reports = reports.filter(in_words | in_address)
     if status := asked.get("status"):
         delivery = Delivery.objects.filter(report=OuterRef("pk"))
-        delivered = Exists(delivery if status == NONE else delivery.filter(status=status))
+        delivered = Exists(delivery if status == NONE else delivery.in_state(status))
         reports = reports.filter(~delivered if status == NONE else delivered)
     if cursor := Cursor.parse(asked.get("cursor", "")):
         not_later = reports.filter(received_at__lte=cursor.received_at)
@@ -133,12 +143,12 @@ def _filtered(reports: QuerySet[Report], asked: Mapping[str, str]) -> QuerySet[R
 
 def _with_deliveries(reports: Iterable[Report]) -> list[Received]:
     found = Delivery.objects.filter(report__in=reports)
-    columns = ("report", "status", "reason", "issue_url", "issue_number", "tries")
+    columns = ("report", "status", "held_for", "reason", "issue_url", "issue_number", "tries")
     by_report = {each.report_id: each for each in found.only(*columns)}
     return [Received(each, by_report.get(each.pk)) for each in reports]
 
 
-def _shape(received: Received) -> dict[str, Any]:
+def shape(received: Received) -> dict[str, Any]:
     report = {name: getattr(received.report, name) for name in SHOWN}
     return {**report, "delivery": _delivery(received.delivery)}
 
@@ -148,6 +158,7 @@ def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
         return None
     return {
         "status": delivery.status,
+        "held_for": delivery.held_for or None,
         "reason": delivery.reason or None,
         "issue_url": delivery.issue_url or None,
         "attempts": delivery.tries,

@@ -11,14 +11,6 @@ from integrations.forwarding import forward
 from integrations.models import Delivery
 
 THREADS = 8  # at most; most of a try is waiting for GitHub
-BATCH = 100
-IN_TURN = 10  # of one installation in a batch, so that a backlog keeps no other waiting
-
-
-def due_ids() -> list[str]:
-    """The reports whose deliveries are due, each installation's oldest first; at most `BATCH`."""
-    due = Delivery.objects.due_in_turn(IN_TURN)
-    return list(due.values_list("report_id", flat=True)[:BATCH])
 
 
 def retry(

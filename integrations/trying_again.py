@@ -6,12 +6,15 @@ from django.db.models import QuerySet
 
 from integrations import retries
 from integrations.models import Delivery
+from integrations.models.deliveries import DISCARDED, DeliveryQuerySet
 from integrations.models.delivery import ERASED
 from integrations.models.integration import NO_RIGHTS, PAUSED
 from integrations.tasks import forward_report_now
 from orgs.errors import ApiError
 
 PATIENCE = 20  # seconds, for all that an operator asks for at once
+NEVER_SENT = "It came before a repository was chosen for issues, so nothing is sent for it."
+STOPPED_BY_OPERATOR = "Whoever runs this Hub has stopped this delivery. Ask them why."
 
 
 class CannotTryAgain(ApiError):
@@ -19,11 +22,13 @@ class CannotTryAgain(ApiError):
     default_code = "cannot_try_again"
 
 
-def try_again(delivery: Delivery) -> None:
+def try_again(delivery: Delivery | None) -> None:
     """One more try, now, of what has not arrived; the delivery's row says what came of it.
 
     Raises `CannotTryAgain` with the reason in words.
     """
+    if delivery is None:
+        raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
     Delivery.objects.filter(pk=delivery.pk).set_out_again()
@@ -37,7 +42,9 @@ def obstacle(delivery: Delivery) -> str:
     if delivery.report.erased_at and not delivery.outcome_unknown_since:
         return ERASED
     if delivery.held_for == Delivery.Cause.OPERATOR:
-        return "Whoever runs this Hub has stopped this delivery. Ask them why."
+        return STOPPED_BY_OPERATOR
+    if delivery.held_for == Delivery.Cause.DISCARDED:
+        return DISCARDED
     if delivery.integration.paused_at:
         return PAUSED
     if delivery.integration.rights_lost_at:
@@ -47,15 +54,15 @@ def obstacle(delivery: Delivery) -> str:
     return ""
 
 
-def try_all_again(deliveries: QuerySet[Delivery]) -> int:
-    """For an operator: set out all that are held, have failed or wait; how many.
+def try_all_again(deliveries: DeliveryQuerySet) -> int:
+    """For an operator: set out all that are held, have failed or wait, but not what was discarded; how many.
 
     They are tried at once for as long as `PATIENCE` lasts; `maintain` goes on with the rest.
     """
     with_target = deliveries.exclude(
         integration__repository_id=None, outcome_unknown_since__isnull=True
     )
-    ids = list(with_target.exclude(status=Delivery.Status.SENT).values_list("report_id", flat=True))
+    ids = list(with_target.undelivered().values_list("report_id", flat=True))
     chosen = Delivery.objects.filter(report__in=ids)
     chosen.set_out_again()
     until = time.monotonic() + PATIENCE

@@ -128,6 +128,17 @@ def is_registrable(name: str, *, pages_host: str) -> bool:
     return parent in (pages_host, _public_suffix(name))
 
 
+def registrable(name: str, *, pages_host: str) -> str:
+    """What somebody registered to have normalized `name`: a public suffix plus one label.
+
+    The name itself where no public suffix is above it: an IP address, say, or `localhost`.
+    """
+    return next(
+        (each for each in [name, *parents(name)] if is_registrable(each, pages_host=pages_host)),
+        name,
+    )
+
+
 def parents(name: str) -> list[str]:
     """The names above `name`, nearest first, without single labels.
 

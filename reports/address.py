@@ -6,11 +6,14 @@ from functools import cache
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from orgs.rates import Limit
 
 log = logging.getLogger(__name__)
 
+UNKNOWN = "unknown"
 WIDER = 10  # times as much for an IPv6 /48, in which one customer may have 65,536 networks
 
 
@@ -21,6 +24,19 @@ def client_address(request: HttpRequest) -> str:
     directly may have written the rest. Where its hop is no address, this is who connected to us.
     """
     return _networks(request)[-1]
+
+
+def source(address: str) -> str:
+    """Whose network a report comes from, as a keyed hash of the day: 16 hex digits.
+
+    `address` is what `client_address` gives; an IPv4 address stands for its /24. Without the
+    Hub's key nobody can find the network, and with the day nobody can follow it to another one.
+    """
+    neighbors = address
+    if ":" not in neighbors and neighbors != UNKNOWN:
+        neighbors = str(ipaddress.ip_network(f"{neighbors}/24", strict=False))
+    day = f"{timezone.now():%Y-%m-%d}"
+    return salted_hmac(f"source {day}", neighbors, algorithm="sha256").hexdigest()[:16]
 
 
 def limits(request: HttpRequest, rate: str, *kind: str) -> list[Limit]:
@@ -36,10 +52,10 @@ def limits(request: HttpRequest, rate: str, *kind: str) -> list[Limit]:
 
 
 def _networks(request: HttpRequest) -> list[str]:
-    """The widest first. `unknown` where nothing says who calls, as over a Unix socket."""
+    """The widest first. UNKNOWN where nothing says who calls, as over a Unix socket."""
     ip = _forwarded(request) or _ip(request.META.get("REMOTE_ADDR", ""))
     if ip is None:
-        return ["unknown"]
+        return [UNKNOWN]
     if isinstance(ip, ipaddress.IPv4Address):
         return [str(ip)]
     return [_prefix(ip, 48), _prefix(ip, 64)]

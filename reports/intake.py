@@ -1,6 +1,7 @@
 """The way in: a well-formed report becomes a row, or a repeat of the one that came first."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -11,11 +12,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from orgs.errors import ApiError
-from orgs.models import Organization
+from orgs.models import Domain, Organization, Site
 from orgs.ownership import claim_covering
 from reports import accounts, canonical, secrets
 from reports.models import Account, Report
 from reports.shape import Body
+
+Claim = Domain | Site
 
 
 class Notice(NamedTuple):
@@ -39,38 +42,61 @@ class OptedOut(ApiError):
     default_detail = "The owner of this page takes no reports about it. Nothing was stored."
 
 
-def accept(body: Body, *, idempotency_key: str | None = None) -> Receipt:
+def accept(
+    body: Body,
+    *,
+    idempotency_key: str | None = None,
+    source: str = "",
+    admit: Callable[[Claim | None], None] = lambda claim: None,
+) -> Receipt:
     """Store a report, or count it as a duplicate of the one that came first. Raises `OptedOut`.
 
+    `source` is whose network it comes from, where that is to count. `admit` is given the claim
+    that covers the page before anything is stored, and raises where no report may come in.
     Saving the row is what makes it travel on: whoever forwards reports listens to its `post_save`,
     in the same transaction.
     """
     notices: list[Notice] = []
     fields = _columns(body, notices)
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
+    claim = _claim(fields["canonical_url"])
+    admit(claim)
     try:
-        report, is_duplicate = _store(fields, dedup_key)
+        report, is_duplicate = _store(fields, dedup_key, claim=claim, source=source)
     except IntegrityError:  # its twin came in between, or its owner went
-        report, is_duplicate = _store(fields, dedup_key)
+        claim = _claim(fields["canonical_url"])
+        report, is_duplicate = _store(fields, dedup_key, claim=claim, source=source)
     return Receipt(report, is_duplicate, notices)
 
 
-def _store(fields: dict[str, Any], dedup_key: str) -> tuple[Report, bool]:
+def _store(
+    fields: dict[str, Any], dedup_key: str, *, claim: Claim | None, source: str
+) -> tuple[Report, bool]:
     """The stored report, and whether it was there before.
 
     Raises `IntegrityError` where somebody else stores a twin, or deletes the owner, between our
     look and our insert; a second look finds that.
     """
-    owner = _owner(fields["canonical_url"])
+    owner = claim.organization if claim else None
     now = timezone.now()
     with transaction.atomic():
         said = _said(fields)
         twin = _twin(dedup_key, said)
         if twin and twin.received_at > now - timedelta(days=settings.HUB_DEDUP_DAYS):
+            twin.source = source
             return _count(twin, said, now, owner=owner), True
         if twin:
             Report.objects.filter(pk=twin.pk).update(dedup_key=None)
-        return _insert({**fields, "organization": owner}, dedup_key, now), False
+        report = Report(
+            **fields,
+            organization=owner,
+            dedup_key=dedup_key,
+            received_at=now,
+            last_received_at=now,
+        )
+        report.source = source
+        report.save(force_insert=True)
+        return report, False
 
 
 def _said(fields: dict[str, Any]) -> Account:
@@ -88,21 +114,12 @@ def _twin(dedup_key: str, said: Account) -> Report | None:
     return twins.select_for_update(no_key=True).first()
 
 
-def _owner(url: str) -> Organization | None:
-    """Whose page it is. Raises `OptedOut`."""
+def _claim(url: str) -> Claim | None:
+    """The claim of the page, where there is one. Raises `OptedOut`."""
     claim = claim_covering(url)
     if claim and claim.opted_out_at:
         raise OptedOut(since=claim.opted_out_at)
-    return claim.organization if claim else None
-
-
-def _insert(fields: dict[str, Any], dedup_key: str, now: datetime) -> Report:
-    return Report.objects.create(
-        **fields,
-        dedup_key=dedup_key,
-        received_at=now,
-        last_received_at=now,
-    )
+    return claim
 
 
 def _count(twin: Report, said: Account, now: datetime, *, owner: Organization | None) -> Report:

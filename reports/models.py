@@ -88,6 +88,8 @@ class Report(Statement):
     locale = models.CharField(max_length=35, blank=True)
     client_capabilities = models.JSONField(default=list, blank=True)
 
+    source = ""  # of `reports.address`, for who hears of it when it is saved; kept nowhere here
+
     class Meta:
         indexes = [
             models.Index(fields=["organization", "-received_at", "-id"], name="report_latest"),

@@ -1,12 +1,14 @@
 """`POST /v1/reports`: the open door."""
 
+from functools import partial
+
 from django.conf import settings
 from django.http import UnreadablePostError
 from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from orgs import rates
+from orgs import hosts, rates
 from orgs.errors import ApiError
 from reports import address, intake, shape
 from reports.cors import AnyOrigin
@@ -53,10 +55,22 @@ class Reports(AnyOrigin):
             key = _headers(request, body)
         except shape.Malformed as error:
             raise ValidationError(details=error.faults) from None
-        if body.host:
-            rates.check(settings.HUB_HOST_RATE, "host", body.host, what="reports")
-        receipt = intake.accept(body, idempotency_key=key)
+        receipt = intake.accept(
+            body,
+            idempotency_key=key,
+            source=address.source(address.client_address(request)),
+            admit=partial(_check_rate, body.host),
+        )
         return Response(answer_of(receipt), status=_status(request, receipt))
+
+
+def _check_rate(host: str | None, claim: intake.Claim | None) -> None:
+    """Whatever name of theirs it is sent about, one owner takes so many reports."""
+    if claim:
+        rates.check(settings.HUB_HOST_RATE, "claim", claim.pk, what="reports")
+    elif host:
+        site = hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST)
+        rates.check(settings.HUB_HOST_RATE, "host", site, what="reports")
 
 
 def json_body(request: Request) -> bytes:

@@ -14,6 +14,7 @@ from hub.settings_pages.access import MemberRequest, members_only
 from hub.settings_pages.states import State, state_of
 from integrations import inviting
 from integrations.models import Delivery, Integration
+from integrations.models.deliveries import STATE
 from integrations.report_list import NONE
 from orgs.models import Domain, Organization, Site
 from reports.models import Report
@@ -79,7 +80,7 @@ def _claims_and_deliveries(
 
 def _by_status(organization: Organization) -> dict[str, int]:
     mine = Delivery.objects.filter(integration__organization=organization)
-    return dict(mine.values_list("status").annotate(Count("pk")).order_by())
+    return dict(mine.values_list(STATE).annotate(Count("pk")).order_by())
 
 
 def _most_reported(organization: Organization) -> list[Any]:
@@ -91,7 +92,7 @@ def _most_reported(organization: Organization) -> list[Any]:
 
 
 def _latest(organization: Organization) -> list[Received]:
-    status = Delivery.objects.filter(report=OuterRef("pk")).values("status")
+    status = Delivery.objects.filter(report=OuterRef("pk")).values_list(STATE)
     received = Report.objects.filter(organization=organization).annotate(
         status=Coalesce(Subquery(status), Value(NONE))
     )

@@ -1,5 +1,6 @@
 """`/settings/reports/`: what has come in, and what became of each."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,14 +8,15 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
 from hub.settings_pages import csv_lines
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.states import IN_WORDS, state_of
-from integrations import report_list, trying_again
+from integrations import acts, discarding, report_list, trying_again
 from integrations.models import Delivery
-from integrations.report_list import NONE, Received
+from integrations.report_list import Received
 from orgs.errors import ApiError
 from orgs.ids import is_id
 from orgs.models import Membership
@@ -25,6 +27,16 @@ COLUMNS = [
     "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
     "status", "reason", "issue_url", "further_accounts",
 ]  # fmt: skip
+
+
+DONE = {  # what is said of one report
+    "discard": "Discarded. It is kept, and not sent; Restore puts it on its way again.",
+    "restore": "Restored. It is sent in its turn.",
+}
+
+
+CHANGE_ALL = {"discard": discarding.discard_all, "restore": discarding.restore_all}
+CHANGEABLE = {"pending": "discard", "held": "discard", "failed": "discard", "discarded": "restore"}
 
 
 class FilterForm(forms.Form):
@@ -53,18 +65,66 @@ def reports(request: MemberRequest) -> HttpResponse:
     if form.is_valid() and not list(report_list.faults(asked)):
         page = report_list.page(request.membership.organization, asked)
     rows = [(each, state_of(each.status)) for each in page.reports] if page else []
+    changes = {CHANGEABLE[each.status] for each, _ in rows if each.status in CHANGEABLE}
     following = page.following if page else None
     context = {
         "form": form,
         "is_refused": page is None,
         "rows": rows,
-        "is_narrowed": bool(asked.keys() & {"q", "status", "kind"}),
+        "changes": changes,
+        "changeable": CHANGEABLE,
+        "here": f"?{request.GET.urlencode()}",
+        "is_narrowed": _is_narrowed(asked),
         "cursor": asked.get("cursor"),
         "first_page": _address(request, cursor=None),
         "next_page": _address(request, cursor=following) if following else "",
         "csv": "reports.csv" + _address(request, cursor=None),
     }
     return render(request, "hub/reports.html", context, status=400 if page is None else 200)
+
+
+@only_post("settings-reports")
+def change(request: MemberRequest) -> HttpResponse:
+    """*Discard* and *Restore* in the list: those that are ticked, or all that the filters let through."""
+    if request.POST.get("all") in CHANGE_ALL:
+        _change_all(request.POST["all"], request)
+    elif request.POST.get("act") in acts.FOR_MANY:
+        _change_ticked(request.POST["act"], request)
+    return redirect(f"{reverse('settings-reports')}?{request.GET.urlencode()}")
+
+
+def _change_all(act: str, request: MemberRequest) -> None:
+    asked = report_list.asked_in(request.GET.dict())
+    if list(report_list.faults(asked)) or not _is_narrowed(asked):
+        raise Http404
+    matching = report_list.deliveries(request.membership.organization, asked)
+    count = CHANGE_ALL[act](matching)
+    more = " There may be more: press it again." if count == discarding.AT_ONCE else ""
+    messages.success(request, _counted(act, count) + more)
+
+
+def _change_ticked(act: str, request: MemberRequest) -> None:
+    ticked = request.POST.getlist("id")[: report_list.PAGE]
+    if not ticked:
+        messages.warning(request, "Tick the reports first.")
+        return
+    done, refused = acts.perform_on_each(act, request.membership, ticked)
+    if done:
+        messages.success(request, _counted(act, len(done)))
+    for reason, count in Counter(each.message for each in refused).items():
+        messages.warning(
+            request, f"{count} left as {'it is' if count == 1 else 'they are'}. {reason}"
+        )
+
+
+def _counted(act: str, count: int) -> str:
+    """What was done to several, in words."""
+    reports = f"{count} report" if count == 1 else f"{count} reports"
+    if act == "restore":
+        return f"{reports} restored. Each is sent in its turn."
+    return (
+        f"{reports} discarded: kept, and not sent. Under the status Discarded you can restore them."
+    )
 
 
 @members_only
@@ -95,6 +155,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "attempts": list(delivery.attempts.all()) if delivery else [],
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
         "is_owner": request.membership.role == Membership.Role.OWNER,
+        "may_be_discarded": not discarding.obstacle(delivery),
     }
     return render(request, "hub/report.html", context)
 
@@ -144,6 +205,28 @@ def erase(request: MemberRequest, report_id: str) -> HttpResponse:
     return redirect("report", report_id)
 
 
+@only_post("report")
+def discard(request: MemberRequest, report_id: str) -> HttpResponse:
+    return _change("discard", request, report_id)
+
+
+@only_post("report")
+def restore(request: MemberRequest, report_id: str) -> HttpResponse:
+    return _change("restore", request, report_id)
+
+
+def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:
+    try:
+        acts.perform(act, request.membership, report_id)
+    except acts.NotFound:
+        raise Http404 from None
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        messages.success(request, DONE[act])
+    return redirect("report", report_id)
+
+
 def _outcome(delivery: Delivery) -> str:
     if delivery.status == Delivery.Status.SENT:
         return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
@@ -169,6 +252,10 @@ def _evidence(report: Report) -> Iterator[str]:
         yield f"{each['kind']}:\n{each['text']}"
 
 
+def _is_narrowed(asked: dict[str, str]) -> bool:
+    return bool(asked.keys() & {"q", "status", "kind"})
+
+
 def _address(request: MemberRequest, *, cursor: str | None) -> str:
     """The same filters, from another place in the list."""
     query = request.GET.copy()
@@ -180,7 +267,8 @@ def _address(request: MemberRequest, *, cursor: str | None) -> str:
 
 def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
     yield COLUMNS
-    for report, delivery in found:
+    for row in found:
+        report, delivery = row
         yield [
             report.id,
             report.received_at.isoformat(),
@@ -189,7 +277,7 @@ def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
             report.doc_url,
             report.agent_name,
             report.times_reported,
-            delivery.status if delivery else NONE,
+            row.status,
             delivery.reason if delivery else "",
             delivery.issue_url if delivery else "",
             report.further_accounts,

@@ -10,6 +10,7 @@ IN_WORDS = {  # a status, for people
     "sent": "Sent",
     "held": "Held",
     "failed": "Failed",
+    "discarded": "Discarded",
     NONE: "Not forwarded",
 }
 TONES = {"sent": "good", "pending": "wait", "sending": "wait", "held": "wait", "failed": "bad"}

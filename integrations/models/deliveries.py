@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
-from django.db.models import Case, Exists, ExpressionWrapper, F, Q, Subquery, When, Window
-from django.db.models.functions import Coalesce, RowNumber
+from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery, When
+from django.db.models.functions import Coalesce
 
 from integrations.models.integration import NO_RIGHTS, PAUSED, Integration
 from orgs import clock
@@ -16,6 +16,29 @@ if TYPE_CHECKING:
 
 LEASE = timedelta(seconds=60)
 PATIENCE = timedelta(seconds=5)  # by so much one may overtake another that is about to be sent
+DISCARDED = "A member has discarded it, so it is not sent. Restore puts it on its way again."
+# `Delivery.state`, for queries
+STATE = Case(When(held_for="discarded", then=F("held_for")), default=F("status"))
+UNSENT: dict[str, Any] = {
+    "repository_id": None,
+    "posted_at": None,
+    "repository": "",
+    "title": "",
+    "body": "",
+}
+
+
+class ByTurn(models.Func):
+    """A column by which SQLite is not to look for rows, since the index by turn has them in order.
+
+    https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_
+    """
+
+    template = "%(expressions)s"
+    output_field = models.DateTimeField()
+
+    def as_sqlite(self, compiler, connection, **context):
+        return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -24,10 +47,14 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         if report.organization_id is None:
             return False
         configured = Integration.objects.configured().filter(organization=report.organization_id)
-        target = configured.exclude(Exists(self.filter(report=report))).first()
+        before = self.filter(integration=OuterRef("pk"), source=report.source).order_by("-turn")
+        known = configured.annotate(turn=Coalesce(Subquery(before.values("turn")[:1]) + 1, 0))
+        target = known.exclude(Exists(self.filter(report=report))).first()
         if target is None:
             return False
         defaults: dict[str, Any] = {"integration": target}
+        if report.source:
+            defaults |= {"source": report.source, "turn": target.turn}
         if target.obstacle:
             defaults |= {
                 "status": self.model.Status.HELD,
@@ -43,6 +70,17 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def waiting(self):
         return self.filter(status=self.model.Status.PENDING)
+
+    def in_state(self, state: str):
+        """Those whose `state` this is."""
+        if state == self.model.Cause.DISCARDED:
+            return self.held(self.model.Cause.DISCARDED)
+        return self.filter(status=state).exclude(held_for=self.model.Cause.DISCARDED)
+
+    def undelivered(self):
+        """What is to arrive and has not: neither sent nor discarded."""
+        known = self.exclude(status=self.model.Status.SENT)
+        return known.exclude(held_for=self.model.Cause.DISCARDED)
 
     def held(self, cause: "Delivery.Cause"):
         return self.filter(status=self.model.Status.HELD, held_for=cause)
@@ -74,16 +112,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def set_out_again(self) -> int:
         """What was held or has failed is on its way as if it had just come; how many.
 
-        What waits is due now. Where GitHub's answer was lost, it stays lost, and the issue is looked for first.
+        What waits is due now, and what was discarded stays so. Where GitHub's answer was lost, it
+        stays lost, and the issue is looked for first.
         """
         stopped = self.filter(status__in=[self.model.Status.HELD, self.model.Status.FAILED])
-        unsent = {
-            "repository_id": None,
-            "posted_at": None,
-            "repository": "",
-            "title": "",
-            "body": "",
-        }
+        stopped = stopped.exclude(held_for=self.model.Cause.DISCARDED)
         anew = {
             "status": self.model.Status.PENDING,
             "held_for": "",
@@ -93,8 +126,38 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         }
         with transaction.atomic():
             self.waiting().filter(due_at__gt=clock.now()).update(due_at=clock.now())
-            known = stopped.filter(outcome_unknown_since=None).update(**anew, **unsent)
+            known = stopped.filter(outcome_unknown_since=None).update(**anew, **UNSENT)
             return known + stopped.update(**anew)
+
+    def discardable(self):
+        """Not sent, not begun, and not stopped by somebody else than a member."""
+        causes = self.model.Cause
+        stopped = [self.model.Status.HELD, self.model.Status.FAILED]
+        mine = self.filter(status__in=stopped).exclude(
+            held_for__in=[causes.OPERATOR, causes.DISCARDED]
+        )
+        return (self.waiting() | mine).filter(outcome_unknown_since=None)
+
+    def discard(self) -> int:
+        """Keep what is discardable from ever being sent, until it is restored; how many."""
+        return self.discardable().update(
+            status=self.model.Status.HELD,
+            held_for=self.model.Cause.DISCARDED,
+            reason=DISCARDED,
+            trying_since=None,
+            **UNSENT,
+        )
+
+    def restore(self) -> int:
+        """What was discarded is on its way again, or held where its integration sends nothing; how many."""
+        discarded = self.held(self.model.Cause.DISCARDED)
+        problem = Integration.objects.filter(pk=OuterRef("integration")).values("problem")
+        with transaction.atomic():
+            blocked = discarded.exclude(integration__problem="").filter(integration__paused_at=None)
+            held = blocked.update(held_for=self.model.Cause.INTEGRATION, reason=Subquery(problem))
+            paused = discarded.filter(integration__paused_at__isnull=False)
+            held += paused.update(held_for=self.model.Cause.PAUSE, reason=PAUSED)
+            return held + discarded.release(self.model.Cause.DISCARDED)
 
     def claimable(self):
         """Free to be tried: not begun, or begun by a process that has let its lease run out."""
@@ -104,29 +167,27 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def due(self):
-        """What is to be tried now, oldest first."""
-        return (
-            self.claimable()
-            .filter(due_at__lte=clock.now())
-            .exclude(integration__installation__limited_until__gt=clock.now())
-            .order_by("due_at", "pk")
-        )
+        """What waits and is to be tried now."""
+        return self.waiting().filter(due_at__lte=clock.now())
 
-    def due_in_turn(self, each: int):
-        """The same, at most so many of each installation: first the oldest of every one."""
-        turn = Window(
-            RowNumber(), partition_by="integration__installation", order_by=["due_at", "pk"]
-        )
-        in_turn = self.due().annotate(turn=turn).filter(turn__lte=each)
-        return in_turn.order_by("turn", "due_at", "pk")
+    def in_turn(self):
+        """The same: of every source its first before anybody's second, oldest first."""
+        waiting = self.waiting().alias(due=ByTurn("due_at"))
+        return waiting.filter(due__lte=clock.now()).order_by("turn", "due_at", "pk")
 
-    def has_elders(self, report_id: str) -> bool:
-        """Whether deliveries of the same installation wait for their turn since before it came."""
+    def abandoned(self):
+        """What was begun by a process that has let its lease run out."""
+        sending = self.filter(status=self.model.Status.SENDING, lease_until__lt=clock.now())
+        return sending.order_by("due_at", "pk")
+
+    def others_come_first(self, report_id: str) -> bool:
+        """Whether deliveries of the same installation, whose turn is not later, wait since before it came."""
         newcomer = self.filter(report=report_id)
         came_at = Subquery(newcomer.values("created_at"))
         return (
             self.waiting()
             .filter(
+                turn__lte=Subquery(newcomer.values("turn")),
                 due_at__lt=ExpressionWrapper(came_at - PATIENCE, models.DateTimeField()),
                 integration__installation__in=newcomer.values("integration__installation"),
             )

@@ -39,6 +39,7 @@ class Delivery(models.Model):
         RIGHTS = "rights"  # no member of the organization has push right in the repository
         PAUSE = "pause"  # a member lets nothing be sent for a while
         OPERATOR = "operator"  # whoever runs this Hub has stopped it, and sets it free
+        DISCARDED = "discarded"  # a member does not want it sent, and may restore it
 
     class IssueState(models.TextChoices):
         OPEN = "open"
@@ -58,6 +59,17 @@ class Delivery(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     last_tried_at = models.DateTimeField(null=True, blank=True)
     tries = models.PositiveIntegerField(default=0)
+    source = models.CharField(
+        max_length=16,
+        blank=True,
+        editable=False,
+        help_text="The sender's network as a keyed hash of the day; empty after two days.",
+    )
+    turn = models.PositiveIntegerField(
+        default=0,
+        editable=False,
+        help_text="How many of its source came before it that day. The lowest turn goes first.",
+    )
     outcome_unknown_since = models.DateTimeField(
         null=True, blank=True, help_text="When an issue was sent whose answer was lost."
     )
@@ -82,7 +94,13 @@ class Delivery(models.Model):
         verbose_name_plural = "deliveries"
         indexes = [
             models.Index(fields=["status", "due_at"], name="delivery_due"),
-            models.Index(fields=["integration", "status"], name="delivery_of_integration"),
+            models.Index(
+                fields=["integration", "status", "turn", "due_at", "id"], name="delivery_turn"
+            ),
+            models.Index(fields=["integration", "source", "turn"], name="delivery_of_source"),
+            models.Index(
+                fields=["created_at"], name="delivery_with_source", condition=~Q(source="")
+            ),
             models.Index(fields=["integration", "-last_tried_at"], name="delivery_pace"),
         ]
         constraints = [
@@ -117,6 +135,11 @@ class Delivery(models.Model):
     def claimed_at(self) -> datetime:
         """When the running attempt began, by the database's clock."""
         return cast(datetime, self.lease_until) - LEASE
+
+    @property
+    def state(self) -> str:
+        """Its status, as people are told it: what was discarded is not merely held."""
+        return self.held_for if self.held_for == self.Cause.DISCARDED else self.status
 
     def has_target(self) -> bool:
         return bool(self.repository_id or self.integration.repository_id)

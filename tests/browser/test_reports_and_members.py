@@ -2,7 +2,8 @@
 
 import pytest
 
-from integrations.models import Delivery
+from integrations import holds
+from integrations.models import Delivery, Integration
 from orgs.models import User
 from tests import build
 from tests.browser.screens import Screen, Visit
@@ -164,3 +165,36 @@ def test_an_operator_sees_how_it_goes_and_retries(visit, client, acme, alice, co
 
     assert not window.complaints
     assert len(code_host.issues("acme/docs")) == 1
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_a_flood_is_found_discarded_and_restored(visit, client, acme, alice, code_host, screen):
+    holds.pause(Integration.objects.get())
+    for number in range(4):
+        build.send(client, build.report(report__summary=f"Flood {number}"))
+    build.send(client, build.report(report__summary="Honest"))
+    window = visit(screen, alice)
+    page = window.page
+
+    page.goto("/settings/reports/")
+    look(window, "reports-to-choose")
+    page.get_by_label("Choose Flood 3").check()
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_text("1 report discarded").wait_for()
+    look(window, "reports-discarded")
+    page.get_by_label("Search").fill("flood")
+    page.get_by_role("button", name="Filter").click()
+    page.wait_for_url("**q=flood**")
+    look(window, "reports-flood")
+    page.get_by_role("button", name="Discard all that match").click()
+    page.get_by_text("3 reports discarded").wait_for()
+    discarded = [each.state for each in Delivery.objects.order_by("pk")]
+    page.get_by_role("link", name="Flood 0").click()
+    page.wait_for_url("**/reports/0*/")
+    look(window, "report-discarded")
+    page.get_by_role("button", name="Restore").click()
+    page.get_by_text("Restored.").wait_for()
+    look(window, "report-restored")
+
+    assert discarded == ["discarded"] * 4 + ["held"]
+    assert Delivery.objects.order_by("pk")[0].held_for == "pause"

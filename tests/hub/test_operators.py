@@ -239,13 +239,16 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
     domain = build.domain(acme, "docs.acme.com")
     domain.last_checked_at = now - timedelta(hours=2, minutes=1)
     domain.save()
-    for status in ("pending", "pending", "held", "failed"):
+    held_for = ("", "", "operator", "discarded", "")
+    for status, cause in zip(
+        ("pending", "pending", "held", "held", "failed"), held_for, strict=True
+    ):
         report = Report.objects.create(received_at=now, last_received_at=now, kind="other")
         delivery = Delivery.objects.create(
             report=report,
             integration=integration,
             status=status,
-            held_for="operator" if status == "held" else "",
+            held_for=cause,
             created_at=now - timedelta(days=1, minutes=1),
         )
     Attempt.objects.create(
@@ -261,7 +264,7 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
 
     shown = " ".join(re.sub(r"<[^>]+>", " ", page.content.decode()).split()).replace("\xa0", " ")
     assert "Waiting 2 Oldest of them 1 day" in shown
-    assert "Held 1 Failed in the last hour 1 of 1 attempts" in shown
+    assert "Held 1 Discarded 1 Failed in the last hour 1 of 1 attempts" in shown
     assert "acme: nothing left until" in shown
     assert "Last re-verification 2 hours" in shown
 

@@ -268,7 +268,8 @@ def test_the_raw_text_is_plain_text(alice, acme):
     assert text_of(answer) == "Grüße <b>\n\nOne\n\n@alice\n\nquote:\nIt says\n\nMend it\n"
 
 
-PARTS = ["", "raw", "try-again/"]
+POSTED = ["try-again/", "discard/", "restore/"]
+PARTS = ["", "raw", *POSTED]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -278,7 +279,7 @@ def test_what_is_not_mine_is_not_there(alice, part):
 
     for report_id in (foreign.id, nobodys.id, "unknown", "0" * 26):
         address = f"{PAGE}{report_id}/{part}"
-        answer = alice.post(address) if part == "try-again/" else alice.get(address)
+        answer = alice.post(address) if part in POSTED else alice.get(address)
         assert answer.status_code == 404
 
 
@@ -331,3 +332,126 @@ def test_trying_again_is_a_form_with_its_token(alice, acme, client):
 
     assert strict.post(f"{PAGE}{report.id}/try-again/").status_code == 403
     assert alice.get(f"{PAGE}{report.id}/try-again/")["Location"] == f"{PAGE}{report.id}/"
+
+
+def test_a_discarded_report_is_kept_and_may_be_restored(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    report = delivered(stored(acme), status="pending").report
+    page = f"{PAGE}{report.id}/"
+    assert "Restore</button>" not in text_of(alice.get(page))
+
+    discarded = alice.post(f"{page}discard/", follow=True)
+    restored = alice.post(f"{page}restore/", follow=True)
+
+    assert discarded.redirect_chain == [(page, 302)]
+    assert '<span class="state off">Discarded</span>' in text_of(discarded)
+    assert "Restore</button>" in text_of(discarded)
+    assert "Try again</button>" not in text_of(discarded)
+    assert "Discard</button>" in text_of(restored)
+    assert Delivery.objects.get().status == "pending"
+
+
+def test_what_has_arrived_is_not_discarded(alice, acme):
+    report = delivered(stored(acme), status="sent", issue_number=4, repository_id=7).report
+    page = f"{PAGE}{report.id}/"
+    assert "Discard</button>" not in text_of(alice.get(page))
+
+    answer = alice.post(f"{page}discard/", follow=True)
+
+    assert "It has arrived already." in text_of(answer)
+    assert Delivery.objects.get().status == "sent"
+
+
+def test_what_was_discarded_needs_no_attention(alice, acme):
+    now = timezone.now()
+    delivered(stored(acme, at=now), status="held", held_for="discarded")
+
+    overview = text_of(alice.get("/settings/"))
+
+    assert "report held" not in overview
+    assert '<span class="state off">Discarded</span>' in overview
+
+
+CHANGE = f"{PAGE}change/"
+
+
+def states() -> list[str]:
+    return [each.state for each in Delivery.objects.order_by("pk")]
+
+
+def test_those_that_are_ticked_are_discarded_and_restored(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    waiting = [delivered(stored(acme)).report.id for _ in range(3)]
+    foreign = delivered(stored(build.organization("bobs"))).report.id
+
+    address = f"{CHANGE}?kind=outdated"
+    discarded = alice.post(address, {"act": "discard", "id": [*waiting[:2], foreign]}, follow=True)
+    after = states()
+    restored = alice.post(CHANGE, {"act": "restore", "id": waiting[:1]}, follow=True)
+
+    assert discarded.redirect_chain == [(f"{PAGE}?kind=outdated", 302)]
+    assert "2 reports discarded: kept, and not sent." in text_of(discarded)
+    assert "1 left as it is. There is no such report." in text_of(discarded)
+    assert after == ["discarded", "discarded", "pending", "pending"]
+    assert "1 report restored." in text_of(restored)
+    assert states() == ["pending", "discarded", "pending", "pending"]
+
+
+def test_what_could_not_be_discarded_is_counted_by_its_reason(alice, acme):
+    arrived = [
+        delivered(stored(acme), status="sent", issue_number=n, repository_id=7).report.id
+        for n in range(2)
+    ]
+
+    answer = alice.post(CHANGE, {"act": "discard", "id": arrived}, follow=True)
+
+    assert "2 left as they are. It has arrived already." in text_of(answer)
+
+
+def test_all_that_the_filters_let_through_and_nothing_else_is_discarded(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    for number in range(60):
+        delivered(stored(acme, summary=f"Flood {number}", agent_name="bot"))
+    delivered(stored(acme, summary="Flooded sink"), status="sent", issue_number=1, repository_id=7)
+    delivered(stored(acme, summary="Honest"))
+    delivered(stored(build.organization("bobs"), summary="Flood"))
+
+    discarded = alice.post(f"{CHANGE}?q=flood", {"all": "discard"}, follow=True)
+    after = states()
+    restored = alice.post(f"{CHANGE}?q=BOT&status=discarded", {"all": "restore"}, follow=True)
+
+    assert "60 reports discarded" in text_of(discarded)
+    assert after == ["discarded"] * 60 + ["sent", "pending", "pending"]
+    assert "60 reports restored" in text_of(restored)
+    assert states() == ["pending"] * 60 + ["sent", "pending", "pending"]
+
+
+def test_a_list_without_filters_is_not_discarded_whole(alice, acme):
+    delivered(stored(acme))
+
+    assert "all that match</button>" not in text_of(alice.get(PAGE))
+    assert alice.post(CHANGE, {"all": "discard"}).status_code == 404
+    assert alice.post(f"{CHANGE}?status=lost", {"all": "discard"}).status_code == 404
+    assert states() == ["pending"]
+
+
+def test_nothing_ticked_and_nothing_known_change_nothing(alice, acme):
+    delivered(stored(acme))
+
+    nothing = alice.post(CHANGE, {"act": "discard"}, follow=True)
+    alice.post(CHANGE, {"act": "erase", "all": "everything", "id": ["x"]})
+
+    assert "Tick the reports first." in text_of(nothing)
+    assert states() == ["pending"]
+    assert alice.get(CHANGE)["Location"] == PAGE
+
+
+def test_only_what_can_change_can_be_ticked(alice, acme):
+    delivered(stored(acme), status="sent", issue_number=1, repository_id=7)
+    assert 'type="checkbox"' not in text_of(alice.get(PAGE))
+
+    waiting = delivered(stored(acme)).report.id
+    page = text_of(alice.get(PAGE))
+
+    assert re.findall(r'type="checkbox" name="id" value="(\w+)"', page) == [waiting]
+    assert "Restore</button>" not in page

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db.models import F
 from django.db.models.functions import Now
 
-from integrations import forwarding, github_api, holds, retries
+from integrations import forwarding, github_api, holds, turns
 from integrations.management.commands import retry_deliveries
 from integrations.models import Attempt, Delivery, Installation, Integration
 from integrations.models.delivery import LEASE
@@ -16,9 +16,16 @@ from tests import build
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.fixture(autouse=True)
+def behind_a_proxy(settings):
+    settings.HUB_TRUSTED_PROXIES = 1
+
+
 def send_some(client, number: int, host: str = "docs.acme.com") -> None:
+    """Reports, each from a network of its own."""
     for each in range(number):
-        build.send(client, build.report(f"https://{host}/{each}", report__summary=f"Gone {each}"))
+        report = build.report(f"https://{host}/{each}", report__summary=f"Gone {each}")
+        build.send(client, report, X_Forwarded_For=f"198.51.{each}.7")
 
 
 def statuses() -> list[str]:
@@ -436,7 +443,7 @@ def test_the_backlog_of_one_installation_keeps_no_other_waiting(client, code_hos
     clock.advance(minutes=2)
     Delivery.objects.filter(integration=zeta).update(due_at=clock.now())
 
-    ids = retries.due_ids()
+    ids = turns.due_ids()
 
     due = [Delivery.objects.get(report=each).integration_id == zeta.pk for each in ids]
     assert due == [False, True] * 4 + [False] * 6

@@ -81,6 +81,7 @@ def test_a_report_is_shown_with_its_delivery(alice, acme):
                 "erased_at": None,
                 "delivery": {
                     "status": "sent",
+                    "held_for": None,
                     "reason": None,
                     "issue_url": "https://github.com/acme/docs/issues/4",
                     "attempts": 2,
@@ -138,9 +139,10 @@ def test_fifty_are_one_page(alice, acme):
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        ({}, {"sent", "held", "matched"}),
+        ({}, {"sent", "held", "discarded", "matched"}),
         ({"status": "sent"}, {"sent"}),
         ({"status": "held"}, {"held"}),
+        ({"status": "discarded"}, {"discarded"}),
         ({"status": "failed"}, set()),
         ({"status": "none"}, {"matched"}),
         ({"kind": "broken"}, {"held"}),
@@ -148,12 +150,16 @@ def test_fifty_are_one_page(alice, acme):
         ({"q": "docs.acme.com/b"}, {"matched"}),
         ({"q": "%"}, set()),
         ({"status": "sent", "kind": "broken"}, set()),
-        ({"status": "", "kind": "", "q": "", "cursor": ""}, {"sent", "held", "matched"}),
+        (
+            {"status": "", "kind": "", "q": "", "cursor": ""},
+            {"sent", "held", "discarded", "matched"},
+        ),
     ],
 )
 def test_filters_narrow_it_down(alice, acme, asked, found):
     delivered(received(acme, summary="sent"), status="sent", issue_number=1, repository_id=7)
     delivered(received(acme, summary="held", kind="broken"), status="held", held_for="ownership")
+    delivered(received(acme, summary="discarded"), status="held", held_for="discarded")
     received(acme, summary="matched", doc_url="https://docs.acme.com/b")
 
     assert {summary for page in pages(alice, **asked) for summary in page} == found

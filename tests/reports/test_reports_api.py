@@ -413,6 +413,50 @@ def test_reports_about_one_host_are_limited_too(client, settings):
     assert other.status_code == 201
 
 
+def refused_among(client, addresses: list[str]) -> int:
+    answers = [build.send(client, build.report(each)) for each in addresses]
+    return sum(answer.status_code == 429 for answer in answers)
+
+
+def test_subdomains_of_a_claimed_domain_share_its_limit(client, settings):
+    settings.HUB_HOST_RATE = "3/minute"
+    build.domain(build.organization(), "acme.com")
+
+    refused = refused_among(client, [f"https://a{n}.acme.com/" for n in range(10)])
+
+    assert (refused, Report.objects.count()) == (7, 3)
+
+
+def test_subdomains_of_a_domain_that_nobody_claimed_share_its_limit(client, settings):
+    settings.HUB_HOST_RATE = "3/minute"
+
+    refused = refused_among(client, [f"https://a{n}.acme.co.uk/" for n in range(10)])
+
+    assert (refused, Report.objects.count()) == (7, 3)
+
+
+def test_sites_of_one_user_have_a_limit_each_where_they_are_claimed(client, settings):
+    settings.HUB_HOST_RATE = "1/minute"
+    for path in ("/docs/", "/blog/"):
+        build.site(build.organization(path), "acme.github.io", path)
+    addresses = ["/docs/a", "/docs/b", "/blog/a", "/x", "/y"]
+
+    answers = [
+        build.send(client, build.report(f"https://acme.github.io{each}")) for each in addresses
+    ]
+
+    assert [each.status_code for each in answers] == [201, 429, 201, 201, 429]
+
+
+def test_a_test_report_arrives_during_a_flood(client, settings, code_host):
+    settings.HUB_HOST_RATE = "1/minute"
+    alice = build.api(build.token(build.member(build.acme(code_host))))
+    build.send(client)
+
+    assert build.send(client).status_code == 429
+    assert alice.post("/v1/orgs/me/test-report").status_code == 201
+
+
 def test_a_database_that_is_away_is_said_so(client, monkeypatch):
     def away(*args, **kwargs):
         raise OperationalError("gone")
@@ -427,6 +471,12 @@ def test_a_database_that_is_away_is_said_so(client, monkeypatch):
 
 def test_a_new_report_costs_three_statements(client):
     assert statements(lambda: build.send(client)) == 3
+
+
+def test_a_new_report_with_a_delivery_costs_six_statements(client, code_host):
+    build.acme(code_host)
+
+    assert statements(lambda: build.send(client)) == 6
 
 
 def test_a_duplicate_costs_three_statements(client):

@@ -11,7 +11,8 @@ from django.db import OperationalError, connection
 
 from integrations import holds
 from integrations.models import Delivery
-from integrations.retries import BATCH, due_ids, retry
+from integrations.retries import retry
+from integrations.turns import BATCH, due_ids
 from orgs.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -20,7 +21,7 @@ PAUSE = 1  # seconds between two looks of --watch
 
 
 class Command(BaseCommand):
-    help = "Tries the deliveries that are due again, oldest first, and prints what became of them."
+    help = "Tries the deliveries that are due again, in turn, and prints what became of them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         when = parser.add_mutually_exclusive_group()
@@ -57,9 +58,9 @@ class Command(BaseCommand):
         return outcomes
 
     def _retry_all(self) -> Counter[str]:
-        """All that waits, oldest first, batch by batch."""
+        """All that waits, each source's first before anybody's second, batch by batch."""
         outcomes: Counter[str] = Counter()
-        waiting = Delivery.objects.claimable().order_by("due_at", "pk")
+        waiting = Delivery.objects.claimable().order_by("turn", "due_at", "pk")
         ids = list(waiting.values_list("report_id", flat=True))
         for first in range(0, len(ids), BATCH):
             outcomes += self._retry(ids[first : first + BATCH])

@@ -1,0 +1,135 @@
+"""Floods: many reports about the pages of one owner, and an honest one among them."""
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import requests
+from django.db import connection
+
+from reports.models import Report
+from tests import build
+from tests.abuse.world import Shipped, World, attack, stands_if
+from tests.hub_process import ROOT
+
+FLOOD = 60  # reports, which is what one address may send in a minute
+LASTS = 9.0  # seconds
+HONEST = "203.0.113.9"
+SOON = 5.0  # seconds in which an honest report is an issue
+PATIENCE = 20.0  # seconds after which nobody waits for it any more
+
+
+@attack
+def flood_of_one_source(world: World) -> str:
+    """60 reports in 9 s from one address, which were 20 issues before anybody else's first."""
+    world.acme()
+    with world.hub(maintain=True, HUB_TRUSTED_PROXIES="1") as hub:
+        return _flood(world, hub, ["198.51.100.7"])
+
+
+@attack
+def flood_of_one_source_through_the_queue(world: World) -> str:
+    """The same, where workers send what is queued."""
+    if connection.vendor == "sqlite":
+        return "no workers on SQLite"
+    world.acme()
+    queue = {"HUB_TRUSTED_PROXIES": "1", "HUB_FORWARDING": "queue"}
+    with world.hub(maintain=True, **queue) as hub, _worker(hub):
+        return _flood(world, hub, ["198.51.100.7"])
+
+
+@attack
+def flood_of_five_sources(world: World) -> str:
+    """Five addresses, of as many networks, send 60 reports each in 9 s."""
+    world.acme()
+    with world.hub(maintain=True, HUB_TRUSTED_PROXIES="1") as hub:
+        return _flood(world, hub, [f"198.51.{n}.7" for n in range(5)])
+
+
+@attack
+def flood_of_many_subdomains(world: World) -> str:
+    """900 reports about 50 names below a claimed domain, whose owner takes 600 a minute."""
+    world.acme("acme.com")
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub, ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda n: _post(hub, f"10.0.{n % 200}.1", n, n % 50), range(900)))
+    stored = Report.objects.count()
+    connection.close()
+    return stands_if(
+        stored <= 600, f"{dict(Counter(answers))}: {stored} stored, where 600 are allowed"
+    )
+
+
+def _flood(world: World, hub: Shipped, addresses: list[str]) -> str:
+    """What an honest report has to wait for, in the middle of a flood from `addresses`."""
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        for _ in pool.map(lambda address: _send_all(hub, address), addresses):
+            pass
+    flood = len(world.host.issues("acme/docs"))
+    begun = time.monotonic()
+    hub.post(_report("Honest"), **{"X-Forwarded-For": HONEST})
+    waited = _until_it_is_there(world, begun)
+    most = 5 * len(addresses)
+    return stands_if(
+        waited < SOON and flood <= most,
+        f"{flood} issues of {FLOOD * len(addresses)} reports of {len(addresses)} sources; "
+        f"the honest one {f'after {waited:.1f} s' if waited < PATIENCE else 'not in 20 s'}",
+    )
+
+
+def _send_all(hub: Shipped, address: str) -> None:
+    for number in _spread(range(FLOOD)):
+        _post(hub, address, number)
+
+
+def _spread(numbers: range) -> Iterator[int]:
+    """Each at its time within `LASTS`."""
+    begun = time.monotonic()
+    for each in numbers:
+        time.sleep(max(0.0, begun + each * LASTS / len(numbers) - time.monotonic()))
+        yield each
+
+
+def _post(hub: Shipped, address: str, number: int, name: int | None = None) -> int:
+    host = "docs.acme.com" if name is None else f"a{name}.acme.com"
+    report = _report(f"Flood of {address}: {number}", f"https://{host}/install")
+    headers = {"X-Forwarded-For": address}
+    return requests.post(
+        f"{hub.url}/v1/reports", json=report, headers=headers, timeout=60
+    ).status_code
+
+
+def _report(summary: str, url: str = "https://docs.acme.com/install") -> dict:
+    return build.report(url, report__summary=summary)
+
+
+def _until_it_is_there(world: World, begun: float) -> float:
+    """Seconds until the honest report is an issue; `PATIENCE` where it is none by then."""
+    while (waited := time.monotonic() - begun) < PATIENCE:
+        if _is_there(issue.title for issue in world.host.issues("acme/docs")):
+            return waited
+        time.sleep(0.05)
+    return PATIENCE
+
+
+def _is_there(titles: Iterable[str]) -> bool:
+    return "[docs] Honest" in titles
+
+
+@contextmanager
+def _worker(hub: Shipped) -> Iterator[None]:
+    worker = subprocess.Popen(
+        [sys.executable, "manage.py", "db_worker", "--interval", "0.1", "--no-startup-delay"],
+        cwd=ROOT,
+        env=hub.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        worker.terminate()
+        worker.wait(30)
