@@ -161,7 +161,7 @@ def test_a_right_that_github_does_not_tell_about_is_not_lost(alice, code_host, c
         code_host.fail(kind, method="GET", path=PERMISSION, **details)
         hours_pass(clock, 12)
 
-    assert questions(code_host) == ["alice"] * len(UNANSWERED)
+    assert set(questions(code_host)) == {"alice"}
     assert integration().rights_absences == 0
 
 
