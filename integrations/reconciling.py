@@ -85,7 +85,8 @@ def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bo
     try:
         rights.look(integration, reached)
         if integration.rights_lost_at:
-            following.rights_stay_lost(integration)
+            with transaction.atomic():
+                following.rights_stay_lost(integration)
     except github_api.Limited:
         raise
     except github_api.GitHubError as error:

@@ -69,7 +69,8 @@ def _require(member: Membership, *, or_nobody: bool) -> None:
         return
     asked_about = [Person(member.github_id, member.login)]
     if or_nobody:
-        asked_about += people(member.organization_id)
+        members = people(member.organization_id)
+        asked_about += [each for each in members if each.github_id != member.github_id]
     with asking.github(member.organization, through=integration.installation) as deadline:
         reached = reach(integration, deadline=deadline)
         found = somebody(asked_about, reached, deadline=deadline) if reached else None

