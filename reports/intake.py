@@ -57,14 +57,15 @@ def accept(
     in the same transaction.
     """
     notices: list[Notice] = []
-    fields = _columns(body, notices)
+    page = _page(body.doc_url, notices)
+    claim = _claim(page["canonical_url"])
+    admit(claim)  # before the work that a long text makes
+    fields = {**page, **_columns(body, notices)}
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
-    claim = _claim(fields["canonical_url"])
-    admit(claim)
     try:
         report, is_duplicate = _store(fields, dedup_key, claim=claim, source=source)
     except IntegrityError:  # its twin came in between, or its owner went
-        claim = _claim(fields["canonical_url"])
+        claim = _claim(page["canonical_url"])
         report, is_duplicate = _store(fields, dedup_key, claim=claim, source=source)
     return Receipt(report, is_duplicate, notices)
 
@@ -150,13 +151,12 @@ def _sha256(lines: list[str]) -> str:
 
 
 def _columns(body: Body, notices: list[Notice]) -> dict[str, Any]:
-    """The columns of a report that its sender fills, without secrets; what is absent stays at its default."""
+    """What its sender says of the page, without secrets; what is absent stays at its default."""
     sent = body.model_dump(exclude_none=True, exclude={"comment", "idempotency_key", "doc_url"})
     sent = _without_secrets(sent, "", notices)
     agent = {f"agent_{name}": text for name, text in sent["agent"].items()}
     top = ("task_context", "submitted_at", "locale", "client_capabilities")
     return {
-        **_page(body.doc_url, notices),
         **{name: sent[name] for name in top if name in sent},
         **sent["report"],
         **agent,

@@ -8,8 +8,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.models import F
 
-from integrations import github_api, holds, pacing, turns
+from hub.export import as_json
+from integrations import github_api, holds, pacing, test_report, turns
 from integrations.models import Delivery, Installation, Integration
+from reports import address
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,10 +30,10 @@ def acme(code_host):
     return build.acme(code_host)
 
 
-def send(client, address: str, number: int = 1, host: str = "docs.acme.com") -> None:
+def send(client, sender: str, number: int = 1, host: str = "docs.acme.com") -> None:
     for each in range(number):
-        body = build.report(f"https://{host}/", report__summary=f"{address} says {each}")
-        build.send(client, body, X_Forwarded_For=address)
+        body = build.report(f"https://{host}/", report__summary=f"{sender} says {each}")
+        build.send(client, body, X_Forwarded_For=sender)
 
 
 def titles(code_host) -> list[str]:
@@ -39,8 +41,8 @@ def titles(code_host) -> list[str]:
     return [issue.title.removeprefix("[docs] ") for issue in issues]
 
 
-def sent_by(code_host, address: str) -> int:
-    return sum(title.startswith(f"{address} ") for title in titles(code_host))
+def sent_by(code_host, sender: str) -> int:
+    return sum(title.startswith(f"{sender} ") for title in titles(code_host))
 
 
 def test_a_flood_of_one_source_is_a_quarter_of_the_pace(acme, client, code_host, clock):
@@ -171,6 +173,23 @@ def test_a_flood_about_another_integration_of_the_installation_is_counted_too(
     assert sent_by(code_host, HONEST) == 1
 
 
+def test_who_repeats_a_report_that_was_nobodys_is_the_source_of_its_delivery(client, code_host):
+    owner = build.organization()
+    build.integration(owner, code_host)
+    build.send(client, X_Forwarded_For=FLOODER)
+    build.domain(owner, "docs.acme.com")
+
+    build.send(client, X_Forwarded_For=HONEST)
+
+    assert Delivery.objects.get().source == address.source(HONEST)
+
+
+def test_a_test_report_has_no_source(acme, client, code_host):
+    test_report.send(acme)
+
+    assert (Delivery.objects.get().source, Delivery.objects.get().status) == ("", "sent")
+
+
 def test_a_small_pace_still_sends_what_one_source_says(acme, client, code_host, settings, clock):
     settings.HUB_ISSUE_RATE = "1/minute"
     send(client, FLOODER, 3)
@@ -183,8 +202,6 @@ def test_a_small_pace_still_sends_what_one_source_says(acme, client, code_host, 
 
 
 def test_a_source_is_no_address_and_another_each_day(acme, client, code_host, monkeypatch):
-    from reports import address
-
     today = address.source(FLOODER)
     later = address.timezone.now() + timedelta(days=1)
     monkeypatch.setattr(address.timezone, "now", lambda: later)
@@ -219,8 +236,6 @@ def test_many_sources_are_forgotten_batch_by_batch(acme, client, code_host, cloc
 
 
 def test_no_one_is_told_a_source(acme, client, code_host):
-    from hub.export import as_json
-
     send(client, FLOODER)
     source = Delivery.objects.get().source
 
