@@ -6,7 +6,8 @@ import time
 from reports import secrets as hub_secrets
 from tests.clients.conftest import CONTRACT, Sdk
 
-KINDS = json.loads((CONTRACT / "secrets.json").read_text())["kinds"]
+SHARED = json.loads((CONTRACT / "secrets.json").read_text())
+KINDS = SHARED["kinds"]
 
 
 def test_every_secret_of_the_list_is_found(sdk: Sdk):
@@ -15,6 +16,15 @@ def test_every_secret_of_the_list_is_found(sdk: Sdk):
     outcomes = sdk.do(*({"do": "find_secrets", "text": {"a/b": text}} for text, _ in texts))
 
     assert outcomes == [{"result": [{"field": "/a~1b", "kind": kind}]} for _, kind in texts]
+
+
+def test_nothing_that_stands_in_a_secret_hides_it(sdk: Sdk):
+    texts = ["".join(hidden["finds"]) for hidden in SHARED["hidden"]]
+
+    outcomes = sdk.do(*({"do": "find_secrets", "text": text} for text in texts))
+
+    found = {"result": [{"field": "", "kind": "GitHub token"}]}
+    assert dict(zip(texts, outcomes, strict=True)) == dict.fromkeys(texts, found)
 
 
 def test_what_only_resembles_a_secret_is_not_found(sdk: Sdk):

@@ -2,6 +2,7 @@
 
 import { message, table } from "./contract.js";
 import { PolicyRejected } from "./errors.js";
+import { plain } from "./plain.js";
 import { texts } from "./report.js";
 
 const KEY_HEADER = "header:Idempotency-Key";
@@ -15,14 +16,23 @@ let compiled;
 export function find(body, idempotencyKey) {
   const found = new Map();
   for (const [field, text] of [...texts(body), [KEY_HEADER, idempotencyKey ?? ""]]) {
-    for (const { kind, pattern } of patterns().kinds) {
-      const matches = [...text.matchAll(pattern)];
-      if (matches.some((match) => !isPlaceholder(match))) {
-        found.set(`${field}\n${kind}`, { field, kind });
-      }
-    }
+    for (const kind of kinds(text)) found.set(`${field}\n${kind}`, { field, kind });
   }
   return [...found.values()];
+}
+
+/** What is in a text as it stands, or hidden in it by what divides or escapes. */
+function* kinds(text) {
+  const all = [...new Set([text, plain(text)])].map((each) => [each, each.toLowerCase()]);
+  for (const { kind, signs, pattern } of patterns().kinds) {
+    for (const [each, lower] of all) {
+      if (signs.some((sign) => lower.includes(sign)) && hasSecret(pattern, each)) yield kind;
+    }
+  }
+}
+
+function hasSecret(pattern, text) {
+  return [...text.matchAll(pattern)].some((match) => !isPlaceholder(match));
 }
 
 /** Throw PolicyRejected where the report or its key seems to hold a secret. */
@@ -42,7 +52,7 @@ function patterns() {
     compiled = {
       placeholder: new RegExp(shared.placeholder, "i"),
       words: new RegExp(shared.words),
-      kinds: shared.kinds.map(({ kind, pattern }) => ({ kind, pattern: new RegExp(pattern, "g") })),
+      kinds: shared.kinds.map((entry) => ({ ...entry, pattern: new RegExp(entry.pattern, "g") })),
     };
   }
   return compiled;

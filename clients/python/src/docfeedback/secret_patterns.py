@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, List, Match, NamedTuple, Optional, Pattern, Tuple
+from typing import Any, Iterator, List, Match, NamedTuple, Optional, Pattern, Tuple
 
 from .contract import message, table
 from .errors import PolicyRejected
+from .plain import plain
 from .report import texts
 
 KEY_HEADER = "header:Idempotency-Key"
@@ -26,8 +27,7 @@ def find(body: Any, idempotency_key: Optional[str] = None) -> List[Finding]:
     found = [
         Finding(pointer, kind)
         for pointer, text in [*texts(body), (KEY_HEADER, idempotency_key or "")]
-        for kind, pattern in _patterns().kinds
-        if any(not _is_placeholder(match) for match in pattern.finditer(text))
+        for kind in _kinds(text)
     ]
     return list(dict.fromkeys(found))
 
@@ -46,7 +46,20 @@ def check(body: Any, idempotency_key: Optional[str] = None) -> None:
 class _Patterns(NamedTuple):
     placeholder: Pattern[str]
     words: Pattern[str]
-    kinds: List[Tuple[str, Pattern[str]]]
+    kinds: List[Tuple[str, List[str], Pattern[str]]]
+
+
+def _kinds(text: str) -> Iterator[str]:
+    """What is in a text as it stands, or hidden in it by what divides or escapes."""
+    texts_to_search = [(each, each.lower()) for each in dict.fromkeys([text, plain(text)])]
+    for kind, signs, pattern in _patterns().kinds:
+        for each, lower in texts_to_search:
+            if any(sign in lower for sign in signs) and _has_secret(pattern, each):
+                yield kind
+
+
+def _has_secret(pattern: Pattern[str], text: str) -> bool:
+    return any(not _is_placeholder(match) for match in pattern.finditer(text))
 
 
 @lru_cache(maxsize=None)
@@ -55,7 +68,10 @@ def _patterns() -> _Patterns:
     return _Patterns(
         placeholder=re.compile(shared["placeholder"], re.IGNORECASE | re.ASCII),
         words=re.compile(shared["words"]),
-        kinds=[(entry["kind"], re.compile(entry["pattern"])) for entry in shared["kinds"]],
+        kinds=[
+            (entry["kind"], entry["signs"], re.compile(entry["pattern"]))
+            for entry in shared["kinds"]
+        ],
     )
 
 
