@@ -20,6 +20,7 @@ _JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden ne
     rf"([^\x00-\x7f{_JOINERS}]\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?)[{_JOINERS}]*"
     rf"|[{_JOINERS}]+"
 )
+_HEAP = re.compile(rf"[^\x00-\x7f\w]{{{MAX_MARKS + 1}}}")  # or of other signs, which is rare
 _KEPT = "…¹²³™ªº"  # their NFKC is ASCII, but arms nothing, and reads worse
 _LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
     code: plain
@@ -35,6 +36,8 @@ def clean(text: str) -> str:
     characters, lone surrogates, marks heaped on one character. Characters that NFKC makes ASCII
     are ASCII, and the rest is NFC. Idempotent; takes out whatever `neutralize` put in.
     """
+    if text.isascii() and _shows_all(text):
+        return text
     text = _UNSEEN.sub("", _LINE_END.sub("\n", text))
     if text.isascii():
         return text
@@ -42,7 +45,14 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", _without_heaps(text))
 
 
+def _shows_all(text: str) -> bool:
+    """Whether an ASCII text has no control characters, apart from line ends and tabs."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
+
+
 def _without_heaps(text: str) -> str:
     """At most MAX_MARKS in a row, which also keeps `normalize` from taking quadratic time."""
+    if not _HEAP.search(text):
+        return text
     runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
     return "".join("".join(islice(run, MAX_MARKS) if marks else run) for marks, run in runs)

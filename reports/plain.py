@@ -10,7 +10,7 @@ import unicodedata
 from reports.contract import SECRETS
 
 _WRITTEN = re.compile(SECRETS["written"])
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\w]")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\w]")
 _NAMES: dict[str, str] = SECRETS["names"]
 DECIMAL, HEX, NAME, ITSELF = 1, (2, 3, 4), 5, 6  # the groups of _WRITTEN
 

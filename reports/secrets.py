@@ -19,17 +19,36 @@ PEM = (
     rf"|(?:{PEM_GAP}++{PEM_CHUNK})*+(?:{PEM_GAP}++[A-Za-z0-9+/]{{1,19}}={{0,2}}\Z)?)"  # no end
 )
 
-# (kind, pattern): where a pattern has a group, only that is the secret. Every pattern takes linear
-# time: no try reads further than a bounded length past the place where the next one can begin.
-KINDS = [
-    (entry["kind"], re.compile(PEM if entry["kind"] == "private key" else entry["pattern"]))
+
+class Family(NamedTuple):
+    """Secrets of one shape. Where the pattern has a group, only that is the secret.
+
+    It is tried where one of the `signs` is in the text in lower case. `names`: whether what reads
+    like the name of a variable is one, too.
+    """
+
+    kind: str
+    signs: list[str]
+    pattern: re.Pattern[str]
+    names: bool
+
+
+# Every pattern takes linear time: no try reads further than a bounded length past the place where
+# the next one can begin.
+FAMILIES = [
+    Family(
+        entry["kind"],
+        entry["signs"],
+        re.compile(PEM if entry["kind"] == "private key" else entry["pattern"]),
+        entry.get("names", True),
+    )
     for entry in SECRETS["kinds"]
 ]
-SIGNS: list[list[str]] = [entry["signs"] for entry in SECRETS["kinds"]]  # in lower case
 
 # Documentation is full of these, and they are nobody's secret.
 PLACEHOLDER = re.compile(SECRETS["placeholder"], re.IGNORECASE | re.ASCII)
-WORDS = re.compile(SECRETS["words"])
+SAMPLE = re.compile(SECRETS["sample"])  # in all that was found: one that everybody copies, or words
+NAME = re.compile(SECRETS["name"])  # of a variable, where a secret has no shape of its own
 LONGEST_PLACEHOLDER = 200  # in a long key such letters may stand by chance
 
 
@@ -50,7 +69,9 @@ def remove(text: str) -> tuple[str, list[str]]:
     secret itself goes. 64 KiB take well under 100 ms, whatever is in them.
     """
     text, kinds = _without(text, found_in)
-    cleaned, hidden = _without(clean(text), found_in)
+    cleaned, hidden = clean(text), {}
+    if cleaned != text:
+        cleaned, hidden = _without(cleaned, found_in)
     cleaned, escaped = _without(cleaned, _hidden_in)
     kinds |= hidden | escaped
     return cleaned if hidden or escaped else text, list(kinds)
@@ -60,10 +81,11 @@ def found_in(text: str) -> list[Secret]:
     """The secrets in a text as it stands, in order; where two overlap, they are one."""
     lower = text.lower()
     found = [
-        secret
-        for (kind, pattern), signs in zip(KINDS, SIGNS, strict=True)
-        if any(sign in lower for sign in signs)
-        for secret in _matches(kind, pattern, text)
+        Secret(*match.span(match.lastindex or 0), family.kind)
+        for family in FAMILIES
+        if any(sign in lower for sign in family.signs)
+        for match in family.pattern.finditer(text)
+        if not _is_placeholder(match, family)
     ]
     return list(_joined(found))
 
@@ -87,13 +109,6 @@ def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[
     return text, kinds
 
 
-def _matches(kind: str, pattern: re.Pattern[str], text: str) -> Iterable[Secret]:
-    for match in pattern.finditer(text):
-        secret = match.lastindex or 0
-        if not _is_placeholder(match[0], match[secret]):
-            yield Secret(*match.span(secret), kind)
-
-
 def _joined(found: list[Secret]) -> Iterable[Secret]:
     """In order, with those that overlap as one, of the kind that begins first."""
     last = None
@@ -115,8 +130,9 @@ def _cut(text: str, found: list[Secret]) -> str:
     return "".join(marked) + text[ends[-1] :]
 
 
-def _is_placeholder(whole: str, secret: str) -> bool:
+def _is_placeholder(match: re.Match[str], family: Family) -> bool:
     """Whether this stands for a secret. A token of words does; a password of words may be one."""
-    if len(whole) > LONGEST_PLACEHOLDER:
-        return False
-    return bool(PLACEHOLDER.search(secret) or WORDS.search(whole))
+    whole, secret = match[0], match[match.lastindex or 0]
+    if SAMPLE.search(whole) or (not family.names and NAME.search(secret)):
+        return True
+    return len(whole) <= LONGEST_PLACEHOLDER and bool(PLACEHOLDER.search(secret))

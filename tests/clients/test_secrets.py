@@ -38,11 +38,9 @@ def test_what_only_resembles_a_secret_is_not_found(sdk: Sdk):
 def test_the_hub_removes_the_same_kinds():
     for entry in KINDS:
         for parts in entry["finds"]:
-            assert hub_secrets.remove("".join(parts))[1] == [entry["kind"]]
+            assert hub_secrets.remove("".join(parts))[1] == [entry["kind"]], parts
         for parts in entry["ignores"]:
-            assert hub_secrets.remove("".join(parts))[1] == []
-
-    assert {entry["kind"] for entry in KINDS} == {kind for kind, _ in hub_secrets.KINDS}
+            assert hub_secrets.remove("".join(parts))[1] == [], parts
 
 
 def test_the_longest_report_is_searched_in_no_time(sdk: Sdk):

@@ -7,7 +7,7 @@
 
 import { table } from "./contract.js";
 
-const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\p{L}\p{N}]/gu;
+const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\p{L}\p{N}]/gu;
 let patterns;
 
 /**

@@ -24,15 +24,16 @@ export function find(body, idempotencyKey) {
 /** What is in a text as it stands, or hidden in it by what divides or escapes. */
 function* kinds(text) {
   const all = [...new Set([text, plain(text)])].map((each) => [each, each.toLowerCase()]);
-  for (const { kind, signs, pattern } of patterns().kinds) {
+  for (const family of patterns().families) {
     for (const [each, lower] of all) {
-      if (signs.some((sign) => lower.includes(sign)) && hasSecret(pattern, each)) yield kind;
+      const signed = family.signs.some((sign) => lower.includes(sign));
+      if (signed && hasSecret(family, each)) yield family.kind;
     }
   }
 }
 
-function hasSecret(pattern, text) {
-  return [...text.matchAll(pattern)].some((match) => !isPlaceholder(match));
+function hasSecret(family, text) {
+  return [...text.matchAll(family.pattern)].some((match) => !isPlaceholder(match, family));
 }
 
 /** Throw PolicyRejected where the report or its key seems to hold a secret. */
@@ -51,16 +52,18 @@ function patterns() {
     const shared = table("secrets.json");
     compiled = {
       placeholder: new RegExp(shared.placeholder, "i"),
-      words: new RegExp(shared.words),
-      kinds: shared.kinds.map((entry) => ({ ...entry, pattern: new RegExp(entry.pattern, "g") })),
+      sample: new RegExp(shared.sample),
+      name: new RegExp(shared.name),
+      families: shared.kinds.map((entry) => ({ ...entry, pattern: new RegExp(entry.pattern, "g") })),
     };
   }
   return compiled;
 }
 
 /** Whether what was found only stands for a secret, as documentation is full of. */
-function isPlaceholder(match) {
-  if (match[0].length > LONGEST_PLACEHOLDER) return false;
+function isPlaceholder(match, { names = true }) {
+  const { placeholder, sample, name } = patterns();
   const secret = match[1] ?? match[0];
-  return patterns().placeholder.test(secret) || patterns().words.test(match[0]);
+  if (sample.test(match[0]) || (!names && name.test(secret))) return true;
+  return match[0].length <= LONGEST_PLACEHOLDER && placeholder.test(secret);
 }

@@ -13,7 +13,7 @@ from typing import Match, Pattern, Tuple
 
 from .contract import table
 
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\w]")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\w]")
 DECIMAL, HEX, NAME = 1, (2, 3, 4), 5  # groups of `written`; the last is the character itself
 
 
