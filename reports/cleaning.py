@@ -41,7 +41,9 @@ def clean(text: str) -> str:
     text = _UNSEEN.sub("", _LINE_END.sub("\n", text))
     if text.isascii():
         return text
-    text = _JOINED.sub(r"\1", text.translate(_LOOK_ALIKES))
+    text = text.translate(_LOOK_ALIKES)
+    if any(joiner in text for joiner in _JOINERS):
+        text = _JOINED.sub(r"\1", text)
     return unicodedata.normalize("NFC", _without_heaps(text))
 
 

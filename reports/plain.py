@@ -35,9 +35,7 @@ def places(text: str) -> list[int]:
 
 
 def _seen(text: str) -> str:
-    if text.isascii():
-        return _UNSEEN.sub("", text)
-    return _UNSEEN.sub("", unicodedata.normalize("NFKD", text))
+    return _UNSEEN.sub("", text if text.isascii() else unicodedata.normalize("NFKD", text))
 
 
 def _meant(written: re.Match[str]) -> str:

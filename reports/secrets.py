@@ -28,7 +28,7 @@ class Family(NamedTuple):
     """
 
     kind: str
-    signs: list[str]
+    signs: tuple[str, ...]
     pattern: re.Pattern[str]
     names: bool
 
@@ -38,12 +38,14 @@ class Family(NamedTuple):
 FAMILIES = [
     Family(
         entry["kind"],
-        entry["signs"],
+        tuple(entry["signs"]),
         re.compile(PEM if entry["kind"] == "private key" else entry["pattern"]),
         entry.get("names", True),
     )
     for entry in SECRETS["kinds"]
 ]
+
+SIGNED = [(sign, family) for family in FAMILIES for sign in family.signs]
 
 # Documentation is full of these, and they are nobody's secret.
 PLACEHOLDER = re.compile(SECRETS["placeholder"], re.IGNORECASE | re.ASCII)
@@ -80,10 +82,10 @@ def remove(text: str) -> tuple[str, list[str]]:
 def found_in(text: str) -> list[Secret]:
     """The secrets in a text as it stands, in order; where two overlap, they are one."""
     lower = text.lower()
+    signed = [family for sign, family in SIGNED if sign in lower]
     found = [
         Secret(*match.span(match.lastindex or 0), family.kind)
-        for family in FAMILIES
-        if any(sign in lower for sign in family.signs)
+        for family in dict.fromkeys(signed)
         for match in family.pattern.finditer(text)
         if not _is_placeholder(match, family)
     ]
