@@ -3,7 +3,6 @@
 import hashlib
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -13,16 +12,9 @@ from django.utils import timezone
 from orgs.errors import ApiError
 from orgs.models import Organization
 from orgs.ownership import claim_covering
-from reports import canonical, secrets
 from reports.models import Report
+from reports.screening import Notice, page, without_secrets
 from reports.shape import Body
-
-
-class Notice(NamedTuple):
-    """What was removed: the field as a JSON Pointer, and the kind of secret."""
-
-    field: str
-    kind: str
 
 
 class Receipt(NamedTuple):
@@ -114,40 +106,18 @@ def _sha256(lines: list[str]) -> str:
 
 
 def _columns(body: Body, notices: list[Notice]) -> dict[str, Any]:
-    """The columns of a report that its sender fills, without secrets; what is absent stays at its default."""
+    """The columns of a report that its sender fills, without secrets, and what was removed.
+
+    What is absent stays at its default.
+    """
     sent = body.model_dump(exclude_none=True, exclude={"comment", "idempotency_key", "doc_url"})
-    sent = _without_secrets(sent, "", notices)
+    sent = without_secrets(sent, "", notices)
     agent = {f"agent_{name}": text for name, text in sent["agent"].items()}
     top = ("task_context", "submitted_at", "locale", "client_capabilities")
     return {
-        **_page(body.doc_url, notices),
+        **page(body.doc_url, notices),
         **{name: sent[name] for name in top if name in sent},
         **sent["report"],
         **agent,
+        "notices": [notice._asdict() for notice in notices],
     }
-
-
-def _page(doc_url: str, notices: list[Notice]) -> dict[str, str]:
-    """The page's address as it was sent and in its canonical form.
-
-    Where either holds a secret, however it is escaped, only the cleaned canonical form is kept.
-    """
-    canonical_url = canonical.url(doc_url)
-    if kinds := secrets.remove(doc_url)[1] or secrets.remove(unquote(doc_url))[1]:
-        notices.extend(Notice("/doc_url", kind) for kind in kinds)
-        cleaned, _ = secrets.remove(canonical_url)
-        unescaped, hidden = secrets.remove(unquote(cleaned))
-        address = quote(unescaped if hidden else cleaned, safe=canonical.KEPT)
-        doc_url = canonical_url = canonical.url(address)
-    return {"doc_url": doc_url, "canonical_url": canonical_url}
-
-
-def _without_secrets(value: Any, pointer: str, notices: list[Notice]) -> Any:
-    """A copy of `value` whose texts hold no secrets; what was removed is added to `notices`."""
-    if isinstance(value, dict):
-        return {k: _without_secrets(v, f"{pointer}/{k}", notices) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_without_secrets(v, f"{pointer}/{i}", notices) for i, v in enumerate(value)]
-    text, kinds = secrets.remove(value)
-    notices.extend(Notice(pointer, kind) for kind in kinds)
-    return text

@@ -71,12 +71,10 @@ def remove(text: str) -> tuple[str, list[str]]:
     secret itself goes. 64 KiB take well under 100 ms, whatever is in them.
     """
     text, kinds = _without(text, found_in)
-    cleaned, hidden = clean(text), {}
-    if cleaned != text:
-        cleaned, hidden = _without(cleaned, found_in)
-    cleaned, escaped = _without(cleaned, _hidden_in)
-    kinds |= hidden | escaped
-    return cleaned if hidden or escaped else text, list(kinds)
+    cleaned = clean(text)
+    shown, hidden = _without(cleaned, found_in) if cleaned != text else (text, {})
+    shown, escaped = _without(shown, hidden_in)
+    return shown if hidden or escaped else text, list(kinds | hidden | escaped)
 
 
 def found_in(text: str) -> list[Secret]:
@@ -92,7 +90,7 @@ def found_in(text: str) -> list[Secret]:
     return list(_joined(found))
 
 
-def _hidden_in(cleaned: str) -> list[Secret]:
+def hidden_in(cleaned: str) -> list[Secret]:
     """The secrets in a cleaned text that something divides or escapes."""
     shown = plain(cleaned)
     found = found_in(shown) if shown != cleaned else []
@@ -102,16 +100,25 @@ def _hidden_in(cleaned: str) -> list[Secret]:
     return [Secret(at[start], at[end], kind) for start, end, kind in found]
 
 
+def cut(text: str, found: Iterable[Secret]) -> str:
+    """`text` with `[removed: <kind>]` in the place of each secret, in whatever order they are."""
+    result, end = [], 0
+    for secret in _joined(found):
+        result += [text[end : secret.start], f"[removed: {secret.kind}]"]
+        end = secret.end
+    return "".join([*result, text[end:]])
+
+
 def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[str, None]]:
     """`text` without all that `look` finds, also where it shows only when another has gone."""
     kinds: dict[str, None] = {}
     while found := look(text):
         kinds |= dict.fromkeys(secret.kind for secret in found)
-        text = _cut(text, found)
+        text = cut(text, found)
     return text, kinds
 
 
-def _joined(found: list[Secret]) -> Iterable[Secret]:
+def _joined(found: Iterable[Secret]) -> Iterable[Secret]:
     """In order, with those that overlap as one, of the kind that begins first."""
     last = None
     for secret in sorted(found, key=lambda each: each.start):
@@ -123,13 +130,6 @@ def _joined(found: list[Secret]) -> Iterable[Secret]:
         last = secret
     if last:
         yield last
-
-
-def _cut(text: str, found: list[Secret]) -> str:
-    ends = [0, *(secret.end for secret in found)]
-    kept = (text[end : secret.start] for end, secret in zip(ends, found, strict=False))
-    marked = (f"{part}[removed: {secret.kind}]" for part, secret in zip(kept, found, strict=True))
-    return "".join(marked) + text[ends[-1] :]
 
 
 def _is_placeholder(match: re.Match[str], family: Family) -> bool:

@@ -69,8 +69,8 @@ TOKENS: dict[str, Callable[[Dice], str]] = {
         "xoxd" + f"-{d.of(ALNUM, 30)}%2B{d.of(ALNUM, 40)}%2F{d.of(ALNUM, 30)}"
     ),
     "Slack webhook": lambda d: (
-        "https://hooks.slack"
-        + f".com/services/T{d.of(UPPER, 9)}/B{d.of(UPPER, 10)}/{d.of(ALNUM, 24)}"
+        f"https://hooks.{'slack'}"
+        f".com/services/T{d.of(UPPER, 9)}/B{d.of(UPPER, 10)}/{d.of(ALNUM, 24)}"
     ),
     "Discord webhook": lambda d: (
         "https://discord" + f".com/api/webhooks/{d.of('123456789', 18)}/{d.of(URL64, 68)}"
@@ -148,13 +148,29 @@ def _basic(d: Dice) -> str:
 phrase("AWS secret key", "aws_secret_access_key = {}", lambda d: d.of(BASE64, 40))
 phrase("AWS secret key, JSON", '"SecretAccessKey": "{}",', lambda d: d.of(BASE64, 40))
 phrase("AWS secret key, shell", "export AWS_SECRET_ACCESS_KEY={}", lambda d: d.of(BASE64, 40))
-phrase("Azure storage", "DefaultEndpointsProtocol=https;AccountName=acme;AccountKey={}==;EndpointSuffix=core", lambda d: d.of(BASE64, 86))  # fmt: skip
-phrase("Azure bus", "Endpoint=sb://acme/;SharedAccessKeyName=root;SharedAccessKey={}=", lambda d: d.of(BASE64, 43))  # fmt: skip
-phrase("Bearer, curl", 'curl -H "Authorization: Bearer {}" https://api.acme.com', lambda d: d.of(ALNUM, 40))  # fmt: skip
+phrase(
+    "Azure storage",
+    "DefaultEndpointsProtocol=https;AccountName=acme;AccountKey={}==;EndpointSuffix=core",
+    lambda d: d.of(BASE64, 86),
+)
+phrase(
+    "Azure bus",
+    "Endpoint=sb://acme/;SharedAccessKeyName=root;SharedAccessKey={}=",
+    lambda d: d.of(BASE64, 43),
+)
+phrase(
+    "Bearer, curl",
+    'curl -H "Authorization: Bearer {}" https://api.acme.com',
+    lambda d: d.of(ALNUM, 40),
+)
 phrase("Bearer, log", "> authorization: Bearer {}\n> accept: */*", lambda d: d.of(HEX, 32))
 phrase("Bearer, JSON", '"headers": {"Authorization": "Bearer {}"}', lambda d: d.of(URL64, 64))
 phrase("Bearer, JavaScript", "headers: { Authorization: 'Bearer {}' }", lambda d: d.of(ALNUM, 28))
-phrase("Bearer, two parts", "Authorization: Bearer {}", lambda d: f"{d.of(ALNUM, 20)}.{d.of(URL64, 40)}")  # fmt: skip
+phrase(
+    "Bearer, two parts",
+    "Authorization: Bearer {}",
+    lambda d: f"{d.of(ALNUM, 20)}.{d.of(URL64, 40)}",
+)
 phrase("Basic, curl", "curl -H 'Authorization: Basic {}' https://api.acme.com", _basic)
 phrase("Basic, log", "Authorization: Basic {}", _basic)
 phrase("Basic, proxy", "Proxy-Authorization: Basic {}", _basic)
@@ -185,8 +201,16 @@ phrase(
     "a secret in an address", "https://acme.com/token?client_secret={}", lambda d: d.of(URL64, 40)
 )
 phrase("PostgreSQL", "DATABASE_URL=postgres://docs:{}@db.acme.com:5432/docs", Dice.password)
-phrase("PostgreSQL, slash", "postgresql://docs:{}@db.acme.com/docs", lambda d: f"{d.of(ALNUM, 6)}/{d.of(ALNUM, 6)}7")  # fmt: skip
-phrase("MongoDB, slash", "mongodb+srv://docs:{}@c0.acme.net/", lambda d: f"a{d.of(ALNUM, 6)}/{d.of(ALNUM, 6)}+/9")  # fmt: skip
+phrase(
+    "PostgreSQL, slash",
+    "postgresql://docs:{}@db.acme.com/docs",
+    lambda d: f"{d.of(ALNUM, 6)}/{d.of(ALNUM, 6)}7",
+)
+phrase(
+    "MongoDB, slash",
+    "mongodb+srv://docs:{}@c0.acme.net/",
+    lambda d: f"a{d.of(ALNUM, 6)}/{d.of(ALNUM, 6)}+/9",
+)
 phrase("AMQP", "amqps://docs:{}@rabbit.acme.com/%2f", Dice.password)
 phrase("Redis", "redis://:{}@cache.acme.com:6379/0", Dice.password)
 phrase("git", "git clone https://alice:{}@git.acme.com/docs.git", lambda d: d.of(ALNUM, 20))
@@ -276,6 +300,13 @@ def _filled(dice: Dice, snippet: str) -> str:
     return snippet
 
 
+SAMPLE_JWT = ".".join(  # the one that everybody copies
+    [
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
+        "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ",
+        "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+    ]
+)
 OPENINGS = [
     "The page about §word is out of date.",
     "Step §number of the §word guide fails.",
@@ -419,9 +450,7 @@ SNIPPETS = [
     "https://docs.acme.com/auth?section=password&tab=api_key#token",
     "?password_reset=1&token_type=bearer&secret_name=docs/§word",
     "GET /oauth/authorize?client_id=§uuid&response_type=code&state=§cursor",
-    "The sample eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9."  # the one that everybody copies
-    + "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ."
-    + "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c has expired.",
+    f"The sample {SAMPLE_JWT} has expired.",
     "A JWT has three parts: `eyJhbGciOiJIUzI1NiJ9.<payload>.<signature>`.",
     # hashes, ids, data
     '"integrity": "sha512-§sha512",\n"dev": true',
@@ -482,7 +511,7 @@ SNIPPETS = [
     "The limit is §number tokens a minute; a token is about four characters of English.",
     "Two tokens, `<s>` and `</s>`, are added by the tokenizer: ['▁Hello', ',', '▁world'].",
     'Expected 200, got 401 with {"error": "invalid_token", "request_id": "§uuid"}.',
-    'Traceback (most recent call last):\n  File "/usr/lib/python3.11/site-packages/acme/client.py", line §number, in send\nacme.errors.Unauthorized: token expired',
+    'Traceback (most recent call last):\n  File "/a.py", line §number\nacme.Unauthorized: token expired',
     "at Object.<anonymous> (/app/node_modules/@acme/docs/dist/index.cjs:§number:17)",
     "C:\\Users\\alice\\AppData\\Local\\Temp\\_docs\\-build\\§short",
     "The heading “Passwords” links to #passwords-1 and the one below to #password-policy-for-members.",
