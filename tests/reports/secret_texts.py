@@ -259,6 +259,16 @@ def real_looking(seed: int = 11) -> list[Pasted]:
     return _each_family_and(dice, found, 200)
 
 
+def divided(seed: int = 13) -> list[Pasted]:
+    """Every way of dividing, with every token that it can divide."""
+    dice = Dice(seed)
+    return [
+        _divided(family, around, TOKENS[name](dice))
+        for family, around in DIVIDED.items()
+        for name in _DIVIDABLE
+    ]
+
+
 def _each_family_and(dice: Dice, found: list[Pasted], length: int) -> list[Pasted]:
     """One of each family, and as many others as there is room for."""
     dice.shuffle(found)
