@@ -8,6 +8,7 @@
 import { table } from "./contract.js";
 
 const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\p{L}\p{N}]/gu;
+const MARKS = /\p{M}/gu; // or NFKD sorts them all
 let patterns;
 
 /**
@@ -17,7 +18,8 @@ let patterns;
 export function plain(text) {
   const shared = table("secrets.json");
   patterns ??= { ansi: new RegExp(shared.ansi, "g"), written: new RegExp(shared.written, "g") };
-  const seen = text.replace(patterns.ansi, "").normalize("NFKD").replace(UNSEEN, "");
+  const letters = text.replace(patterns.ansi, "").replace(MARKS, "");
+  const seen = letters.normalize("NFKD").replace(UNSEEN, "");
   return seen.replace(patterns.written, (whole, ...groups) => meant(whole, groups, shared.names));
 }
 

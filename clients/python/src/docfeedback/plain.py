@@ -23,7 +23,10 @@ def plain(text: str) -> str:
     Letters and digits of other scripts stay.
     """
     ansi, written = _patterns()
-    text = unicodedata.normalize("NFKD", ansi.sub("", text))
+    text = ansi.sub("", text)
+    if not text.isascii():
+        letters = "".join(c for c in text if not unicodedata.combining(c))  # or NFKD sorts them all
+        text = unicodedata.normalize("NFKD", letters)
     return written.sub(_meant, _UNSEEN.sub("", text))
 
 
