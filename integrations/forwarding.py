@@ -12,10 +12,12 @@ from django.db import connection, transaction
 from integrations import bounded, claims, github_api, holds, pacing
 from integrations.evidence import evidence_text
 from integrations.issue_text import DEFAULT_TEMPLATE, render_issue
+from integrations.last_look import without_secrets_at_seams
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import LeaseLost
 from integrations.models.integration import NO_RIGHTS, PAUSED
 from reports.models import Report
+from reports.screening import Notice
 
 log = logging.getLogger(__name__)
 
@@ -105,11 +107,20 @@ def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
     if delivery.outcome_unknown_since:
         delivery.record_again()
     else:
-        delivery.record(*render(delivery.report, delivery.integration.issue_template))
+        delivery.record(*_last_look(delivery.report, delivery.integration.issue_template))
     connection.close()
     return github_api.create_issue(
         delivery.target, delivery.title, delivery.body, deadline=deadline
     )
+
+
+def _last_look(report: Report, template: str) -> tuple[str, str]:
+    """Title and body, without what counts as a secret by now; what was removed is noted."""
+    changed, notices = report.screen()
+    title, body = render(report, template, notices=notices)
+    if notices:
+        report.note(notices, changed)
+    return title, body
 
 
 def _block(delivery: Delivery, problem: str) -> None:
@@ -132,8 +143,13 @@ def _lift_holds(integration: Integration) -> None:
         holds.unblock(integration)
 
 
-def render(report: Report, template: str) -> tuple[str, str]:
-    """Title and body of a report's issue, with the Hub's footer and marker."""
+def render(
+    report: Report, template: str, *, notices: list[Notice] | None = None
+) -> tuple[str, str]:
+    """Title and body of a report's issue, with the Hub's footer and marker.
+
+    What is removed where its texts meet in the template is added to `notices`.
+    """
     receipt_url = f"{settings.HUB_BASE_URL}/r/{report.id}/"
     fields = {
         "summary": report.summary,
@@ -146,6 +162,7 @@ def render(report: Report, template: str) -> tuple[str, str]:
         "report_id": report.id,
         "receipt_url": receipt_url,
     }
+    fields = without_secrets_at_seams(template, fields, [] if notices is None else notices)
     code_host = urlsplit(settings.HUB_GITHUB_URL).hostname or ""
     title, body = render_issue(template or DEFAULT_TEMPLATE, fields, code_host=code_host)
     return title, f"{body}\n\n---\n[Receipt of this report]({receipt_url})\n\n{marker(report.id)}"

@@ -76,6 +76,11 @@ def unknown_placeholder(template: str) -> tuple[str, str] | None:
     return None
 
 
+def parts(template: str) -> list[str]:
+    """The own text of the template that `render_issue` fills, and names of placeholders, in turn."""
+    return _PLACEHOLDER.split(template if _usable(template) else DEFAULT_TEMPLATE)
+
+
 def is_within_limits(template: str) -> bool:
     return (
         len(template) <= TEMPLATE_LIMIT and len(_PLACEHOLDER.findall(template)) <= PLACEHOLDER_LIMIT

@@ -15,7 +15,7 @@ from reports.models import Account
 
 TEXT = [
     "canonical_url", "last_received_at", "details", "evidence", "suggested_fix", "task_context",
-    "agent_version", "agent_vendor", "submitted_at", "locale",
+    "agent_version", "agent_vendor", "submitted_at", "locale", "notices",
 ]  # fmt: skip
 ACCOUNT = [
     "received_at", "last_received_at", "times_received", "kind", "summary", "details", "evidence",

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -14,18 +13,12 @@ from django.utils import timezone
 from orgs.errors import ApiError
 from orgs.models import Domain, Organization, Site
 from orgs.ownership import claim_covering
-from reports import accounts, canonical, secrets
+from reports import accounts
 from reports.models import Account, Report
+from reports.screening import Notice, page, without_secrets
 from reports.shape import Body
 
 Claim = Domain | Site
-
-
-class Notice(NamedTuple):
-    """What was removed: the field as a JSON Pointer, and the kind of secret."""
-
-    field: str
-    kind: str
 
 
 class Receipt(NamedTuple):
@@ -57,15 +50,15 @@ def accept(
     in the same transaction.
     """
     notices: list[Notice] = []
-    page = _page(body.doc_url, notices)
-    claim = _claim(page["canonical_url"])
+    address = page(body.doc_url, notices)
+    claim = _claim(address["canonical_url"])
     admit(claim)  # before the work that a long text makes
-    fields = {**page, **_columns(body, notices)}
+    fields = {**address, **_columns(body, notices)}
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
     try:
         report, is_duplicate = _store(fields, dedup_key, claim=claim, source=source)
     except IntegrityError:  # its twin came in between, or its owner went
-        claim = _claim(page["canonical_url"])
+        claim = _claim(address["canonical_url"])
         report, is_duplicate = _store(fields, dedup_key, claim=claim, source=source)
     return Receipt(report, is_duplicate, notices)
 
@@ -151,39 +144,17 @@ def _sha256(lines: list[str]) -> str:
 
 
 def _columns(body: Body, notices: list[Notice]) -> dict[str, Any]:
-    """What its sender says of the page, without secrets; what is absent stays at its default."""
+    """What its sender says of the page, without secrets, and what was removed.
+
+    What is absent stays at its default.
+    """
     sent = body.model_dump(exclude_none=True, exclude={"comment", "idempotency_key", "doc_url"})
-    sent = _without_secrets(sent, "", notices)
+    sent = without_secrets(sent, "", notices)
     agent = {f"agent_{name}": text for name, text in sent["agent"].items()}
     top = ("task_context", "submitted_at", "locale", "client_capabilities")
     return {
         **{name: sent[name] for name in top if name in sent},
         **sent["report"],
         **agent,
+        "notices": [notice._asdict() for notice in notices],
     }
-
-
-def _page(doc_url: str, notices: list[Notice]) -> dict[str, str]:
-    """The page's address as it was sent and in its canonical form.
-
-    Where either holds a secret, however it is escaped, only the cleaned canonical form is kept.
-    """
-    canonical_url = canonical.url(doc_url)
-    if kinds := secrets.remove(doc_url)[1] or secrets.remove(unquote(doc_url))[1]:
-        notices.extend(Notice("/doc_url", kind) for kind in kinds)
-        cleaned, _ = secrets.remove(canonical_url)
-        unescaped, hidden = secrets.remove(unquote(cleaned))
-        address = quote(unescaped if hidden else cleaned, safe=canonical.KEPT)
-        doc_url = canonical_url = canonical.url(address)
-    return {"doc_url": doc_url, "canonical_url": canonical_url}
-
-
-def _without_secrets(value: Any, pointer: str, notices: list[Notice]) -> Any:
-    """A copy of `value` whose texts hold no secrets; what was removed is added to `notices`."""
-    if isinstance(value, dict):
-        return {k: _without_secrets(v, f"{pointer}/{k}", notices) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_without_secrets(v, f"{pointer}/{i}", notices) for i, v in enumerate(value)]
-    text, kinds = secrets.remove(value)
-    notices.extend(Notice(pointer, kind) for kind in kinds)
-    return text

@@ -1,5 +1,6 @@
 """What came in."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import models
@@ -8,6 +9,7 @@ from django.db.models import Q
 from orgs.ids import ULIDField
 from orgs.models import Organization
 from orgs.ownership import owner_of
+from reports.screening import SCREENED, Notice, screened
 
 
 class Statement(models.Model):
@@ -87,6 +89,11 @@ class Report(Statement):
     )
     locale = models.CharField(max_length=35, blank=True)
     client_capabilities = models.JSONField(default=list, blank=True)
+    notices = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="The secrets that were removed from it: a list of {field, kind}.",
+    )
 
     source = ""  # of `reports.address`, for who hears of it when it is saved; kept nowhere here
 
@@ -112,6 +119,24 @@ class Report(Statement):
         """Whether its page belongs to the organization that it was received for."""
         owner = owner_of(self.canonical_url)
         return owner is not None and owner.pk == self.organization_id
+
+    def screen(self) -> tuple[list[str], list[Notice]]:
+        """Remove what counts as a secret by now: the columns that changed, and what it was."""
+        changed, notices = screened({name: getattr(self, name) for name in SCREENED})
+        for name, value in changed.items():
+            setattr(self, name, value)
+        return list(changed), notices
+
+    def note(self, notices: Iterable[Notice], changed: Iterable[str] = ()) -> None:
+        """Save what was removed since it came in, and the columns it was removed from.
+
+        Nobody hears of it: nothing has come in.
+        """
+        added = [notice._asdict() for notice in notices]
+        self.notices += [each for each in added if each not in self.notices]
+        columns = {name: getattr(self, name) for name in changed}
+        mine = Report.objects.filter(pk=self.pk, erased_at=None)  # or its text would come back
+        mine.update(notices=self.notices, **columns)
 
 
 class Account(Statement):

@@ -1,11 +1,14 @@
 """Secrets that a reporter pasted by mistake, taken out of a text before anything is stored."""
 
 import re
-from functools import partial
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
-# Every pattern takes linear time: no try reads further than a bounded length past the place where
-# the next one can begin. Hence START, the possessive repetitions and the upper bounds.
-START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"  # also after an escaped line end, as in quoted JSON
+from reports.cleaning import clean
+from reports.contract import SECRETS
+from reports.plain import places, plain
+
+# The clients refuse a text with a key in it; the Hub takes the key out, so it has to find its end.
 PEM_GAP = r"(?:\s|\\+[nrt]|[\"',>|+])"  # between lines, quoted or pasted from source code too
 PEM_CHUNK = r"[A-Za-z0-9+/]{20,}+={0,2}"
 PEM = (
@@ -15,70 +18,123 @@ PEM = (
     r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     rf"|(?:{PEM_GAP}++{PEM_CHUNK})*+(?:{PEM_GAP}++[A-Za-z0-9+/]{{1,19}}={{0,2}}\Z)?)"  # no end
 )
-AWS_ASSIGNED = (
-    r"(?i:secret[ _-]?(?:access[ _-]?)?key)(?: \[None\])?[\s\"'\\:=>]{1,16}"  # `aws configure`
-    r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
-)
 
-# (kind, pattern): where a pattern has a group, only that is the secret.
-KINDS = [
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        ("private key", PEM),
-        ("AWS key", r"(?:AKIA|ASIA)[A-Z0-9]{16}"),
-        ("Azure key", r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})"),
-        ("Google key", r"AIza[A-Za-z0-9_-]{35,}"),
-        ("GitHub token", r"gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9]{20,}[A-Za-z0-9_]*"),
-        ("GitLab token", r"glpat-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9_-]+)*"),
-        ("Slack token", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-        ("Stripe key", r"[rs]k_live_[A-Za-z0-9]{10,}"),
-        ("Anthropic key", START + r"sk-ant-[A-Za-z0-9_-]{20,}"),
-        ("OpenAI key", START + r"sk-(?:(?:admin|proj)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{32,})"),
-        ("npm token", r"npm_[A-Za-z0-9]{30,}"),
-        ("PyPI token", r"pypi-[A-Za-z0-9]{16}[A-Za-z0-9_-]{16,}"),
-        ("JWT", START + r"eyJ[A-Za-z0-9_-]{8,}+\.e[w-z][A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]*"),
-        ("AWS key", AWS_ASSIGNED),
-        ("Hub token", START + r"hub_[A-Za-z0-9_-]{30,}"),
-        ("password", r"://[^\x00-\x20/?#@:\"'`<>{}\[\]]*+:([^\x00-\x20/?#\"'`<>{}\[\]]+)@"),
+
+class Family(NamedTuple):
+    """Secrets of one shape. Where the pattern has a group, only that is the secret.
+
+    It is tried where one of the `signs` is in the text in lower case. `names`: whether what reads
+    like the name of a variable is one, too.
+    """
+
+    kind: str
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+    names: bool
+
+
+# Every pattern takes linear time: no try reads further than a bounded length past the place where
+# the next one can begin.
+FAMILIES = [
+    Family(
+        entry["kind"],
+        tuple(entry["signs"]),
+        re.compile(PEM if entry["kind"] == "private key" else entry["pattern"]),
+        entry.get("names", True),
     )
+    for entry in SECRETS["kinds"]
 ]
 
+SIGNED = [(sign, family) for family in FAMILIES for sign in family.signs]
+
 # Documentation is full of these, and they are nobody's secret.
-PLACEHOLDER = re.compile(
-    r"(?i:example|placeholder|redacted|your[_-]|x{6})"  # AKIA…EXAMPLE, ghp_xxxxxx…
-    r"|^(?i:password|passwd|[*.x…•]+)$"  # https://user:password@host
-    r"|^(?:\$\w+|%\w+%|%s)$"  # https://$USER:$PASSWORD@host
-)
-WORDS = re.compile(r"[a-z]{1,15}(?:[_-][a-z]{1,15})+|[A-Z]{1,15}(?:[_-][A-Z]{1,15})+")
+PLACEHOLDER = re.compile(SECRETS["placeholder"], re.IGNORECASE | re.ASCII)
+SAMPLE = re.compile(SECRETS["sample"])  # in all that was found: one that everybody copies, or words
+NAME = re.compile(SECRETS["name"])  # of a variable, where a secret has no shape of its own
 LONGEST_PLACEHOLDER = 200  # in a long key such letters may stand by chance
+
+
+class Secret(NamedTuple):
+    """Where one stands in a text."""
+
+    start: int
+    end: int
+    kind: str
 
 
 def remove(text: str) -> tuple[str, list[str]]:
     """`text` with each secret replaced by `[removed: <kind>]`, and the kinds found, each once.
 
-    Well-known placeholders are kept, so that a report can quote the documentation. Of a password
-    in a URL or a key in an assignment only the secret itself goes. 64 KiB take well under 100 ms,
-    whatever is in them.
+    Where one shows only in the cleaned text, or when escapes are undone, the rest of the text is
+    returned cleaned; otherwise it stays as it is. Well-known placeholders are kept, so that a
+    report can quote the documentation. Of a password in a URL or a key in an assignment only the
+    secret itself goes. 64 KiB take well under 100 ms, whatever is in them.
     """
-    found: dict[str, None] = {}
-    for kind, pattern in KINDS:
-        cleaned = pattern.sub(partial(_replacement, kind), text)
-        if cleaned != text:
-            found[kind] = None
-        text = cleaned
-    return text, list(found)
+    text, kinds = _without(text, found_in)
+    cleaned = clean(text)
+    shown, hidden = _without(cleaned, found_in) if cleaned != text else (text, {})
+    shown, escaped = _without(shown, hidden_in)
+    return shown if hidden or escaped else text, list(kinds | hidden | escaped)
 
 
-def _replacement(kind: str, match: re.Match[str]) -> str:
-    secret = match.lastindex or 0
-    if _is_placeholder(match[0], match[secret]):
-        return match[0]
-    start, end = (position - match.start() for position in match.span(secret))
-    return f"{match[0][:start]}[removed: {kind}]{match[0][end:]}"
+def found_in(text: str) -> list[Secret]:
+    """The secrets in a text as it stands, in order; where two overlap, they are one."""
+    lower = text.lower()
+    signed = [family for sign, family in SIGNED if sign in lower]
+    found = [
+        Secret(*match.span(match.lastindex or 0), family.kind)
+        for family in dict.fromkeys(signed)
+        for match in family.pattern.finditer(text)
+        if not _is_placeholder(match, family)
+    ]
+    return list(_joined(found))
 
 
-def _is_placeholder(whole: str, secret: str) -> bool:
+def hidden_in(cleaned: str) -> list[Secret]:
+    """The secrets in a cleaned text that something divides or escapes."""
+    shown = plain(cleaned)
+    found = found_in(shown) if shown != cleaned else []
+    if not found:
+        return []
+    at = places(cleaned)
+    return [Secret(at[start], at[end], kind) for start, end, kind in found]
+
+
+def cut(text: str, found: Iterable[Secret]) -> str:
+    """`text` with `[removed: <kind>]` in the place of each secret, in whatever order they are."""
+    result, end = [], 0
+    for secret in _joined(found):
+        result += [text[end : secret.start], f"[removed: {secret.kind}]"]
+        end = secret.end
+    return "".join([*result, text[end:]])
+
+
+def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[str, None]]:
+    """`text` without all that `look` finds, also where it shows only when another has gone."""
+    kinds: dict[str, None] = {}
+    while found := look(text):
+        kinds |= dict.fromkeys(secret.kind for secret in found)
+        text = cut(text, found)
+    return text, kinds
+
+
+def _joined(found: Iterable[Secret]) -> Iterable[Secret]:
+    """In order, with those that overlap as one, of the kind that begins first."""
+    last = None
+    for secret in sorted(found, key=lambda each: each.start):
+        if last and secret.start < last.end:
+            last = last._replace(end=max(last.end, secret.end))
+            continue
+        if last:
+            yield last
+        last = secret
+    if last:
+        yield last
+
+
+def _is_placeholder(match: re.Match[str], family: Family) -> bool:
     """Whether this stands for a secret. A token of words does; a password of words may be one."""
-    if len(whole) > LONGEST_PLACEHOLDER:
-        return False
-    return bool(PLACEHOLDER.search(secret) or WORDS.fullmatch(whole))
+    whole, secret = match[0], match[match.lastindex or 0]
+    if SAMPLE.search(whole) or (not family.names and NAME.search(secret)):
+        return True
+    return len(whole) <= LONGEST_PLACEHOLDER and bool(PLACEHOLDER.search(secret))

@@ -1,4 +1,4 @@
-"""Copies what the packages need at run time into both of them.
+"""Copies what the packages need at run time into both of them, and what the Hub needs into it.
 
     python clients/contract/sync.py
 
@@ -13,6 +13,7 @@ COPIES = [
     CONTRACT.parent / "python" / "src" / "docfeedback" / "contract",
     CONTRACT.parent / "node" / "contract",
 ]
+HUB = CONTRACT.parents[1] / "reports" / "secrets.json"
 SHIPPED = [
     "addresses.json",
     "commands.json",
@@ -42,6 +43,7 @@ def sync() -> None:
         for path, data in shipped().items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
+    HUB.write_bytes((CONTRACT / HUB.name).read_bytes())
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ def test_a_packages_copies_are_the_contract(folder: Path):
     assert SYNC["copied"](folder) == SYNC["shipped"]()
 
 
+def test_the_hubs_copy_is_the_contract():
+    assert SYNC["HUB"].read_bytes() == (CONTRACT / "secrets.json").read_bytes()
+
+
 @pytest.mark.parametrize(("name", "version"), RELEASED)
 def test_a_released_block_never_changes(name: str, version: str):
     text = (CONTRACT / "blocks" / f"{name}.md").read_bytes()
@@ -104,7 +108,8 @@ def test_a_pattern_means_the_same_in_both_languages():
     shared = json.loads((CONTRACT / "secrets.json").read_text())
     patterns = [entry["pattern"] for entry in shared["kinds"]]
 
-    for pattern in [*patterns, shared["placeholder"], shared["words"]]:
+    others = [shared[name] for name in ("ansi", "written", "placeholder", "sample", "name")]
+    for pattern in [*patterns, *others]:
         assert not re.search(r"\\[bBdDsSwW]|\(\?[a-zA-Z]", pattern.replace(r"[\s\S]", "")), pattern
 
 

@@ -16,6 +16,7 @@ HOST = "docs.acme.com"
 TOKEN = "ghp_" + "a8" * 18
 PRIVATE = {**REPORT, "doc_url": f"https://wiki.internal/{TOKEN}"}
 SECRET = {**REPORT, "report": {"kind": "other", "summary": f"It fails with {TOKEN}"}}
+DIVIDED = ["ghp_\u200b" + "a8" * 18, "ghp\\_" + "a8" * 18, "\x1b[01;31mghp_\x1b[m" + "a8" * 18]
 OPTED_OUT = {"status": 200, "body": {"protocol_version": "0", "opt_in": False}}
 UNCONFIRMED = " The Hub did not confirm it; it may have arrived."
 IDLE_SECONDS = 10
@@ -35,6 +36,16 @@ def test_what_is_switched_off_stays_off(desk: Desk):
     assert {(outcome["status"], outcome["error"]) for outcome in outcomes} == {
         ("refused", "disabled")
     }
+    assert (person.saw, desk.network) == ([], [])
+
+
+def test_what_stands_in_a_secret_does_not_hide_it(desk: Desk):
+    person = Person([YES])
+    reports = [{**REPORT, "report": {"kind": "other", "summary": text}} for text in DIVIDED]
+
+    outcomes = desk.call(*reports, person=person)
+
+    assert [outcome["error"] for outcome in outcomes] == ["secret_found"] * 3
     assert (person.saw, desk.network) == ([], [])
 
 

@@ -72,6 +72,7 @@ def test_a_report_is_told_with_its_text_its_attempts_and_its_issue(alice, code_h
         "agent_vendor": "",
         "submitted_at": "",
         "locale": "",
+        "notices": [],
         "times_reported": 1,
         "further_accounts": 0,
         "erased_at": None,

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reports import secrets
+from reports.cleaning import clean
+from reports.contract import SECRETS
 
 ALNUM = "a1B2c3D4e5F6g7H8i9J0" * 4
 PEM_LINE = "MII" + ALNUM[:59] + "+/"
@@ -179,6 +181,32 @@ def test_each_kind_is_named_once_and_what_stands_between_is_kept():
 )
 def test_placeholders_and_plain_text_are_kept(text):
     assert secrets.remove(text) == (text, [])
+
+
+@pytest.mark.parametrize("hidden", SECRETS["hidden"], ids=lambda hidden: hidden["by"])
+@pytest.mark.parametrize("around", ["{}", "É: `{}` and\n{}\nthen «that» and a\\_b."])
+def test_nothing_that_stands_in_a_secret_hides_it(hidden, around):
+    text, kinds = secrets.remove(around.replace("{}", "".join(hidden["finds"])))
+
+    assert kinds == ["GitHub token"]
+    assert "ABC0123456789" not in text
+    assert around.partition("{}")[0].strip("`") in text
+
+
+def test_a_text_is_cleaned_only_where_that_brings_a_secret_out():
+    token = "ghp_\u200b" + ALNUM[:36]
+
+    assert secrets.remove("Ｆｕｌｌ\u200b wide") == ("Ｆｕｌｌ\u200b wide", [])
+    assert secrets.remove(f"Ｆｕｌｌ\u200b {token} a\\_b") == (
+        clean("Ｆｕｌｌ [removed: GitHub token] a\\_b"),
+        ["GitHub token"],
+    )
+
+
+def test_a_secret_behind_something_unseen_begins_a_word():
+    token = "sk-" + ALNUM[:48]
+
+    assert secrets.remove(f"x\u200b{token}") == ("x\u200b[removed: OpenAI key]", ["OpenAI key"])
 
 
 @given(

@@ -2,6 +2,7 @@
 
 import { message, table } from "./contract.js";
 import { PolicyRejected } from "./errors.js";
+import { plain } from "./plain.js";
 import { texts } from "./report.js";
 
 const KEY_HEADER = "header:Idempotency-Key";
@@ -15,14 +16,24 @@ let compiled;
 export function find(body, idempotencyKey) {
   const found = new Map();
   for (const [field, text] of [...texts(body), [KEY_HEADER, idempotencyKey ?? ""]]) {
-    for (const { kind, pattern } of patterns().kinds) {
-      const matches = [...text.matchAll(pattern)];
-      if (matches.some((match) => !isPlaceholder(match))) {
-        found.set(`${field}\n${kind}`, { field, kind });
-      }
-    }
+    for (const kind of kinds(text)) found.set(`${field}\n${kind}`, { field, kind });
   }
   return [...found.values()];
+}
+
+/** What is in a text as it stands, or hidden in it by what divides or escapes. */
+function* kinds(text) {
+  const all = [...new Set([text, plain(text)])].map((each) => [each, each.toLowerCase()]);
+  for (const family of patterns().families) {
+    for (const [each, lower] of all) {
+      const signed = family.signs.some((sign) => lower.includes(sign));
+      if (signed && hasSecret(family, each)) yield family.kind;
+    }
+  }
+}
+
+function hasSecret(family, text) {
+  return [...text.matchAll(family.pattern)].some((match) => !isPlaceholder(match, family));
 }
 
 /** Throw PolicyRejected where the report or its key seems to hold a secret. */
@@ -41,16 +52,18 @@ function patterns() {
     const shared = table("secrets.json");
     compiled = {
       placeholder: new RegExp(shared.placeholder, "i"),
-      words: new RegExp(shared.words),
-      kinds: shared.kinds.map(({ kind, pattern }) => ({ kind, pattern: new RegExp(pattern, "g") })),
+      sample: new RegExp(shared.sample),
+      name: new RegExp(shared.name),
+      families: shared.kinds.map((entry) => ({ ...entry, pattern: new RegExp(entry.pattern, "g") })),
     };
   }
   return compiled;
 }
 
 /** Whether what was found only stands for a secret, as documentation is full of. */
-function isPlaceholder(match) {
-  if (match[0].length > LONGEST_PLACEHOLDER) return false;
+function isPlaceholder(match, { names = true }) {
+  const { placeholder, sample, name } = patterns();
   const secret = match[1] ?? match[0];
-  return patterns().placeholder.test(secret) || patterns().words.test(match[0]);
+  if (sample.test(match[0]) || (!names && name.test(secret))) return true;
+  return match[0].length <= LONGEST_PLACEHOLDER && placeholder.test(secret);
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, List, Match, NamedTuple, Optional, Pattern, Tuple
+from typing import Any, Iterator, List, Match, NamedTuple, Optional, Pattern
 
 from .contract import message, table
 from .errors import PolicyRejected
+from .plain import plain
 from .report import texts
 
 KEY_HEADER = "header:Idempotency-Key"
@@ -26,8 +27,7 @@ def find(body: Any, idempotency_key: Optional[str] = None) -> List[Finding]:
     found = [
         Finding(pointer, kind)
         for pointer, text in [*texts(body), (KEY_HEADER, idempotency_key or "")]
-        for kind, pattern in _patterns().kinds
-        if any(not _is_placeholder(match) for match in pattern.finditer(text))
+        for kind in _kinds(text)
     ]
     return list(dict.fromkeys(found))
 
@@ -43,10 +43,31 @@ def check(body: Any, idempotency_key: Optional[str] = None) -> None:
         raise PolicyRejected("secret_found", message("secret_found"), fields={"details": details})
 
 
+class _Family(NamedTuple):
+    kind: str
+    signs: List[str]
+    pattern: Pattern[str]
+    names: bool
+
+
 class _Patterns(NamedTuple):
     placeholder: Pattern[str]
-    words: Pattern[str]
-    kinds: List[Tuple[str, Pattern[str]]]
+    sample: Pattern[str]
+    name: Pattern[str]
+    families: List[_Family]
+
+
+def _kinds(text: str) -> Iterator[str]:
+    """What is in a text as it stands, or hidden in it by what divides or escapes."""
+    texts_to_search = [(each, each.lower()) for each in dict.fromkeys([text, plain(text)])]
+    for family in _patterns().families:
+        for each, lower in texts_to_search:
+            if any(sign in lower for sign in family.signs) and _has_secret(family, each):
+                yield family.kind
+
+
+def _has_secret(family: _Family, text: str) -> bool:
+    return any(not _is_placeholder(match, family) for match in family.pattern.finditer(text))
 
 
 @lru_cache(maxsize=None)
@@ -54,14 +75,21 @@ def _patterns() -> _Patterns:
     shared = table("secrets.json")
     return _Patterns(
         placeholder=re.compile(shared["placeholder"], re.IGNORECASE | re.ASCII),
-        words=re.compile(shared["words"]),
-        kinds=[(entry["kind"], re.compile(entry["pattern"])) for entry in shared["kinds"]],
+        sample=re.compile(shared["sample"]),
+        name=re.compile(shared["name"]),
+        families=[
+            _Family(
+                each["kind"], each["signs"], re.compile(each["pattern"]), each.get("names", True)
+            )
+            for each in shared["kinds"]
+        ],
     )
 
 
-def _is_placeholder(match: Match[str]) -> bool:
+def _is_placeholder(match: Match[str], family: _Family) -> bool:
     """Whether what was found only stands for a secret, as documentation is full of."""
-    secret = match[match.lastindex or 0]
-    if len(match[0]) > LONGEST_PLACEHOLDER:
-        return False
-    return bool(_patterns().placeholder.search(secret) or _patterns().words.search(match[0]))
+    patterns = _patterns()
+    whole, secret = match[0], match[match.lastindex or 0]
+    if patterns.sample.search(whole) or (not family.names and patterns.name.search(secret)):
+        return True
+    return len(whole) <= LONGEST_PLACEHOLDER and bool(patterns.placeholder.search(secret))

@@ -1,0 +1,33 @@
+/**
+ * A text as somebody reads it who looks for a secret: nothing stands between its characters.
+ *
+ * `grep --color` puts color codes into a token, an editor zero-width spaces, Markdown a backslash,
+ * a page entities, a terminal a line end. All of it goes here, for looking only.
+ */
+
+import { table } from "./contract.js";
+
+const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\p{L}\p{N}]/gu;
+const MARKS = /\p{M}/gu; // or NFKD sorts them all
+let patterns;
+
+/**
+ * `text` in plain ASCII letters and signs, with what was escaped written out. Letters and digits of
+ * other scripts stay.
+ */
+export function plain(text) {
+  const shared = table("secrets.json");
+  patterns ??= { ansi: new RegExp(shared.ansi, "g"), written: new RegExp(shared.written, "g") };
+  const letters = text.replace(patterns.ansi, "").replace(MARKS, "");
+  const seen = letters.normalize("NFKD").replace(UNSEEN, "");
+  return seen.replace(patterns.written, (whole, ...groups) => meant(whole, groups, shared.names));
+}
+
+/** The one character that is written as an entity or an escape; nothing for what only divides. */
+function meant(whole, [decimal, hexEntity, hexUrl, hexJson, name, itself], names) {
+  const hex = hexEntity ?? hexUrl ?? hexJson;
+  if (decimal) return Number(decimal) < 0x80 ? String.fromCharCode(Number(decimal)) : whole;
+  if (hex) return String.fromCharCode(parseInt(hex, 16));
+  if (name) return Object.hasOwn(names, name) ? names[name] : whole;
+  return itself ?? "";
+}

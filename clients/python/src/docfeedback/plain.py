@@ -1,0 +1,50 @@
+"""A text as somebody reads it who looks for a secret: nothing stands between its characters.
+
+`grep --color` puts color codes into a token, an editor zero-width spaces, Markdown a backslash, a
+page entities, a terminal a line end. All of it goes here, for looking only.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Match, Pattern, Tuple
+
+from .contract import table
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\w]")
+DECIMAL, HEX, NAME = 1, (2, 3, 4), 5  # groups of `written`; the last is the character itself
+
+
+def plain(text: str) -> str:
+    """`text` in plain ASCII letters and signs, with what was escaped written out.
+
+    Letters and digits of other scripts stay.
+    """
+    ansi, written = _patterns()
+    text = ansi.sub("", text)
+    if not text.isascii():
+        letters = "".join(c for c in text if not unicodedata.combining(c))  # or NFKD sorts them all
+        text = unicodedata.normalize("NFKD", letters)
+    return written.sub(_meant, _UNSEEN.sub("", text))
+
+
+@lru_cache(maxsize=None)
+def _patterns() -> Tuple[Pattern[str], Pattern[str]]:
+    shared = table("secrets.json")
+    return re.compile(shared["ansi"]), re.compile(shared["written"])
+
+
+def _meant(written: Match[str]) -> str:
+    """The one character that is written as an entity or an escape; nothing for what only divides."""
+    kind = written.lastindex
+    if kind is None:
+        return ""
+    if kind == DECIMAL:
+        return chr(int(written[kind])) if int(written[kind]) < 0x80 else written[0]
+    if kind in HEX:
+        return chr(int(written[kind], 16))
+    if kind == NAME:
+        return str(table("secrets.json")["names"].get(written[kind], written[0]))
+    return written[kind]

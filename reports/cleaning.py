@@ -1,0 +1,60 @@
+"""A text as it is seen: without what is invisible, in one spelling."""
+
+import re
+import unicodedata
+from itertools import groupby, islice
+
+MAX_MARKS = 8  # combining marks on one character: more than any script needs
+
+_LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_UNSEEN = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # ANSI: colors and cursor
+    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n]*(?:\x07|\x1b\\|\x9c)"  # ANSI: window titles and links
+    r"|\x1b[ -/]*[0-~]"  # ANSI: all others
+    r"|[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b"
+    r"\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff"
+    r"\ufdd0-\ufdef\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+_JOINERS = "\u200c\u200d\ufe0f"
+_JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden next to ASCII
+    rf"([^\x00-\x7f{_JOINERS}]\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?)[{_JOINERS}]*"
+    rf"|[{_JOINERS}]+"
+)
+_HEAP = re.compile(rf"[^\x00-\x7f\w]{{{MAX_MARKS + 1}}}")  # or of other signs, which is rare
+_KEPT = "…¹²³™ªº"  # their NFKC is ASCII, but arms nothing, and reads worse
+_LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
+    code: plain
+    for code in range(0x80, 0x20000)  # above are ideographs only
+    if chr(code) not in _KEPT and (plain := unicodedata.normalize("NFKC", chr(code))).isascii()
+}
+
+
+def clean(text: str) -> str:
+    """`text` without what cannot be seen, in one spelling.
+
+    Line ends are LF. Dropped: ANSI sequences, controls, bidirectional marks, invisible and tag
+    characters, lone surrogates, marks heaped on one character. Characters that NFKC makes ASCII
+    are ASCII, and the rest is NFC. Idempotent; takes out whatever `neutralize` put in.
+    """
+    if text.isascii() and _shows_all(text):
+        return text
+    text = _UNSEEN.sub("", _LINE_END.sub("\n", text))
+    if text.isascii():
+        return text
+    text = text.translate(_LOOK_ALIKES)
+    if any(joiner in text for joiner in _JOINERS):
+        text = _JOINED.sub(r"\1", text)
+    return unicodedata.normalize("NFC", _without_heaps(text))
+
+
+def _shows_all(text: str) -> bool:
+    """Whether an ASCII text has no control characters, apart from line ends and tabs."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _without_heaps(text: str) -> str:
+    """At most MAX_MARKS in a row, which also keeps `normalize` from taking quadratic time."""
+    if not _HEAP.search(text):
+        return text
+    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
+    return "".join("".join(islice(run, MAX_MARKS) if marks else run) for marks, run in runs)

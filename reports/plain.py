@@ -1,0 +1,50 @@
+"""A text as somebody reads it who looks for a secret: nothing stands between its characters.
+
+`grep --color` puts color codes into a token, an editor zero-width spaces, Markdown a backslash, a
+page entities, a terminal a line end. All of it goes here, for looking only.
+"""
+
+import re
+import unicodedata
+
+from reports.contract import SECRETS
+
+_WRITTEN = re.compile(SECRETS["written"])
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\w]")
+_NAMES: dict[str, str] = SECRETS["names"]
+DECIMAL, HEX, NAME, ITSELF = 1, (2, 3, 4), 5, 6  # the groups of _WRITTEN
+
+
+def plain(text: str) -> str:
+    """A cleaned text in plain ASCII letters and signs, with what was escaped written out.
+
+    Letters and digits of other scripts stay.
+    """
+    return _WRITTEN.sub(_meant, _seen(text))
+
+
+def places(text: str) -> list[int]:
+    """Where in `text` each character of `plain(text)` begins, and where the last one ends."""
+    origins = [at for at, character in enumerate(text) for _ in _seen(character)]
+    found, end = [], 0
+    for match in _WRITTEN.finditer(_seen(text)):
+        found += origins[end : match.start()]
+        found += origins[match.start() : match.start() + 1] * len(_meant(match))
+        end = match.end()
+    return [*found, *origins[end:], len(text)]
+
+
+def _seen(text: str) -> str:
+    return _UNSEEN.sub("", text if text.isascii() else unicodedata.normalize("NFKD", text))
+
+
+def _meant(written: re.Match[str]) -> str:
+    """The one character that is written as an entity or an escape; nothing for what only divides."""
+    kind = written.lastindex
+    if kind is None:
+        return ""
+    if kind == DECIMAL:
+        return chr(int(written[kind])) if int(written[kind]) < 0x80 else written[0]
+    if kind in HEX:
+        return chr(int(written[kind], 16))
+    return _NAMES.get(written[kind], written[0]) if kind == NAME else written[kind]

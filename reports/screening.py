@@ -1,0 +1,69 @@
+"""A report without the secrets that are in its texts, and what was removed of it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+from reports import canonical, secrets
+
+POINTERS = {  # of the columns that hold what a reporter wrote, in the report as it was sent
+    "summary": "/report/summary",
+    "details": "/report/details",
+    "evidence": "/report/evidence",
+    "suggested_fix": "/report/suggested_fix",
+    "agent_name": "/agent/name",
+    "agent_version": "/agent/version",
+    "agent_vendor": "/agent/vendor",
+    "task_context": "/task_context",
+}
+SCREENED = ("doc_url", *POINTERS)
+
+
+class Notice(NamedTuple):
+    """What was removed: the field as a JSON Pointer, and the kind of secret."""
+
+    field: str
+    kind: str
+
+
+def without_secrets(value: Any, pointer: str, notices: list[Notice]) -> Any:
+    """A copy of `value` whose texts hold no secrets; what was removed is added to `notices`."""
+    if isinstance(value, dict):
+        return {k: without_secrets(v, f"{pointer}/{k}", notices) for k, v in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(v, f"{pointer}/{i}", notices) for i, v in enumerate(value)]
+    text, kinds = secrets.remove(value)
+    notices.extend(Notice(pointer, kind) for kind in kinds)
+    return text
+
+
+def page(doc_url: str, notices: list[Notice]) -> dict[str, str]:
+    """The page's address as it was sent and in its canonical form.
+
+    Where either holds a secret, however it is escaped, only the cleaned canonical form is kept.
+    """
+    canonical_url = canonical.url(doc_url)
+    if kinds := secrets.remove(doc_url)[1] or secrets.remove(unquote(doc_url))[1]:
+        notices.extend(Notice("/doc_url", kind) for kind in kinds)
+        cleaned, _ = secrets.remove(canonical_url)
+        unescaped, hidden = secrets.remove(unquote(cleaned))
+        address = quote(unescaped if hidden else cleaned, safe=canonical.KEPT)
+        doc_url = canonical_url = canonical.url(address)
+    return {"doc_url": doc_url, "canonical_url": canonical_url}
+
+
+def screened(columns: Mapping[str, Any]) -> tuple[dict[str, Any], list[Notice]]:
+    """Of the SCREENED columns of a report those in which a secret is found now, without it.
+
+    With an address goes its canonical form.
+    """
+    changed: dict[str, Any] = {}
+    notices: list[Notice] = []
+    for name, pointer in POINTERS.items():
+        before = len(notices)
+        value = without_secrets(columns[name], pointer, notices)
+        if len(notices) > before:
+            changed[name] = value
+    before = len(notices)
+    addresses = page(columns["doc_url"], notices)
+    return changed | (addresses if len(notices) > before else {}), notices

@@ -1,0 +1,83 @@
+"""Secrets that somebody pasted into a report, whole or divided, on their way to a public issue."""
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.test import Client
+
+from integrations.models import Integration
+from integrations.safe_text import ZWSP
+from reports.models import Report
+from tests import build
+from tests.abuse.world import World, attack, stands_if
+from tests.reports.secret_texts import Pasted, divided, real_looking
+
+EACH = 20  # secrets in a report
+
+
+@attack
+def secrets_of_every_family(world: World) -> str:
+    """200 texts with a secret in each, through the front door."""
+    return _pasted(world, real_looking(), most=0.02)
+
+
+@attack
+def divided_secrets(world: World) -> str:
+    """Tokens with something in them that is gone when the issue is read."""
+    return _pasted(world, divided(), most=0)
+
+
+@attack
+def secrets_in_halves(world: World) -> str:
+    """Tokens of which one half is the summary and the other the details, and a template joins them."""
+    world.acme()
+    Integration.objects.update(issue_template="{summary}{details}")
+    cores = []
+    with world.hub() as hub:
+        for number in range(EACH):
+            head, tail = f"Case {number}: ghp_a1B2c3", f"{number:04}D4e5F6g7" * 3
+            hub.post(build.report(report__summary=head, report__details=tail))
+            cores.append(f"ghp_a1B2c3{tail}")
+    left = [core for core in cores if core in _issues(world)]
+    return stands_if(not left, f"{len(left)} of {EACH} whole in an issue")
+
+
+def _pasted(world: World, pasted: list[Pasted], *, most: float) -> str:
+    """How many can be read where anybody, or a member, reads."""
+    owner = world.acme()
+    Integration.objects.update(issue_template="{summary}\n\n{evidence}")
+    with world.hub() as hub:
+        for first in range(0, len(pasted), EACH):
+            texts = [each.text for each in pasted[first : first + EACH]]
+            evidence = [{"kind": "observed", "text": text} for text in texts]
+            summary = f"{first}: {texts[0][:400]}"
+            hub.post(build.report(report__summary=summary, report__evidence=evidence))
+    issues, pages = _issues(world), "\n".join(_pages(owner))
+    public = [each for each in pasted if each.core in issues]
+    kept = [each for each in pasted if each.core in pages]
+    count = len(pasted)
+    return stands_if(
+        max(len(public), len(kept)) <= most * count,
+        f"{len(public)} of {count} whole in an issue, {len(kept)} in pages, tables and the export",
+    )
+
+
+def _issues(world: World) -> str:
+    """All that is public, as it is read."""
+    issues = world.host.issues("acme/docs")
+    return "\n".join(f"{issue.title}\n{issue.body}" for issue in issues).replace(ZWSP, "")
+
+
+def _pages(owner) -> Iterator[str]:
+    """Whatever shows a report: to anybody, and to a member."""
+    alice = Client(headers={"Host": settings.ALLOWED_HOSTS[0]})
+    alice.force_login(build.member(owner))
+    paths = ["/settings/reports/", "/settings/reports/reports.csv", "/settings/account/export.json"]
+    for report in Report.objects.all():
+        page = f"/settings/reports/{report.id}/"
+        paths += [f"/v1/reports/{report.id}", page, f"{page}raw"]
+    for path in paths:
+        answer = alice.get(path)
+        assert answer.status_code == 200, path
+        whole = b"".join(answer) if answer.streaming else answer.content
+        yield whole.decode().replace("&amp;", "&").replace("\\n", "\n").replace(ZWSP, "")
