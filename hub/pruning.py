@@ -23,7 +23,7 @@ from reports.models import Report
 BATCH = 500  # rows deleted in one transaction
 EXPIRED_TOKENS_KEPT = timedelta(days=30)  # so that their owners see why a program of theirs ended
 
-STOPPED = Q(status=Delivery.Status.FAILED) | Q(held_for="discarded")
+STOPPED = Q(status=Delivery.Status.FAILED) | Q(held_for=Delivery.Cause.DISCARDED)
 SENT_OR_WAITING = ~(STOPPED & Q(outcome_unknown_since=None))
 
 GoOn = Callable[[], bool]

@@ -86,7 +86,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
 
 def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
     """What was sent, or is being sent; `number` is null where GitHub has not told it."""
-    if delivery is None or not delivery.title:
+    if delivery is None or not (delivery.title or delivery.issue_number):
         return None
     state = delivery.issue_state or Delivery.IssueState.OPEN
     return {
