@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from integrations.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, neutralize
+from integrations.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, inert
 
 RENDERED = {"geojson", "math", "mermaid", "stl", "suggestion", "topojson"}  # and not shown as code
 
@@ -45,7 +45,7 @@ def keep_code(text: str) -> tuple[str, list[str]]:
     written, shown = [], []
     for part in _parts(text):
         if isinstance(part, str):
-            written.append(neutralize(part))
+            written.append(inert(part))
             continue
         code, fence = _inert(part), _fence(part.lines)
         written += [fence + _language(part.info), code, fence]

@@ -9,7 +9,6 @@ zero-width space (U+200B) wherever somebody would act on what remains.
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from itertools import groupby, islice
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from orgs import hosts
@@ -28,8 +27,8 @@ _UNSEEN = re.compile(
 )
 _JOINERS = "\u200c\u200d\ufe0f"
 _JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden next to ASCII
-    rf"([^\x00-\x7f{_JOINERS}]\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?)[{_JOINERS}]*"
-    rf"|[{_JOINERS}]+"
+    rf"(?=[{_JOINERS}])(?:(?<=[^\x00-\x7f{_JOINERS}])"
+    rf"(\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?))?[{_JOINERS}]*"
 )
 _KEPT = "…¹²³™ªº"  # their NFKC is ASCII, but arms nothing, and reads worse
 _LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
@@ -37,6 +36,10 @@ _LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
     for code in range(0x80, 0x20000)  # above are ideographs only
     if chr(code) not in _KEPT and (plain := unicodedata.normalize("NFKC", chr(code))).isascii()
 }
+
+_MARKS = frozenset(c for c in map(chr, range(0x300, 0x20000)) if unicodedata.combining(c))
+_MARK = f"[{''.join(sorted(_MARKS))}]"
+_HEAP = re.compile(f"({_MARK}{{{MAX_MARKS}}}){_MARK}+")  # `normalize` would be quadratic
 
 _HERE, _AFTER = ZWSP, r"\g<0>" + ZWSP
 _LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)])*"  # from where a line begins to where its text does
@@ -67,10 +70,12 @@ _RULES: Rules = [
         (_LINE + "/", _AFTER),  # bot commands
         (r"(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])", _in_sixes),  # commits
         (r"(?:\A|(?<=[^\n]\n))[ \t>]*(?==+[ \t]*$|-+[ \t]*$)", _AFTER),  # setext headings
+        (r"^[ \t>]*+(?=[|:\- \t]*+$)(?=[ \t-]*+[|:])", _AFTER),  # tables
         (KEYWORD + r"(?=:?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
         (r"\\(?=" + TEX + r"|\Z)", _AFTER),
     )
 ]
+ARMED = "@#&<>:[]!`~/\\-=|."  # a zero-width space stands by none but these, or in words of letters
 
 _IN_URL = "%/?=&+,:._~-"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -88,13 +93,9 @@ def clean(text: str) -> str:
     if text.isascii():
         return text
     text = _JOINED.sub(r"\1", text.translate(_LOOK_ALIKES))
-    return unicodedata.normalize("NFC", _without_heaps(text))
-
-
-def _without_heaps(text: str) -> str:
-    """At most MAX_MARKS in a row, which also keeps `normalize` from taking quadratic time."""
-    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
-    return "".join("".join(islice(run, MAX_MARKS) if marks else run) for marks, run in runs)
+    if not _MARKS.isdisjoint(text):
+        text = _HEAP.sub(r"\1", text)
+    return unicodedata.normalize("NFC", text)
 
 
 def neutralize(text: str) -> str:
@@ -102,7 +103,12 @@ def neutralize(text: str) -> str:
 
     Idempotent; without the U+200B it is `clean(text)`. Takes time linear in the text's length.
     """
-    return applied(_RULES, clean(text))
+    return inert(clean(text))
+
+
+def inert(cleaned: str) -> str:
+    """`neutralize` for a text that is clean."""
+    return applied(_RULES, cleaned)
 
 
 def applied(rules: Rules, text: str) -> str:
