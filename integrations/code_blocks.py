@@ -21,10 +21,10 @@ _RULES: Rules = [
         r"(?<![a-z0-9_])@(?=[a-z0-9]|[^\x00-\x7f])",  # mentions
         r"#(?=\d|[^\x00-\x7f])",  # references
         r"(?<![a-z0-9])gh(?=-\d|-[^\x00-\x7f])",
-        KEYWORD + r"(?=:?\s+https?://)",
+        KEYWORD + r"(?=[:：]?\s+https?[:：]//)",
         r"^(?:[^\S\n]|>)*/(?=[a-z]|[^\x00-\x7f])",  # bot commands
         r"``(?=`)|~~(?=~)",  # code fences
-        r"<(?=!--\s*hub:)",  # the Hub's marker
+        r"<(?=[!！]--\s*hub[:：])",  # the Hub's marker
     )
 ]
 

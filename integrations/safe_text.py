@@ -31,6 +31,7 @@ _JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden ne
     rf"(\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?))?[{_JOINERS}]*"
 )
 _KEPT = "…¹²³™ªº"  # their NFKC is ASCII, but arms nothing, and reads worse
+_KEPT += "，！？：；（）"  # Chinese and Japanese; the rules below know those that NFKC would arm
 _LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
     code: plain
     for code in range(0x80, 0x20000)  # above are ideographs only
@@ -42,7 +43,7 @@ _MARK = f"[{''.join(sorted(_MARKS))}]"
 _HEAP = re.compile(f"({_MARK}{{{MAX_MARKS}}}){_MARK}+")  # `normalize` would be quadratic
 
 _HERE, _AFTER = ZWSP, r"\g<0>" + ZWSP
-_LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)])*"  # from where a line begins to where its text does
+_LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)）])*"  # from where a line begins to where its text does
 KEYWORD = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|duplicate of)"
 TEX = r"(?:href|url|html|class|style|cssid|require|unicode|csname)"  # links, or loads more TeX
 
@@ -60,18 +61,18 @@ _RULES: Rules = [
         (r"(?<=&)(?=[#a-z]|\Z)", _HERE),  # entities, which would spell any of these
         (r"(?<![a-z0-9])gh(?:sa)?(?=\\*-|\Z)", _AFTER),  # GH-1, GHSA-…
         (r"(?<=<)(?=\S|\Z)", _HERE),  # HTML, comments and <links>
-        (r"(?<=--)(?=!?>)", _HERE),  # the end of a comment
-        (r"(?<=\bhub)(?=:)", _HERE),  # the Hub's marker, in a comment of the template
-        (r"(?<=:)(?=[/\\]|\Z)", _HERE),  # URLs
+        (r"(?<=--)(?=[!！]?>)", _HERE),  # the end of a comment
+        (r"(?<=\bhub)(?=[:：])", _HERE),  # the Hub's marker, in a comment of the template
+        (r"(?<=[:：])(?=[/\\]|\Z)", _HERE),  # URLs
         (r"(?<=www)(?=\\*\.|\Z)", _HERE),
         (r"(?<=!)(?=\[)|(?<=\[)", _HERE),  # links, images, footnotes, tasks, alerts
-        (r"\A(?=\])|(?<=\])(?=[(\[:\\\u3200-\u3243]|\Z)", _HERE),  # NFKC of the last range: (…)
+        (r"\A(?=\])|(?<=\])(?=[(（\[:：\\\u3200-\u3243]|\Z)", _HERE),  # the last range: (…)
         (r"(?<=``)(?=`)|(?<=~~)(?=~)", _HERE),  # code fences
         (_LINE + "/", _AFTER),  # bot commands
         (r"(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])", _in_sixes),  # commits
         (r"(?:\A|(?<=[^\n]\n))[ \t>]*(?==+[ \t]*$|-+[ \t]*$)", _AFTER),  # setext headings
         (r"^[ \t>]*+(?=[|:\- \t]*+$)(?=[ \t-]*+[|:])", _AFTER),  # tables
-        (KEYWORD + r"(?=:?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
+        (KEYWORD + r"(?=[:：]?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
         (r"\\(?=" + TEX + r"|\Z)", _AFTER),
     )
 ]
