@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from integrations.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, neutralize
+from integrations.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, inert
 
 RENDERED = {"geojson", "math", "mermaid", "stl", "suggestion", "topojson"}  # and not shown as code
 
@@ -21,10 +21,10 @@ _RULES: Rules = [
         r"(?<![a-z0-9_])@(?=[a-z0-9]|[^\x00-\x7f])",  # mentions
         r"#(?=\d|[^\x00-\x7f])",  # references
         r"(?<![a-z0-9])gh(?=-\d|-[^\x00-\x7f])",
-        KEYWORD + r"(?=:?\s+https?://)",
+        KEYWORD + r"(?=[:：]?\s+https?[:：]//)",
         r"^(?:[^\S\n]|>)*/(?=[a-z]|[^\x00-\x7f])",  # bot commands
         r"``(?=`)|~~(?=~)",  # code fences
-        r"<(?=!--\s*hub:)",  # the Hub's marker
+        r"<(?=[!！]--\s*hub[:：])",  # the Hub's marker
     )
 ]
 
@@ -45,7 +45,7 @@ def keep_code(text: str) -> tuple[str, list[str]]:
     written, shown = [], []
     for part in _parts(text):
         if isinstance(part, str):
-            written.append(neutralize(part))
+            written.append(inert(part))
             continue
         code, fence = _inert(part), _fence(part.lines)
         written += [fence + _language(part.info), code, fence]

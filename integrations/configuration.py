@@ -2,15 +2,9 @@
 
 from django.db import transaction
 
-from integrations import asking, github_api, holds, rights, sites
+from integrations import asking, github_api, holds, rights, sites, template_limits
 from integrations.github_api import Person
-from integrations.issue_text import (
-    DEFAULT_TEMPLATE,
-    PLACEHOLDER_LIMIT,
-    TEMPLATE_LIMIT,
-    is_within_limits,
-    unknown_placeholder,
-)
+from integrations.issue_text import DEFAULT_TEMPLATE, unknown_placeholder
 from integrations.models import Delivery, Integration
 from orgs import members
 from orgs.errors import ApiError
@@ -25,10 +19,6 @@ class UnknownPlaceholder(ApiError):
 class TemplateTooLong(ApiError):
     status_code = 400
     default_code = "template_too_long"
-    default_detail = (
-        f"Give a template of at most {TEMPLATE_LIMIT:,} characters and {PLACEHOLDER_LIMIT} "
-        "placeholders."
-    )
 
 
 class NotInstalled(ApiError):
@@ -138,8 +128,8 @@ def checked_template(template: str) -> str:
     Raises `TemplateTooLong`, `UnknownPlaceholder`.
     """
     template = template.replace("\r\n", "\n")
-    if not is_within_limits(template):
-        raise TemplateTooLong
+    if problem := template_limits.problem(template):
+        raise TemplateTooLong(problem)
     if unknown := unknown_placeholder(template):
         placeholder, suggestion = unknown
         raise UnknownPlaceholder(

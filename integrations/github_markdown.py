@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 
 import cmarkgfm
@@ -12,7 +11,7 @@ from cmarkgfm.cmark import Options
 EXTENSIONS = ["table", "strikethrough", "autolink", "tagfilter", "tasklist"]
 UNSEEN = "\u2060"  # a word joiner: no cleaned text has any
 _CODE = re.compile(r"<pre><code[^>]*>(.*?)\n</code></pre>", re.DOTALL)
-_PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
+_RUN = re.compile(r"`+|~+")
 
 
 def html(text: str) -> str:
@@ -23,23 +22,38 @@ def html(text: str) -> str:
 
 def shows_code(body: str, blocks: Iterable[str]) -> bool:
     """Whether each of the texts is a code block of the body, as often as it is given."""
-    shown = Counter(unescape(code) for code in _CODE.findall(html(body)))
-    return not Counter(blocks) - shown
+    return not Counter(blocks) - _shown(body)
 
 
-@lru_cache(maxsize=256)
-def takes_code(before: str, after: str, *, prefix: str) -> bool:
-    """Whether a code block is one between two parts of a template, its lines after `prefix`."""
-    block = f"```\n{prefix}x\n{prefix}```"
-    return all(
-        shows_code(_PLACEHOLDER.sub(word, before) + block + _PLACEHOLDER.sub(word, after), ["x"])
-        for word in ("", "word")
-    )
+def taking_code(pieces: Sequence[str], prefixes: Mapping[int, str]) -> frozenset[int]:
+    """At which of the numbers in `prefixes` a code block can stand between the pieces of a template.
+
+    Number 1 is between the first two pieces. All that can are asked about once more together,
+    with words in place of the others.
+    """
+    for _ in range(2):
+        kept = [_shown(_with_code(pieces, prefixes, word)) for word in ("", "word")]
+        prefixes = {n: each for n, each in prefixes.items() if all(f"x{n}" in s for s in kept)}
+    return frozenset(prefixes)
+
+
+def _with_code(pieces: Sequence[str], prefixes: Mapping[int, str], word: str) -> str:
+    """The pieces with a code block, in which its number stands, or a word between each two."""
+    text = pieces[0]
+    for number, piece in enumerate(pieces[1:], 1):
+        prefix = prefixes.get(number)
+        block = word if prefix is None else f"```\n{prefix}x{number}\n{prefix}```"
+        text += block + piece
+    return text
+
+
+def _shown(body: str) -> Counter[str]:
+    return Counter(unescape(code) for code in _CODE.findall(html(body)))
 
 
 def what_ends(body: str) -> str:
     """The line that ends a code block or comment that a template leaves open, or nothing."""
-    longest = max(map(len, re.findall(r"`+|~+", body)), default=0)
+    longest = max(map(len, _RUN.findall(body)), default=0)
     for line in ("", "\n" + "`" * longest, "\n" + "~" * longest, "\n-->", "\n</pre>"):
         if f"<p>{UNSEEN}</p>" in html(f"{body}{line}\n\n{UNSEEN}"):
             return line

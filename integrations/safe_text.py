@@ -16,7 +16,7 @@ from reports.cleaning import clean
 ZWSP = "\u200b"
 
 _HERE, _AFTER = ZWSP, r"\g<0>" + ZWSP
-_LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)])*"  # from where a line begins to where its text does
+_LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)）])*"  # from where a line begins to where its text does
 KEYWORD = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|duplicate of)"
 TEX = r"(?:href|url|html|class|style|cssid|require|unicode|csname)"  # links, or loads more TeX
 
@@ -34,20 +34,22 @@ _RULES: Rules = [
         (r"(?<=&)(?=[#a-z]|\Z)", _HERE),  # entities, which would spell any of these
         (r"(?<![a-z0-9])gh(?:sa)?(?=\\*-|\Z)", _AFTER),  # GH-1, GHSA-…
         (r"(?<=<)(?=\S|\Z)", _HERE),  # HTML, comments and <links>
-        (r"(?<=--)(?=!?>)", _HERE),  # the end of a comment
-        (r"(?<=\bhub)(?=:)", _HERE),  # the Hub's marker, in a comment of the template
-        (r"(?<=:)(?=[/\\]|\Z)", _HERE),  # URLs
+        (r"(?<=--)(?=[!！]?>)", _HERE),  # the end of a comment
+        (r"(?<=\bhub)(?=[:：])", _HERE),  # the Hub's marker, in a comment of the template
+        (r"(?<=[:：])(?=[/\\]|\Z)", _HERE),  # URLs
         (r"(?<=www)(?=\\*\.|\Z)", _HERE),
         (r"(?<=!)(?=\[)|(?<=\[)", _HERE),  # links, images, footnotes, tasks, alerts
-        (r"\A(?=\])|(?<=\])(?=[(\[:\\\u3200-\u3243]|\Z)", _HERE),  # NFKC of the last range: (…)
+        (r"\A(?=\])|(?<=\])(?=[(（\[:：\\\u3200-\u3243]|\Z)", _HERE),  # the last range: (…)
         (r"(?<=``)(?=`)|(?<=~~)(?=~)", _HERE),  # code fences
         (_LINE + "/", _AFTER),  # bot commands
         (r"(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])", _in_sixes),  # commits
         (r"(?:\A|(?<=[^\n]\n))[ \t>]*(?==+[ \t]*$|-+[ \t]*$)", _AFTER),  # setext headings
-        (KEYWORD + r"(?=:?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
+        (r"^[ \t>]*+(?=[|:\- \t]*+$)(?=[ \t-]*+[|:])", _AFTER),  # tables
+        (KEYWORD + r"(?=[:：]?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
         (r"\\(?=" + TEX + r"|\Z)", _AFTER),
     )
 ]
+ARMED = "@#&<>:[]!`~/\\-=|."  # a zero-width space stands by none but these, or in words of letters
 
 _IN_URL = "%/?=&+,:._~-"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -59,7 +61,12 @@ def neutralize(text: str) -> str:
 
     Idempotent; without the U+200B it is `clean(text)`. Takes time linear in the text's length.
     """
-    return applied(_RULES, clean(text))
+    return inert(clean(text))
+
+
+def inert(cleaned: str) -> str:
+    """`neutralize` for a text that is clean."""
+    return applied(_RULES, cleaned)
 
 
 def applied(rules: Rules, text: str) -> str:

@@ -6,73 +6,116 @@ around a placeholder is live by the maintainer's wish, and makes nothing of the 
 
 import re
 import unicodedata
+from collections.abc import Callable
+from typing import NamedTuple
 from urllib.parse import quote
 
-from integrations import github_markdown
-from integrations.safe_text import ZWSP, neutralize
+from integrations.safe_text import ZWSP
 
-CONTAINER = r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+[ \t>]*)*"  # the quotes and list items of a line
+CONTAINER = r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t][ \t>]*+)*+"  # a line's quotes and list items
+TABLE = re.compile(r"^[ \t>]*+(?=[|:\- \t]*+$)(?=[ \t-]*+[|:])", re.MULTILINE)  # its second line
 
-_TARGET = re.compile(r"\](?:\(|:)\s*\Z")  # of a link, all of which the text would be
-_URL = re.compile(r"(?:://|www\.)\S*\Z|\](?:\(|:\s*)<?\S*\Z", re.IGNORECASE)
-_HOST = re.compile(r"(?://|www\.)[^\s/?#]*\Z", re.IGNORECASE)
-_TAG = re.compile(r"<(?!!--)[A-Za-z/!?](?:[^<>\"']|\"[^\"]*\"|'[^']*')*(?:\"[^\"]*|'[^']*)?\Z")
+_CONTAINER = re.compile(CONTAINER)
+_NO_QUOTE = re.compile(r"[^\s>]")
+_TAG = re.compile(
+    r"<(?!!--)[A-Za-z/!?](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+(?:\"[^\"]*+|'[^']*+)?\Z"
+)
 _NUMBERED = re.compile(r"(?:[@#]|gh-?)\Z", re.IGNORECASE)
-_FENCE = re.compile(r"(?:```|~~~)[ \t]*\Z")  # GitHub renders some languages, such as mermaid
+_TARGET = ("](", "]:")  # of a link, all of which the text would be
+_IN_URL = ("://", "www.", *_TARGET)
+_FENCE = ("```", "~~~")  # GitHub renders some languages, such as mermaid
 _HARMLESS_BEFORE = frozenset(["", *" \t\n*_(\"'>,.;)|`"])
 _HARMLESS_AFTER = frozenset(["", *" \t\n*_)\"'<,.;:!?|`"])
+_CELL = {"`": "'", "|": "¦"}  # what would end code, or a cell of a table, and what stands for it
 
 
-def placed(text: str, before: str, after: str) -> str:
-    """A cleaned text, not empty, inert between two parts of a template.
+class Place(NamedTuple):
+    """What a placeholder stands in, and what meets a text there.
 
-    It keeps to the quote, list item, table cell or code in which it begins. In a URL or a tag it is
-    percent-encoded, and a link's target or a host it never becomes.
+    `prefix` is what every further line of a text has to begin with, to stay in the quotes and list
+    items of the first. `ends` are the marks that would end what the text is in: with any of them,
+    or in a table, the text is one line.
     """
-    paragraph = before.rpartition("\n\n")[2]
-    tag, host, target = (kind.search(paragraph) for kind in (_TAG, _HOST, _TARGET))
-    if tag or (_URL.search(paragraph) and not host and not target):
-        text = neutralize(quote(text, safe=""))
-        text = ZWSP + text if _NUMBERED.search(paragraph) else text
-    else:
-        text = _as_text(text, before.rpartition("\n")[2], after.partition("\n")[0])
-    if target:
-        return f"{ZWSP} {ZWSP}{text}"  # what follows a target's space would have to be a title
-    return f" {ZWSP}{text}" if host else text  # the name of a host goes on across U+200B
+
+    prefix: str
+    ends: str
+    is_alone: bool  # in its line, so that a code block can stand there
+    in_table: bool
+    in_address: bool  # or in a tag: the text is percent-encoded
+    in_host: bool
+    in_target: bool
+    is_numbered: bool
+    breaks_before: bool
+    breaks_after: bool
+
+    def placed(self, text: str, inert: Callable[[str], str]) -> str:
+        """A cleaned text, not empty, inert where it stands.
+
+        It keeps to the quote, list item, table cell or code in which it begins. In a URL or a tag
+        it is percent-encoded, and a link's target or a host it never becomes.
+        """
+        if self.in_address:
+            text = inert(quote(text, safe=""))
+            text = ZWSP + text if self.is_numbered else text
+        else:
+            text = self._as_text(text, inert)
+        if self.in_target:
+            return f"{ZWSP} {ZWSP}{text}"  # what follows a target's space would have to be a title
+        return f" {ZWSP}{text}" if self.in_host else text  # a host's name goes on across U+200B
+
+    def continued(self, text: str) -> str:
+        """A text of many lines, all of them in the quote or list item of the template's line."""
+        first, *others = text.split("\n")
+        blank = self.prefix.rstrip()
+        return "\n".join([first, *(self.prefix + line if line else blank for line in others)])
+
+    def _as_text(self, text: str, inert: Callable[[str], str]) -> str:
+        if self.ends or self.in_table:
+            text = " ".join(text.split())
+        for mark in self.ends:
+            text = text.replace(mark, _CELL[mark])
+        text = inert(text)
+        if self.breaks_before or unicodedata.combining(text[0]):
+            text = ZWSP + text
+        return self.continued(text + ZWSP if self.breaks_after else text)
 
 
-def takes_code(before: str, after: str) -> bool:
-    """Whether a code block can stand between two parts of a template, alone on its lines."""
-    line, paragraph = before.rpartition("\n")[2], before.rpartition("\n\n")[2]
-    if after.partition("\n")[0].strip() or not re.fullmatch(CONTAINER, line):
-        return False
-    if _TAG.search(paragraph) or _TARGET.search(paragraph):
-        return False
-    return github_markdown.takes_code(before, after, prefix=_prefix(line))
+def place(before: str, after: str) -> Place:
+    """The place between two parts of a template."""
+    paragraph, line = before.rpartition("\n\n")[2], before.rpartition("\n")[2]
+    rest = after.partition("\n")[0]
+    host, target = _is_in_host(paragraph), paragraph.rstrip().endswith(_TARGET)
+    tag, table = bool(_TAG.search(paragraph)), bool(TABLE.search(paragraph))
+    container = _CONTAINER.match(line)
+    fence = line.rstrip(" \t").endswith(_FENCE)
+    return Place(
+        prefix=_NO_QUOTE.sub(" ", container[0]) if container else "",
+        ends="".join(mark for mark in _CELL if mark in line or mark in rest),
+        is_alone=not (rest.strip() or tag or target or table) and bool(_CONTAINER.fullmatch(line)),
+        in_table=table,
+        in_address=tag or (_is_in_url(paragraph) and not host and not target),
+        in_host=host,
+        in_target=target,
+        is_numbered=bool(_NUMBERED.search(paragraph[-3:])),
+        breaks_before=line[-1:] not in _HARMLESS_BEFORE or fence,
+        breaks_after=rest[:1] not in _HARMLESS_AFTER,
+    )
 
 
-def continued(text: str, before: str) -> str:
-    """A text of many lines, all of them in the quote or list item of a template's line."""
-    prefix = _prefix(before.rpartition("\n")[2])
-    first, *others = text.split("\n")
-    return "\n".join([first, *(prefix + line if line else prefix.rstrip() for line in others)])
+def _is_in_url(paragraph: str) -> bool:
+    """Whether a paragraph ends in a URL, or in the target of a link."""
+    word = _last_word(paragraph)
+    begun = any(mark in word.lower() for mark in _IN_URL)
+    return begun or paragraph.removesuffix(word).rstrip().endswith("]:")
 
 
-def _as_text(text: str, before: str, after: str) -> str:
-    """A text as Markdown, between the two ends of its line in the template."""
-    for mark, instead in ("`", "'"), ("|", "¦"):  # code, and the cells of a table
-        if mark in before + after:
-            text = " ".join(text.split()).replace(mark, instead)
-    text = neutralize(text)
-    harmless = before[-1:] in _HARMLESS_BEFORE and not _FENCE.search(before)
-    if not harmless or unicodedata.combining(text[0]):
-        text = ZWSP + text
-    if after[:1] not in _HARMLESS_AFTER:
-        text += ZWSP
-    return continued(text, before)
+def _is_in_host(paragraph: str) -> bool:
+    """Whether a paragraph ends in the name of a URL's host."""
+    word = _last_word(paragraph)
+    name = word[1 + max(map(word.rfind, "/?#")) :]
+    return "www." in name.lower() or word.removesuffix(name).endswith("//")
 
 
-def _prefix(line: str) -> str:
-    """What the next line has to begin with, to stay in the quotes and list items of this one."""
-    container = re.match(CONTAINER, line)
-    return re.sub(r"[^\s>]", " ", container[0]) if container else ""
+def _last_word(paragraph: str) -> str:
+    """The word in which a paragraph ends; empty where it ends in white space."""
+    return "" if paragraph[-1:].isspace() else "".join(paragraph.rsplit(maxsplit=1)[-1:])

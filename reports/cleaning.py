@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from itertools import groupby, islice
 
 MAX_MARKS = 8  # combining marks on one character: more than any script needs
 
@@ -17,16 +16,21 @@ _UNSEEN = re.compile(
 )
 _JOINERS = "\u200c\u200d\ufe0f"
 _JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden next to ASCII
-    rf"([^\x00-\x7f{_JOINERS}]\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?)[{_JOINERS}]*"
-    rf"|[{_JOINERS}]+"
+    rf"(?=[{_JOINERS}])(?:(?<=[^\x00-\x7f{_JOINERS}])"
+    rf"(\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?))?[{_JOINERS}]*"
 )
-_HEAP = re.compile(rf"[^\x00-\x7f\w]{{{MAX_MARKS + 1}}}")  # or of other signs, which is rare
 _KEPT = "…¹²³™ªº"  # their NFKC is ASCII, but arms nothing, and reads worse
+_KEPT += (
+    "，！？：；（）"  # Chinese and Japanese; what makes text safe knows those that NFKC would arm
+)
 _LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
     code: plain
     for code in range(0x80, 0x20000)  # above are ideographs only
     if chr(code) not in _KEPT and (plain := unicodedata.normalize("NFKC", chr(code))).isascii()
 }
+_MARKS = frozenset(c for c in map(chr, range(0x300, 0x20000)) if unicodedata.combining(c))
+_MARK = f"[{''.join(sorted(_MARKS))}]"
+_HEAP = re.compile(f"({_MARK}{{{MAX_MARKS}}}){_MARK}+")  # `normalize` would be quadratic
 
 
 def clean(text: str) -> str:
@@ -44,17 +48,11 @@ def clean(text: str) -> str:
     text = text.translate(_LOOK_ALIKES)
     if any(joiner in text for joiner in _JOINERS):
         text = _JOINED.sub(r"\1", text)
-    return unicodedata.normalize("NFC", _without_heaps(text))
+    if not _MARKS.isdisjoint(text):
+        text = _HEAP.sub(r"\1", text)
+    return unicodedata.normalize("NFC", text)
 
 
 def _shows_all(text: str) -> bool:
     """Whether an ASCII text has no control characters, apart from line ends and tabs."""
     return text.replace("\n", "").replace("\t", "").isprintable()
-
-
-def _without_heaps(text: str) -> str:
-    """At most MAX_MARKS in a row, which also keeps `normalize` from taking quadratic time."""
-    if not _HEAP.search(text):
-        return text
-    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
-    return "".join("".join(islice(run, MAX_MARKS) if marks else run) for marks, run in runs)

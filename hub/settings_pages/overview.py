@@ -12,7 +12,7 @@ from django.utils import timezone
 from hub.settings_pages import tasks, weeks
 from hub.settings_pages.access import MemberRequest, members_only
 from hub.settings_pages.states import State, state_of
-from integrations import inviting
+from integrations import inviting, template_limits
 from integrations.models import Delivery, Integration
 from integrations.models.deliveries import STATE
 from integrations.report_list import NONE
@@ -42,6 +42,9 @@ def overview(request: MemberRequest) -> HttpResponse:
         "integration": integration,
         "tasks": to_do,
         "left": sum(each.state is not tasks.State.DONE for each in to_do),
+        "template_problem": template_limits.problem(integration.issue_template)
+        if integration
+        else "",
         "held": deliveries.get(Delivery.Status.HELD, 0),
         "failed": deliveries.get(Delivery.Status.FAILED, 0),
         "notices": mine.notices.filter(at__gte=timezone.now() - NEWS)[:NOTICES],

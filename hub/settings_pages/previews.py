@@ -11,6 +11,8 @@ from integrations.safe_text import ZWSP
 from orgs.models import Organization
 from reports.models import Report
 
+_ZWSP = re.compile(f"({ZWSP})")
+
 NORMAL = {
     "kind": Report.Kind.OUTDATED,
     "summary": "The install command names a package that is gone",
@@ -58,7 +60,7 @@ def _preview(name: str, report: Report, template: str) -> Preview:
 
 def _marked(text: str) -> SafeString:
     """HTML with a dot wherever a zero-width space keeps the text from being live."""
-    parts = re.split(f"({ZWSP})", text)
+    parts = _ZWSP.split(text)
     return format_html_join("", "{}", ((MARK if part == ZWSP else part,) for part in parts if part))
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 API = "/api/v3"
 REPOSITORY = r"(?:repos/(?P<owner>[^/]+)/(?P<name>[^/]+)|repositories/(?P<repository_id>\d{1,9}))"
+_OF_REPOSITORY = re.compile(rf"{API}/{REPOSITORY}(?P<rest>/.*)?")
 INSTALLATION = r"(?P<installation_id>\d{1,9})"
 APP = r"/(?:github-apps|apps)/(?P<slug>[^/]+)"
 PAGE = r"/(?P<owner>[^/]+)/(?P<name>[^/]+)"
@@ -127,7 +128,7 @@ def _handle(call: Call) -> Response:
 
 def other_address(host: "CodeHost", path: str) -> str:
     """A repository's address by name for one by number, and the other way round; else the same."""
-    match = re.fullmatch(rf"{API}/{REPOSITORY}(?P<rest>/.*)?", path)
+    match = _OF_REPOSITORY.fullmatch(path)
     if not match:
         return host.url + path
     args = decoded(match.groupdict(default=""))

@@ -1,10 +1,24 @@
-"""Templates that cost more than they say."""
+"""Templates and reports that cost more than they say."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psutil
+import requests
 
 from integrations.models import Integration
 from tests import build
-from tests.abuse.world import World, attack, milliseconds, stands_if
+from tests.abuse.world import Shipped, World, attack, milliseconds, stands_if
 
 SLOW = 1000  # milliseconds, for a report and its issue
+LARGE = (
+    60  # MiB that the server may grow by meanwhile, its caches and the answer's buffers included
+)
+PATIENCE = 20  # seconds
+LINES = "a\n" * 4_000
+BOMB = "\n".join(["> " * 190 + "{%s}"] * 49)
+EVIDENCE = [{"kind": "observed", "text": LINES[:4_000]}] * 10
 
 
 @attack
@@ -13,10 +27,111 @@ def template_of_list_items(world: World) -> str:
     return _report_through(world, "-  " * 24 + "x\n\n{details}")
 
 
-def _report_through(world: World, template: str, **parts: str) -> str:
-    """How long a report takes to become an issue by this template."""
+@attack
+def template_of_hosts(world: World) -> str:
+    """The beginning of a host, 4,600 times, before fifty placeholders."""
+    return _report_through(world, "www." * 4_600 + "{summary}" * 50)
+
+
+@attack
+def template_of_definitions(world: World) -> str:
+    return _report_through(world, "]:" * 9_200 + "{summary}" * 50)
+
+
+@attack
+def template_of_links(world: World) -> str:
+    return _report_through(world, "](" * 9_200 + "{summary}" * 50)
+
+
+@attack
+def template_that_multiplies_details(world: World) -> str:
+    """49 lines, each in 190 quotes: a report of 8,000 characters becomes 150 million."""
+    return _report_through(world, BOMB % (("details",) * 49), report__details=LINES)
+
+
+@attack
+def template_that_multiplies_evidence(world: World) -> str:
+    return _report_through(world, BOMB % (("evidence",) * 49), report__evidence=EVIDENCE)
+
+
+@attack
+def report_of_empty_cells(world: World) -> str:
+    """Two wide tables of narrow rows, in a report of 8,000 characters and the default template."""
+    table = "a|" * 400 + "\n" + "-|" * 400 + "\n" + "a\n" * 1_100
+    return _report_through(world, "", report__details=f"{table}\n{table}"[:8_000])
+
+
+@attack
+def saving_a_bomb(world: World) -> str:
+    """By the API, which refuses each of them in words."""
+    token = build.token(build.member(world.acme()))
+    templates = [
+        BOMB % (("details",) * 49),
+        "-  " * 24 + "x\n\n{details}",
+        "> " * 190 + "{details}",
+    ]
+    headers = {"Authorization": f"Bearer {token}"}
+    with world.hub() as hub:
+        url = f"{hub.url}/v1/orgs/me/integrations/github"
+        wanted = {"repo_owner": "acme", "repo_name": "docs"}
+        answers = [
+            requests.post(url, json=wanted | {"issue_template": each}, headers=headers, timeout=60)
+            for each in templates
+        ]
+    codes = {f"{each.status_code} {each.json()['error']}" for each in answers}
+    return stands_if(codes == {"400 template_too_long"}, ", ".join(sorted(codes)))
+
+
+def _report_through(world: World, template: str, **parts: object) -> str:
+    """What a report costs until it is an issue by this template, saved before there were limits."""
     world.acme()
     Integration.objects.update(issue_template=template)
+    report = build.report(**{"report__details": "x", **parts})
     with world.hub() as hub:
-        took = milliseconds(lambda: hub.post(build.report(report__details="x", **parts)))
-    return stands_if(took < SLOW, f"{took:.0f} ms for a report and its issue")
+        hub.post(build.report(doc_url="https://nobody.example/"))
+        with _growth(hub) as grown:
+            took = _milliseconds(hub, report)
+    return stands_if(
+        took < SLOW and grown[-1] < LARGE,
+        f"{took:.0f} ms and {grown[-1]:.0f} MiB for a report and its issue",
+    )
+
+
+def _milliseconds(hub: Shipped, report: dict) -> float:
+    """PATIENCE, in milliseconds, where there is no answer by then."""
+
+    def post() -> None:
+        try:
+            requests.post(f"{hub.url}/v1/reports", json=report, timeout=PATIENCE).raise_for_status()
+        except requests.Timeout:
+            hub.kill()
+
+    return milliseconds(post)
+
+
+@contextmanager
+def _growth(hub: Shipped) -> Iterator[list[float]]:
+    """By how many MiB the server's processes have grown at most, the last one; looks 100 times a second."""
+    before, most, ended = _resident(hub), [0.0], threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.01):
+            most.append(max(most[-1], (_resident(hub) - before) / 2**20))
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    yield most
+    ended.set()
+    looking.join()
+
+
+def _resident(hub: Shipped) -> int:
+    """Bytes."""
+    total = 0
+    try:
+        server = psutil.Process(hub.process.pid)
+        for each in [server, *server.children(recursive=True)]:
+            total += each.memory_info().rss
+    except psutil.NoSuchProcess:
+        pass  # it was ended, for it gave no answer
+    return total

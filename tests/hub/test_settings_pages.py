@@ -394,6 +394,23 @@ def test_the_preview_shows_a_hostile_report_made_safe(client, code_host):
     assert 'here">·</mark>everyone' in page
 
 
+@pytest.mark.django_db(transaction=True)
+def test_who_has_a_template_that_is_cut_is_told(client, code_host):
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    template = "{summary}\n\n" + "{details}\n\n" * 5
+    Integration.objects.update(issue_template=template)
+
+    overview = text_of(client.get("/settings/"))
+    form = {"repository": "acme/docs", "issue_template": template}
+    refused = text_of(client.post("/settings/integration/", form))
+    preview = text_of(client.post("/settings/integration/", form | {"live": "1"}))
+
+    said = "{details} is in the template 5 times. Keep it at most 4 times."
+    assert "Your template is too large" in overview
+    assert all(said in page for page in (overview, refused, preview))
+
+
 def test_the_overview_takes_twelve_queries_however_much_there_is(
     alice, acme, django_assert_max_num_queries
 ):

@@ -201,11 +201,29 @@ def test_a_placeholder_that_does_not_exist_is_refused_with_the_nearest_one(alice
     }
 
 
-@pytest.mark.parametrize("template", ["a" * 20_001, "{summary} " * 51])
-def test_a_template_that_could_not_be_filled_is_refused(alice, template):
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("a" * 20_001, "The template has 20,001 characters. Shorten it to 20,000."),
+        ("{summary} " * 51, "The template has 51 placeholders. Keep at most 50."),
+        (
+            "\n".join(["> " * 190 + "{details}"] * 49),
+            "{details} is in the template 49 times. Keep it at most 4 times.",
+        ),
+        (
+            "-  " * 24 + "x\n\n{details}",
+            "Line 1 begins with 72 characters of quotes, list items and indentation. Use at most 32.",
+        ),
+    ],
+)
+def test_a_template_that_makes_too_much_of_a_report_is_refused_with_what_to_do(
+    alice, template, said
+):
     answer = save(alice, issue_template=template)
 
-    assert (answer.status_code, answer.json()["error"]) == (400, "template_too_long")
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "template_too_long", "message": said}
+    assert Integration.objects.get().issue_template == ""
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from integrations.issue_text import (
     BODY_LIMIT,
     DEFAULT_TEMPLATE,
     PLACEHOLDERS,
-    TEMPLATE_LIMIT,
     render_issue,
     unknown_placeholder,
 )
@@ -38,8 +37,8 @@ def test_the_default_template_has_the_page_the_kind_and_the_agent_in_a_list():
     )
 
 
-@pytest.mark.parametrize("template", ["", " \n\n", "x" * (TEMPLATE_LIMIT + 1), "{summary} " * 51])
-def test_a_template_that_cannot_be_used_counts_as_the_default(template):
+@pytest.mark.parametrize("template", ["", " \n\n"])
+def test_a_blank_template_counts_as_the_default(template):
     assert render_issue(template, REPORT) == render_issue(DEFAULT_TEMPLATE, REPORT)
 
 

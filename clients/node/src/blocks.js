@@ -11,7 +11,7 @@ const BOM = "\xef\xbb\xbf"; // in UTF-8, read as Latin-1
 const VERSION = "v0";
 const LAST_LINE = "Docs Feedback Hub:";
 const LINE = /[^\n]*\n|[^\n]+/g;
-const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/s;
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)$/s;
 const HEADING = /^(#{1,6})[ \t]+(.*?)[ \t]*$/s;
 const MARKER =
   /^[ \t]*<!-- docfeedback:(begin|end) (first-party|consumer)(?: (v[0-9][0-9A-Za-z.-]*))? -->[ \t]*$/;

@@ -15,7 +15,7 @@ VERSION = "v0"
 BOM = "\xef\xbb\xbf"  # in UTF-8, read as Latin-1
 LAST_LINE = "Docs Feedback Hub:"
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
-FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
+FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*")
 MARKER = re.compile(
     r"<!-- docfeedback:(begin|end) (first-party|consumer)(?: (v[0-9][0-9A-Za-z.-]*))? -->"

@@ -1,0 +1,73 @@
+"""No regular expression takes more than linear time, whoever wrote the text that it reads."""
+
+import itertools
+import re
+import time
+
+import pytest
+
+from tests import pumping
+
+SHORT = (8, 12, 16, 20, 24, 28, 32, 40, 60, 100, 200, 400)  # exponential growth shows early
+MEDIUM, LONG = 1_500, 12_000  # characters, as above
+SUSPECT, SLOW = 0.0005, 0.020  # seconds of CPU: where to look closer; a fault of a short text
+GROWTH = 24  # at most, for eight times the text; quadratic would be 64
+
+OLD = {
+    "template of list items": r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+[ \t>]*)*",
+    "address before": r"(?://|www\.)[^\s/?#]*\Z",
+    "URL before": r"(?://|www\.)\S*\Z|\](?:\(|:\s*)<?\S*\Z",
+    "nested": r"(a+)+b",
+    "spaces before an end": r"\s+$",
+}
+
+
+def seconds(attempt: pumping.Attempt, text: str) -> float:
+    """Of CPU."""
+    begun = time.thread_time()
+    attempt(text)
+    return time.thread_time() - begun
+
+
+def is_slow(attempt: pumping.Attempt, pump: pumping.Pump) -> bool:
+    """Whether the time for a repetition grows faster than its length, each time of three."""
+    for length in (*SHORT, MEDIUM):
+        if seconds(attempt, pump.of(length)) > (SUSPECT if length == MEDIUM else SLOW):
+            return all(_grows(attempt, pump, length) for _ in range(3))
+    return False
+
+
+def _grows(attempt: pumping.Attempt, pump: pumping.Pump, length: int) -> bool:
+    if (taken := seconds(attempt, pump.of(length))) > SLOW or length < MEDIUM:
+        return taken > SLOW
+    long = seconds(attempt, pump.of(LONG))
+    return long > SLOW and long > GROWTH * taken
+
+
+def slow_text(found: pumping.Found) -> str | None:
+    """The beginning of a text that takes the pattern too long."""
+    tried = itertools.product(found.attempts(), pumping.pumps(found.pattern))
+    return next((pump.of(32) for attempt, pump in tried if is_slow(attempt, pump)), None)
+
+
+@pytest.mark.parametrize("pattern", OLD.values(), ids=OLD)
+def test_what_takes_too_long_is_found(pattern):
+    assert slow_text(pumping.Found("here", re.compile(pattern), pumping.BOTH))
+
+
+def test_no_text_makes_a_pattern_take_more_than_linear_time():
+    found = pumping.patterns()
+
+    slow = {each.where: text for each in found if (text := slow_text(each))}
+
+    assert not slow
+    assert len(found) > 150
+
+
+def test_no_pattern_is_made_where_the_test_cannot_find_it():
+    made = {
+        str(path): pumping.unnamed((pumping.ROOT / path).read_text(encoding="utf-8"))
+        for path in pumping.MODULES
+    }
+
+    assert not {path: calls for path, calls in made.items() if calls}
