@@ -3,6 +3,13 @@
 from django.conf import settings
 
 from hub import wsgi  # first, since it sets Django up
+from hub.server import listening
+from hub.server.asgi import Receive, Scope, Send
 from hub.server.bridge import Bridge
 
-application = Bridge(wsgi.application, threads=settings.HUB_THREADS)
+bridge = Bridge(wsgi.application, threads=settings.HUB_THREADS)
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    listening.bound_what_is_not_taken()  # once: before the first request nothing listened
+    await bridge(scope, receive, send)

@@ -67,7 +67,7 @@ def alive() -> Answer:
 
 
 async def send(answer: Answer, send: Send) -> None:
-    """Send it whole, or cut the connection of a client that does not take it."""
+    """Send it whole, or give up a client that does not take it (`listening.py` closes that)."""
     with closing(answer.body) as body:
         left = body.seek(0, SEEK_END)
         body.seek(0)

@@ -33,7 +33,6 @@ class Bridge:
         try:
             answer = await self._answer(scope, receive)
         except ApiError as error:
-            log.warning("Refused at %s: %s", scope["path"], error.default_code)
             answer = answers.refusal(error, scope["path"])
         await answers.send(answer, send)
 
@@ -42,6 +41,7 @@ class Bridge:
             return answers.alive()
         async with self._bodies.whole(scope, receive) as body:
             if not self._room:
+                log.warning("All threads are busy, and as many requests wait as may")
                 raise Busy
             self._room -= 1
             try:

@@ -15,6 +15,7 @@ from tests.abuse.world import Fell, Shipped, World, attack, milliseconds, stands
 PROMISED = b"Host: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
 REPORT = b"POST /v1/reports HTTP/1.1\r\n" + PROMISED
 WEBHOOK = b"POST /v1/webhooks/github HTTP/1.1\r\n" + PROMISED
+SCRIPT = b"GET /static/admin/js/vendor/jquery/jquery.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 SECONDS = 12
 HEALTHZ, INTAKE = 100, 1000  # milliseconds, at most
 RATES = {"HUB_REPORT_RATE": "100000/minute", "HUB_HOST_RATE": "100000/minute"}
@@ -44,8 +45,17 @@ def silent_connections(world: World) -> str:
     return _beside(world, 1100, [b""])
 
 
-def _beside(world: World, number: int, begun: list[bytes], drip: bytes = b"") -> str:
-    """What normal load sees beside `number` connections that begin so, and `drip` once a second."""
+@attack
+def silent_readers(world: World) -> str:
+    """300 requests for long answers that nobody reads."""
+    return _beside(world, 300, [SCRIPT], drip=None)
+
+
+def _beside(world: World, number: int, begun: list[bytes], drip: bytes | None = b"") -> str:
+    """What normal load sees beside `number` connections that begin so, and `drip` once a second.
+
+    With `drip` None they read nothing, either.
+    """
     world.acme("docs.acme.com")
     with world.hub(**RATES) as hub, _connections(hub, number, begun, drip):
         seen = _normal_load(hub)
@@ -81,7 +91,9 @@ def _call(hub: Shipped, name: str, number: int) -> None:
 
 
 @contextmanager
-def _connections(hub: Shipped, number: int, begun: list[bytes], drip: bytes) -> Iterator[None]:
+def _connections(
+    hub: Shipped, number: int, begun: list[bytes], drip: bytes | None
+) -> Iterator[None]:
     """That many are open while the block lasts: those that the Hub closes are opened again."""
     done = threading.Event()
     connections = [_opened(hub, begun[n % len(begun)]) for n in range(number)]
@@ -89,12 +101,13 @@ def _connections(hub: Shipped, number: int, begun: list[bytes], drip: bytes) -> 
     def keep() -> None:
         while not done.wait(1):
             for n, connection in enumerate(connections):
-                if not _goes_on(connection, drip):
+                if drip is not None and not _goes_on(connection, drip):
                     connection.close()
                     connections[n] = _opened(hub, begun[n % len(begun)])
 
     keeper = threading.Thread(target=keep)
     keeper.start()
+    time.sleep(3)  # what they hold is measured, not that they all come at once
     try:
         yield
     finally:
@@ -105,7 +118,10 @@ def _connections(hub: Shipped, number: int, begun: list[bytes], drip: bytes) -> 
 
 
 def _opened(hub: Shipped, begun: bytes) -> socket.socket:
-    connection = socket.create_connection(("127.0.0.1", hub.port), timeout=5)
+    connection = socket.socket()
+    connection.settimeout(5)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", hub.port))
     connection.sendall(begun)
     connection.setblocking(False)
     return connection
@@ -115,7 +131,7 @@ def _goes_on(connection: socket.socket, drip: bytes) -> bool:
     """Send a little more; False where the Hub has answered or closed it."""
     try:
         connection.send(drip)
-        connection.recv(4096)
+        connection.recv(1)
     except BlockingIOError:
         return True
     except OSError:

@@ -1,0 +1,31 @@
+"""What granian has no setting for: how long an answer may wait for its client to take it."""
+
+import os
+import socket
+import stat
+from functools import cache
+from pathlib import Path
+
+PATIENCE = (
+    30_000  # milliseconds without a byte that is taken; then the kernel closes the connection
+)
+
+
+@cache
+def bound_what_is_not_taken() -> None:
+    """On the listening socket of this process; each connection inherits it (tcp(7)). Linux only."""
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        for each in Path("/proc/self/fd").iterdir():
+            _bound(int(each.name))
+
+
+def _bound(number: int) -> None:
+    try:
+        if not stat.S_ISSOCK(os.fstat(number).st_mode):
+            return
+    except OSError:  # closed since
+        return
+    with socket.socket(fileno=os.dup(number)) as found:
+        is_ip = found.family in (socket.AF_INET, socket.AF_INET6)
+        if is_ip and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, PATIENCE)
