@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from reports import secrets
 from reports.cleaning import clean
 from reports.contract import SECRETS
+from reports.plain import places, plain
 
 ALNUM = "a1B2c3D4e5F6g7H8i9J0" * 4
 PEM_LINE = "MII" + ALNUM[:59] + "+/"
@@ -207,6 +208,46 @@ def test_a_secret_behind_something_unseen_begins_a_word():
     token = "sk-" + ALNUM[:48]
 
     assert secrets.remove(f"x\u200b{token}") == ("x\u200b[removed: OpenAI key]", ["OpenAI key"])
+
+
+DIVIDERS = [
+    "\u200b",
+    "\x1b[m",
+    "\\_",
+    "&#95;",
+    "%5F",
+    "＿",
+    "é",
+    "\u0301",
+    "**",
+    "\n",
+    "\r\n",
+    "漢",
+    "ﷺ",
+]
+
+
+@given(
+    st.lists(st.sampled_from([*DIVIDERS, "ghp_", "a1B2" * 9]) | st.text(max_size=3)).map("".join)
+)
+def test_every_character_of_the_reading_has_its_place_in_the_text(text):
+    cleaned = clean(text)
+
+    at = places(cleaned)
+
+    assert len(at) == len(plain(cleaned)) + 1
+    assert at == sorted(at)
+    assert at[-1] == len(cleaned)
+
+
+@given(
+    st.lists(st.sampled_from([*DIVIDERS, *(secret for _, secret in TOKENS)]) | st.text(max_size=3))
+)
+def test_cleaning_what_is_left_brings_nothing_out(parts):
+    left, _ = secrets.remove("".join(parts))
+
+    assert secrets.remove(left) == (left, [])
+    assert secrets.remove(clean(left)) == (clean(left), [])
 
 
 @given(
