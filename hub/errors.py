@@ -1,11 +1,12 @@
 """The one shape of an error: `{"error": <code>, "message": <one sentence>, ...}`, for whatever happens."""
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, TooManyFieldsSent
+from django.db import InterfaceError, OperationalError, ProgrammingError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
@@ -17,6 +18,9 @@ from rest_framework.response import Response
 from orgs.errors import ApiError
 
 log = logging.getLogger(__name__)
+
+UNDEFINED = ("42P01", "42703")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+LACKING = re.compile("no such table|no such column|table .* has no column named")  # SQLite
 
 
 class AlwaysJSON(BaseContentNegotiation):
@@ -61,6 +65,14 @@ class TooLarge(ApiError):
     default_detail = "The form is larger than anything that could be saved. Shorten it."
 
 
+class NotMigrated(ApiError):
+    status_code = 500
+    default_code = "internal_error"
+    default_detail = (
+        "This Hub's database is not up to date; its operator has to see to it. Nothing was stored."
+    )
+
+
 class InternalError(ApiError):
     status_code = 500
     default_code = "internal_error"
@@ -73,10 +85,10 @@ def handle(exc: Exception, context: dict) -> Response:
     headers = getattr(error, "headers", {})
     if isinstance(error, exceptions.MethodNotAllowed):
         headers = {"Allow": ", ".join(context["view"].allowed_methods)}
-    return Response(_body(error), status=error.status_code, headers=headers)
+    return Response(body_of(error), status=error.status_code, headers=headers)
 
 
-def _body(error: exceptions.APIException) -> dict:
+def body_of(error: exceptions.APIException) -> dict:
     return {
         "error": error.get_codes(),
         "message": str(error.detail),
@@ -85,25 +97,41 @@ def _body(error: exceptions.APIException) -> dict:
 
 
 def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
+    path = context["request"].path
     if isinstance(exc, Http404):
+        return NotFound()
+    if isinstance(exc, ObjectDoesNotExist):  # deleted while it was being changed
+        log.warning("%s at %s", exc, path)
         return NotFound()
     if isinstance(exc, exceptions.APIException):
         return exc
-    path = context["request"].path
-    if _is_away(exc):
-        return _unavailable(exc, path)
+    if error := _of_the_database(exc, path):
+        return error
     log.exception("A crash at %s", path, exc_info=exc)
     return InternalError()
 
 
-def _is_away(exc: Exception) -> bool:
-    return isinstance(exc, OperationalError | InterfaceError)
+def _of_the_database(exc: Exception, path: str) -> ApiError | None:
+    if _lacks_a_table(exc):
+        lacking = str(exc).partition("\n")[0]  # PostgreSQL goes on with the statement
+        log.error(
+            "The database is not up to date: run `manage.py migrate`. %s at %s", lacking, path
+        )
+        return NotMigrated()
+    if isinstance(exc, OperationalError | InterfaceError):
+        log.error("The database is away: %s at %s", exc, path)
+        close_old_connections()
+        return Unavailable(headers={"Retry-After": "5"})
+    return None
 
 
-def _unavailable(exc: Exception, path: str) -> Unavailable:
-    log.error("The database is away: %s at %s", exc, path)
-    close_old_connections()
-    return Unavailable(headers={"Retry-After": "5"})
+def _lacks_a_table(exc: Exception) -> bool:
+    """Or a column: SQLite says it in words, PostgreSQL by a code."""
+    if not isinstance(exc, OperationalError | ProgrammingError):
+        return False
+    return (
+        getattr(exc.__cause__, "sqlstate", "") in UNDEFINED or LACKING.match(str(exc)) is not None
+    )
 
 
 @csrf_exempt
@@ -129,7 +157,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 class DatabaseAway:
-    """Middleware: pages that cannot reach the database say so, as the API does."""
+    """Middleware: pages that cannot use the database say so, as the API does."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -138,14 +166,16 @@ class DatabaseAway:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
-        return page_error(request, _unavailable(exc, request.path)) if _is_away(exc) else None
+        error = _of_the_database(exc, request.path)
+        return page_error(request, error) if error else None
 
 
 def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
     """JSON below /v1/; elsewhere a page for whoever reads pages, and a line of text for the rest."""
-    answer: dict[str, Any] = {"status": error.status_code, "headers": error.headers}
+    headers = {**error.headers, "Cache-Control": "no-store"}
+    answer: dict[str, Any] = {"status": error.status_code, "headers": headers}
     if request.path.split("/")[1] == "v1":
-        return JsonResponse(_body(error), **answer)
+        return JsonResponse(body_of(error), **answer)
     if "text/html" in request.headers.get("Accept", ""):
         return HttpResponse(_page(request, error), **answer)
     return HttpResponse(f"{error.detail}\n", content_type="text/plain", **answer)

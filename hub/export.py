@@ -8,18 +8,23 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 
 from integrations.models import Delivery, Integration
-from orgs.models import Organization
+from orgs.models import Organization, PersonalToken
 from reports.models import Report
 
 BATCH = 200  # reports read at once
 
 
 def as_json(organization: Organization) -> Iterator[str]:
-    """`{organization, members, domains, sites, integrations, notices, reports}`, piece by piece."""
+    """`{organization, members, invitations, tokens, domains, earlier_challenges, sites, integrations,
+    notices, reports}`, piece by piece.
+    """
     integrations = Integration.objects.select_related("installation")
     parts: dict[str, Iterable[dict[str, Any]]] = {
         "members": _rows(organization.memberships.order_by("pk")),
+        "invitations": _rows(organization.invitations.order_by("pk")),
+        "tokens": _tokens(organization),
         "domains": _rows(organization.domains.order_by("name")),
+        "earlier_challenges": _rows(organization.earlier_challenges.order_by("pk")),
         "sites": _rows(organization.sites.order_by("host", "path")),
         "integrations": (
             _row(each) | {"installation": _row(each.installation)}
@@ -37,15 +42,30 @@ def as_json(organization: Organization) -> Iterator[str]:
     yield "}\n"
 
 
+def _tokens(organization: Organization) -> Iterator[dict[str, Any]]:
+    """What the members' personal tokens are called and may do; never their values."""
+    mine = PersonalToken.objects.filter(token__user__membership__organization=organization)
+    for each in mine.select_related("token").order_by("pk"):
+        scopes, expires_at = each.token.get_scopes(), each.token.expires_at
+        yield _row(each) | {
+            "user_id": each.token.user_id,
+            "scopes": scopes,
+            "expires_at": expires_at,
+        }
+
+
 def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
-    """Oldest first, each with its delivery and attempts; three queries a batch."""
+    """Oldest first, each with its accounts, delivery and attempts; four queries a batch."""
     mine = Report.objects.filter(organization=organization).order_by("pk")
     last = ""
-    while batch := list(mine.filter(pk__gt=last)[:BATCH]):
+    while batch := list(mine.filter(pk__gt=last).prefetch_related("accounts")[:BATCH]):
         found = Delivery.objects.filter(report__in=batch).prefetch_related("attempts")
         deliveries = {each.report_id: each for each in found}
         for report in batch:
-            yield _row(report) | {"delivery": _delivery(deliveries.get(report.pk))}
+            yield _row(report) | {
+                "accounts": [_row(each) for each in report.accounts.all()],
+                "delivery": _delivery(deliveries.get(report.pk)),
+            }
         last = batch[-1].pk
 
 

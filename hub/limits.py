@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from hub.errors import page_error
 from orgs import rates
-from reports.address import client_address
+from reports import address
 
 
 def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -16,9 +16,9 @@ def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReques
 
     @wraps(view)
     def bounded(request: HttpRequest) -> HttpResponse:
-        key = (request.path, client_address(request))
+        each = address.limits(request, settings.HUB_SIGN_IN_RATE, request.path)
         try:
-            rates.check(settings.HUB_SIGN_IN_RATE, *key, what="sign-ins from your address")
+            rates.check_all(*each, what="sign-ins from your address")
         except rates.TooMany as error:
             return page_error(request, error)
         return view(request)

@@ -15,8 +15,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
+from hub import pruning
 from hub.models import Lease
 from integrations import claims, holds, pacing, reconciling, retries, turns
+from integrations.models import Delivery
 from orgs import reverification
 
 log = logging.getLogger(__name__)
@@ -42,10 +44,6 @@ def _prune_queue(go_on: Callable[[], bool]) -> None:
         call_command("prune_db_task_results", verbosity=0)
 
 
-def _prune_sessions(go_on: Callable[[], bool]) -> None:
-    call_command("clearsessions", verbosity=0)
-
-
 JOBS = [
     Job("probe", timedelta(minutes=1), lambda go_on: holds.probe()),
     Job("regained pages", timedelta(minutes=1), claims.release_all_regained),
@@ -53,7 +51,7 @@ JOBS = [
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
     Job("prune queue", timedelta(days=1), _prune_queue),
-    Job("prune sessions", timedelta(days=1), _prune_sessions),
+    Job("prune", timedelta(hours=1), pruning.prune),  # what takes longer goes on in the next hour
 ]
 
 
@@ -75,10 +73,20 @@ class Runner:
         Lease.objects.give_back(RUNNER, holder=self.name)
 
     def _round(self) -> None:
-        """What is due, then the jobs whose time has come."""
-        self._do("retry", lambda: retries.retry(turns.due_ids(), go_on=self._for_a_while()))
+        """What is due, then the jobs whose time has come; two short queries where nothing is."""
+        self._do("retry", self._retry)
+        self._do("jobs", self._run_jobs)
+        connection.close()
+
+    def _retry(self) -> None:
+        if Delivery.objects.due().exists():
+            retries.retry(turns.due_ids(), go_on=self._for_a_while())
+
+    def _run_jobs(self) -> None:
+        free = Lease.objects.free(job.name for job in JOBS)
         for job in JOBS:
-            self._do(job.name, partial(self._run_in_turn, job))
+            if job.name in free:
+                self._do(job.name, partial(self._run_in_turn, job))
 
     def _run_in_turn(self, job: Job) -> None:
         if self._go_on() and Lease.objects.take_turn(job.name, every=job.every):
@@ -95,9 +103,8 @@ class Runner:
             work()
         except Exception:
             log.exception("Maintenance broke off at: %s", name)
-            self.stopping.wait(PAUSE)
-        finally:
             connection.close()
+            self.stopping.wait(PAUSE)
 
     def _go_on(self) -> bool:
         return self._mine.is_set() and not self.stopping.is_set()

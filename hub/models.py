@@ -1,6 +1,7 @@
 """What the processes of one Hub agree on."""
 
 import uuid
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db import models
@@ -21,6 +22,12 @@ class LeaseQuerySet(models.QuerySet):
     def take_turn(self, name: str, *, every: timedelta) -> bool:
         """Whether it is time to do something that is done once every so often, by one process."""
         return self.take(name, holder=uuid.uuid4().hex, duration=every)
+
+    def free(self, names: Iterable[str]) -> set[str]:
+        """Those of these leases that nobody holds; one query, whatever their number."""
+        names = set(names)
+        held = self.filter(name__in=names, until__gt=clock.now())
+        return names - set(held.values_list("name", flat=True))
 
     def give_back(self, name: str, *, holder: str) -> None:
         self.filter(name=name, holder=holder).update(until=clock.now())

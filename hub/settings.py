@@ -1,5 +1,6 @@
 """Settings, read from the environment at the top of this file. docs/decisions.md says why some are as they are."""
 
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +26,14 @@ def _rate(name: str, default: str) -> str:
     return rate
 
 
+def _redis_url() -> str:
+    """Seen to be meant for Redis: otherwise every process would count for itself."""
+    url = env.str("REDIS_URL", "")
+    if url and not urlsplit(url).scheme.startswith("redis"):
+        raise ImproperlyConfigured("REDIS_URL is no address such as redis://127.0.0.1:6379/0.")
+    return url
+
+
 DEBUG = env.bool("HUB_DEBUG", False)
 
 HUB_BASE_URL = env.str("HUB_BASE_URL", "http://localhost:8000").rstrip("/")
@@ -48,13 +57,16 @@ HUB_SIGN_IN_RATE = _rate("HUB_SIGN_IN_RATE", "30/minute")
 HUB_ASKING_RATE = _rate("HUB_ASKING_RATE", "30/minute")
 HUB_ISSUE_RATE = _rate("HUB_ISSUE_RATE", "20/minute;400/hour")
 HUB_FORWARDING = env.str("HUB_FORWARDING", "inline")
-REDIS_URL = env.str("REDIS_URL", "")
+REDIS_URL = _redis_url()
 
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = env.int("PORT", 8000)
 HUB_PROCESSES = env.int("HUB_PROCESSES", 1)
 HUB_THREADS = env.int("HUB_THREADS", 32)
 HUB_DEDUP_DAYS = env.int("HUB_DEDUP_DAYS", 30)
+HUB_RETENTION_DAYS = env.int("HUB_RETENTION_DAYS", 365)
+if not 1 <= HUB_RETENTION_DAYS <= 36_500:
+    raise ImproperlyConfigured("HUB_RETENTION_DAYS: give a number of days, 1 to 36500.")
 
 
 def _secret_key() -> str:
@@ -74,6 +86,16 @@ def _secret_key() -> str:
     return path.read_text()
 
 
+def _keep_private(path: Path) -> None:
+    """Nobody else on this machine reads the database; SQLite gives the files beside it its mode."""
+    with suppress(OSError):  # another user's is theirs to protect; SQLite says what it cannot open
+        if not path.exists() and path.name != ":memory:":
+            path.touch(mode=0o600)
+        for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            if each.is_file():
+                each.chmod(0o600)
+
+
 POSTGRESQL_PATIENCE = {  # nobody waits for long: not for a row, nor for a server that is gone
     "connect_timeout": 5,
     "options": "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s",
@@ -81,6 +103,14 @@ POSTGRESQL_PATIENCE = {  # nobody waits for long: not for a row, nor for a serve
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,  # milliseconds
+}
+
+
+POSTGRESQL_POOL = {
+    "min_size": 1,
+    "max_size": HUB_THREADS + 4,
+    "timeout": 5,
+    "reconnect_timeout": 5,  # then the next request tries at once, however long it was away
 }
 
 
@@ -93,15 +123,14 @@ def _database() -> dict:
     database = environ.Env.db_url_config(url)
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"].endswith("sqlite3"):
+        _keep_private(Path(database["NAME"]))
         options["transaction_mode"] = "IMMEDIATE"  # a writer waits its turn, and fails never midway
         options["timeout"] = 5
         options["init_command"] = "PRAGMA journal_mode=WAL"
     else:
+        database["ENGINE"] = "hub.postgresql"
         database["OPTIONS"] = options = POSTGRESQL_PATIENCE | options
-        database["CONN_HEALTH_CHECKS"] = (
-            True  # the pool's connections outlive a restart of the server
-        )
-        options["pool"] = {"min_size": 1, "max_size": HUB_THREADS + 4, "timeout": 5}
+        options["pool"] = POSTGRESQL_POOL
     return database
 
 
@@ -110,7 +139,11 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "orgs.User"
 
-ALLOWED_HOSTS = [urlsplit(HUB_BASE_URL).hostname or "localhost", "localhost", "127.0.0.1", "[::1]"]
+LOOPBACK = ["localhost", "127.0.0.1", "::1"]
+_host = urlsplit(HUB_BASE_URL).hostname or "localhost"
+ALLOWED_HOSTS = [
+    f"[{name}]" if ":" in name else name for name in (LOOPBACK if _host in LOOPBACK else [_host])
+]
 
 INSTALLED_APPS = [
     "hub.apps.OperatorsConfig",
@@ -140,6 +173,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "hub.health.answer_probes",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -250,7 +284,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "hub.logs.JSONLines"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "filters": {"strangers": {"()": "hub.logs.StrangersMistakes"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "json",
+            "filters": ["strangers"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {"django_tasks": {"level": "WARNING"}},
 }

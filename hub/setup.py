@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 
+from hub.health import unapplied
 from integrations.github_api import GitHubError, app_slug, private_key
 from orgs.claims import refused_today
 from orgs.txt_records import configured_servers
@@ -27,6 +27,11 @@ def problems() -> list[str]:
 def _address() -> Iterator[str]:
     if not settings.DEBUG and urlsplit(settings.HUB_BASE_URL).scheme != "https":
         yield f"HUB_BASE_URL is {settings.HUB_BASE_URL}: set it to the public https address."
+    if settings.HTTPS and settings.HUB_TRUSTED_PROXIES < 1:
+        yield (
+            "HUB_TRUSTED_PROXIES is 0, and TLS ends in a proxy: all callers share its address and "
+            "its limits. Set it to the number of proxies in front, 1 for one."
+        )
 
 
 def _github_app() -> Iterator[str]:
@@ -63,13 +68,13 @@ def _dns() -> Iterator[str]:
 
 def _database() -> Iterator[str]:
     try:
-        executor = MigrationExecutor(connection)
+        outdated = unapplied()
     except DatabaseError as error:
         yield f"The database does not answer: {error}. Check DATABASE_URL."
         return
     if settings.HUB_FORWARDING == "queue" and connection.vendor == "sqlite":
         yield "HUB_FORWARDING is queue, which needs PostgreSQL: set DATABASE_URL, or leave it inline."
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if outdated:
         yield "The database is not up to date: run `manage.py migrate`."
         return
     for domain, why in refused_today():

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from hub import errors, health
+from hub import errors
 from hub.limits import limited
 from hub.settings_pages import integration
 from integrations import acts, api
@@ -56,8 +56,6 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="settings")),
     path("settings/", include("hub.settings_pages.urls")),
     path("admin/", admin.site.urls),
-    path("healthz", health.healthz, name="healthz"),
-    path("readyz", health.readyz, name="readyz"),
 ]
 
 handler400 = errors.bad_request

@@ -9,6 +9,7 @@ from integrations.report_list import Received
 from orgs.errors import ApiError
 from orgs.ids import is_id
 from orgs.models import Membership
+from reports import erasing
 from reports.models import Report
 
 Act = Callable[[Membership, Received], None]
@@ -17,6 +18,7 @@ ACTS: dict[str, Act] = {  # each raises `ApiError` where it cannot be
     "retry": lambda member, received: trying_again.try_again(received.delivery),
     "discard": lambda member, received: discarding.discard(received.delivery),
     "restore": lambda member, received: discarding.restore(received.delivery),
+    "erase": lambda member, received: erasing.erase_for(member, received.report),
 }
 FOR_MANY = ["discard", "restore"]  # nobody else is asked, so a hundred are soon done
 
@@ -68,6 +70,6 @@ def _found(member: Membership, report_ids: list[str]) -> dict[str, Received]:
     """Those of the member's organization, by their ids, in two queries."""
     ids = [each for each in report_ids if is_id(each)]
     mine = Report.objects.filter(organization=member.organization_id, pk__in=ids)
-    deliveries = Delivery.objects.select_related("integration").filter(report__in=ids)
+    deliveries = Delivery.objects.select_related("integration", "report").filter(report__in=ids)
     by_report = {each.report_id: each for each in deliveries}
     return {each.pk: Received(each, by_report.get(each.pk)) for each in mine}

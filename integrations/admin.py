@@ -67,10 +67,12 @@ class DeliveryAdmin(Operating):
 class IntegrationAdmin(Operating):
     list_display = [
         "organization", "installation", "repository", "problem", "probe_at", "paused_at",
+        "rights_lost_at",
     ]  # fmt: skip
     list_filter = [
         ("problem", admin.EmptyFieldListFilter),
         ("paused_at", admin.EmptyFieldListFilter),
+        ("rights_lost_at", admin.EmptyFieldListFilter),
     ]
     list_select_related = ["organization", "installation"]
     search_fields = ["organization__name", "repo_owner", "repo_name"]

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from integrations import configuration, installation, shapes, sites, test_report
+from integrations import configuration, installation, shapes, sites, taking_over, test_report
 from integrations.models import Delivery, Integration
 from orgs.api import MaintainerView
 from orgs.errors import ApiError
@@ -50,7 +50,12 @@ class OptOutBody(Body):
 
 
 class Install(MaintainerView):
-    """`GET /v1/integrations/github/install`: where to install the app, for the next ten minutes."""
+    """`GET /v1/integrations/github/install`: where to install the app, for the next ten minutes.
+
+    It makes a state, so it reads nothing.
+    """
+
+    reading = ()
 
     def get(self, request: Request) -> Response:
         return Response(installation.begin(self.membership)._asdict())
@@ -126,7 +131,7 @@ class GitHubIntegration(MaintainerView):
         return Response(shapes.integration(integration))
 
     def delete(self, request: Request) -> Response:
-        configuration.forget(self.organization)
+        configuration.disconnect(self.membership)
         return Response(status=204)
 
 
@@ -134,7 +139,7 @@ class Sites(MaintainerView):
     """`POST /v1/orgs/me/sites`: claim a site. 200 where it is the organization's already."""
 
     def post(self, request: Request) -> Response:
-        site, is_new = sites.claim_site(self.organization, read(SiteBody, request).url)
+        site, is_new = taking_over.claim_site(self.membership, read(SiteBody, request).url)
         return Response(shapes.site(site), status=201 if is_new else 200)
 
 
@@ -142,13 +147,16 @@ class OneSite(MaintainerView):
     """`/v1/orgs/me/sites/<id>`: give the claim up, or opt out with it."""
 
     def delete(self, request: Request, site_id: str) -> Response:
-        sites.release_site(self._find(site_id))
+        sites.give_up(self._find(site_id), by=self.membership)
         return Response(status=204)
 
     def patch(self, request: Request, site_id: str) -> Response:
         opted_out = read(OptOutBody, request).opted_out
         site = self._find(site_id)
-        site.opt_out(opted_out)
+        try:
+            sites.opt_out(site, opted_out, by=self.membership)
+        except Site.DoesNotExist:  # somebody gave it up at this moment
+            raise Http404 from None
         return Response(shapes.site(site))
 
     def _find(self, site_id: str) -> Site:

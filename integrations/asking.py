@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import connection
 
 from integrations import github_api
+from integrations.models import Installation
 from orgs import rates
 from orgs.errors import ApiError
 from orgs.models import Organization
@@ -21,15 +22,28 @@ class CodeHostUnavailable(ApiError):
 
 
 @contextmanager
-def github(organization: Organization) -> Iterator[float]:
+def github(organization: Organization, *, through: Installation | None = None) -> Iterator[float]:
     """Gives the deadline (in `time.monotonic`); no database connection is held meanwhile.
 
     Raises `rates.TooMany` where the organization has asked too often, and `CodeHostUnavailable`
-    for what the block does not catch itself.
+    for what the block does not catch itself, and where GitHub wants the installation that is asked
+    `through` to be left alone.
     """
     rates.check(settings.HUB_ASKING_RATE, "github", organization.pk)
-    connection.close()
+    if through and through.is_left_alone():
+        raise CodeHostUnavailable(
+            f"GitHub asked the Hub not to call for {through.account} for a while. Nothing was "
+            "saved; try again in a few minutes."
+        )
     try:
-        yield time.monotonic() + DEADLINE
+        yield deadline(DEADLINE)
     except github_api.GitHubError as error:
+        if through and isinstance(error, github_api.Limited):
+            through.leave_alone_for(error.wait)
         raise CodeHostUnavailable(f"{error} Nothing was saved; try again in a moment.") from error
+
+
+def deadline(seconds: int) -> float:
+    """The end (in `time.monotonic`) of what is asked from now on; no database connection is held meanwhile."""
+    connection.close()
+    return time.monotonic() + seconds

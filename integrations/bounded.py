@@ -57,8 +57,9 @@ def run(function: Callable[[], T], *, deadline: float) -> T:
 def run_all(functions: Sequence[Callable[[], T]], *, deadline: float) -> list[T]:
     """What each returns, in their order; a few at a time, otherwise as `run`."""
     results: list[T] = []
-    for first in range(0, len(functions), AT_ONCE):
-        begun = [_begin(function) for function in functions[first : first + AT_ONCE]]
+    together = min(AT_ONCE, slots())
+    for first in range(0, len(functions), together):
+        begun = [_begin(function) for function in functions[first : first + together]]
         results += [_result(future, deadline) for future in begun]
     return results
 

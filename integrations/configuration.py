@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from integrations import asking, github_api, holds, sites
+from integrations import asking, github_api, holds, rights, sites
 from integrations.github_api import Person
 from integrations.issue_text import (
     DEFAULT_TEMPLATE,
@@ -12,6 +12,7 @@ from integrations.issue_text import (
     unknown_placeholder,
 )
 from integrations.models import Delivery, Integration
+from orgs import members
 from orgs.errors import ApiError
 from orgs.models import Membership, Organization
 
@@ -57,7 +58,7 @@ def configure(
         integration = _unchanged(integration, member)
         integration.repository_id = facts.id
         integration.issue_template = template
-        _goes_on(integration, facts)
+        _goes_on(integration, facts, member)
         sites.lapse_unpublished(integration.organization, facts.full_name)
     return integration
 
@@ -75,8 +76,25 @@ def try_again(member: Membership) -> Integration:
         integration = _unchanged(known, member)
         if integration.repository_id != facts.id:
             raise NotInstalled("The repository was changed meanwhile. Look at the page again.")
-        _goes_on(integration, facts)
+        _goes_on(integration, facts, member)
     return integration
+
+
+def disconnect(member: Membership) -> None:
+    """Let an owner end the integration.
+
+    Raises `members.NotAnOwner`, or as `rights.require_to_let_go` does; then nothing is saved.
+    """
+    require_to_disconnect(member)
+    with transaction.atomic():
+        members.require_owner(member)  # GitHub may have taken its time
+        forget(member.organization)
+
+
+def require_to_disconnect(member: Membership) -> None:
+    """Raises as `disconnect` does where the member may not do that."""
+    members.require_owner(member)
+    rights.require_to_let_go(member)
 
 
 def forget(organization: Organization) -> None:
@@ -91,15 +109,18 @@ def leave_repository(integration: Integration, reason: str) -> None:
     integration.repository_id = None
     integration.repo_owner = integration.repo_name = integration.problem = ""
     integration.probe_at = None
+    integration.forget_rights()
     integration.save()
     integration.deliveries.hold(Delivery.Cause.INTEGRATION, reason)
+    without_right = integration.deliveries.held(Delivery.Cause.RIGHTS)
+    without_right.update(held_for=Delivery.Cause.INTEGRATION, reason=reason)
     sites.lapse_unpublished(integration.organization, "")
 
 
 def repositories(member: Membership, *, page: int) -> github_api.Page:
     """One page of the repositories that the member may choose from. Errors as `configure`."""
     integration = _integration(member.organization)
-    with asking.github(member.organization) as deadline:
+    with asking.github(member.organization, through=integration.installation) as deadline:
         try:
             return github_api.pushable(
                 integration.installation.github_id,
@@ -149,7 +170,7 @@ def _writable(
     """What GitHub says of the repository, if all of it is well."""
     installation_id = integration.installation.github_id
     person = Person(member.github_id, member.login)
-    with asking.github(member.organization) as deadline:
+    with asking.github(member.organization, through=integration.installation) as deadline:
         installation = github_api.installation(installation_id, deadline=deadline)
         if installation is None or installation.is_suspended:
             raise _not_installed(integration)
@@ -197,11 +218,17 @@ def _unchanged(checked: Integration, member: Membership) -> Integration:
     return integration
 
 
-def _goes_on(integration: Integration, facts: github_api.RepositoryFacts) -> None:
-    """GitHub has said that all is well: what was held goes on, and what it publishes is claimed again."""
+def _goes_on(
+    integration: Integration, facts: github_api.RepositoryFacts, member: Membership
+) -> None:
+    """GitHub has said that all is well, and that the member has push right.
+
+    What was held goes on, and what the repository publishes is claimed again.
+    """
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.repository_private = facts.is_private
     integration.problem, integration.probe_at = "", None
     integration.save()
+    holds.right_found(integration, member.github_id)
     integration.deliveries.release(Delivery.Cause.INTEGRATION)
     sites.revive_published(integration.organization, facts.full_name)

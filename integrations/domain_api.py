@@ -58,13 +58,16 @@ class OneDomain(MaintainerView):
     """`/v1/orgs/me/domains/<domain>`: give it up, or opt out with it."""
 
     def delete(self, request: Request, name: str) -> Response:
-        _find(self.organization, name).give_up()
+        claims.give_up(_find(self.organization, name), by=self.membership)
         return Response(status=204)
 
     def patch(self, request: Request, name: str) -> Response:
         opted_out = read(OptOutBody, request).opted_out
         domain = _find(self.organization, name)
-        domain.opt_out(opted_out)
+        try:
+            claims.opt_out(domain, opted_out, by=self.membership)
+        except Domain.DoesNotExist:  # somebody gave it up at this moment
+            raise NotYours from None
         return Response(shapes.domain(domain))
 
 

@@ -6,6 +6,8 @@ Each function says what is so now, and may be called again and again.
 from integrations import holds, sites
 from integrations.github_api import InstallationFacts, RepositoryFacts
 from integrations.models import Delivery, Installation, Integration
+from orgs import clock
+from orgs.models.domain import GRACE
 
 
 def installation_is(installation: Installation, facts: InstallationFacts | None) -> None:
@@ -74,8 +76,20 @@ def takes_issues_again(integration: Integration) -> None:
     """As far as is known: what was held goes on, and its sites are claimed again, if any was."""
     if integration.problem:
         holds.unblock(integration)
-    if integration.is_on_its_account():
+    if integration.is_on_its_account() and not integration.rights_absences:
         sites.revive_published(integration.organization, integration.repository)
+
+
+def rights_stay_lost(integration: Integration) -> None:
+    """No member has push right: after the grace time nothing proves its sites any more."""
+    lost = Integration.objects.filter(pk=integration.pk, rights_lost_at__lte=clock.now() - GRACE)
+    if lost.exists():
+        sites.lapse_unpublished(
+            integration.organization,
+            "",
+            why=f"is published by {integration.repository}, where no member of yours has had push "
+            f"right for more than {GRACE.days} days",
+        )
 
 
 def issue_is(repository_id: int, number: int, state: Delivery.IssueState) -> None:

@@ -14,7 +14,7 @@ from integrations.evidence import evidence_text
 from integrations.issue_text import DEFAULT_TEMPLATE, render_issue
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import LeaseLost
-from integrations.models.integration import PAUSED
+from integrations.models.integration import NO_RIGHTS, PAUSED
 from reports.models import Report
 
 log = logging.getLogger(__name__)
@@ -56,10 +56,14 @@ def _try(delivery: Delivery, deadline: float) -> None:
         return delivery.hold_unasked(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
     if delivery.integration.paused_at:
         return delivery.hold_unasked(Delivery.Cause.PAUSE, PAUSED)
+    if delivery.integration.rights_lost_at:
+        return delivery.hold_unasked(Delivery.Cause.RIGHTS, NO_RIGHTS)
     try:
         found = _look_for(delivery, deadline)
         if delivery.outcome_unknown_since and not found and not delivery.has_settled():
             return delivery.wait_for_settling()
+        if delivery.report.erased_at and not found:
+            return delivery.end_erased()
         issue = found or _create(delivery, deadline)
     except github_api.Suspended as error:
         with transaction.atomic():

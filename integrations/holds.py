@@ -6,8 +6,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from integrations.models import Delivery, Installation, Integration
-from integrations.models.integration import PAUSED, IntegrationQuerySet
+from integrations.models.integration import NO_RIGHTS, PAUSED, IntegrationQuerySet
 from orgs import clock
+from orgs.models.domain import GRACE
 
 PROBE_EVERY = timedelta(hours=1)
 NO_REPOSITORY = "No repository is chosen. Choose one to go on."
@@ -54,14 +55,36 @@ def end_pause(integration: Integration) -> int:
     return integration.deliveries.release(Delivery.Cause.PAUSE)
 
 
+@transaction.atomic
+def right_missed(integration: Integration) -> None:
+    """A look found no member with push right: with the third over a day, nothing is sent any more."""
+    if integration.missed_right():
+        integration.deliveries.hold(Delivery.Cause.RIGHTS, NO_RIGHTS)
+        integration.organization.tell(
+            f"No member of your organization has push right in {integration.repository} any more, "
+            "so nothing is sent there. It goes on when a member who has it presses Try again. After "
+            f"{GRACE.days} days the sites that it publishes are not claimed any more."
+        )
+
+
+@transaction.atomic
+def right_found(integration: Integration, github_id: int) -> None:
+    """A member has push right: what was held for want of it goes on, in order and paced."""
+    were_lost = integration.rights_lost_at
+    integration.found_right(github_id)
+    if were_lost:
+        integration.deliveries.release(Delivery.Cause.RIGHTS)
+
+
 def probe() -> int:
     """Set one held delivery free in each integration that is due to be tried again; how many.
 
     What becomes of it tells whether the rest may go. The next probe is an hour away, whatever
     comes of this one. What a pause has left behind, since it was held just when the pause ended,
-    goes on too.
+    goes on too, and so does what was left behind when a right came back.
     """
-    probed = Delivery.objects.filter(integration__paused_at=None).release(Delivery.Cause.PAUSE)
+    running = Delivery.objects.filter(integration__in=Integration.objects.running())
+    probed = sum(running.release(each) for each in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS))
     for integration in _due_for_probe():
         with transaction.atomic():
             integration.put_off_probe(PROBE_EVERY)
@@ -75,8 +98,7 @@ def _due_for_probe() -> IntegrationQuerySet:
     """Those whose hour has come, and those that hold deliveries without an hour to try them."""
     held = Delivery.objects.held(Delivery.Cause.INTEGRATION).filter(integration=OuterRef("pk"))
     forgotten = Q(probe_at__isnull=True) & Exists(held)
-    running = Integration.objects.configured().filter(paused_at=None)
-    return running.filter(Q(probe_at__lte=clock.now()) | forgotten)
+    return Integration.objects.running().filter(Q(probe_at__lte=clock.now()) | forgotten)
 
 
 def _stop(integrations: IntegrationQuerySet, problem: str) -> None:

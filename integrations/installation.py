@@ -128,7 +128,10 @@ def complete(
     wanted = installation_id or state.claimed_installation
     if wanted is None and len(visitor.installations) > 1:
         return Choose([_choice(text, each) for each in visitor.installations])
-    return _save(state, _chosen(visitor.installations, wanted))
+    facts = _chosen(visitor.installations, wanted)
+    if _leaves_its_repository(state.organization, facts):
+        configuration.require_to_disconnect(state.member)
+    return _save(state, facts)
 
 
 def _usable(text: str, user: User | None) -> OneTimeState:
@@ -173,6 +176,13 @@ def _chosen(
             "The app is not installed on any account of yours. Install it first."
         )
     raise NotYourInstallation
+
+
+def _leaves_its_repository(organization: Organization, facts: github_api.InstallationFacts) -> bool:
+    """Whether this installation, being on another account, would end what is configured now."""
+    configured = Integration.objects.configured().filter(organization=organization)
+    elsewhere = configured.exclude(installation__github_id=facts.id)
+    return elsewhere.exclude(installation__account__iexact=facts.account).exists()
 
 
 def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integration:

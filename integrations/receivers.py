@@ -1,4 +1,4 @@
-"""When reports travel on."""
+"""When reports travel on, and when they do not any more."""
 
 from functools import partial
 
@@ -9,6 +9,7 @@ from django.dispatch import receiver
 from integrations.models import Delivery
 from integrations.tasks import forward_report
 from reports.models import Report
+from reports.signals import report_erased
 
 
 @receiver(post_save, sender=Report, dispatch_uid="forward-report")
@@ -16,3 +17,9 @@ def forward_when_saved(sender, instance, raw, **kwargs):
     """Decides when; `forwarding.forward` decides everything else."""
     if not raw and Delivery.objects.open_for(instance):  # True once a report, in its transaction
         transaction.on_commit(partial(forward_report.enqueue, instance.pk), robust=True)
+
+
+@receiver(report_erased, dispatch_uid="forget-what-was-erased")
+def forget_when_erased(sender, report, **kwargs):
+    if delivery := Delivery.objects.select_for_update().filter(report=report).first():
+        delivery.forget_text()

@@ -1,17 +1,16 @@
 """Asking GitHub about every installation, for webhooks that never came."""
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from typing import cast
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from integrations import following, github_api
-from integrations.asking import DEADLINE
-from integrations.models import Installation, Integration, Webhook
+from integrations import following, github_api, rights
+from integrations.asking import DEADLINE, deadline
+from integrations.models import Installation, Integration
 
 log = logging.getLogger(__name__)
 
@@ -20,58 +19,82 @@ BATCH = 50
 
 
 def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
-    """Bring every installation and integration up to date; how many `asked` and `unanswered`."""
+    """Bring every installation and integration up to date; how many `asked` and `unanswered`.
+
+    Where GitHub has asked to be left alone, nothing is asked.
+    """
     outcomes: Counter[str] = Counter()
     for installation in Installation.objects.in_use():
-        outcomes["asked" if _reconcile(installation) else "unanswered"] += 1
+        answered = not installation.is_left_alone() and _reconcile(installation)
+        outcomes["asked" if answered else "unanswered"] += 1
         on_progress()
     return outcomes
 
 
 def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
     """Some of those that were not asked about for an hour; no more once GitHub gives no answer."""
-    Webhook.objects.forget_old()
     for installation in Installation.objects.to_be_asked_about(EVERY)[:BATCH]:
         if not go_on() or not _reconcile(installation):
             return
 
 
 def _reconcile(installation: Installation) -> bool:
-    """Whether GitHub answered."""
+    """Whether GitHub answered all that it was asked."""
     installation.ask_about_later()
     try:
-        _ask_about(installation)
+        return _ask_about(installation)
     except github_api.GitHubError as error:
-        log.warning("GitHub did not tell about the installation %s: %s", installation, error)
+        _note(installation, error)
         return False
-    return True
 
 
-def _ask_about(installation: Installation) -> None:
-    facts = github_api.installation(installation.github_id, deadline=_deadline())
+def _ask_about(installation: Installation) -> bool:
+    facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
     with transaction.atomic():
         following.installation_is(installation, facts)
     if facts is None or facts.is_suspended:
-        return
-    for integration in Integration.objects.configured().filter(installation=installation):
-        _reconcile_repository(integration, may_write=facts.may_write_issues)
+        return True
+    configured = Integration.objects.configured().filter(installation=installation)
+    reached = [
+        (each, _reconcile_repository(each, may_write=facts.may_write_issues)) for each in configured
+    ]
+    looked = [_look_at_rights(each, found) for each, found in reached if found]
+    return all(looked)
 
 
-def _reconcile_repository(integration: Integration, *, may_write: bool) -> None:
+def _reconcile_repository(
+    integration: Integration, *, may_write: bool
+) -> github_api.Reached | None:
+    """The repository, where the installation reaches it."""
     asked_about = cast(int, integration.repository_id)
-    facts = github_api.repository(
-        integration.installation.github_id, asked_about, deadline=_deadline()
+    reached = github_api.reached(
+        integration.installation.github_id, asked_about, deadline=deadline(DEADLINE)
     )
     with transaction.atomic():
         unmoved = Integration.objects.select_for_update().filter(repository_id=asked_about)
         if now := unmoved.filter(pk=integration.pk).first():  # nobody chose another one meanwhile
-            if facts is None:
+            if reached is None:
                 following.repository_is_out_of_reach(now)
-            elif following.repository_is(now, facts) and may_write:
+            elif following.repository_is(now, reached.repository) and may_write:
                 following.takes_issues_again(now)
+    return reached
 
 
-def _deadline() -> float:
-    """For one question; no connection to the database is held meanwhile."""
-    connection.close()
-    return time.monotonic() + DEADLINE
+def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:
+    """Whether GitHub answered. One that it does not answer about keeps no other waiting."""
+    try:
+        rights.look(integration, reached)
+        if integration.rights_lost_at:
+            following.rights_stay_lost(integration)
+    except github_api.Limited:
+        raise
+    except github_api.GitHubError as error:
+        _note(integration.installation, error)
+        return False
+    return True
+
+
+def _note(installation: Installation, error: github_api.GitHubError) -> None:
+    if isinstance(error, github_api.Limited):
+        installation.leave_alone_for(error.wait)
+    log.warning("GitHub did not tell about the installation %s: %s", installation, error)

@@ -11,10 +11,15 @@ from integrations.api import Body, read
 from integrations.models import Attempt, Delivery
 from integrations.report_list import Received
 from orgs.api import MaintainerView
+from reports.models import Account
 
 TEXT = [
     "canonical_url", "last_received_at", "details", "evidence", "suggested_fix", "task_context",
     "agent_version", "agent_vendor", "submitted_at", "locale",
+]  # fmt: skip
+ACCOUNT = [
+    "received_at", "last_received_at", "times_received", "kind", "summary", "details", "evidence",
+    "suggested_fix", "task_context", "agent_version", "agent_vendor",
 ]  # fmt: skip
 AT_ONCE = 100
 
@@ -58,9 +63,14 @@ def whole(received: Received) -> dict[str, Any]:
     return {
         **report_list.shape(received),
         **{name: getattr(report, name) for name in TEXT},
+        "accounts": [_account(each) for each in report.accounts.all()],
         "attempts": [_attempt(each) for each in attempts],
         "issue": _issue(delivery),
     }
+
+
+def _account(account: Account) -> dict[str, Any]:
+    return {name: getattr(account, name) for name in ACCOUNT}
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:

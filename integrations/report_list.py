@@ -24,7 +24,10 @@ STATUSES = [NONE, *Delivery.Status.values, DISCARDED]
 LONGEST_SEARCH = 2048  # an address fits in
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
-SHOWN = ["id", "received_at", "doc_url", "kind", "summary", "agent_name", "times_reported"]
+SHOWN = [
+    "id", "received_at", "doc_url", "kind", "summary", "agent_name", "times_reported",
+    "further_accounts", "erased_at",
+]  # fmt: skip
 
 
 class Cursor(NamedTuple):

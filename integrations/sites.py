@@ -8,11 +8,12 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from integrations import claims
+from integrations import claims, rights
 from integrations.models import Integration
-from orgs import clock, hosts
+from integrations.models.integration import NO_RIGHTS
+from orgs import clock, hosts, members
 from orgs.errors import ApiError
-from orgs.models import Organization, Site
+from orgs.models import Membership, Organization, Site
 from reports import canonical
 
 
@@ -47,7 +48,8 @@ class ClaimedElsewhere(ApiError):
     default_code = "claimed_elsewhere"
     default_detail = (
         "Another organization of this Hub has claimed that site. Ask them to remove their claim, "
-        "or to let you join."
+        "or to let you join. Where no member of theirs may push to the repository that publishes "
+        "it any more, somebody with admin right there can claim it here, and it passes on at once."
     )
 
 
@@ -63,42 +65,71 @@ class Address(NamedTuple):
         owner = self.host.partition(".")[0]
         return f"{owner}/{self.path.strip('/') or self.host}"
 
+    def path_of(self, repository: str) -> str:
+        """In the repository's own spelling of its name, which is how its pages are addressed."""
+        return "/" if self.path == "/" else f"/{repository.partition('/')[2]}/"
+
 
 def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
     """The organization's verified claim of the site at `url`, and whether it is new.
 
     Its repository has to be the integration's; nothing is asked of GitHub. Raises the errors above.
     """
-    address = _address(url)
+    where = address(url)
     with transaction.atomic():
-        integration = _configured(organization)
-        if address.repository.lower() != integration.repository.lower():
+        integration = configured(organization)
+        if where.repository.lower() != integration.repository.lower():
             raise DifferentRepository(
-                f"That site is published from {address.repository}, and your integration is for "
-                f"{integration.repository}. Make {address.repository} the integration first."
+                f"That site is published from {where.repository}, and your integration is for "
+                f"{integration.repository}. Make {where.repository} the integration first."
             )
-        site, is_new = _verified(organization, address, integration.repository)
+        site, is_new = verified(organization, where, integration.repository)
         claims.release_regained(organization)
     return site, is_new
 
 
-def release_site(site: Site) -> None:
-    """Delete a claim; what is waiting for its pages is held."""
+def give_up(site: Site, *, by: Membership) -> None:
+    """Let an owner delete a claim; what is waiting for its pages is held.
+
+    Where it is live GitHub is asked, as before a disconnection. Raises `members.NotAnOwner`, or as
+    `rights.require_to_let_go` does.
+    """
+    members.require_owner(by)
+    if site.lapsed_at is None:
+        rights.require_to_let_go(by)
     with transaction.atomic():
-        organization = site.organization
+        members.require_owner(by)  # GitHub may have taken its time
         site.delete()
-        claims.hold_lost(organization)
+        claims.hold_lost(site.organization)
 
 
-def lapse_unpublished(organization: Organization, repository: str) -> int:
+def opt_out(site: Site, out: bool, *, by: Membership) -> None:
+    """Let an owner with push right refuse reports about it from now on, or take them again.
+
+    Raises `members.NotAnOwner`, or as `rights.require` does; and `Site.DoesNotExist` where it was
+    given up meanwhile.
+    """
+    members.require_owner(by)
+    rights.require(by)
+    with transaction.atomic():
+        members.require_owner(by)  # GitHub may have taken its time
+        site.opt_out(out)
+
+
+UNPUBLISHED = "is not published by your repository any more"
+
+
+def lapse_unpublished(
+    organization: Organization, repository: str, *, why: str = UNPUBLISHED
+) -> int:
     """Let the claims lapse that `repository` (owner/name, or empty) does not publish; how many."""
     live = Site.objects.live().filter(organization=organization)
     lost = list(live.exclude(repository__iexact=repository))
     Site.objects.filter(pk__in=[site.pk for site in lost]).update(lapsed_at=clock.now())
     for site in lost:
         organization.tell(
-            f"{site.url} is not published by your repository any more, so reports about it no "
-            "longer come to you. Claim it again when it is."
+            f"{site.url} {why}, so reports about it no longer come to you. Claim it again when "
+            "that has changed."
         )
     if lost:
         claims.hold_lost(organization)
@@ -120,7 +151,8 @@ def revive_published(organization: Organization, repository: str) -> int:
     return revived
 
 
-def _address(url: str) -> Address:
+def address(url: str) -> Address:
+    """Of the site at `url`. Raises the errors above, with what to claim instead."""
     try:
         parts = urlsplit(canonical.url(url))
     except canonical.InvalidURL as error:
@@ -154,14 +186,14 @@ def _whole_site(host: str, path: str, *, query: str) -> Address:
     return site
 
 
-def _configured(organization: Organization) -> Integration:
+def configured(organization: Organization) -> Integration:
     """The organization's integration, locked: it must not move to another repository meanwhile."""
     mine = Integration.objects.configured().select_for_update().filter(organization=organization)
     integration = mine.select_related("installation").first()
     if integration is None:
         raise NotConfigured
-    if integration.problem:  # what is out of reach proves nothing
-        raise NotConfigured(integration.problem)
+    if integration.rights_lost_at or integration.problem:  # then it proves nothing
+        raise NotConfigured(NO_RIGHTS if integration.rights_lost_at else integration.problem)
     if not integration.is_on_its_account():  # somebody else may have that name by now
         raise NotConfigured(
             f"{integration.repository} belongs to an account that was renamed, or to another one "
@@ -170,17 +202,17 @@ def _configured(organization: Organization) -> Integration:
     return integration
 
 
-def _verified(organization: Organization, address: Address, repository: str) -> tuple[Site, bool]:
-    """In the repository's own spelling of its name, which is how its pages are addressed."""
-    path = "/" if address.path == "/" else f"/{repository.partition('/')[2]}/"
-    mine = Site.objects.filter(organization=organization, host=address.host, path=path)
+def verified(organization: Organization, where: Address, repository: str) -> tuple[Site, bool]:
+    """The organization's live claim, and whether it is new. Raises `ClaimedElsewhere`."""
+    path = where.path_of(repository)
+    mine = Site.objects.filter(organization=organization, host=where.host, path=path)
     if site := mine.live().first():
         return site, False
     try:
         with transaction.atomic():
             site, _ = Site.objects.update_or_create(
                 organization=organization,
-                host=address.host,
+                host=where.host,
                 path=path,
                 defaults={
                     "repository": repository,

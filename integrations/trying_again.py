@@ -7,7 +7,8 @@ from django.db.models import QuerySet
 from integrations import retries
 from integrations.models import Delivery
 from integrations.models.deliveries import DISCARDED, DeliveryQuerySet
-from integrations.models.integration import PAUSED
+from integrations.models.delivery import ERASED
+from integrations.models.integration import NO_RIGHTS, PAUSED
 from integrations.tasks import forward_report_now
 from orgs.errors import ApiError
 
@@ -38,12 +39,16 @@ def obstacle(delivery: Delivery) -> str:
     """Why a member cannot have it tried again, in words; empty where they can."""
     if delivery.status == Delivery.Status.SENT:
         return "It has arrived already."
+    if delivery.report.erased_at and not delivery.outcome_unknown_since:
+        return ERASED
     if delivery.held_for == Delivery.Cause.OPERATOR:
         return STOPPED_BY_OPERATOR
     if delivery.held_for == Delivery.Cause.DISCARDED:
         return DISCARDED
     if delivery.integration.paused_at:
         return PAUSED
+    if delivery.integration.rights_lost_at:
+        return NO_RIGHTS
     if delivery.integration.repository_id is None and not delivery.outcome_unknown_since:
         return "No repository is chosen. Choose one first."
     return ""

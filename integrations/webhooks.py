@@ -8,7 +8,6 @@ import hmac
 import json
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -18,27 +17,27 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from integrations import following, holds
-from integrations.github_api import repository_facts
+from integrations import following, holds, webhook_payload
 from integrations.models import Delivery, Installation, Integration, Webhook
 from integrations.models.integration import IntegrationQuerySet
+from integrations.webhook_payload import NotAWebhook, Payload
+from orgs import rates
 from orgs.api import Unauthorized
 from orgs.errors import ApiError
+from reports.address import client_address
 
 log = logging.getLogger(__name__)
 
-Payload = dict[str, Any]
 Action = Callable[[Payload], None]
+
+# GitHub sends from a few addresses for all repositories; nobody else has a signature.
+ADDRESS_RATE = "1200/minute"
+FORGED_RATE = "30/minute"
+INSTALLATION_RATE = "600/minute"
 
 
 class BadSignature(Unauthorized):
     default_detail = "The signature in X-Hub-Signature-256 is not the one of this body."
-
-
-class NotAWebhook(ApiError):
-    status_code = 400
-    default_code = "validation_error"
-    default_detail = "Send a JSON object with the headers X-GitHub-Event and X-GitHub-Delivery."
 
 
 class TooLarge(ApiError):
@@ -51,8 +50,11 @@ class GitHubWebhook(APIView):
     """Believes what GitHub has signed, once, and answers without asking anybody."""
 
     def post(self, request: Request) -> Response:
+        address = client_address(request)
+        rates.check(ADDRESS_RATE, "webhooks", address, what="webhooks from your address")
         body = _body(request)
         if not _is_signed(body, request.headers.get("X-Hub-Signature-256", "")):
+            rates.check(FORGED_RATE, "forged webhooks", address, what="unsigned webhooks")
             raise BadSignature
         delivery_id = request.headers.get("X-GitHub-Delivery", "")
         payload = _json(body)
@@ -60,6 +62,8 @@ class GitHubWebhook(APIView):
             raise NotAWebhook
         act = ACTIONS.get((request.headers.get("X-GitHub-Event", ""), str(payload.get("action"))))
         if act:
+            installation = str(webhook_payload.number(payload, "installation", "id"))
+            rates.check(INSTALLATION_RATE, "installation webhooks", installation, what="webhooks")
             _once(delivery_id, act, payload)
         return Response(status=202)
 
@@ -73,13 +77,9 @@ def _body(request: Request) -> bytes:
 
 def _once(delivery_id: str, act: Action, payload: Payload) -> None:
     """Act, and remember to have acted, or neither."""
-    try:
-        with transaction.atomic():
-            if Webhook.objects.is_new(delivery_id):
-                act(payload)
-    except (KeyError, TypeError):
-        log.exception("A signed webhook has another shape than GitHub's")
-        raise NotAWebhook from None
+    with transaction.atomic():
+        if Webhook.objects.is_new(delivery_id):
+            act(payload)
 
 
 def _is_signed(body: bytes, signature: str) -> bool:
@@ -101,7 +101,8 @@ def _of_installation(act: Callable[[Installation], None]) -> Action:
     """`act` upon the installation that it is about, where an organization has it."""
 
     def do(payload: Payload) -> None:
-        for installation in Installation.objects.filter(github_id=payload["installation"]["id"]):
+        number = webhook_payload.number(payload, "installation", "id")
+        for installation in Installation.objects.filter(github_id=number):
             act(installation)
 
     return do
@@ -116,8 +117,11 @@ def _of_selection(changed: str, act: Callable[[Integration], object]) -> Action:
     """`act` upon integrations with a repository that the installation was given, or has lost."""
 
     def do(payload: Payload) -> None:
-        for repository in payload[changed]:
-            for integration in _integrations(repository["id"]):
+        repositories = payload.get(changed)
+        if not isinstance(repositories, list):
+            raise webhook_payload.another_shape(changed)
+        for repository in repositories:
+            for integration in _integrations(webhook_payload.number(repository, "id")):
                 if integration.installation.github_id == payload["installation"]["id"]:
                     act(integration)
 
@@ -125,31 +129,34 @@ def _of_selection(changed: str, act: Callable[[Integration], object]) -> Action:
 
 
 def _account_renamed(payload: Payload) -> None:
-    for installation in Installation.objects.filter(github_id=payload["installation"]["id"]):
-        following.account_is(installation, payload["account"]["login"])
+    login = webhook_payload.name(payload, "account", "login")
+    number = webhook_payload.number(payload, "installation", "id")
+    for installation in Installation.objects.filter(github_id=number):
+        following.account_is(installation, login)
 
 
 def _changed(payload: Payload) -> None:
-    facts = repository_facts(payload["repository"])
+    facts = webhook_payload.repository(payload)
     for integration in _integrations(facts.id):
         following.repository_is(integration, facts)
 
 
 def _unarchived(payload: Payload) -> None:
-    facts = repository_facts(payload["repository"])
+    facts = webhook_payload.repository(payload)
     for integration in _integrations(facts.id):
         if following.repository_is(integration, facts):
             following.takes_issues_again(integration)
 
 
 def _deleted(payload: Payload) -> None:
-    for integration in _integrations(payload["repository"]["id"]):
+    for integration in _integrations(webhook_payload.number(payload, "repository", "id")):
         following.repository_is_deleted(integration)
 
 
 def _issue(state: Delivery.IssueState) -> Action:
     def note(payload: Payload) -> None:
-        following.issue_is(payload["repository"]["id"], payload["issue"]["number"], state)
+        repository = webhook_payload.number(payload, "repository", "id")
+        following.issue_is(repository, webhook_payload.number(payload, "issue", "number"), state)
 
     return note
 

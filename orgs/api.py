@@ -1,10 +1,13 @@
 """What every call of the maintainer's interface has in common: a bearer token, its scope, an organization."""
 
+from collections.abc import Collection
+
 from allauth.idp.oidc.models import Token
 from django.conf import settings
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from orgs import tokens
@@ -64,18 +67,25 @@ class MaintainerView(APIView):
     """A call of the maintainer's interface.
 
     Has `self.membership` of the caller and `self.organization`, its only one, before the method
-    runs. Reading needs the scope `orgs:read`, everything else `orgs:write`.
+    runs. The methods in `reading` need the scope `orgs:read`, all others `orgs:write`.
     """
 
     authentication_classes = [BearerToken]
+    reading: Collection[str] = SAFE_METHODS
     membership: Membership
     organization: Organization
 
     def initial(self, request: Request, *args, **kwargs) -> None:
         super().initial(request, *args, **kwargs)
-        _check_scope(request)
+        _check_scope(request, tokens.READ if request.method in self.reading else tokens.WRITE)
         self.membership = _membership(request)
         self.organization = self.membership.organization
+
+    def finalize_response(self, *args, **kwargs) -> Response:
+        """No cache on the way keeps what was answered to a token."""
+        response = super().finalize_response(*args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        return response
 
 
 def _membership(request: Request) -> Membership:
@@ -85,8 +95,7 @@ def _membership(request: Request) -> Membership:
         raise NoOrganization from None
 
 
-def _check_scope(request: Request) -> None:
-    scope = tokens.READ if request.method in SAFE_METHODS else tokens.WRITE
+def _check_scope(request: Request, scope: str) -> None:
     if scope not in request.auth.get_scopes():  # type: ignore[union-attr]
         challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
         raise InsufficientScope(

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 
-from orgs import clock, hosts, rates
-from orgs.models import Domain, Organization
+from orgs import clock, hosts, members, rates
+from orgs.models import Domain, Membership, Organization
 from orgs.models.domain import CHALLENGE_LIFETIME
 
 
@@ -41,6 +41,21 @@ def claim_of(organization: Organization, text: str) -> Domain:
     except hosts.InvalidHost:
         raise Domain.DoesNotExist from None
     return organization.domains.get(name=name)
+
+
+def opt_out(domain: Domain, out: bool, *, by: Membership) -> None:
+    """Refuse reports about it from now on, or take them again.
+
+    Raises `members.NotAnOwner`, and `Domain.DoesNotExist` where it was given up at this moment.
+    """
+    members.require_owner(by)
+    domain.opt_out(out)
+
+
+def give_up(domain: Domain, *, by: Membership) -> None:
+    """Delete a claim, which its DNS record alone has proved. Raises `members.NotAnOwner`."""
+    members.require_owner(by)
+    domain.give_up()
 
 
 def drop_expired() -> int:

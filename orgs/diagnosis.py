@@ -41,6 +41,8 @@ def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = Fals
         return Finding(None, _unanswered(error))
     if domain.record_value in proven or not thorough:
         return Finding(proven, "")
+    if domain.record_value in answer.texts:
+        return Finding(proven, _wildcard(domain))
     hint = _misplaced(lookup, domain) or _at_the_name(domain, answer, proven, earlier)
     return Finding(proven, hint)
 
@@ -58,7 +60,10 @@ def _proven(lookup: Lookup, domain: Domain, answer: Answer) -> frozenset[str]:
 def _misplaced(lookup: Lookup, domain: Domain) -> str:
     """Where else the right value is; empty where it is nowhere."""
     for zone in _zones(domain):
-        if _is_at(lookup, f"{domain.record_name}.{zone}", domain):
+        beside = f"_hub-{secrets.token_hex(4)}.{domain.name}.{zone}"  # of a wildcard, too
+        if _is_at(lookup, f"{domain.record_name}.{zone}", domain) and not _is_at(
+            lookup, beside, domain
+        ):
             short = domain.record_name.removesuffix(f".{zone}")
             return f"Your provider added {zone} a second time. Set Name to `{short}`."
     if _is_at(lookup, domain.name, domain):
@@ -102,11 +107,7 @@ def _at_the_name(
             "If you just saved it, your provider may need a few minutes."
         )
     if not proven:
-        return (
-            f"A wildcard record answers for every name below {domain.name}, which proves nothing. "
-            f"Add a TXT record for `{domain.record_name}` itself, and take the value out of the "
-            "wildcard if it is there."
-        )
+        return _wildcard(domain)
     if not proven.isdisjoint(earlier):
         return (
             f"`{domain.record_name}` has an earlier value of yours. "
@@ -115,6 +116,14 @@ def _at_the_name(
     return (
         f"`{domain.record_name}` has another value than `{domain.record_value}`: "
         f"{_differences(sorted(proven), domain.record_value)}."
+    )
+
+
+def _wildcard(domain: Domain) -> str:
+    return (
+        f"A wildcard record answers for every name below {domain.name}, which proves nothing. "
+        f"Add a TXT record for `{domain.record_name}` itself, and take the value out of the "
+        "wildcard if it is there."
     )
 
 

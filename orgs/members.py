@@ -9,7 +9,7 @@ from orgs.models import Invitation, Membership, Organization, User
 class NotAnOwner(ApiError):
     status_code = 403
     default_code = "not_an_owner"
-    default_detail = "Only an owner invites and removes members. Ask one of them."
+    default_detail = "Only an owner may do that. Ask one of them."
 
 
 class LastOwner(ApiError):

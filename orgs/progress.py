@@ -7,8 +7,8 @@ class Progress:
     def __init__(self, stream, total: int) -> None:
         self.stream, self.total, self.done = stream, total, 0
 
-    def step(self) -> None:
-        self.done += 1
+    def step(self, by: int = 1) -> None:
+        self.done += by
         if self.stream.isatty():
             ending = "\n" if self.done == self.total else ""
             self.stream.write(f"\r{self.done} of {self.total}", ending=ending)

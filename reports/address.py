@@ -1,26 +1,41 @@
 """Who is calling, as far as the network tells."""
 
 import ipaddress
+import logging
+from functools import cache
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from orgs.rates import Limit
+
+log = logging.getLogger(__name__)
+
 UNKNOWN = "unknown"
+WIDER = 10  # times as much for an IPv6 /48, in which one customer may have 65,536 networks
 
 
 def client_address(request: HttpRequest) -> str:
     """The caller's network for rate limits: an IPv4 address, or the /64 of an IPv6 address.
 
     `X-Forwarded-For` is believed for the last `HUB_TRUSTED_PROXIES` hops only: whoever calls us
-    directly may have written the rest.
+    directly may have written the rest. Where its hop is no address, this is who connected to us.
     """
-    address = request.META.get("REMOTE_ADDR", "")
-    if proxies := settings.HUB_TRUSTED_PROXIES:
-        hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",")]
-        address = hops[-proxies] if len(hops) >= proxies else hops[0]
-    return _network(address)
+    return _networks(request)[-1]
+
+
+def limits(request: HttpRequest, rate: str, *kind: str) -> list[Limit]:
+    """`rate` for the caller, and more of it for the /48 around an IPv6 caller, the widest first.
+
+    For `rates.check_all`; `kind` says what is counted.
+    """
+    *wide, own = _networks(request)
+    return [
+        *(Limit(rate, (*kind, network), times=WIDER) for network in wide),
+        Limit(rate, (*kind, own)),
+    ]
 
 
 def source(address: str) -> str:
@@ -36,10 +51,53 @@ def source(address: str) -> str:
     return salted_hmac(f"source {day}", neighbors, algorithm="sha256").hexdigest()[:16]
 
 
-def _network(address: str) -> str:
+def _networks(request: HttpRequest) -> list[str]:
+    """The widest first. `unknown` where nothing says who calls, as over a Unix socket."""
+    ip = _forwarded(request) or _ip(request.META.get("REMOTE_ADDR", ""))
+    if ip is None:
+        return [UNKNOWN]
+    if isinstance(ip, ipaddress.IPv4Address):
+        return [str(ip)]
+    return [_prefix(ip, 48), _prefix(ip, 64)]
+
+
+def _prefix(ip: ipaddress.IPv6Address, length: int) -> str:
+    rest = 128 - length
+    return f"{ipaddress.IPv6Address(int(ip) >> rest << rest)}/{length}"
+
+
+def _forwarded(request: HttpRequest) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """What the trusted proxies say."""
+    forwarded = request.headers.get("X-Forwarded-For")
+    if forwarded is None:
+        return None
+    proxies = settings.HUB_TRUSTED_PROXIES
+    if proxies <= 0:
+        _warn_once()
+        return None
+    hops = forwarded.rsplit(",", proxies)
+    return _ip(hops[-proxies] if len(hops) >= proxies else hops[0])
+
+
+def _ip(hop: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address in `192.0.2.1:1234`, `[2001:db8::1]:443`, `fe80::1%eth0`; None where there is none."""
+    text = hop.strip(' \t"')
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
     try:
-        ip = ipaddress.ip_address(address)
+        ip = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
-        return UNKNOWN
-    ip = getattr(ip, "ipv4_mapped", None) or ip
-    return str(ip if ip.version == 4 else ipaddress.ip_network((ip, 64), strict=False))
+        return None
+    return getattr(ip, "ipv4_mapped", None) or ip
+
+
+@cache
+def _warn_once() -> None:
+    """Once in the life of a process: anybody can send the header."""
+    log.warning(
+        "A request came with X-Forwarded-For, and HUB_TRUSTED_PROXIES is 0. If there is a proxy in "
+        "front, all callers share its address and its limit: set HUB_TRUSTED_PROXIES to the number "
+        "of proxies."
+    )

@@ -1,15 +1,52 @@
 """What came in, for operators."""
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
-from orgs.read_only import ReadOnly
-from reports.models import Report
+from orgs.read_only import Looking, ReadOnly
+from reports import erasing
+from reports.models import Account, Report
+
+
+class Accounts(Looking, admin.StackedInline):
+    model = Account
 
 
 @admin.register(Report)
 class ReportAdmin(ReadOnly):
-    list_display = ["id", "received_at", "kind", "summary", "organization", "times_reported"]
+    list_display = [
+        "id",
+        "received_at",
+        "kind",
+        "summary",
+        "organization",
+        "times_reported",
+        "further_accounts",
+    ]
     list_filter = ["kind", ("organization", admin.EmptyFieldListFilter)]
     list_select_related = ["organization"]
     search_fields = ["id", "summary", "canonical_url", "agent_name", "organization__name"]
     ordering = ["-received_at", "-id"]
+    inlines = [Accounts]
+    actions = ["erase"]
+
+    @admin.action(description="Erase: forget the text, after asking")
+    def erase(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:
+        rows = self.fixed(selected)
+        if "confirmed" not in request.POST:
+            context = self.admin_site.each_context(request) | {"reports": rows, "title": "Erase"}
+            return render(request, "admin/erase_reports.html", context)
+        for report in rows:
+            erasing.erase(report)
+        self.message_user(request, f"{len(rows)} erased.", messages.WARNING)
+        self.note(request, self.fixed(rows), "Erased.")
+        return None
+
+
+@admin.register(Account)
+class AccountAdmin(ReadOnly):
+    list_display = ["id", "report_id", "received_at", "kind", "times_received", "size"]
+    search_fields = ["report__id", "summary"]
+    ordering = ["-pk"]

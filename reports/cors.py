@@ -4,6 +4,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After"}
+
 
 class AnyOrigin(APIView):
     """A view that scripts of any origin may call (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
@@ -21,6 +23,6 @@ class AnyOrigin(APIView):
 
     def finalize_response(self, *args, **kwargs) -> Response:
         response = super().finalize_response(*args, **kwargs)
-        response["Access-Control-Allow-Origin"] = "*"
-        response["Access-Control-Expose-Headers"] = "Retry-After"
+        for name, value in HEADERS.items():
+            response[name] = value
         return response

@@ -1,4 +1,4 @@
-"""The way in: a well-formed report becomes a row, or raises the counter of its twin."""
+"""The way in: a well-formed report becomes a row, or a repeat of the one that came first."""
 
 import hashlib
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from django.utils import timezone
 from orgs.errors import ApiError
 from orgs.models import Domain, Organization, Site
 from orgs.ownership import claim_covering
-from reports import canonical, secrets
-from reports.models import Report
+from reports import accounts, canonical, secrets
+from reports.models import Account, Report
 from reports.shape import Body
 
 Claim = Domain | Site
@@ -81,10 +81,11 @@ def _store(
     owner = claim.organization if claim else None
     now = timezone.now()
     with transaction.atomic():
-        twin = Report.objects.filter(dedup_key=dedup_key).first()
+        said = _said(fields)
+        twin = _twin(dedup_key, said)
         if twin and twin.received_at > now - timedelta(days=settings.HUB_DEDUP_DAYS):
             twin.source = source
-            return _count(twin, now, owner=owner), True
+            return _count(twin, said, now, owner=owner), True
         if twin:
             Report.objects.filter(pk=twin.pk).update(dedup_key=None)
         report = Report(
@@ -99,6 +100,21 @@ def _store(
         return report, False
 
 
+def _said(fields: dict[str, Any]) -> Account:
+    """What this sender says, whether or not it becomes an account."""
+    names = {each.name for each in Account._meta.fields} & fields.keys()
+    return Account(**{name: fields[name] for name in names})
+
+
+def _twin(dedup_key: str, said: Account) -> Report | None:
+    """The one that came first, if there is one: locked where what is `said` differs from it."""
+    twins = Report.objects.filter(dedup_key=dedup_key)
+    twin = twins.first()
+    if twin is None or twin.words == said.words:
+        return twin
+    return twins.select_for_update(no_key=True).first()
+
+
 def _claim(url: str) -> Claim | None:
     """The claim of the page, where there is one. Raises `OptedOut`."""
     claim = claim_covering(url)
@@ -107,9 +123,12 @@ def _claim(url: str) -> Claim | None:
     return claim
 
 
-def _count(twin: Report, now: datetime, *, owner: Organization | None) -> Report:
-    """Raise the counter; a report that was nobody's may have found its owner since."""
+def _count(twin: Report, said: Account, now: datetime, *, owner: Organization | None) -> Report:
+    """Raise the counter, and keep what differs; a report that was nobody's may have an owner now."""
     changed = ["times_reported", "last_received_at"]
+    if twin.words != said.words:
+        accounts.keep(twin, said, now)
+        changed += ["further_accounts", "accounts_not_kept"]
     if twin.organization_id is None and owner:
         twin.organization = owner
         changed.append("organization")  # never back to nobody: another may have found it meanwhile

@@ -1,5 +1,7 @@
 """What came in."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 
@@ -8,11 +10,10 @@ from orgs.models import Organization
 from orgs.ownership import owner_of
 
 
-class Report(models.Model):
-    """One statement that a page is broken, incorrect, outdated, missing, unclear, or other.
+class Statement(models.Model):
+    """What one sender said. Secrets were removed, and otherwise it is as it was sent.
 
-    Only `reports.intake.accept` makes one. Its text has had secrets removed, and is otherwise as
-    it was sent: it is made safe where it is shown. Lengths are checked at the door (`reports.shape`).
+    It is made safe where it is shown. Lengths are checked at the door (`reports.shape`).
     """
 
     class Kind(models.TextChoices):
@@ -22,6 +23,32 @@ class Report(models.Model):
         MISSING = "missing"
         UNCLEAR = "unclear"
         OTHER = "other"
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    summary = models.TextField()
+    details = models.TextField(blank=True)
+    evidence = models.JSONField(default=list, blank=True, help_text="A list of {kind, text}.")
+    suggested_fix = models.TextField(blank=True)
+    agent_version = models.TextField(blank=True)
+    agent_vendor = models.TextField(blank=True)
+    task_context = models.JSONField(
+        default=dict, blank=True, help_text="{task_summary?, transcript_excerpt?}"
+    )
+
+    class Meta:
+        abstract = True
+
+    @property
+    def words(self) -> list[Any]:
+        """What makes an account another: neither its kind nor who sent it."""
+        return [self.summary, self.details, self.evidence, self.suggested_fix]
+
+
+class Report(Statement):
+    """One statement that a page is broken, incorrect, outdated, missing, unclear, or other.
+
+    Only `reports.intake.accept` makes one.
+    """
 
     id = ULIDField()
     organization = models.ForeignKey(
@@ -35,27 +62,26 @@ class Report(models.Model):
     received_at = models.DateTimeField(db_index=True)
     last_received_at = models.DateTimeField()
     times_reported = models.PositiveIntegerField(default=1)
+    further_accounts = models.PositiveSmallIntegerField(
+        default=0, help_text="How many repeats with words of their own are kept."
+    )
+    accounts_not_kept = models.PositiveIntegerField(
+        default=0, help_text="How many were too many, or too long."
+    )
+    erased_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it has no text, because somebody wanted it so."
+    )
     dedup_key = models.CharField(  # noqa: DJ001  (unique where there is one)
         max_length=80,
         unique=True,
         null=True,
         editable=False,
-        help_text="Empty once it is older than the window in which a repeat counts as a duplicate.",
+        help_text="Empty once a repeat is a report of its own: it is too old, or was erased.",
     )
 
     doc_url = models.TextField(help_text="As it was sent.")
     canonical_url = models.TextField()
-    kind = models.CharField(max_length=10, choices=Kind)
-    summary = models.TextField()
-    details = models.TextField(blank=True)
-    evidence = models.JSONField(default=list, blank=True, help_text="A list of {kind, text}.")
-    suggested_fix = models.TextField(blank=True)
     agent_name = models.TextField()
-    agent_version = models.TextField(blank=True)
-    agent_vendor = models.TextField(blank=True)
-    task_context = models.JSONField(
-        default=dict, blank=True, help_text="{task_summary?, transcript_excerpt?}"
-    )
     submitted_at = models.CharField(
         max_length=64, blank=True, help_text="By the sender's clock, as sent."
     )
@@ -75,9 +101,37 @@ class Report(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.id}: {self.summary[:60]}"
+        return self.id  # and no text of it, since the admin's history keeps this
+
+    @property
+    def title(self) -> str:
+        """What it is called on pages."""
+        return self.summary or "Erased report"
 
     def is_still_owned(self) -> bool:
         """Whether its page belongs to the organization that it was received for."""
         owner = owner_of(self.canonical_url)
         return owner is not None and owner.pk == self.organization_id
+
+
+class Account(Statement):
+    """The words of a repeat that differ from the first: kept with the report, never sent by themselves.
+
+    Only `reports.accounts.keep` makes one.
+    """
+
+    report = models.ForeignKey(Report, models.CASCADE, related_name="accounts")
+    received_at = models.DateTimeField()
+    last_received_at = models.DateTimeField()
+    times_received = models.PositiveIntegerField(default=1)
+    words_hash = models.CharField(max_length=64, editable=False)
+    size = models.PositiveIntegerField(editable=False, help_text="In bytes.")
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["report", "words_hash"], name="account_once_a_report"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Account {self.pk} of {self.report_id}"

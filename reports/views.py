@@ -10,8 +10,7 @@ from rest_framework.response import Response
 
 from orgs import hosts, rates
 from orgs.errors import ApiError
-from reports import intake, shape
-from reports.address import client_address, source
+from reports import address, intake, shape
 from reports.cors import AnyOrigin
 
 MAX_BYTES = 64 * 1024
@@ -46,17 +45,21 @@ class Reports(AnyOrigin):
     """Takes a report from anybody."""
 
     def post(self, request: Request) -> Response:
-        address = client_address(request)
-        rates.check(settings.HUB_REPORT_RATE, "address", address, what="reports")
-        # second, so that no address alone uses it up
-        rates.check(settings.HUB_TOTAL_RATE, "all", what="reports")
+        rates.check_all(
+            rates.Limit(settings.HUB_TOTAL_RATE, ("all",)),
+            *address.limits(request, settings.HUB_REPORT_RATE, "address"),
+            what="reports",
+        )
         try:
             body = shape.parse(json_body(request))
             key = _headers(request, body)
         except shape.Malformed as error:
             raise ValidationError(details=error.faults) from None
         receipt = intake.accept(
-            body, idempotency_key=key, source=source(address), admit=partial(_check_rate, body.host)
+            body,
+            idempotency_key=key,
+            source=address.source(address.client_address(request)),
+            admit=partial(_check_rate, body.host),
         )
         return Response(answer_of(receipt), status=_status(request, receipt))
 

@@ -21,6 +21,7 @@ import django
 
 django.setup()
 
+import psutil
 import requests
 from django.core.management import call_command
 from django.db import connection
@@ -34,10 +35,11 @@ from reports import secrets
 from reports.models import Report
 from tests import build
 from tests.conftest import new_code_host, settings_for
-from tests.hub_process import HubProcess
+from tests.hub_process import ROOT, HubProcess
 
 COUNT = 300
 HANGING = 32
+IDLE = 20  # seconds
 REPORTS = 10_000
 LISTS = [
     "/settings/",
@@ -75,6 +77,7 @@ def main() -> None:
                 )
                 slowest = max(each.result() for each in hanging)
             pages(hub)
+            idle_maintain(hub)
             print(f"The slowest answer while its own delivery hung: {slowest:.1f} s (limit 12 s)")
             print(f"p99 while they hang, against idle: {busy / idle:.1f} times (limit 10)")
     pure()
@@ -111,6 +114,22 @@ def pages(hub: HubProcess) -> None:
     for path in LISTS:
         seen = partial(requests.get, f"{hub.url}{path}", cookies=session, timeout=30)
         measure(path, lambda n, see=seen: see().raise_for_status(), count=20)
+
+
+def idle_maintain(hub: HubProcess) -> None:
+    """What `maintain` costs where nothing is to be done (limit half a percent of a core)."""
+    Delivery.objects.update(status="held", held_for="operator", reason="Not now.")
+    connection.close()
+    process = psutil.Popen(
+        [sys.executable, "manage.py", "maintain"], cwd=ROOT, env=hub.environment()
+    )
+    time.sleep(10)  # it starts, and runs each of its jobs once
+    before = process.cpu_times()
+    time.sleep(IDLE)
+    spent = sum(process.cpu_times()[:2]) - sum(before[:2])
+    process.terminate()
+    process.wait()
+    print(f"maintain with nothing to do: {spent / IDLE:.2%} of a core (limit 0.5 %)")
 
 
 def pure() -> None:

@@ -14,6 +14,7 @@ from integrations import github_api
 from integrations.sandbox import App, CodeHost
 from orgs import clock as database_clock
 from orgs import rates, txt_records
+from tests import redis_server
 from tests.dns_server import DNSServer
 from tests.hub_process import HubProcess
 
@@ -154,6 +155,15 @@ def dns(settings) -> Iterator[DNSServer]:
     server = DNSServer()
     with server.serving() as address:
         settings.HUB_DNS_SERVERS = address
+        yield server
+
+
+@pytest.fixture
+def redis(settings) -> Iterator[redis_server.RedisServer]:
+    """A real one, in which this process counts."""
+    redis_server.needed()
+    with redis_server.serving() as server:
+        settings.REDIS_URL = server.url
         yield server
 
 

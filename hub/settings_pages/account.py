@@ -47,7 +47,7 @@ class ThemeForm(forms.Form):
 @members_only
 def account(request: MemberRequest) -> HttpResponse:
     """Who belongs to the organization; an owner's form invites somebody."""
-    is_owner = request.membership.role == Membership.Role.OWNER
+    is_owner = request.membership.is_owner
     if request.method == "POST" and not is_owner:
         messages.error(request, members.NotAnOwner.default_detail)
         return redirect("account")

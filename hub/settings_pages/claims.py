@@ -11,12 +11,12 @@ from django.shortcuts import redirect, render
 
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.overview import integration_of, next_task
-from integrations import sites
+from integrations import sites, taking_over
 from orgs import claims as domain_claims
 from orgs import hosts, verification
 from orgs.errors import ApiError
 from orgs.ids import is_id
-from orgs.models import Domain, Organization, Site
+from orgs.models import Domain, Membership, Site
 
 ANSWER = "dns-answer"  # in the session: the id of a claim, and what DNS answered
 
@@ -31,10 +31,10 @@ class ClaimForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "url", "spellcheck": "false"}),
     )
 
-    def save(self, organization: Organization) -> Domain | Site | None:
+    def save(self, member: Membership) -> Domain | Site | None:
         """The claim; None where it is refused, which is an error of the form."""
         try:
-            return _claimed(organization, self.cleaned_data["address"])
+            return _claimed(member, self.cleaned_data["address"])
         except hosts.NotClaimable as error:
             self.add_error("address", str(error).replace("`", ""))
         except ApiError as error:
@@ -56,7 +56,7 @@ def claims(request: MemberRequest) -> HttpResponse:
 def new(request: MemberRequest) -> HttpResponse:
     """One field; what is in it decides how it is proved."""
     form = ClaimForm(request.POST or None)
-    if form.is_valid() and (claim := form.save(request.membership.organization)):
+    if form.is_valid() and (claim := form.save(request.membership)):
         if isinstance(claim, Site):
             messages.success(request, f"{claim.url} is yours: reports about it come to you now.")
         return redirect("settings-claim", claim.id)
@@ -72,14 +72,25 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     if isinstance(found, Site):
         mine = integration_of(request.membership.organization)
         is_published = mine is not None and mine.repository.lower() == found.repository.lower()
-        shown = {"site": found, "next": following, "is_published": is_published}
+        shown = {
+            "site": found,
+            "next": following,
+            "is_published": is_published,
+            "is_owner": request.membership.is_owner,
+        }
         return render(request, "hub/site.html", shown)
     if request.method == "POST":
         request.session[ANSWER] = {found.id: _checked(found)}
         return redirect("settings-claim", found.id)
     recall = request.session.pop if found.verified_at else request.session.get
     hint = recall(ANSWER, {}).get(found.id)
-    context = {"domain": found, "hint": hint, "next": following, **_record(found)}
+    context = {
+        "domain": found,
+        "hint": hint,
+        "next": following,
+        "is_owner": request.membership.is_owner,
+        **_record(found),
+    }
     return render(request, "hub/domain.html", context)
 
 
@@ -89,9 +100,15 @@ def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
     found = _find(request, claim_id)
     is_out = "opted_out" in request.POST
     try:
-        found.opt_out(is_out)
+        if isinstance(found, Site):
+            sites.opt_out(found, is_out, by=request.membership)
+        else:
+            domain_claims.opt_out(found, is_out, by=request.membership)
     except ObjectDoesNotExist:  # somebody gave it up at this moment
         raise Http404 from None
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+        return redirect("settings-claim", claim_id)
     now = "refused from now on" if is_out else "taken again"
     messages.success(request, f"Reports about {found} are {now}.")
     return redirect("settings-claim", claim_id)
@@ -102,23 +119,27 @@ def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
     """Asks; then the claim is given up."""
     found = _find(request, claim_id)
     if request.method == "POST":
-        if isinstance(found, Site):
-            sites.release_site(found)
-        else:
-            found.give_up()
+        try:
+            if isinstance(found, Site):
+                sites.give_up(found, by=request.membership)
+            else:
+                domain_claims.give_up(found, by=request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+            return redirect("settings-claim", claim_id)
         messages.success(request, f"{found} is not claimed any more.")
         return redirect("settings-claims")
     return render(request, "hub/delete_claim.html", {"claim": found})
 
 
-def _claimed(organization: Organization, address: str) -> Domain | Site:
+def _claimed(member: Membership, address: str) -> Domain | Site:
     """A site where the address is below the pages host, else a domain."""
     url = address if "://" in address or address.startswith("//") else f"https://{address}"
     host = _host(url)
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
     if host and (host == pages or hosts.is_user_site(host, pages_host=pages)):
-        return sites.claim_site(organization, url)[0]
-    return domain_claims.claim_domain(organization, host or address)[0]
+        return taking_over.claim_site(member, url)[0]
+    return domain_claims.claim_domain(member.organization, host or address)[0]
 
 
 def _host(url: str) -> str:

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.overview import integration_of, next_task
@@ -81,6 +82,7 @@ def integration(request: MemberRequest) -> HttpResponse:
     context = {
         "form": form,
         "integration": mine,
+        "is_owner": request.membership.is_owner,
         "next": next_task(request.membership.organization),
         "other_page": _offer_repositories(request, form),
         **_preview(request, form),
@@ -100,6 +102,7 @@ def install(request: MemberRequest) -> HttpResponse:
     return redirect(begun.use_existing_url if existing else begun.install_url)
 
 
+@never_cache
 def callback(request: HttpRequest) -> HttpResponseBase:
     """The browser comes back from GitHub: to a page, if somebody sits before it; else as JSON."""
     sees_pages = "text/html" in request.headers.get("Accept", "")
@@ -144,7 +147,7 @@ def resume(request: MemberRequest) -> HttpResponse:
     if mine := integration_of(request.membership.organization):
         count = holds.end_pause(mine)
         waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
-        if mine.problem:
+        if mine.problem or mine.rights_lost_at:
             messages.warning(request, "The pause is over, but something else is in the way.")
         else:
             messages.success(request, f"Reports are sent again.{waiting}")
@@ -158,8 +161,12 @@ def disconnect(request: MemberRequest) -> HttpResponse:
     if mine is None or mine.repository_id is None:
         return redirect(PAGE)
     if request.method == "POST":
-        configuration.forget(request.membership.organization)
-        messages.success(request, f"{mine.repository} gets no issues any more.")
+        try:
+            configuration.disconnect(request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+        else:
+            messages.success(request, f"{mine.repository} gets no issues any more.")
         return redirect(PAGE)
     return render(request, "hub/disconnect.html", {"integration": mine})
 

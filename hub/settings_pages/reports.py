@@ -19,11 +19,13 @@ from integrations.models import Delivery
 from integrations.report_list import Received
 from orgs.errors import ApiError
 from orgs.ids import is_id
+from orgs.models import Membership
+from reports import accounts, erasing
 from reports.models import Report
 
 COLUMNS = [
     "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
-    "status", "reason", "issue_url",
+    "status", "reason", "issue_url", "further_accounts",
 ]  # fmt: skip
 
 
@@ -140,16 +142,20 @@ def as_csv(request: MemberRequest) -> StreamingHttpResponse:
 
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
-    """One report: its text, what went to GitHub, and every attempt."""
+    """One report: its text, further accounts, what went to GitHub, and every attempt."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
     context = {
         "report": mine,
+        "accounts": list(mine.accounts.all()),
+        "most": accounts.MOST,
+        "kib": accounts.BYTES // 1024,
         "delivery": delivery,
         "state": state_of(Received(mine, delivery).status),
         "attempts": list(delivery.attempts.all()) if delivery else [],
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
         "may_be_discarded": not discarding.obstacle(delivery),
+        "is_owner": request.membership.role == Membership.Role.OWNER,
     }
     return render(request, "hub/report.html", context)
 
@@ -204,6 +210,23 @@ def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:
     return redirect("report", report_id)
 
 
+@members_only
+def erase(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Asks; then an owner has all the text of a report forgotten."""
+    mine = _report(request, report_id)
+    if request.method != "POST" and not mine.erased_at:
+        return render(
+            request, "hub/erase_report.html", {"report": mine, "delivery": _delivery(mine)}
+        )
+    try:
+        erasing.erase_for(request.membership, mine)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        messages.success(request, "The text of this report is erased.")
+    return redirect("report", report_id)
+
+
 def _outcome(delivery: Delivery) -> str:
     if delivery.status == Delivery.Status.SENT:
         return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
@@ -221,7 +244,7 @@ def _report(request: MemberRequest, report_id: str) -> Report:
 
 
 def _delivery(report: Report) -> Delivery | None:
-    return Delivery.objects.select_related("integration").filter(report=report).first()
+    return Delivery.objects.select_related("integration", "report").filter(report=report).first()
 
 
 def _evidence(report: Report) -> Iterator[str]:
@@ -257,4 +280,5 @@ def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
             row.status,
             delivery.reason if delivery else "",
             delivery.issue_url if delivery else "",
+            report.further_accounts,
         ]

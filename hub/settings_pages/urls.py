@@ -28,6 +28,7 @@ urlpatterns = [
     path("reports/<str:report_id>/try-again/", reports.try_again, name="try-again"),
     path("reports/<str:report_id>/discard/", reports.discard, name="discard"),
     path("reports/<str:report_id>/restore/", reports.restore, name="restore"),
+    path("reports/<str:report_id>/erase/", reports.erase, name="erase"),
     path("tokens/", settings_pages.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", settings_pages.revoke, name="revoke-token"),
     path("account/", account.account, name="account"),

@@ -41,13 +41,16 @@ from integrations.github_api.installations import (
     InstallationFacts,
     Page,
     Person,
+    Reached,
     RepositoryFacts,
+    Right,
     app_slug,
     candidate,
     installation,
     pushable,
-    repository,
+    reached,
     repository_facts,
+    rights,
 )
 from integrations.github_api.issues import Issue, create_issue, find_issue
 from integrations.github_api.people import Visitor, person, visitor
@@ -66,8 +69,10 @@ __all__ = [
     "OutcomeUnknown",
     "Page",
     "Person",
+    "Reached",
     "Refused",
     "RepositoryFacts",
+    "Right",
     "Suspended",
     "TimedOut",
     "Unreachable",
@@ -81,7 +86,8 @@ __all__ = [
     "person",
     "private_key",
     "pushable",
-    "repository",
+    "reached",
     "repository_facts",
+    "rights",
     "visitor",
 ]

@@ -3,7 +3,8 @@
 https://docs.github.com/en/rest/apps/installations
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -14,6 +15,7 @@ from integrations.github_api.errors import Suspended, Unreachable
 from integrations.github_api.transport import all_bounded_by, bounded_by, look_up, with_token
 
 PAGE = 50
+LEVELS = ("admin", "write", "read", "none")
 LOOK, WRITE = {"metadata": "read"}, {"issues": "write"}
 
 
@@ -46,6 +48,29 @@ class Person(NamedTuple):
 
     github_id: int
     login: str
+
+
+class Right(NamedTuple):
+    """What a person may do in a repository: `admin`, `write`, `read` or `none`. Their login is today's."""
+
+    person: Person
+    level: str
+
+    @property
+    def pushes(self) -> bool:
+        return self.level in ("admin", "write")
+
+    @property
+    def administers(self) -> bool:
+        return self.level == "admin"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A repository that an installation reaches, and what it takes to ask who may do what there."""
+
+    repository: RepositoryFacts
+    token: str = field(repr=False)
 
 
 class Candidate(NamedTuple):
@@ -96,14 +121,21 @@ def installation(installation_id: int, *, deadline: float) -> InstallationFacts 
         return bounded_by(partial(_installation, installation_id), deadline=deadline)
 
 
-def repository(
-    installation_id: int, repository_id: int, *, deadline: float
-) -> RepositoryFacts | None:
+def reached(installation_id: int, repository_id: int, *, deadline: float) -> Reached | None:
     """The repository as it is now; None where the installation does not reach it. May raise `Suspended`."""
     wish = partial(_mint, installation_id, repository_ids=[repository_id], permissions=LOOK)
     with making_sense():
         answer = bounded_by(wish, deadline=deadline)
-        return repository_facts(answer.body["repositories"][0]) if answer.status == 201 else None
+        if answer.status != 201:
+            return None
+        return Reached(repository_facts(answer.body["repositories"][0]), answer.body["token"])
+
+
+def rights(reached: Reached, people: Sequence[Person], *, deadline: float) -> list[Right]:
+    """What each of these people may do in the repository, a few asked about at a time."""
+    ask = [partial(_right, reached.token, reached.repository.id, each) for each in people]
+    with making_sense():
+        return all_bounded_by(ask, deadline=deadline)
 
 
 def candidate(
@@ -123,10 +155,9 @@ def pushable(installation_id: int, *, person: Person, page: int, deadline: float
     with making_sense():
         token, body = bounded_by(partial(_page, installation_id, page), deadline=deadline)
         listed = [repository_facts(each) for each in body["repositories"]]
-        rights = all_bounded_by(
-            [partial(_permission, token, each.id, person) for each in listed], deadline=deadline
-        )
-        found = [each for each, right in zip(listed, rights, strict=True) if _pushes(right)]
+        ask = [partial(_right, token, each.id, person) for each in listed]
+        answers = all_bounded_by(ask, deadline=deadline)
+        found = [each for each, right in zip(listed, answers, strict=True) if right.pushes]
         return Page(found, page + 1 if page * PAGE < body["total_count"] else None)
 
 
@@ -154,8 +185,8 @@ def _candidate(installation_id: int, full_name: str, person: Person) -> Candidat
     found = repository_facts(answer.body["repositories"][0])
     if found.full_name.lower() != full_name.lower():
         return None
-    right = _permission(answer.body["token"], found.id, person)
-    return Candidate(found, not found.is_private or right != "none", _pushes(right))
+    right = _right(answer.body["token"], found.id, person)
+    return Candidate(found, not found.is_private or right.level != "none", right.pushes)
 
 
 def _page(installation_id: int, page: int) -> tuple[str, Any]:
@@ -176,15 +207,29 @@ def _mint(installation_id: int, **wish: Any) -> Answer:
     return answer
 
 
-def _permission(token: str, repository_id: int, person: Person) -> str:
-    """`admin`, `write`, `read` or `none`: what GitHub says of this login, if it is that person's."""
+def _right(token: str, repository_id: int, person: Person) -> Right:
+    """By the account's number. Where the login is another's by now, or nobody's, today's is looked up."""
+    level = _level(token, repository_id, person)
+    if level is None and (renamed := _person_now(token, person)):
+        person, level = renamed, _level(token, repository_id, renamed)
+    return Right(person, level or "none")
+
+
+def _level(token: str, repository_id: int, person: Person) -> str | None:
+    """What GitHub says of this login; None where it is not that person's."""
     login = quote(person.login, safe="")
     path = f"/repositories/{repository_id}/collaborators/{login}/permission"
     body = look_up(with_token(token), path)
     if body is None or body["user"]["id"] != person.github_id:
-        return "none"
+        return None
+    if body["permission"] not in LEVELS:
+        raise Unreachable("GitHub named a right that does not exist.")
     return body["permission"]
 
 
-def _pushes(permission: str) -> bool:
-    return permission in ("admin", "write")
+def _person_now(token: str, person: Person) -> Person | None:
+    """The same account under another login than ours; None where it has none."""
+    body = look_up(with_token(token), f"/user/{person.github_id}")
+    if body is None or body["id"] != person.github_id or body["login"] == person.login:
+        return None
+    return Person(person.github_id, body["login"])

@@ -10,6 +10,7 @@ from integrations.github_api.transport import as_app, ask
 from integrations.models import Repository
 
 SHORTEST_LIFE = timedelta(minutes=5)  # a token that is about to expire is not used
+MOST = 5000  # tokens that are kept
 
 _tokens: dict[Repository, tuple[str, float]] = {}
 
@@ -29,8 +30,21 @@ def of(repository: Repository) -> str:
     token, good_until = _tokens.get(repository, ("", 0.0))
     if time.monotonic() >= good_until:
         token, good_until = _mint(repository)
-        _tokens[repository] = token, good_until
+        _keep(repository, token, good_until)
     return token
+
+
+def _keep(repository: Repository, token: str, good_until: float) -> None:
+    """In place of the expired ones; beyond `MOST`, of those that were minted first."""
+    now = time.monotonic()
+    _tokens.pop(repository, None)
+    _tokens[repository] = token, good_until
+    minted = list(_tokens.items())  # in this order; other threads mint meanwhile
+    for each, (_, until) in minted:
+        if until <= now:
+            _tokens.pop(each, None)
+    for each, _ in minted[:-MOST]:
+        _tokens.pop(each, None)
 
 
 def _mint(repository: Repository) -> tuple[str, float]:

@@ -23,6 +23,7 @@ class Attempt(models.Model):
 
     class Meta:
         ordering = ["number"]
+        indexes = [models.Index(fields=["started_at"], name="attempt_oldest")]
         constraints = [
             models.UniqueConstraint(fields=["delivery", "number"], name="attempt_once_per_number"),
         ]

@@ -18,6 +18,7 @@ SETTLE = timedelta(minutes=2)  # GitHub's list of issues has caught up with a PO
 FIRST_WAIT = timedelta(seconds=30)
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
+ERASED = "Its text was erased."
 
 
 class Delivery(models.Model):
@@ -35,6 +36,7 @@ class Delivery(models.Model):
 
         INTEGRATION = "integration"  # GitHub takes nothing for it
         OWNERSHIP = "ownership"  # the page is not the organization's any more
+        RIGHTS = "rights"  # no member of the organization has push right in the repository
         PAUSE = "pause"  # a member lets nothing be sent for a while
         OPERATOR = "operator"  # whoever runs this Hub has stopped it, and sets it free
         DISCARDED = "discarded"  # a member does not want it sent, and may restore it
@@ -212,6 +214,11 @@ class Delivery(models.Model):
         """Nothing more will be tried by itself."""
         self._end(Attempt.Outcome.REFUSED, status=self.Status.FAILED, reason=reason)
 
+    def end_erased(self) -> None:
+        """There is no text any more to be sent, and GitHub made no issue of it before."""
+        outcome = Attempt.Outcome.REFUSED
+        self._end(outcome, status=self.Status.FAILED, reason=ERASED, outcome_unknown_since=None)
+
     def hold(self, cause: "Delivery.Cause", reason: str) -> None:
         """Nothing is tried until the cause is gone."""
         self._end(
@@ -254,6 +261,25 @@ class Delivery(models.Model):
             reason="It is not known yet whether GitHub made the issue.",
             due_at=F("posted_at") + SETTLE,
         )
+
+    def forget_text(self) -> None:
+        """The report was erased: no word of it is kept, or written down by an attempt that runs.
+
+        What was not sent has failed. Where an issue may have been made, or is being made at this
+        moment, it is looked for, and nothing is sent again.
+        """
+        mine = Delivery.objects.filter(pk=self.pk)
+        mine.update(title="", body="")
+        mine.filter(status=self.Status.SENDING, posted_at__isnull=False).update(
+            status=self.Status.PENDING,
+            outcome_unknown_since=Coalesce("outcome_unknown_since", "posted_at"),
+            lease_until=None,
+        )
+        unsent = mine.exclude(status=self.Status.SENT).filter(outcome_unknown_since=None)
+        if unsent.update(status=self.Status.FAILED, held_for="", reason=ERASED, lease_until=None):
+            self.attempts.filter(ended_at=None).update(
+                ended_at=clock.now(), outcome=Attempt.Outcome.REFUSED, reason=ERASED
+            )
 
     def _try_later(
         self, outcome: Attempt.Outcome, reason: str, duration: timedelta, **columns: Any

@@ -1,7 +1,7 @@
 """Where an organization receives its issues: the app's installation and the target repository."""
 
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import models
 from django.db.models import F, Q
@@ -11,6 +11,12 @@ from orgs import clock
 from orgs.models import Organization
 
 PAUSED = "A member has paused the integration. It is sent when somebody presses Resume."
+NO_RIGHTS = (
+    "No member of your organization has push right in the repository any more. It is sent when "
+    "a member who has it presses Try again, or is found to have it."
+)
+ABSENCES = 3  # so many looks that find nobody with push right,
+ABSENT_FOR = timedelta(hours=24)  # over so long a time, stop what is sent
 
 
 class Repository(NamedTuple):
@@ -29,7 +35,8 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
 
     def to_be_asked_about(self, every: timedelta):
         never = Q(asked_about_at=None)
-        return self.in_use().filter(never | Q(asked_about_at__lte=clock.now() - every))
+        turn = self.in_use().filter(never | Q(asked_about_at__lte=clock.now() - every))
+        return turn.exclude(left_alone_until__gt=clock.now())
 
 
 class Installation(models.Model):
@@ -40,6 +47,9 @@ class Installation(models.Model):
     suspended_at = models.DateTimeField(null=True, blank=True)
     limited_until = models.DateTimeField(
         null=True, blank=True, help_text="Nothing is sent before: GitHub asked for it, or we pace."
+    )
+    left_alone_until = models.DateTimeField(
+        null=True, blank=True, help_text="Nothing is asked before, either: GitHub asked for it."
     )
     limit_left = models.PositiveIntegerField(
         null=True, blank=True, help_text="How many calls GitHub still allowed when it last said so."
@@ -68,14 +78,24 @@ class Installation(models.Model):
     def leave_alone_for(self, wait: timedelta) -> None:
         """No process calls GitHub for this installation before `wait` has passed."""
         until = clock.now() + wait
-        longer = Greatest(Coalesce("limited_until", until), until)
-        Installation.objects.filter(pk=self.pk).update(limited_until=longer)
+        names = ("limited_until", "left_alone_until")
+        longer = {name: Greatest(Coalesce(name, until), until) for name in names}
+        Installation.objects.filter(pk=self.pk).update(**longer)
+
+    def is_left_alone(self) -> bool:
+        """Whether GitHub has asked that nobody calls for it now."""
+        this = Installation.objects.filter(pk=self.pk)
+        return this.filter(left_alone_until__gt=clock.now()).exists()
 
 
-class IntegrationQuerySet(models.QuerySet):
+class IntegrationQuerySet(models.QuerySet["Integration"]):
     def configured(self):
         """Those with a target repository."""
         return self.filter(repository_id__isnull=False)
+
+    def running(self):
+        """Those that nothing but GitHub itself keeps from sending."""
+        return self.configured().filter(paused_at=None, rights_lost_at=None)
 
 
 class Integration(models.Model):
@@ -98,6 +118,22 @@ class Integration(models.Model):
     )
     paused_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when a member lets nothing be sent."
+    )
+
+    rights_seen_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a member was last seen with push right."
+    )
+    rights_of = models.BigIntegerField(
+        null=True,
+        blank=True,
+        help_text="Whose GitHub account that was: the first to be asked about.",
+    )
+    rights_absences = models.PositiveIntegerField(
+        default=0, help_text="Looks in a row that found no member with push right."
+    )
+    rights_absent_since = models.DateTimeField(null=True, blank=True)
+    rights_lost_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when nothing is sent because of that."
     )
 
     objects = IntegrationQuerySet.as_manager()
@@ -130,7 +166,42 @@ class Integration(models.Model):
     @property
     def obstacle(self) -> str:
         """Why nothing is sent at present, in words; empty where all is well."""
-        return PAUSED if self.paused_at else self.problem
+        if self.paused_at:
+            return PAUSED
+        return NO_RIGHTS if self.rights_lost_at else self.problem
 
     def put_off_probe(self, wait: timedelta) -> None:
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)
+
+    def found_right(self, github_id: int) -> None:
+        """A member has push right: the one with this account."""
+        self._update(
+            rights_seen_at=clock.now(),
+            rights_of=github_id,
+            rights_absences=0,
+            rights_absent_since=None,
+            rights_lost_at=None,
+        )
+
+    def missed_right(self) -> bool:
+        """A look found no member with push right; whether this is the one that stops what is sent."""
+        self._update(
+            rights_absences=F("rights_absences") + 1,
+            rights_absent_since=Coalesce("rights_absent_since", clock.now()),
+        )
+        long_enough = Integration.objects.filter(
+            pk=self.pk,
+            rights_lost_at=None,
+            rights_absences__gte=ABSENCES,
+            rights_absent_since__lte=clock.now() - ABSENT_FOR,
+        )
+        return bool(long_enough.update(rights_lost_at=clock.now(), rights_of=None))
+
+    def forget_rights(self) -> None:
+        """What was seen in another repository says nothing about this one. Not saved."""
+        self.rights_seen_at = self.rights_of = self.rights_absent_since = None
+        self.rights_lost_at, self.rights_absences = None, 0
+
+    def _update(self, **columns: Any) -> None:
+        Integration.objects.filter(pk=self.pk).update(**columns)
+        self.refresh_from_db(fields=columns.keys())

@@ -5,8 +5,6 @@ from datetime import timedelta
 from django.db import models
 from django.db.models.functions import Now
 
-from orgs import clock
-
 KEPT = timedelta(days=30)  # GitHub sends one again for three days at most
 
 
@@ -14,9 +12,6 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
     def is_new(self, delivery_id: str) -> bool:
         """True once for each `X-GitHub-Delivery`, if the transaction around it is committed."""
         return self.get_or_create(delivery_id=delivery_id)[1]
-
-    def forget_old(self) -> None:
-        self.filter(received_at__lt=clock.now() - KEPT).delete()
 
 
 class Webhook(models.Model):

@@ -15,8 +15,9 @@ JSON, headers, tokens and pages, as far as a GitHub App that opens issues sees t
     host.requests                                 # what it asked, and as whom
 
 What people do: `suspend`, `uninstall`, `rename`, `transfer`, `archive`, `set_issues`, `close_issue`
-and so on (`changes.py`). What goes wrong: `host.fail("502", created=True)`, or the same as JSON to
-`POST /_sandbox/faults` (`faults.py` names them all). `host.clock_offset` sets its clock apart.
+and so on (`changes.py`); `remove_member`, `revoke`, `rename_account` (`state.py`). What goes wrong:
+`host.fail("502", created=True)`, or the same as JSON to `POST /_sandbox/faults` (`faults.py` names
+them all). `host.clock_offset` sets its clock apart.
 """
 
 from .faults import Fault, Wire

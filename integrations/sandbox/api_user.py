@@ -21,6 +21,14 @@ def show_account(call: Call) -> Response:
     return json_response(shapes.person(call.host, found))
 
 
+def show_account_by_id(call: Call) -> Response:
+    """`GET /user/{account_id}`: the same by its number, which no change of the login changes."""
+    found = call.host.account_by_id(int(call.args["account_id"]))
+    if found is None:
+        raise not_found()
+    return json_response(shapes.person(call.host, found))
+
+
 def list_emails(call: Call) -> Response:
     email = call.host.account(call.require_user()).email
     return json_response(

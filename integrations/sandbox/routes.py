@@ -48,6 +48,7 @@ ROUTES = (
     _route("GET", f"{API}/installation/repositories", api_app.list_repositories),
     _route("GET", f"{API}/user", api_user.show_user),
     _route("GET", f"{API}/users/(?P<login>[^/]+)", api_user.show_account),
+    _route("GET", f"{API}/user/(?P<account_id>\\d{{1,9}})", api_user.show_account_by_id),
     _route("GET", f"{API}/user/emails", api_user.list_emails),
     _route("GET", f"{API}/user/installations", api_user.list_installations),
     _route(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Any
 
 from .records import Account, AccountType, App, Installation, Issue, Membership, Repository, Role
 
@@ -79,6 +80,31 @@ class State:
         with self.lock:
             self.account(organization).members[self.account(login).login.lower()] = role
 
+    def remove_member(self, organization: str, login: str) -> None:
+        """Somebody leaves an organization; what they were granted there by name goes too."""
+        with self.lock:
+            owner = self.account(organization)
+            owner.members.pop(login.lower(), None)
+            for repository in self.repositories.values():
+                if repository.owner is owner:
+                    repository.grants.pop(login.lower(), None)
+
+    def rename_account(self, login: str, new_login: str) -> None:
+        """The account keeps its id; GitHub lets no former login lead to it, and anybody may take that."""
+        with self.lock:
+            if new_login.lower() in self.accounts:
+                raise ValueError(f"There is already an account {new_login}.")
+            account = self.accounts.pop(login.lower())
+            account.login = new_login
+            self.accounts[new_login.lower()] = account
+            for organization in self.accounts.values():
+                _rename(login, new_login, roles=organization.members)
+            for repository in self.repositories.values():
+                _rename(login, new_login, roles=repository.grants)
+
+    def account_by_id(self, account_id: int) -> Account | None:
+        return next((each for each in self.accounts.values() if each.id == account_id), None)
+
     def add_repository(
         self,
         owner: str,
@@ -129,6 +155,11 @@ class State:
     def grant(self, login: str, repository: AnyRepository, role: Role) -> None:
         with self.lock:
             self.repository(repository).grants[self.account(login).login.lower()] = role
+
+    def revoke(self, login: str, repository: AnyRepository) -> None:
+        """Take back what `grant` gave."""
+        with self.lock:
+            self.repository(repository).grants.pop(login.lower(), None)
 
     def issues(self, repository: AnyRepository) -> list[Issue]:
         """The issues that are there, oldest first; deleted ones are not."""
@@ -196,3 +227,8 @@ class State:
 
     def repositories_of(self, installation: Installation) -> list[Repository]:
         return [each for each in self.repositories.values() if installation.covers(each)]
+
+
+def _rename(login: str, new_login: str, *, roles: dict[str, Any]) -> None:
+    if login.lower() in roles:
+        roles[new_login.lower()] = roles.pop(login.lower())

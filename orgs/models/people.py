@@ -75,6 +75,10 @@ class Membership(models.Model):
     def __str__(self) -> str:
         return f"{self.login} ({self.role}) in {self.organization_id}"
 
+    @property
+    def is_owner(self) -> bool:
+        return self.role == self.Role.OWNER
+
 
 class Invitation(models.Model):
     """A question to a GitHub account: whether it joins an organization. An answer deletes it.

@@ -9,7 +9,8 @@ from django.utils import timezone
 from integrations import test_report
 from integrations.models import Attempt, Delivery, Integration
 from orgs.models import Organization, User
-from reports.models import Report
+from reports.erasing import erase
+from reports.models import Account, Report
 from tests import build
 from tests.browser.screens import Screen
 
@@ -69,6 +70,18 @@ def delivered(report: Report, status: str, **columns) -> Report:
     return report
 
 
+def accounted(report: Report) -> None:
+    """With three further accounts: a short one, a long one, one of other words throughout."""
+    at = {"report": report, "received_at": timezone.now(), "last_received_at": timezone.now()}
+    short = {"kind": "broken", "summary": report.summary, "details": "It is `@acme/cli` now."}
+    long = short | {"details": LENGTHY, "evidence": [{"kind": "quote", "text": "x" * 150}]}
+    other = short | {"summary": "x" * 150, "details": "", "agent_version": "2.1"}
+    for number, words in enumerate((short, long, other), start=1):
+        Account.objects.create(
+            **at, **words, times_received=number, words_hash=str(number), size=number
+        )
+
+
 @pytest.fixture
 def busy(code_host) -> Organization:
     """Set up, with a problem, and with claims and reports in every state."""
@@ -86,7 +99,9 @@ def busy(code_host) -> Organization:
     for number in range(30):
         received(owner, f"Step {number} is gone", days=number * 2)
     gone = "The install command names a package that is gone"
-    delivered(received(owner, gone, times_reported=7, details=LENGTHY), "sent")
+    often = {"times_reported": 7, "further_accounts": 3, "accounts_not_kept": 2}
+    accounted(delivered(received(owner, gone, details=LENGTHY, **often), "sent"))
+    erase(received(owner, "Of alice@example.com", times_reported=2, further_accounts=1))
     held = {"held_for": "integration", "reason": PROBLEM}
     delivered(received(owner, "x" * 150, doc_url=LONG, times_reported=3), "held", **held)
     failed = received(owner, "The page about tokens is missing", doc_url=site.url)
@@ -143,6 +158,7 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen):
     sites = {each.path: f"/settings/claims/{each.id}/" for each in busy.sites.all()}
     trials = Report.objects.filter(summary__startswith="Test: ")
     others = Delivery.objects.exclude(report__in=trials)
+    erased = Report.objects.get(erased_at__isnull=False)
 
     faults = window.look_at(
         {
@@ -162,6 +178,8 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen):
             **{f"test-{each.summary[6:]}": f"/settings/test/{each.id}/" for each in trials},
             "reports": "/settings/reports/",
             **{f"report-{each.status}": f"/settings/reports/{each.report_id}/" for each in others},
+            "report-erased": f"/settings/reports/{erased.id}/",
+            "erase": f"/settings/reports/{others.get(status='sent').report_id}/erase/",
             "tokens": "/settings/tokens/",
             "account": "/settings/account/",
             "delete": "/settings/account/delete/",
@@ -228,6 +246,8 @@ def test_the_pages_of_operators(visit, alice, screen):
             "admin": "/admin/",
             "admin-deliveries": "/admin/integrations/delivery/",
             "admin-delivery": f"/admin/integrations/delivery/{Delivery.objects.first().pk}/change/",
+            "admin-reports": "/admin/reports/report/",
+            "admin-report": f"/admin/reports/report/{Account.objects.first().report_id}/change/",
             "admin-domains": "/admin/orgs/domain/",
         }
     )

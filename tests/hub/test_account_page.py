@@ -250,7 +250,24 @@ def test_the_export_has_everything_of_ours_and_nothing_of_others(client, acme, a
     assert "neighbor" not in text
 
 
-def test_the_export_of_many_reports_costs_three_queries_a_batch(
+def test_the_export_has_invitations_tokens_and_earlier_challenges(client, acme, alice, code_host):
+    value = build.token(alice.user, ["orgs:read"])
+    bob = code_host.account("bob")
+    acme.invitations.create(github_id=bob.id, login="bob", role="member", invited_by=alice)
+    earlier = acme.domains.get().challenge
+    acme.domains.get().give_up()
+
+    text = b"".join(client.get(f"{PAGE}export.json").streaming_content).decode()
+    found = json.loads(text)
+
+    assert [each["login"] for each in found["invitations"]] == ["bob"]
+    assert [each["challenge"] for each in found["earlier_challenges"]] == [earlier]
+    [token] = found["tokens"]
+    assert (token["name"], token["scopes"]) == ("for a test", ["orgs:read"])
+    assert value not in text
+
+
+def test_the_export_of_many_reports_costs_four_queries_a_batch(
     client, acme, alice, django_assert_max_num_queries
 ):
     now = acme.created_at
@@ -261,7 +278,7 @@ def test_the_export_of_many_reports_costs_three_queries_a_batch(
         ]
     )
 
-    with django_assert_max_num_queries(9 + 10):
+    with django_assert_max_num_queries(12 + 10):
         answer = client.get(f"{PAGE}export.json")
         found = json.loads(b"".join(answer.streaming_content))
 

@@ -19,6 +19,11 @@ def run(command: str, **options) -> str:
     return out.getvalue()
 
 
+@pytest.fixture(autouse=True)
+def behind_a_proxy(settings) -> None:
+    settings.HUB_TRUSTED_PROXIES = 1
+
+
 @pytest.mark.django_db
 def test_a_hub_that_is_set_up_has_nothing_to_mend(code_host, settings):
     settings.HUB_BASE_URL = "https://hub.example"
@@ -31,6 +36,7 @@ def test_a_hub_that_is_set_up_has_nothing_to_mend(code_host, settings):
     ("name", "value", "sentence"),
     [
         ("HUB_BASE_URL", "http://hub.example", "set it to the public https address"),
+        ("HUB_TRUSTED_PROXIES", 0, "Set it to the number of proxies in front"),
         ("HUB_GITHUB_APP_SLUG", "another", "GitHub calls the app docs-feedback-hub"),
         ("HUB_GITHUB_CLIENT_ID", "", "HUB_GITHUB_CLIENT_ID is empty"),
         ("HUB_GITHUB_CLIENT_SECRET", "", "HUB_GITHUB_CLIENT_SECRET is empty"),

@@ -1,7 +1,7 @@
 """One shape of an error, whatever happens."""
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 
 from tests import build
@@ -48,8 +48,40 @@ def test_a_crash_is_json_and_in_the_log(client, monkeypatch, caplog):
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_a_foreign_host_is_refused_as_json(client):
-    answer = client.get("/v1/reports", headers={"Host": "evil.example"})
+@pytest.mark.django_db
+@pytest.mark.parametrize("change", ["RENAME TO gone", "RENAME COLUMN summary TO gone"])
+def test_a_database_without_its_migrations_is_not_called_away(client, caplog, change):
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE reports_report {change}")
+
+    answer = build.send(client)
+
+    assert answer.status_code == 500
+    assert answer.json()["error"] == "internal_error"
+    assert "not up to date" in answer.json()["message"]
+    assert "Retry-After" not in answer
+    [line] = [each for each in caplog.records if each.name == "hub.errors"]
+    assert "run `manage.py migrate`" in line.message
+    assert "\n" not in line.message
+
+
+@pytest.mark.django_db
+def test_a_page_without_its_migrations_says_so(caplog):
+    client = Client(raise_request_exception=False)
+    client.force_login(build.member(build.organization()))
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE orgs_membership RENAME TO gone")
+
+    answer = client.get("/settings/claims/", headers={"Accept": "text/html"})
+
+    assert answer.status_code == 500
+    assert "not up to date" in answer.content.decode()
+    assert "run `manage.py migrate`" in caplog.text
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "hub.example,evil"])
+def test_a_foreign_host_is_refused_as_json(client, host):
+    answer = client.get("/v1/reports", headers={"Host": host})
 
     assert answer.status_code == 400
     assert answer.json()["error"] == "bad_request"

@@ -120,14 +120,26 @@ def test_an_error_ends_one_piece_of_work_and_not_the_runner(monkeypatch, caplog)
     runner._mine.set()
     ran = []
     monkeypatch.setattr("hub.maintenance.PAUSE", 0)
-    monkeypatch.setattr("integrations.turns.due_ids", lambda: 1 / 0)
-    monkeypatch.setattr("hub.maintenance.JOBS", [Job("x", MINUTE, lambda go_on: ran.append("x"))])
+    jobs = [
+        Job("broken", MINUTE, lambda go_on: 1 / 0),
+        Job("x", MINUTE, lambda go_on: ran.append("x")),
+    ]
+    monkeypatch.setattr("hub.maintenance.JOBS", jobs)
 
     runner._round()
     runner._round()
 
     assert "ZeroDivisionError" in caplog.text
     assert ran == ["x"]  # once in its time
+
+
+def test_a_round_with_nothing_to_do_asks_the_database_two_questions(django_assert_num_queries):
+    runner = Runner()
+    runner._mine.set()
+    runner._round()
+
+    with django_assert_num_queries(2):
+        runner._round()
 
 
 def test_retries_and_jobs_leave_each_other_time(client, code_host, monkeypatch):

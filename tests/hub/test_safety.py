@@ -68,6 +68,15 @@ def test_a_stranger_begins_only_so_many_sign_ins(client, settings):
 
 
 @pytest.mark.django_db
+def test_a_stranger_ends_only_so_many_sign_ins(client, settings):
+    settings.HUB_SIGN_IN_RATE = "2/minute"
+
+    answers = [client.get("/login/github/callback/?code=x&state=x") for _ in range(3)]
+
+    assert [each.status_code for each in answers] == [302, 302, 429]
+
+
+@pytest.mark.django_db
 def test_a_callback_that_was_never_begun_writes_nothing(client):
     answer = client.get("/login/github/callback/?code=x&state=x", follow=True)
 
@@ -143,3 +152,45 @@ def test_github_com_is_not_asked_like_an_enterprise_host():
         "https://ghe.example/login/oauth/authorize",
         "https://ghe.example/api/v3/user",
     ]
+
+
+WRITE = """
+import os, pathlib, sys
+
+os.umask(0o022)
+import django
+
+django.setup()
+from django.db import connection
+
+with connection.cursor() as cursor:
+    cursor.execute("CREATE TABLE IF NOT EXISTS x (y)")
+    cursor.execute("INSERT INTO x VALUES (1)")
+    for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+        print(path.name, oct(path.stat().st_mode & 0o777))
+"""
+
+
+@pytest.mark.parametrize("before", [[], ["hub.sqlite3", "hub.sqlite3-wal", "hub.sqlite3-shm"]])
+def test_nobody_else_on_the_machine_reads_the_database(tmp_path, before):
+    for name in before:
+        (tmp_path / name).touch(mode=0o644)
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "hub.settings",
+        "DATABASE_URL": f"sqlite:///{tmp_path}/hub.sqlite3",
+        "HUB_SECRET_KEY": "x",
+    }
+
+    ended = subprocess.run(
+        [sys.executable, "-c", WRITE, str(tmp_path)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    names = ("hub.sqlite3", "hub.sqlite3-shm", "hub.sqlite3-wal")
+    assert ended.stdout.splitlines() == [f"{name} 0o600" for name in names]

@@ -4,11 +4,15 @@ import json
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import requests
+from django.conf import settings
 
+from reports.models import Report
 from tests import build
 from tests.hub_process import ROOT, HubProcess
+from tests.waiting import wait_until
 
 
 def raw(port: int, request: bytes) -> bytes:
@@ -52,8 +56,57 @@ def test_odd_requests_get_a_json_answer(hub_process):
     assert all(b"application/json" in answer for answer in answers.values())
 
 
+def silent(port: int, body: bytes = b"{") -> socket.socket:
+    """A connection with a request that promises more of a body than it sends."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    connection.sendall(
+        b"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n" + body
+    )
+    return connection
+
+
+def test_a_body_that_ends_early_is_refused_though_the_part_is_whole_json(hub_process):
+    body = json.dumps(build.report()).encode()
+
+    with silent(hub_process.port, body) as connection:
+        connection.shutdown(socket.SHUT_WR)
+        answer = connection.recv(65536)
+
+    assert answer.split(b" ")[1] == b"400"
+    assert b'"validation_error"' in answer
+    assert not Report.objects.exists()
+
+
+def test_connections_that_send_nothing_more_hold_no_thread(hub_process):
+    connections = [silent(hub_process.port) for _ in range(2 * settings.HUB_THREADS)]
+
+    ready = requests.get(f"{hub_process.url}/readyz", timeout=8)
+    report = requests.post(f"{hub_process.url}/v1/reports", json=build.report(), timeout=8)
+
+    assert (ready.status_code, report.status_code) == (200, 201)
+    for connection in connections:
+        connection.close()
+
+
 def test_sigterm_ends_it(hub_process):
     assert hub_process.stop() in (0, -15)
+
+
+def test_sigterm_lets_a_request_that_is_under_way_end(hub_process, code_host):
+    build.acme(code_host)
+    code_host.fail("hang", seconds=2, created=True)
+
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(
+            requests.post, f"{hub_process.url}/v1/reports", json=build.report(), timeout=20
+        )
+        sent = wait_until(lambda: not code_host.faults.waiting())
+        ended = hub_process.stop()
+
+    assert sent
+    assert under_way.result().status_code == 201
+    assert ended in (0, -15)
 
 
 def test_several_processes_need_redis(transactional_db, code_host):

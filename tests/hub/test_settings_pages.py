@@ -12,7 +12,7 @@ from hub.settings_pages import urls as settings_pages
 from hub.settings_pages import weeks
 from integrations.issue_text import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
-from orgs.models import Domain, Site
+from orgs.models import Domain, PersonalToken, Site
 from reports.models import Report
 from tests import build
 
@@ -23,10 +23,17 @@ NOBODYS = {
     "token_id": 0,
     "invitation_id": 0,
 }
-PAGES = [  # every address of the settings, with the ids of nothing in it
-    "/settings/" + re.sub(r"<\w+:(\w+)>", lambda part: str(NOBODYS[part[1]]), str(each.pattern))
-    for each in settings_pages.urlpatterns
-]
+
+
+def addresses(ids: dict[str, object]) -> list[str]:
+    """Every address of the settings, with these ids in it."""
+    return [
+        "/settings/" + re.sub(r"<\w+:(\w+)>", lambda part: str(ids[part[1]]), str(each.pattern))
+        for each in settings_pages.urlpatterns
+    ]
+
+
+PAGES = addresses(NOBODYS)
 
 
 @pytest.fixture
@@ -58,6 +65,29 @@ def test_a_form_needs_its_token(acme, page):
     strict.force_login(build.member(acme))
 
     assert strict.post(page).status_code == 403
+
+
+def test_no_cache_keeps_a_page_of_a_member(transactional_db, code_host, client):
+    acme = build.acme(code_host)
+    alice = build.member(acme)
+    client.force_login(alice)
+    build.token(alice)
+    other = build.organization("initech")
+    asks = build.member(other, "charlie").membership
+    asked = {"github_id": alice.membership.github_id, "login": "alice", "invited_by": asks}
+    ids = {
+        "report_id": build.send(Client()).json()["id"],
+        "claim_id": acme.domains.get().pk,
+        "member_id": alice.membership.pk,
+        "token_id": PersonalToken.objects.get().pk,
+        "invitation_id": other.invitations.create(role="member", **asked).pk,
+    }
+
+    answers = [client.get(page) for page in addresses(ids)]
+
+    for answer in answers:
+        assert answer.status_code in (200, 302, 404), answer.request["PATH_INFO"]
+        assert "no-store" in answer["Cache-Control"], answer.request["PATH_INFO"]
 
 
 def test_what_belongs_to_others_is_not_there(alice, code_host):

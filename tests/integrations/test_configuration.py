@@ -316,7 +316,7 @@ def test_many_repositories_come_by_the_page(alice, code_host):
 def test_forgetting_the_repository_holds_what_waits_and_the_site_lapses(alice, acme, code_host):
     save(alice)
     site = build.site(acme, "acme.github.io", "/docs/")
-    code_host.fail("500", path="token", times=9)
+    code_host.fail("500", path="token")
     build.send(Client(), build.report("https://acme.github.io/docs/x"))
 
     answer = alice.delete(URL)

@@ -2,9 +2,12 @@
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import pytest
+from django.db import connection
 
 from orgs import txt_records, verification
 from orgs.models import Domain, Notice, Organization
@@ -304,3 +307,40 @@ def test_a_claim_is_listed_with_all_that_is_known(alice, dns):
     assert verified["verified_at"]
     assert verified["last_checked_at"]
     assert (verified["lapsed_at"], verified["lapses_at"]) == (None, None)
+
+
+@contextmanager
+def deleted_once_read(table: str) -> Iterator[None]:
+    """The rows of a table are deleted right after the first question about them."""
+    deleted = []
+
+    def delete(execute, sql, params, many, context):
+        result = execute(sql, params, many, context)
+        if f'FROM "{table}"' in sql and not deleted:
+            deleted.append(table)
+            with connection.cursor() as cursor:
+                cursor.execute(f'DELETE FROM "{table}"')
+        return result
+
+    with connection.execute_wrapper(delete):
+        yield
+    assert deleted
+
+
+def test_a_domain_that_is_given_up_in_the_middle_of_an_opt_out_is_not_found(alice):
+    claim(alice)
+
+    with deleted_once_read("orgs_domain"):
+        answer = opt_out(alice)
+
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+
+
+def test_a_site_that_is_given_up_in_the_middle_of_an_opt_out_is_not_found(alice):
+    site = build.site(Organization.objects.get(), "alice.github.io", "/docs/")
+    path = f"/v1/orgs/me/sites/{site.pk}"
+
+    with deleted_once_read("orgs_site"):
+        answer = alice.patch(path, {"opted_out": True}, content_type="application/json")
+
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")

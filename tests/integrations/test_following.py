@@ -6,7 +6,7 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations import configuration, following, sites
-from integrations.models import Installation, Integration, Webhook
+from integrations.models import Installation, Integration
 from integrations.reconciling import reconcile_due
 from orgs.models import Site
 from tests import build
@@ -279,15 +279,6 @@ def test_a_round_ends_where_github_gives_no_answer(acme, code_host):
     reconcile_due()
 
     assert Installation.objects.filter(asked_about_at=None).count() == 1
-
-
-def test_old_webhooks_are_forgotten(acme, clock):
-    Webhook.objects.create(delivery_id="d-1")
-    clock.advance(days=31)
-
-    reconcile_due()
-
-    assert not Webhook.objects.exists()
 
 
 def test_a_round_ends_when_it_is_told_to(acme):

@@ -1,12 +1,15 @@
 """Installing: three proofs, and each refusal with its own sentence."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
+from django.db import connection
 from django.test import Client
 
+from integrations import github_api
 from integrations.models import Integration, OneTimeState
 from tests import build
 
@@ -388,3 +391,55 @@ def test_after_a_new_installation_on_the_same_account_the_repository_stays(alice
     assert (body["status"], body["repo_name"]) == ("configured", "docs")
     now = Integration.objects.get().installation
     assert now.github_id == build.installed(code_host).id
+
+
+def test_a_state_that_is_sent_six_times_at_once_is_used_once(alice, code_host):
+    state = begin(alice)["state"]
+    codes = [code_of(code_host, "alice") for _ in range(6)]
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda code: _in_a_thread(state=state, code=code), codes))
+
+    assert sorted(status for status, _ in answers) == [200] + 5 * [400]
+    assert {body.get("error") for status, body in answers if status == 400} == {"invalid_state"}
+
+
+def _in_a_thread(**query) -> tuple[int, dict]:
+    try:
+        return come_back(**query)
+    finally:
+        connection.close()
+
+
+def test_who_is_removed_while_github_is_asked_finishes_nothing(alice, acme, code_host, monkeypatch):
+    """bob brings the code; alice, who began, is moved while GitHub takes its time."""
+    member(acme, code_host, "bob")
+    query = {"state": begin(alice)["state"], "code": code_of(code_host, "bob")}
+    ask = github_api.visitor
+
+    def ask_while_she_goes(*args, **kwargs):
+        acme.memberships.filter(login="alice").update(organization=build.organization("new"))
+        return ask(*args, **kwargs)
+
+    monkeypatch.setattr(github_api, "visitor", ask_while_she_goes)
+    status, body = come_back(**query)
+
+    assert (status, body["error"]) == (403, "begun_elsewhere")
+    assert not Integration.objects.exists()
+
+
+def test_a_member_who_is_no_owner_moves_nothing_to_another_account(acme, code_host):
+    build.integration(acme, code_host)
+    code_host.add_organization("initech")
+    code_host.add_member("initech", "bob", role="admin")
+    code_host.add_repository("initech", "manual")
+    theirs = code_host.add_installation("initech")
+    user = build.member(acme, "bob", role="member", github_id=code_host.account("bob").id)
+    begun = begin(build.api(build.token(user)))
+
+    status, answer = come_back(
+        state=begun["state"], code=code_of(code_host, "bob"), installation_id=theirs.id
+    )
+
+    assert (status, answer["error"]) == (403, "not_an_owner")
+    assert Integration.objects.get().repository == "acme/docs"

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PATH = "/v1/orgs/me/reports"
-ACTS = ["retry", "discard", "restore"]
+ACTS = ["retry", "discard", "restore"]  # what needs a delivery
 
 
 @pytest.fixture
@@ -73,6 +73,9 @@ def test_a_report_is_told_with_its_text_its_attempts_and_its_issue(alice, code_h
         "submitted_at": "",
         "locale": "",
         "times_reported": 1,
+        "further_accounts": 0,
+        "erased_at": None,
+        "accounts": [],
         "delivery": {
             "status": "sent",
             "held_for": None,
@@ -108,7 +111,7 @@ def test_a_report_without_a_delivery_has_no_issue(alice, acme):
     assert (answer["delivery"], answer["attempts"], answer["issue"]) == (None, [], None)
 
 
-@pytest.mark.parametrize("act", ["", "/retry", "/discard", "/restore"])
+@pytest.mark.parametrize("act", ["", "/retry", "/discard", "/restore", "/erase"])
 def test_a_strangers_report_is_not_there(alice, code_host, act):
     [report_id] = waiting(code_host)
     charlie = build.caller("charlie")
@@ -136,6 +139,38 @@ def test_what_is_discarded_and_restored_says_so(alice, code_host):
     assert receipt["status"] == "received"
     assert restored["delivery"]["status"] == "pending"
     assert restored["id"] == report_id
+
+
+def test_a_repeat_that_says_more_is_told_as_an_account(alice, code_host):
+    [report_id] = waiting(code_host)
+    more = build.report(report__summary="Gone 0", report__details="It is `pnpm i` now")
+
+    build.send(Client(), more)
+
+    [account] = alice.get(f"{PATH}/{report_id}").json()["accounts"]
+    assert (account["details"], account["times_received"]) == ("It is `pnpm i` now", 1)
+
+
+def test_an_owner_erases_a_report_which_is_discarded_no_more(acme, alice, code_host):
+    [report_id] = waiting(code_host)
+    bob = build.api(build.token(build.member(acme, "bob", role="member")))
+
+    refused = bob.post(f"{PATH}/{report_id}/erase")
+    erased = alice.post(f"{PATH}/{report_id}/erase").json()
+    answers = [alice.post(f"{PATH}/{report_id}/{act}").status_code for act in ACTS]
+
+    assert refused.status_code == 403
+    assert (erased["summary"], erased["delivery"]["status"]) == ("", "failed")
+    assert erased["erased_at"]
+    assert answers == [409, 409, 409]
+
+
+def test_what_was_discarded_and_then_erased_is_never_sent(alice, code_host):
+    [report_id] = waiting(code_host)
+    for act in ("discard", "erase", "restore"):
+        alice.post(f"{PATH}/{report_id}/{act}")
+
+    assert Delivery.objects.get().state == "failed"
 
 
 def test_a_member_tries_again(acme, code_host):
@@ -222,5 +257,5 @@ def test_reading_costs_the_same_however_many_attempts(
         Attempt.objects.create(delivery=delivery, number=number, started_at=NOON)
     assert Integration.objects.count() == 1
 
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(6):
         alice.get(f"{PATH}/{report_id}")

@@ -77,6 +77,8 @@ def test_a_report_is_shown_with_its_delivery(alice, acme):
                 "summary": "The command is gone",
                 "agent_name": "agent-x",
                 "times_reported": 1,
+                "further_accounts": 0,
+                "erased_at": None,
                 "delivery": {
                     "status": "sent",
                     "held_for": None,

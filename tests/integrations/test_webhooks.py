@@ -4,13 +4,16 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from integrations.models import Installation, Webhook
+from integrations import webhooks
+from integrations.models import Installation, Integration, Webhook
 from tests import build
 from tests.integrations.world import delivery, integration
 
@@ -49,13 +52,15 @@ def sign(body: bytes, secret: str = "not-a-secret") -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-def post(body: bytes, signature: str, **more: str):
+def post(body: bytes, signature: str, *, address: str = "192.0.2.9", **more: str):
     sent = {
         "X-GitHub-Event": "installation",
         "X-GitHub-Delivery": "d-1",
         "X-Hub-Signature-256": signature,
     }
-    return Client().post(URL, body, content_type="application/json", headers=sent | more)
+    return Client(REMOTE_ADDR=address).post(
+        URL, body, content_type="application/json", headers=sent | more
+    )
 
 
 def suspension(code_host) -> bytes:
@@ -143,3 +148,84 @@ def test_what_is_of_no_concern_is_taken_politely(acme, event):
     body = b'{"zen": "Keep it logically awesome.", "action": "created"}'
 
     assert post(body, sign(body), **{"X-GitHub-Event": event}).status_code == 202
+
+
+REPOSITORY = {"id": 7, "name": "docs", "owner": {"login": "acme"}, "private": False}
+GOOD = {  # of each way in which a payload is read
+    ("installation", "suspend"): {},
+    ("installation_repositories", "added"): {"repositories_added": [{"id": 7}]},
+    ("installation_target", "renamed"): {"account": {"login": "initech"}},
+    ("repository", "renamed"): {"repository": REPOSITORY | {"archived": False, "has_issues": True}},
+    ("repository", "unarchived"): {"repository": REPOSITORY},
+    ("repository", "deleted"): {"repository": REPOSITORY},
+    ("issues", "closed"): {"repository": REPOSITORY, "issue": {"number": 1}},
+}
+ODD = [
+    None, True, 0, -1, 1.5, 2**63, 10**400, "", "7", "\0", "\ud800", "x" * 300, [], [None], {}, {"id": []},
+]  # fmt: skip
+
+
+def places(value: Any) -> Iterator[tuple[Any, ...]]:
+    """Where in the payload there is something."""
+    for key in value if isinstance(value, dict) else range(len(value)):
+        yield (key,)
+        if isinstance(value[key], dict | list):
+            yield from ((key, *rest) for rest in places(value[key]))
+
+
+def with_odd_parts(payload: Any) -> Iterator[Any]:
+    """The payload with something odd in each of its places, each time in one."""
+    for number, (*way, last) in enumerate(places(payload)):
+        copy = part = deepcopy(payload)
+        for key in way:
+            part = part[key]
+        part[last] = ODD[number % len(ODD)]
+        yield copy
+
+
+def test_no_signed_webhook_of_another_shape_breaks_the_hub(acme, code_host):
+    installation = {"id": build.installed(code_host).id}
+    Integration.objects.update(repository_id=7)
+
+    seen = set()
+    for (event, action), more in GOOD.items():
+        good = {"action": action, "installation": installation, **more}
+        for payload in [good, *with_odd_parts(good)]:
+            body = json.dumps(payload).encode()
+            named = {"X-GitHub-Event": event, "X-GitHub-Delivery": sign(body)[-64:]}
+            seen.add((event, post(body, sign(body), **named).status_code))
+
+    assert seen == {(event, status) for event, _ in GOOD for status in (202, 400)}
+
+
+def test_forged_webhooks_of_one_address_are_limited_and_keep_nobody_elses_out(
+    acme, code_host, monkeypatch
+):
+    monkeypatch.setattr(webhooks, "FORGED_RATE", "2/minute")
+    body = suspension(code_host)
+
+    forged = [post(body, "", address="192.0.2.1").status_code for _ in range(3)]
+
+    assert forged == [401, 401, 429]
+    assert post(body, sign(body)).status_code == 202
+
+
+def test_no_body_is_looked_at_of_an_address_that_sends_too_many(acme, code_host, monkeypatch):
+    monkeypatch.setattr(webhooks, "ADDRESS_RATE", "2/minute")
+    body = suspension(code_host)
+
+    answers = [post(body, sign(body), **{"X-GitHub-Delivery": f"d-{n}"}) for n in range(3)]
+
+    assert [each.status_code for each in answers] == [202, 202, 429]
+    assert answers[-1].headers["Retry-After"].isdecimal()
+
+
+def test_one_installation_cannot_keep_the_hub_busy_with_its_webhooks(acme, code_host, monkeypatch):
+    monkeypatch.setattr(webhooks, "INSTALLATION_RATE", "2/minute")
+    body = suspension(code_host)
+    other = body.replace(b'"id": ', b'"id": 9')
+
+    answers = [post(body, sign(body), **{"X-GitHub-Delivery": f"d-{n}"}) for n in range(3)]
+
+    assert [each.status_code for each in answers] == [202, 202, 429]
+    assert post(other, sign(other), **{"X-GitHub-Delivery": "e"}).status_code == 202

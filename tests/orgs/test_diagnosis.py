@@ -46,6 +46,20 @@ def test_a_doubled_zone(dns, domain, zone, short):
     assert hint(domain) == f"Your provider added {zone} a second time. Set Name to `{short}`."
 
 
+def test_a_wildcard_that_holds_the_value_is_no_doubled_zone(dns, domain):
+    """It answers for the doubled name, too."""
+    dns.txt("*.acme.com", "hub-verify=abcdef")
+
+    assert hint(domain).startswith("A wildcard record answers for every name below docs.acme.com")
+
+
+def test_a_wildcard_beside_a_record_of_its_own_is_no_doubled_zone(dns, domain):
+    dns.txt("*.acme.com", "hub-verify=abcdef")
+    dns.txt(NAME, "v=spf1 -all")
+
+    assert "has another value than `hub-verify=abcdef`: `v=spf1 -all`" in hint(domain)
+
+
 def test_on_the_host_itself(dns, domain):
     dns.txt("docs.acme.com", "hub-verify=abcdef")
 

@@ -8,6 +8,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from orgs import rates
 from orgs.models import Organization
 from orgs.ownership import claim_covering
 from reports import canonical
@@ -387,6 +388,18 @@ def test_one_address_does_not_use_up_what_all_may_send(client, settings):
         build.send(client)
 
     assert build.send(Client(REMOTE_ADDR="192.0.2.7")).status_code == 201
+
+
+def test_nothing_is_remembered_of_those_who_ask_while_the_total_is_used_up(client, settings):
+    settings.HUB_TOTAL_RATE = "2/minute"
+    statuses = [build.send(client).status_code for _ in range(3)]
+    remembered = len(rates._windows)
+
+    for number in range(50):
+        statuses.append(build.send(Client(REMOTE_ADDR=f"192.0.2.{number}")).status_code)
+
+    assert statuses == [201, 201] + [429] * 51
+    assert len(rates._windows) == remembered
 
 
 def test_reports_about_one_host_are_limited_too(client, settings):

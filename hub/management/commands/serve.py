@@ -1,6 +1,7 @@
 """`manage.py serve`: the production server."""
 
 import logging
+import resource
 import subprocess
 import sys
 import threading
@@ -10,12 +11,16 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from granian import Granian
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 log = logging.getLogger(__name__)
 
 RESTART_AFTER = 5  # seconds
+HEADERS_PATIENCE = 10  # seconds for the headers of a request, and until the next one begins
+LONGEST_HEADERS = 64 * 1024  # bytes
+MOST_CONNECTIONS = 8192  # of each process at one time; more wait to be accepted
 
 
 class Command(BaseCommand):
@@ -35,12 +40,17 @@ class Command(BaseCommand):
             )
         _collect_static_files()
         server = Granian(
-            "hub.wsgi:application",
+            "hub.asgi:application",
             address=settings.HUB_HOST,
             port=settings.HUB_PORT,
-            interface=Interfaces.WSGI,
+            interface=Interfaces.ASGINL,
+            http=HTTPModes.http1,
+            http1_settings=HTTP1Settings(
+                header_read_timeout=HEADERS_PATIENCE * 1000, max_buffer_size=LONGEST_HEADERS
+            ),
+            websockets=False,
+            backpressure=_connections(),
             workers=settings.HUB_PROCESSES,
-            blocking_threads=settings.HUB_THREADS,
             respawn_failed_workers=True,
             workers_kill_timeout=15,
             log_level=LogLevels.error,
@@ -56,6 +66,16 @@ def _collect_static_files() -> None:
     """Without them no page can be shown. While debugging they are served from where they are."""
     if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
         call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def _connections() -> int:
+    """Half of the files that may be open; the rest is for databases, long answers and GitHub."""
+    most, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MOST_CONNECTIONS
+    if most != resource.RLIM_INFINITY and most < wanted:
+        most = wanted if allowed == resource.RLIM_INFINITY else min(wanted, allowed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, allowed))
+    return min(wanted, most) // 2 if most != resource.RLIM_INFINITY else MOST_CONNECTIONS
 
 
 class MaintenanceKeeper:

@@ -162,3 +162,38 @@ def test_other_addresses_are_not_found(call, path):
         "documentation_url": "https://docs.github.com/rest",
         "status": "404",
     }
+
+
+def test_who_leaves_an_organization_loses_what_they_could_do_there(host, as_installation):
+    host.grant("bob", "acme/docs", "maintain")
+
+    host.remove_member("acme", "alice")
+    host.remove_member("acme", "bob")
+
+    docs, secret = (as_installation.get_repo(f"acme/{name}") for name in ("docs", "secret"))
+    assert [docs.get_collaborator_permission(each) for each in ("alice", "bob")] == ["read"] * 2
+    assert secret.get_collaborator_permission("alice") == "none"
+
+
+def test_what_was_granted_can_be_taken_back(host, as_installation):
+    host.grant("bob", "acme/docs", "push")
+    host.revoke("bob", "acme/docs")
+
+    assert as_installation.get_repo("acme/docs").get_collaborator_permission("bob") == "read"
+
+
+def test_a_renamed_account_keeps_its_id_and_its_rights(host, call, as_installation):
+    alice = host.account("alice")
+    host.grant("alice", "acme/secret", "push")
+
+    host.rename_account("alice", "alicia")
+
+    assert call("GET", f"/user/{alice.id}").json()["login"] == "alicia"
+    assert call("GET", "/users/alice").status_code == 404
+    assert as_installation.get_repo("acme/docs").get_collaborator_permission("alicia") == "admin"
+    host.add_user("alice")  # the login is free for anybody
+    assert as_installation.get_repo("acme/secret").get_collaborator_permission("alice") == "none"
+
+
+def test_there_is_nobody_of_an_unknown_number(call):
+    assert call("GET", "/user/999").status_code == 404

@@ -6,13 +6,13 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0001_initial'),
+        ('integrations', '0003_rights'),
     ]
 
     operations = [
         migrations.AlterField(
             model_name='delivery',
             name='held_for',
-            field=models.CharField(blank=True, choices=[('integration', 'Integration'), ('ownership', 'Ownership'), ('pause', 'Pause'), ('operator', 'Operator'), ('discarded', 'Discarded')], max_length=11),
+            field=models.CharField(blank=True, choices=[('integration', 'Integration'), ('ownership', 'Ownership'), ('rights', 'Rights'), ('pause', 'Pause'), ('operator', 'Operator'), ('discarded', 'Discarded')], max_length=11),
         ),
     ]

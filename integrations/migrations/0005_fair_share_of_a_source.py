@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0002_discard_reports'),
+        ('integrations', '0004_discard_reports'),
         ('reports', '0001_initial'),
     ]
 

@@ -1,0 +1,133 @@
+"""Forgetting what nobody needs any more, a little at a time."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from allauth.idp.oidc.models import Token
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.expressions import Combinable
+
+from integrations.models import Attempt, Delivery, OneTimeState, Webhook
+from integrations.models import state as states
+from integrations.models import webhook as webhooks
+from orgs import clock
+from orgs.models import Invitation
+from reports.models import Report
+
+BATCH = 500  # rows deleted in one transaction
+EXPIRED_TOKENS_KEPT = timedelta(days=30)  # so that their owners see why a program of theirs ended
+
+STOPPED = Q(status=Delivery.Status.FAILED) | Q(held_for="discarded")
+SENT_OR_WAITING = ~(STOPPED & Q(outcome_unknown_since=None))
+
+GoOn = Callable[[], bool]
+OnProgress = Callable[[int], None]
+
+
+class Kind(NamedTuple):
+    """Rows of one sort: those that are too old now, and how one batch of them is deleted."""
+
+    name: str
+    old: Callable[[], QuerySet[Any]]
+    batches: Callable[[QuerySet[Any]], Iterator[int]]  # deletes; yields how many each time
+
+
+def prune(go_on: GoOn = lambda: True, on_progress: OnProgress = lambda rows: None) -> Counter[str]:
+    """Delete all that is too old, batch by batch; how many of which kind. Stops when told to."""
+    deleted: Counter[str] = Counter()
+    for kind in KINDS:
+        for rows in _while(go_on, kind.batches(kind.old())):
+            deleted[kind.name] += rows
+            on_progress(rows)
+    return deleted
+
+
+def count() -> Counter[str]:
+    """How many `prune` would delete, of each kind."""
+    return Counter({kind.name: kind.old().count() for kind in KINDS})
+
+
+def _while(go_on: GoOn, batches: Iterator[int]) -> Iterator[int]:
+    """Rests after each for as long as it took, so that reports come in between."""
+    while go_on():
+        begun = time.monotonic()
+        rows = next(batches, None)
+        if rows is None:
+            return
+        took = time.monotonic() - begun
+        yield rows
+        time.sleep(took)
+
+
+def _past(age: timedelta) -> Combinable:
+    return clock.now() - age
+
+
+def _retention() -> timedelta:
+    return timedelta(days=settings.HUB_RETENTION_DAYS)
+
+
+def reports_never_forwarded() -> QuerySet[Report]:
+    """Those that nobody has sent for so long, that never became an issue, and that wait for none.
+
+    The index is on `received_at`, which is never later than the last time.
+    """
+    kept = Delivery.objects.filter(SENT_OR_WAITING, report=OuterRef("pk"))
+    old = Report.objects.filter(received_at__lt=_past(_retention()))
+    return old.filter(~Exists(kept), last_received_at__lt=_past(_retention()))
+
+
+def _reports_in_batches(old: QuerySet[Report]) -> Iterator[int]:
+    """Oldest first, in one pass: those that are kept are not looked at once more."""
+    after: tuple[datetime, str] | None = None
+    while found := list(_after(old, after).values_list("received_at", "pk")[:BATCH]):
+        after = found[-1]
+        yield _delete_reports([pk for _, pk in found])
+
+
+def _after(old: QuerySet[Report], last: tuple[datetime, str] | None) -> QuerySet[Report]:
+    if last:
+        old = old.filter(received_at__gte=last[0]).exclude(received_at=last[0], pk__lte=last[1])
+    return old.order_by("received_at", "pk")
+
+
+@transaction.atomic
+def _delete_reports(pks: list[str]) -> int:
+    """Those of them that are still to go, now that nobody else can change them; how many."""
+    locked = Report.objects.select_for_update(skip_locked=True).filter(pk__in=pks)
+    ids = list(locked.order_by("pk").values_list("pk", flat=True))
+    list(Delivery.objects.select_for_update().filter(report__in=ids).values_list("pk"))
+    gone = list(reports_never_forwarded().filter(pk__in=ids).values_list("pk", flat=True))
+    Attempt.objects.filter(delivery__report__in=gone).delete()
+    Delivery.objects.filter(report__in=gone).only("pk").delete()
+    Report.objects.filter(pk__in=gone).only("pk").delete()  # and its accounts
+    return len(gone)
+
+
+def _in_batches(old: QuerySet[Any]) -> Iterator[int]:
+    """For rows that stand alone."""
+    while pks := list(old.values_list("pk", flat=True)[:BATCH]):
+        old.model._default_manager.filter(pk__in=pks).delete()
+        yield len(pks)
+
+
+def _older(model: Any, column: str, age: timedelta) -> QuerySet[Any]:
+    old = model._default_manager.filter(**{f"{column}__lt": _past(age)})
+    return old.order_by(column)
+
+
+KINDS = [
+    Kind("reports", reports_never_forwarded, _reports_in_batches),
+    Kind("attempts", lambda: _older(Attempt, "started_at", _retention()), _in_batches),
+    Kind("invitations", lambda: _older(Invitation, "created_at", _retention()), _in_batches),
+    Kind("webhooks", lambda: _older(Webhook, "received_at", webhooks.KEPT), _in_batches),
+    Kind("sign-in states", lambda: _older(OneTimeState, "expires_at", states.KEPT), _in_batches),
+    Kind("tokens", lambda: _older(Token, "expires_at", EXPIRED_TOKENS_KEPT), _in_batches),
+    Kind("sessions", lambda: _older(Session, "expire_date", timedelta()), _in_batches),
+]

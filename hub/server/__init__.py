@@ -1,0 +1,1 @@
+"""How requests reach Django: an event loop waits for clients, threads do the work."""

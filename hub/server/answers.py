@@ -1,0 +1,96 @@
+"""What is answered: made whole in a thread, then sent as fast as the client takes it."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
+from io import SEEK_END, BytesIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, NamedTuple
+
+from hub import errors, health
+from hub.server import environ
+from hub.server.asgi import Application, Headers, Scope, Send
+from orgs.errors import ApiError
+from reports import cors
+
+log = logging.getLogger(__name__)
+
+PIECE = 64 * 1024  # bytes that are sent at once; a longer answer waits on disk
+PATIENCE = 30  # seconds in which a client has to take one piece
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Headers
+    body: IO[bytes]
+
+
+def of(application: Application, scope: Scope, body: bytes) -> Answer:
+    """Have `application` answer, to its end: what fails midway has then not been sent."""
+    try:
+        return _made(application, environ.of(scope, body))
+    except BaseException:  # SystemExit, too, which would end the event loop
+        log.exception("A crash at %s", scope["path"])
+        return refusal(errors.InternalError(), scope["path"])
+
+
+def _made(application: Application, asked: dict[str, Any]) -> Answer:
+    head: list[Any] = []
+    with closing(application(asked, lambda *args: head.extend(args))) as pieces:
+        body = _whole(pieces)
+    status, headers = head[:2]
+    return Answer(int(status[:3]), _encoded(headers), body)
+
+
+def _whole(pieces: Iterable[bytes]) -> IO[bytes]:
+    with ExitStack() as unless_whole:
+        body = unless_whole.enter_context(SpooledTemporaryFile(PIECE))
+        for piece in pieces:
+            body.write(piece)
+        unless_whole.pop_all()
+    return body
+
+
+def refusal(error: ApiError, path: str) -> Answer:
+    """An answer in the one shape of an error. What is left of the request is not read."""
+    headers = {"Content-Type": "application/json", "Connection": "close", **error.headers}
+    if path.startswith("/v1/reports"):
+        headers |= cors.HEADERS
+    body = json.dumps(errors.body_of(error)).encode()
+    return Answer(error.status_code, _encoded(headers.items()), BytesIO(body))
+
+
+def alive() -> Answer:
+    return Answer(200, [(b"content-type", b"text/plain")], BytesIO(health.ALIVE.encode()))
+
+
+async def send(answer: Answer, send: Send) -> None:
+    """Send it whole, or cut the connection of a client that does not take it."""
+    with closing(answer.body) as body:
+        left = body.seek(0, SEEK_END)
+        body.seek(0)
+        head = {"type": "http.response.start", "status": answer.status}
+        await send({**head, "headers": _with_length(answer.headers, left)})
+        more = True
+        while more:
+            left -= PIECE
+            more = left > 0
+            message = {"type": "http.response.body", "body": body.read(PIECE), "more_body": more}
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await send(message)
+            except TimeoutError:
+                return
+
+
+def _with_length(headers: Headers, length: int) -> Headers:
+    """An answer that is cut can be told by its length; the server counts a short one itself."""
+    if length <= PIECE or any(name == b"content-length" for name, _ in headers):
+        return headers
+    return [*headers, (b"content-length", str(length).encode())]
+
+
+def _encoded(headers: Iterable[tuple[str, str]]) -> Headers:
+    return [(n.lower().encode("latin-1"), v.encode("latin-1")) for n, v in headers]

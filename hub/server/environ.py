@@ -1,0 +1,52 @@
+"""A request as WSGI has it (PEP 3333)."""
+
+import sys
+from io import BytesIO
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from hub.server.asgi import Scope
+
+ALWAYS = {
+    "SCRIPT_NAME": "",
+    "wsgi.errors": sys.stderr,
+    "wsgi.multiprocess": True,
+    "wsgi.multithread": True,
+    "wsgi.run_once": False,
+    "wsgi.version": (1, 0),
+}
+WITHOUT_PREFIX = {"CONTENT_LENGTH", "CONTENT_TYPE"}
+
+
+def of(scope: Scope, body: bytes) -> dict[str, Any]:
+    """The environ of the request; text in it is bytes read as Latin-1, as the PEP wants it."""
+    server, port = scope["server"]
+    return {
+        **ALWAYS,
+        **_headers(scope),
+        "REQUEST_METHOD": scope["method"],
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "REMOTE_ADDR": scope["client"][0],
+        "SERVER_NAME": server,
+        "SERVER_PORT": port,
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "wsgi.input": BytesIO(body),
+        "wsgi.url_scheme": scope["scheme"],
+    }
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """Repeated ones joined. `X_Name` is left out: in an environ nothing tells it from `X-Name`."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        if b"_" in raw_name:
+            continue
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        name = name.upper().replace("-", "_")
+        if name not in WITHOUT_PREFIX:
+            name = f"HTTP_{name}"
+        if name in headers:
+            value = f"{headers[name]}{'; ' if name == 'HTTP_COOKIE' else ','}{value}"
+        headers[name] = value
+    return headers

@@ -1,0 +1,66 @@
+"""The words that repeats add to a report, and how many of them are kept."""
+
+import hashlib
+import json
+from datetime import datetime
+from itertools import accumulate
+from typing import Any
+
+from django.db.models import F
+
+from reports.models import Account, Report
+
+MOST = 20
+BYTES = 64 * 1024
+FIRST, FIRST_BYTES = 10, BYTES // 2  # of these the first ones stay; later ones make room for newer
+
+
+def keep(report: Report, said: Account, now: datetime) -> None:
+    """Keep what a repeat said with its report, once; the caller saves the report's counters.
+
+    The report's row is locked. Junk that came first keeps no true account out, since the later
+    half makes room for it; and junk that comes afterwards drives the first half out never.
+    """
+    kept = list(report.accounts.only("report", "size", "words_hash"))
+    said.words_hash = _sha256(said.words)
+    if known := next((each for each in kept if each.words_hash == said.words_hash), None):
+        again = {"times_received": F("times_received") + 1, "last_received_at": now}
+        Account.objects.filter(pk=known.pk).update(**again)
+        return
+    said.size = len(_as_json([*said.words, said.task_context]))
+    leaving = _to_make_room(kept, said.size)
+    if leaving is None:
+        report.accounts_not_kept += 1
+        return
+    if leaving:
+        Account.objects.filter(pk__in=[each.pk for each in leaving]).delete()
+    said.report, said.received_at, said.last_received_at = report, now, now
+    said.save(force_insert=True)
+    report.accounts_not_kept += len(leaving)
+    report.further_accounts = len(kept) - len(leaving) + 1
+
+
+def _to_make_room(kept: list[Account], size: int) -> list[Account] | None:
+    """Which accounts leave for one of `size` bytes, oldest first; None where it is too large."""
+    free = BYTES - size - sum(each.size for each in kept)
+    leaving: list[Account] = []
+    for each in kept[_staying(kept) :]:
+        if free >= 0 and len(kept) - len(leaving) < MOST:
+            break
+        leaving.append(each)
+        free += each.size
+    return leaving if free >= 0 else None
+
+
+def _staying(kept: list[Account]) -> int:
+    """How many of the first ones stay, whatever comes."""
+    sizes = accumulate(each.size for each in kept[:FIRST])
+    return sum(size <= FIRST_BYTES for size in sizes)
+
+
+def _sha256(words: list[Any]) -> str:
+    return hashlib.sha256(_as_json(words)).hexdigest()
+
+
+def _as_json(words: list[Any]) -> bytes:
+    return json.dumps(words, ensure_ascii=False, sort_keys=True).encode()

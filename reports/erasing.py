@@ -1,0 +1,49 @@
+"""Forgetting what was written in a report."""
+
+from typing import Any
+
+from django.db import transaction
+
+from orgs import clock, members
+from orgs.models import Membership
+from reports.models import Report
+from reports.signals import report_erased
+
+ERASED: dict[str, Any] = {
+    "summary": "",
+    "details": "",
+    "evidence": [],
+    "suggested_fix": "",
+    "agent_name": "",
+    "agent_version": "",
+    "agent_vendor": "",
+    "task_context": {},
+    "submitted_at": "",
+    "locale": "",
+    "client_capabilities": [],
+    "dedup_key": None,  # a hash of the text; the same text is a new report, as everybody's is
+}
+
+
+def erase_for(member: Membership, report: Report) -> None:
+    """The same as `erase`, by a member. Raises `members.NotAnOwner` where they may not."""
+    try:
+        members.require_owner(member)
+    except members.NotAnOwner:
+        raise members.NotAnOwner("Only an owner erases a report. Ask one of them.") from None
+    erase(report)
+
+
+@transaction.atomic
+def erase(report: Report) -> None:
+    """Forget all that its senders wrote, further accounts too; whoever delivers it hears of it.
+
+    What stays is its id, kind, times and counters, and its page without a query, where anything
+    may have been written.
+    """
+    page = report.canonical_url.partition("?")[0]
+    forgotten = ERASED | {"erased_at": clock.now(), "doc_url": page, "canonical_url": page}
+    if Report.objects.filter(pk=report.pk, erased_at=None).update(**forgotten):
+        report.accounts.all().delete()
+        report_erased.send(Report, report=report)
+    report.refresh_from_db()

@@ -1,0 +1,123 @@
+"""Connections that say little, slowly, or nothing."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+
+import requests
+
+from tests import build
+from tests.abuse.world import Fell, Shipped, World, attack, milliseconds, stands_if
+
+PROMISED = b"Host: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
+REPORT = b"POST /v1/reports HTTP/1.1\r\n" + PROMISED
+WEBHOOK = b"POST /v1/webhooks/github HTTP/1.1\r\n" + PROMISED
+SECONDS = 12
+HEALTHZ, INTAKE = 100, 1000  # milliseconds, at most
+RATES = {"HUB_REPORT_RATE": "100000/minute", "HUB_HOST_RATE": "100000/minute"}
+
+
+@attack
+def silent_bodies(world: World) -> str:
+    """32 requests whose bodies never come: each held a thread."""
+    return _beside(world, 32, [WEBHOOK])
+
+
+@attack
+def dripping_bodies(world: World) -> str:
+    """500 requests whose bodies come byte by byte."""
+    return _beside(world, 500, [REPORT, WEBHOOK], drip=b"x")
+
+
+@attack
+def dripping_headers(world: World) -> str:
+    """500 requests whose headers come byte by byte."""
+    return _beside(world, 500, [b"GET / HTTP/1.1\r\nX-Long: "], drip=b"x")
+
+
+@attack
+def silent_connections(world: World) -> str:
+    """1,100 connections that send nothing: 1,024 were taken, and never ended."""
+    return _beside(world, 1100, [b""])
+
+
+def _beside(world: World, number: int, begun: list[bytes], drip: bytes = b"") -> str:
+    """What normal load sees beside `number` connections that begin so, and `drip` once a second."""
+    world.acme("docs.acme.com")
+    with world.hub(**RATES) as hub, _connections(hub, number, begun, drip):
+        seen = _normal_load(hub)
+    figures = ", ".join(
+        f"{name} p50 {median(times):.0f} ms, max {max(times):.0f} ms"
+        for name, times in seen.items()
+    )
+    healthy = max(seen["/healthz"]) < HEALTHZ
+    return stands_if(healthy and max(seen["intake"]) < INTAKE, f"{number} connections: {figures}")
+
+
+def _normal_load(hub: Shipped) -> dict[str, list[float]]:
+    """Milliseconds of each, one after the other, for `SECONDS`; the first that fails ends it."""
+    seen: dict[str, list[float]] = {"/healthz": [], "/readyz": [], "intake": []}
+    number, until = 0, time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        number += 1
+        for name, times in seen.items():
+            try:
+                times.append(milliseconds(lambda name=name, n=number: _call(hub, name, n)))
+            except requests.RequestException as error:
+                raise Fell(f"{name} after {len(times)} good ones: {error!r}") from None
+    return seen
+
+
+def _call(hub: Shipped, name: str, number: int) -> None:
+    if name == "intake":
+        body = build.report(f"https://nobody.dev/{number}")
+        answer = requests.post(f"{hub.url}/v1/reports", json=body, timeout=5)
+    else:
+        answer = requests.get(f"{hub.url}{name}", timeout=5)
+    answer.raise_for_status()
+
+
+@contextmanager
+def _connections(hub: Shipped, number: int, begun: list[bytes], drip: bytes) -> Iterator[None]:
+    """That many are open while the block lasts: those that the Hub closes are opened again."""
+    done = threading.Event()
+    connections = [_opened(hub, begun[n % len(begun)]) for n in range(number)]
+
+    def keep() -> None:
+        while not done.wait(1):
+            for n, connection in enumerate(connections):
+                if not _goes_on(connection, drip):
+                    connection.close()
+                    connections[n] = _opened(hub, begun[n % len(begun)])
+
+    keeper = threading.Thread(target=keep)
+    keeper.start()
+    try:
+        yield
+    finally:
+        done.set()
+        keeper.join()
+        for connection in connections:
+            connection.close()
+
+
+def _opened(hub: Shipped, begun: bytes) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", hub.port), timeout=5)
+    connection.sendall(begun)
+    connection.setblocking(False)
+    return connection
+
+
+def _goes_on(connection: socket.socket, drip: bytes) -> bool:
+    """Send a little more; False where the Hub has answered or closed it."""
+    try:
+        connection.send(drip)
+        connection.recv(4096)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False

@@ -1,0 +1,131 @@
+"""What somebody keeps here who has lost their rights at GitHub."""
+
+import time
+from typing import Any, NamedTuple
+
+import requests
+from django.db import connection
+
+from orgs.models import Organization
+from tests import build
+from tests.abuse.world import Shipped, World, attack, stands_if
+from tests.faults.world import let_pass
+
+SITE = "https://acme.github.io/docs/"
+ASKED = "/api/v3/app/installations/"
+PATIENCE = 60  # seconds until `maintain` has asked GitHub again
+
+
+class Person(NamedTuple):
+    """Somebody with a token, and the organization that they own."""
+
+    login: str
+    organization: Organization
+    token: str
+
+    def call(self, hub: Shipped, method: str, path: str, body: Any = None) -> requests.Response:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return requests.request(
+            method, f"{hub.url}/v1/orgs/me{path}", json=body, headers=headers, timeout=60
+        )
+
+
+@attack
+def rights_that_were_lost(world: World) -> str:
+    """alice has set up acme/docs and leaves acme: a day later she receives and decides as before."""
+    alice = _set_up(world, "alice")
+    site = build.site(alice.organization, "acme.github.io", "/docs/")
+    build.domain(alice.organization, "docs.acme.com")
+    connection.close()
+    with world.hub(maintain=True) as hub:
+        _leaves(world, "alice")
+        opted_out = alice.call(hub, "PATCH", f"/sites/{site.pk}", {"opted_out": True}).status_code
+        for hours in (1, 12, 13):
+            _hours_pass(world, hours)
+        hub.post(build.report())
+        issues = len(world.host.issues("acme/docs"))
+        told = alice.call(hub, "GET", "").json()["integration"]["problem"]
+    connection.close()
+    return stands_if(
+        (opted_out, issues) == (403, 0) and told is not None,
+        f"opting the site out: {opted_out}; a report a day later: {issues} issues; told: {told}",
+    )
+
+
+@attack
+def site_of_who_has_left(world: World) -> str:
+    """alice leaves acme and keeps its site, and the reports about it, from who administers it."""
+    alice, bob = _set_up(world, "alice"), _set_up(world, "bob")
+    build.site(alice.organization, "acme.github.io", "/docs/")
+    with world.hub() as hub:
+        world.host.account("acme").members["bob"] = "admin"
+        kept = bob.call(hub, "POST", "/sites", {"url": SITE}).status_code
+        _leaves(world, "alice")
+        taken = bob.call(hub, "POST", "/sites", {"url": SITE}).status_code
+        requests.post(f"{hub.url}/v1/reports", json=build.report(f"{SITE}x"), timeout=60)
+        read = [len(each.call(hub, "GET", "/reports").json()["reports"]) for each in (alice, bob)]
+    connection.close()
+    return stands_if(
+        (kept, taken, read) == (409, 201, [0, 1]),
+        f"bob's claim: {kept} while alice may push, {taken} afterwards; "
+        f"alice reads {read[0]} new reports, bob {read[1]}",
+    )
+
+
+@attack
+def decisions_of_a_member(world: World) -> str:
+    """A member who is no owner, and a token that only reads, end and begin what they like."""
+    alice = _set_up(world, "alice")
+    build.domain(alice.organization, "docs.acme.org")
+    world.host.account("acme").members["bob"] = "admin"
+    bob = build.member(
+        alice.organization, "bob", role="member", github_id=world.host.account("bob").id
+    )
+    member = Person("bob", alice.organization, build.token(bob))
+    reader = build.token(bob, ["orgs:read"])
+    with world.hub() as hub:
+        answers = [
+            member.call(hub, "PATCH", "/domains/docs.acme.org", {"opted_out": True}),
+            member.call(hub, "DELETE", "/domains/docs.acme.org"),
+            member.call(hub, "DELETE", "/integrations/github"),
+            requests.get(
+                f"{hub.url}/v1/integrations/github/install",
+                headers={"Authorization": f"Bearer {reader}"},
+                timeout=60,
+            ),
+        ]
+    statuses = [each.status_code for each in answers]
+    return stands_if(
+        statuses == [403] * 4, f"opt out, give up, disconnect, begin an installation: {statuses}"
+    )
+
+
+def _set_up(world: World, login: str) -> Person:
+    """An organization of one, whose issues go to acme/docs."""
+    owner = build.organization(login)
+    user = build.member(owner, login, github_id=world.host.account(login).id)
+    build.integration(owner, world.host)
+    person = Person(login, owner, build.token(user))
+    connection.close()
+    return person
+
+
+def _leaves(world: World, login: str) -> None:
+    world.host.account("acme").members.pop(login)
+
+
+def _hours_pass(world: World, hours: int) -> None:
+    """Until the Hub has asked GitHub once more, as it does each hour."""
+    before = _times_asked(world)
+    let_pass(hours=hours, minutes=1)
+    connection.close()
+    until = time.monotonic() + PATIENCE
+    while _times_asked(world) == before and time.monotonic() < until:
+        time.sleep(0.2)
+    time.sleep(1)  # for what it asks after that
+
+
+def _times_asked(world: World) -> int:
+    """How often GitHub was asked about the installation itself."""
+    paths = [each.path for each in world.host.requests if each.method == "GET"]
+    return sum(each.startswith(ASKED) for each in paths)

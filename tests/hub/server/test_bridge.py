@@ -1,0 +1,350 @@
+"""Slow, wrong and too many requests, as the server hands them to the Hub (ASGI)."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+
+from hub.server import answers, bodies
+from hub.server.bridge import WAITING, Bridge
+
+MESSAGES = 1  # seconds that a message may take
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[bytes, bytes]
+    body: bytes
+
+    @property
+    def error(self) -> str:
+        return json.loads(self.body)["error"]
+
+
+class Request:
+    """One request to a bridge, sent and answered by messages of ASGI."""
+
+    def __init__(self, bridge: Bridge, path: str = "/v1/reports", **headers: str) -> None:
+        named = [(n.replace("_", "-").encode(), v.encode()) for n, v in headers.items()]
+        self._talk = ApplicationCommunicator(bridge, scope(path, named))
+
+    async def send(self, body: bytes, *, more: bool = True) -> None:
+        await self._talk.send_input({"type": "http.request", "body": body, "more_body": more})
+
+    async def leave(self) -> None:
+        await self._talk.send_input({"type": "http.disconnect"})
+
+    async def answer(self) -> Answer:
+        start = await self._talk.receive_output(MESSAGES)
+        pieces = [await self._talk.receive_output(MESSAGES)]
+        while pieces[-1]["more_body"]:
+            pieces.append(await self._talk.receive_output(MESSAGES))
+        body = b"".join(each["body"] for each in pieces)
+        return Answer(start["status"], dict(start["headers"]), body)
+
+
+def scope(path: str, headers: list[tuple[bytes, bytes]], query: bytes = b"") -> dict[str, Any]:
+    return {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query,
+        "http_version": "1.1",
+        "scheme": "http",
+        "client": ("192.0.2.1", "1234"),
+        "server": ("127.0.0.1", "8000"),
+        "headers": headers,
+    }
+
+
+class Echo:
+    """An application of WSGI that remembers what it was asked and answers with the body."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    def __call__(self, environ, start_response) -> "Pieces":
+        self.asked.append(environ)
+        start_response("200 OK", [("X-Name", "é")])
+        return Pieces([environ["wsgi.input"].read()])
+
+
+class Pieces:
+    """What an application answers; `closed` is the name of the thread that closed it."""
+
+    def __init__(self, pieces) -> None:
+        self._pieces = pieces
+        self.closed = ""
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._pieces)
+
+    def close(self) -> None:
+        self.closed = threading.current_thread().name
+
+
+def talk(
+    conversation: Callable[[Bridge], Awaitable[Any]], application=None, *, threads: int = 1
+) -> Any:
+    return asyncio.run(conversation(Bridge(application or Echo(), threads=threads)))
+
+
+def test_a_body_arrives_in_pieces_and_is_handed_on_whole():
+    async def conversation(bridge: Bridge) -> Answer:
+        request = Request(bridge, content_length="6")
+        await request.send(b"abc")
+        await request.send(b"def")
+        return await request.answer()
+
+    answer = talk(conversation)
+
+    assert (answer.status, answer.body) == (200, b"abcdef")
+    assert answer.headers == {b"x-name": "é".encode("latin-1")}
+
+
+@pytest.mark.parametrize("sent", [b"", b"{", b'{"a": 1}'])
+def test_a_body_that_does_not_come_is_given_up_without_a_thread(sent, monkeypatch):
+    monkeypatch.setattr(bodies, "PATIENCE", 0.01)
+    application = Echo()
+
+    async def conversation(bridge: Bridge) -> Answer:
+        request = Request(bridge, content_length="500")
+        await request.send(sent)
+        return await request.answer()
+
+    answer = talk(conversation, application)
+
+    assert (answer.status, answer.error) == (408, "request_timeout")
+    assert answer.headers[b"connection"] == b"close"
+    assert answer.headers[b"access-control-allow-origin"] == b"*"
+    assert not application.asked
+
+
+def test_a_body_that_ends_before_its_length_is_refused_even_where_the_part_is_whole_json():
+    application = Echo()
+
+    async def conversation(bridge: Bridge) -> Answer:
+        request = Request(bridge, content_length="500")
+        await request.send(b'{"whole": "json"}')
+        await request.leave()
+        return await request.answer()
+
+    answer = talk(conversation, application)
+
+    assert (answer.status, answer.error) == (400, "validation_error")
+    assert not application.asked
+
+
+@pytest.mark.parametrize(
+    ("path", "length"),
+    [
+        ("/v1/reports", 64 * 1024 + 1),
+        ("/v1/webhooks/github", 3_000_000),
+        ("/settings/", 3_000_000),
+        ("/v1/reports", 10**4000),
+    ],
+)
+def test_a_body_that_nothing_takes_is_not_waited_for(path, length):
+    application = Echo()
+
+    async def conversation(bridge: Bridge) -> Answer:
+        return await Request(bridge, path, content_length=str(length)).answer()
+
+    answer = talk(conversation, application)
+
+    assert answer.body == b""
+    assert application.asked[0]["CONTENT_LENGTH"] == str(length)  # so Django refuses it
+
+
+def test_bodies_that_are_too_much_together_cost_the_slowest_theirs(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+
+    async def conversation(bridge: Bridge) -> list[Answer]:
+        slow, slower = (Request(bridge, content_length="600") for _ in range(2))
+        await slower.send(b"x" * 300)
+        await asyncio.sleep(0)
+        await slow.send(b"x" * 500)
+        await asyncio.sleep(0)
+        quick = Request(bridge, content_length="400")
+        await quick.send(b"y" * 400)
+        answers = [await slower.answer(), await quick.answer()]
+        await slow.send(b"x" * 100)
+        return [*answers, await slow.answer()]
+
+    slower, quick, slow = talk(conversation)
+
+    assert (slower.status, slower.error) == (503, "unavailable")
+    assert (quick.status, len(quick.body)) == (200, 400)
+    assert (slow.status, len(slow.body)) == (200, 600)
+
+
+def test_what_was_held_is_free_again_however_it_ended(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+    monkeypatch.setattr(bodies, "PATIENCE", 0.01)
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        statuses = []
+        for number in range(20):
+            request = Request(bridge, content_length="900")
+            await request.send(b"x" * (900 if number % 3 == 0 else 800))
+            if number % 3 == 1:
+                await request.leave()
+            statuses.append((await request.answer()).status)
+        return statuses
+
+    assert talk(conversation) == ([200, 400, 408] * 7)[:20]
+
+
+def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
+    free = threading.Event()
+
+    def busy(environ, start_response) -> Pieces:
+        free.wait(10)
+        start_response("200 OK", [])
+        return Pieces([b""])
+
+    async def conversation(bridge: Bridge) -> tuple[Answer, Answer, list[Answer]]:
+        waiting = [Request(bridge) for _ in range(2 * (1 + WAITING))]
+        for each in waiting:
+            await each.send(b"", more=False)
+        await asyncio.sleep(0)
+        early = await Request(bridge).answer(), await Request(bridge, "/healthz").answer()
+        free.set()
+        return *early, [await each.answer() for each in waiting]
+
+    refused, alive, waited = talk(conversation, busy, threads=2)
+
+    assert (refused.status, refused.error) == (503, "unavailable")
+    assert refused.headers[b"retry-after"] == b"5"
+    assert (alive.status, alive.body) == (200, b"ok\n")
+    assert {each.status for each in waited} == {200}
+
+
+def test_an_answer_is_closed_in_the_thread_that_made_it_where_its_database_connection_is():
+    pieces = Pieces([b"a", b"b"])
+    made_in = []
+
+    def application(environ, start_response) -> Pieces:
+        made_in.append(threading.current_thread().name)
+        start_response("200 OK", [])
+        return pieces
+
+    answer = talk(lambda bridge: Request(bridge).answer(), application)
+
+    assert answer.body == b"ab"
+    assert made_in == [pieces.closed]
+    assert pieces.closed != threading.current_thread().name
+
+
+def fails_at_once(environ, start_response) -> Pieces:
+    raise ZeroDivisionError
+
+
+def fails_midway(environ, start_response) -> Pieces:
+    start_response("200 OK", [])
+    return Pieces(b"x" * (1 // left) for left in (1, 0))
+
+
+def ends_the_process(environ, start_response) -> Pieces:
+    raise SystemExit
+
+
+def ends_an_iteration(environ, start_response) -> Pieces:
+    raise StopIteration
+
+
+@pytest.mark.parametrize(
+    "application", [fails_at_once, fails_midway, ends_the_process, ends_an_iteration]
+)
+def test_a_crash_is_an_error_whole_and_in_the_log_and_the_next_request_is_served(
+    application, caplog
+):
+    async def conversation(bridge: Bridge) -> tuple[Answer, Answer]:
+        return await Request(bridge).answer(), await Request(bridge, "/healthz").answer()
+
+    crashed, alive = talk(conversation, application)
+
+    assert (crashed.status, crashed.error, alive.status) == (500, "internal_error", 200)
+    assert "A crash at /v1/reports" in caplog.text
+
+
+def test_a_long_answer_is_sent_in_pieces_with_its_length():
+    size = 3 * answers.PIECE + 1
+
+    def application(environ, start_response) -> Pieces:
+        start_response("200 OK", [])
+        return Pieces(b"x" * answers.PIECE + b"y" for _ in range(3))
+
+    answer = talk(lambda bridge: Request(bridge).answer(), application)
+
+    assert len(answer.body) == size + 2
+    assert answer.headers[b"content-length"] == str(size + 2).encode()
+
+
+def test_an_answer_that_is_not_taken_holds_no_thread_and_is_given_up(monkeypatch):
+    monkeypatch.setattr(answers, "PATIENCE", 0.01)
+    sent = []
+
+    async def takes_nothing(message):
+        sent.append(message)
+        if message["type"] == "http.response.body":
+            await asyncio.Event().wait()
+
+    def application(environ, start_response) -> Pieces:
+        start_response("200 OK", [])
+        return Pieces([b"x" * 10 * answers.PIECE])
+
+    async def conversation(bridge: Bridge) -> Answer:
+        await bridge(scope("/v1/reports", []), None, takes_nothing)
+        return await Request(bridge).answer()
+
+    assert talk(conversation, application, threads=1).status == 200
+    assert len(sent) == 2
+
+
+def environ(headers: list[tuple[bytes, bytes]], path: bytes = b"/", query: bytes = b"") -> dict:
+    """What an application is asked."""
+    application = Echo()
+    asked = {**scope("/", headers, query), "raw_path": path}
+
+    async def conversation(bridge: Bridge) -> None:
+        talk = ApplicationCommunicator(bridge, asked)
+        await talk.receive_output(MESSAGES)
+        await talk.wait(MESSAGES)
+
+    talk(conversation, application)
+    return application.asked[0]
+
+
+def test_odd_bytes_reach_the_application_as_wsgi_has_them():
+    asked = environ([(b"x-odd", b"\xff\xe9")], b"/%ff%2f%c3%a9//\xfe", b"a=%zz&b=\xff")
+
+    assert asked["HTTP_X_ODD"] == "ÿé"
+    assert asked["PATH_INFO"] == "/ÿ/Ã©//þ"
+    assert asked["QUERY_STRING"] == "a=%zz&b=ÿ"
+
+
+def test_a_header_with_an_underscore_cannot_pass_for_another():
+    asked = environ([(b"x_forwarded_for", b"198.51.100.1"), (b"x-forwarded-for", b"192.0.2.7")])
+
+    assert asked["HTTP_X_FORWARDED_FOR"] == "192.0.2.7"
+
+
+def test_headers_that_come_twice_are_joined():
+    twice = [(b"cookie", b"a=1"), (b"cookie", b"b=2"), (b"host", b"one"), (b"host", b"two")]
+
+    asked = environ(twice)
+
+    assert asked["HTTP_COOKIE"] == "a=1; b=2"
+    assert asked["HTTP_HOST"] == "one,two"  # which is nobody's name
+
+
+def test_a_request_does_not_carry_the_environment_of_the_process(monkeypatch):
+    monkeypatch.setenv("HUB_SECRET_KEY", "a secret")
+
+    assert "a secret" not in environ([]).values()

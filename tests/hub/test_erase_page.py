@@ -1,0 +1,123 @@
+"""Erasing the text of a report: a page that asks, and what is left to see."""
+
+import json
+
+import pytest
+from django.contrib.admin.models import LogEntry
+
+from orgs.models import User
+from reports.models import Account, Report
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SECRET = "alice-private"
+PAGE = "/settings/reports/"
+
+
+@pytest.fixture
+def report(client, code_host) -> Report:
+    """One that has become an issue, with a further account; alice is signed in."""
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme, "alice"))
+    build.member(acme, "bob", role="member")
+    for details in ("lol", SECRET):
+        words = {"report__summary": f"{SECRET} is here", "report__details": details}
+        build.send(client, build.report(f"https://docs.acme.com/x?{SECRET}", **words))
+    return Report.objects.get()
+
+
+def sign_in(client, login: str) -> None:
+    client.force_login(User.objects.get(username=login))
+
+
+def text_of(answer) -> str:
+    return b"".join(answer).decode()
+
+
+def test_the_page_asks_first_and_says_whose_the_issue_is(client, report):
+    asked = text_of(client.get(f"{PAGE}{report.id}/erase/"))
+
+    assert "issue #1</a> in acme/docs is yours" in asked
+    assert Report.objects.get().erased_at is None
+
+
+def test_an_owner_erases_and_no_page_shows_a_word(client, report):
+    answer = client.post(f"{PAGE}{report.id}/erase/", follow=True)
+
+    assert "The text of this report is erased." in text_of(answer)
+    assert "Edit or delete it at GitHub." in text_of(answer)
+    assert not Account.objects.exists()
+    for path in (
+        "/settings/",
+        PAGE,
+        f"{PAGE}{report.id}/",
+        f"{PAGE}{report.id}/raw",
+        f"{PAGE}reports.csv",
+        "/settings/integration/",
+        "/settings/account/export.json",
+        f"/v1/reports/{report.id}",
+    ):
+        shown = client.get(path)
+        assert shown.status_code == 200
+        assert SECRET not in text_of(shown), path
+
+
+def test_an_erased_report_is_seen_to_be_one(client, report):
+    client.post(f"{PAGE}{report.id}/erase/")
+
+    assert ">Erased report</a>" in text_of(client.get(PAGE))
+    assert ">Erased report</a>" in text_of(client.get("/settings/"))
+    page = text_of(client.get(f"{PAGE}{report.id}/"))
+    assert "<h1>Erased report</h1>" in page
+    assert "its text is not kept any more" in page
+    assert "2 times" in page
+    assert "Erase the text" not in page
+    [exported] = json.loads(text_of(client.get("/settings/account/export.json")))["reports"]
+    assert exported["erased_at"]
+    assert (exported["accounts"], exported["times_reported"]) == ([], 2)
+
+
+def test_a_member_who_is_no_owner_erases_nothing(client, report):
+    sign_in(client, "bob")
+
+    page = text_of(client.get(f"{PAGE}{report.id}/"))
+    answer = client.post(f"{PAGE}{report.id}/erase/", follow=True)
+
+    assert "Erase the text" not in page
+    assert "Only an owner erases a report." in text_of(answer)
+    assert Report.objects.get().erased_at is None
+
+
+def test_what_is_not_mine_is_not_erased(client, report):
+    build.member(build.organization("charlies"), "charlie")
+    sign_in(client, "charlie")
+
+    assert client.get(f"{PAGE}{report.id}/erase/").status_code == 404
+    assert client.post(f"{PAGE}{report.id}/erase/").status_code == 404
+    assert Report.objects.get().erased_at is None
+
+
+def test_the_address_of_the_question_leads_back_once_it_is_done(client, report):
+    client.post(f"{PAGE}{report.id}/erase/")
+
+    answer = client.get(f"{PAGE}{report.id}/erase/")
+
+    assert answer["Location"] == f"{PAGE}{report.id}/"
+
+
+def test_an_operator_erases_after_a_question_and_the_history_says_so(client, report):
+    User.objects.filter(username="alice").update(is_staff=True, is_superuser=True)
+    chosen = {"action": "erase", "_selected_action": [report.id]}
+
+    asked = client.post("/admin/reports/report/", chosen)
+    untouched = Report.objects.get().erased_at
+    answer = client.post("/admin/reports/report/", chosen | {"confirmed": "Erase"}, follow=True)
+
+    assert "Erase the text of 1 report?" in text_of(asked)
+    assert untouched is None
+    assert "1 erased." in text_of(answer)
+    assert Report.objects.get().erased_at
+    entry = LogEntry.objects.get()
+    assert (entry.object_id, entry.get_change_message()) == (report.id, "Erased.")
+    assert SECRET not in entry.object_repr

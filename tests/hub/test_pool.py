@@ -1,0 +1,64 @@
+"""PostgreSQL was restarted while nobody asked."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+
+
+def ask() -> int:
+    """As a request of its own: it takes a connection from the pool and gives it back."""
+    try:
+        return Client().get("/readyz").status_code
+    finally:
+        connection.close()
+
+
+def fill_pool(size: int) -> None:
+    together = Barrier(size)
+
+    def hold(_: int) -> None:
+        connection.ensure_connection()
+        together.wait()
+        connection.close()
+
+    connection.close()
+    with ThreadPoolExecutor(size) as threads:
+        list(threads.map(hold, range(size)))
+
+
+def end_all_connections() -> None:
+    """What a restart does to them; the server tells each of them, and it is gone."""
+    with connection.cursor() as cursor:
+        for patience in (0, 5000):  # milliseconds: told all at once, and then waited for
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+                [patience],
+            )
+    connection.close()
+
+
+@pytest.mark.parametrize("size", [36, 18])
+def test_a_restart_of_the_database_costs_at_most_one_request(size):
+    fill_pool(size)
+    end_all_connections()
+
+    answers = [ask() for _ in range(5)]
+
+    assert answers.count(503) <= 1
+    assert answers[1:] == [200] * 4
+
+
+def test_a_restart_of_the_database_is_got_over_by_many_at_once():
+    fill_pool(16)
+    end_all_connections()
+
+    with ThreadPoolExecutor(16) as threads:
+        answers = list(threads.map(lambda _: ask(), range(100)))
+
+    assert answers.count(503) <= 1

@@ -1,0 +1,219 @@
+"""What nobody needs any more is forgotten, and nothing else."""
+
+from datetime import timedelta
+
+import pytest
+from allauth.idp.oidc.models import Token
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from hub import pruning
+from hub.maintenance import JOBS
+from integrations.models import Attempt, Delivery, OneTimeState, Webhook
+from orgs.models import Invitation, Membership
+from reports.models import Account, Report
+from tests import build
+from tests.hub.test_commands import run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LONG_AGO = timezone.now() - timedelta(days=400)
+
+
+def received(*, times: int = 1, at=LONG_AGO, last=None, **columns) -> list[Report]:
+    known = {"doc_url": "docs/x.md", "canonical_url": "docs/x.md", "kind": "other", "summary": "x"}
+    rows = [
+        Report(received_at=at, last_received_at=last or at, **known | columns) for _ in range(times)
+    ]
+    return Report.objects.bulk_create(rows)  # without the signal that would send them
+
+
+def delivered(report: Report, code_host, **columns) -> Report:
+    known = Delivery.objects.first()
+    owner = known.integration if known else build.integration(build.organization(), code_host)
+    if columns["status"] == "sent":
+        columns |= {"issue_number": Delivery.objects.count() + 1, "repository_id": 1}
+    delivery = Delivery.objects.create(report=report, integration=owner, **columns)
+    Attempt.objects.create(delivery=delivery, number=1, started_at=report.received_at)
+    return report
+
+
+def left() -> set[str]:
+    return set(Report.objects.values_list("pk", flat=True))
+
+
+def test_a_report_that_never_went_anywhere_is_forgotten_after_a_year():
+    [old] = received()
+    Account.objects.create(
+        report=old, received_at=LONG_AGO, last_received_at=LONG_AGO, words_hash="x", size=1
+    )
+    [young] = received(at=timezone.now() - timedelta(days=364))
+    [alive] = received(last=timezone.now())
+
+    assert pruning.prune() == {"reports": 1}
+
+    assert left() == {young.pk, alive.pk}
+    assert not Account.objects.exists()
+
+
+def test_the_operator_says_how_long(settings):
+    received(at=timezone.now() - timedelta(days=8))
+    settings.HUB_RETENTION_DAYS = 7
+
+    pruning.prune()
+
+    assert not left()
+
+
+UNKNOWN = {"outcome_unknown_since": LONG_AGO, "repository_id": 1}
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_kept"),
+    [
+        ({"status": "sent"}, True),
+        ({"status": "pending"}, True),
+        ({"status": "sending", "lease_until": LONG_AGO}, True),
+        ({"status": "held", "held_for": "integration"}, True),
+        ({"status": "held", "held_for": "operator"}, True),
+        ({"status": "held", "held_for": "discarded"}, False),
+        ({"status": "failed"}, False),
+        ({"status": "failed", **UNKNOWN}, True),
+        ({"status": "held", "held_for": "discarded", **UNKNOWN}, True),
+    ],
+)
+def test_what_was_sent_or_may_still_be_is_kept(code_host, columns, is_kept):
+    [report] = received()
+    delivered(report, code_host, **columns)
+
+    pruning.prune()
+
+    assert bool(left()) == Delivery.objects.exists() == is_kept
+    assert not Attempt.objects.exists()  # they are of that age, too
+
+
+def test_what_has_expired_goes_and_what_has_not_stays(code_host):
+    alice = build.member(build.organization())
+    soon = timezone.now() + timedelta(hours=1)
+    states = [OneTimeState.objects.begin(alice.membership)[0] for _ in range(2)]
+    for at, state in zip((LONG_AGO, soon), states, strict=True):
+        Session.objects.create(session_key=f"{at:%Y}", expire_date=at)
+        build.token(alice)
+        Token.objects.filter(pk=Token.objects.latest("pk").pk).update(expires_at=at)
+        OneTimeState.objects.filter(pk=state.pk).update(expires_at=at)
+        Webhook.objects.create(delivery_id=str(at), received_at=at)
+        asked = Invitation.objects.create(
+            organization=alice.membership.organization,
+            github_id=at.year,
+            login="bob",
+            role=Membership.Role.MEMBER,
+            invited_by=alice.membership,
+        )
+        Invitation.objects.filter(pk=asked.pk).update(created_at=at)
+
+    deleted = pruning.prune()
+
+    for model in (Session, Token, OneTimeState, Webhook, Invitation):
+        assert model.objects.count() == 1, model
+    assert OneTimeState.objects.get().expires_at == soon
+    assert set(deleted.values()) == {1}
+    assert len(deleted) == 5
+
+
+def test_a_token_that_has_just_expired_still_tells_so():
+    build.token(build.member(build.organization()))
+    Token.objects.update(expires_at=timezone.now() - timedelta(days=29))
+
+    assert not pruning.prune()
+
+
+def test_many_go_in_small_transactions_and_end_when_told_to(monkeypatch):
+    monkeypatch.setattr(pruning, "BATCH", 10)
+    received(times=35)
+    asked = []
+
+    def go_on() -> bool:
+        asked.append(Report.objects.count())
+        assert not connection.in_atomic_block
+        return len(asked) <= 2
+
+    deleted = pruning.prune(go_on)
+
+    assert asked[:3] == [35, 25, 15]
+    assert deleted == {"reports": 20}
+    assert pruning.prune() == {"reports": 15}
+
+
+def test_a_backlog_that_is_kept_is_looked_at_once(code_host, django_assert_max_num_queries):
+    for report in received(times=20):
+        delivered(report, code_host, status="sent")
+    Attempt.objects.all().delete()
+
+    with django_assert_max_num_queries(len(pruning.KINDS)):
+        pruning.prune()
+
+
+def test_a_batch_costs_few_statements_however_many_are_in_it(
+    code_host, django_assert_max_num_queries
+):
+    for report in received(times=30, details="x" * 1000):
+        delivered(report, code_host, status="failed")
+
+    with django_assert_max_num_queries(25 + len(pruning.KINDS)):
+        assert pruning.prune()["reports"] == 30
+
+
+INDEXED = {"reports": "received_at", "attempts": "attempt_oldest", "webhooks": "received_at",
+           "tokens": "expires_at", "sessions": "expire_date"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_what_is_old_is_found_by_an_index(name):
+    [kind] = [each for each in pruning.KINDS if each.name == name]
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET enable_seqscan = off")  # these tables are small
+        plan = kind.old()[: pruning.BATCH].explain()
+        if connection.vendor == "postgresql":
+            cursor.execute("RESET enable_seqscan")
+
+    lines = [each.lower() for each in plan.splitlines()]
+    assert any("index" in each and INDEXED[name] in each for each in lines), plan
+
+
+def test_a_dry_run_counts_and_deletes_nothing():
+    received(times=3)
+
+    told = run("prune_reports", dry_run=True)
+
+    assert "To delete: 3 reports." in told
+    assert "Nothing was deleted" in told
+    assert len(left()) == 3
+
+
+def test_the_command_says_what_it_has_deleted():
+    received(times=3)
+
+    assert "Deleted: 3 reports." in run("prune_reports")
+    assert "Deleted: nothing." in run("prune_reports")
+
+
+def test_it_is_part_of_the_maintenance():
+    received()
+    [job] = [each for each in JOBS if each.name == "prune"]
+
+    job.run(lambda: True)
+
+    assert not left()
+
+
+def test_the_same_report_after_pruning_is_a_new_one(settings):
+    build.send(Client())
+    Report.objects.update(received_at=LONG_AGO, last_received_at=LONG_AGO)
+    settings.HUB_DEDUP_DAYS = 1000
+
+    run("prune_reports")
+
+    assert build.send(Client()).json()["is_duplicate"] is False

@@ -1,0 +1,201 @@
+"""The text of a report is forgotten, wherever it is on its way."""
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from integrations import pacing, trying_again
+from integrations.models import Attempt, Delivery
+from integrations.models.delivery import ERASED, LeaseLost
+from reports.erasing import erase
+from reports.models import Account, Report
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORDS = build.report(
+    "https://docs.acme.com/install?name=alice-private#alice-private",
+    agent__name="alice-private",
+    agent__version="alice-private",
+    agent__vendor="alice-private",
+    report__summary="alice-private",
+    report__details="alice-private",
+    report__evidence=[{"kind": "quote", "text": "alice-private"}],
+    report__suggested_fix="alice-private",
+    task_context__task_summary="alice-private",
+    locale="en",
+    submitted_at="2026-06-06T12:34:56Z",
+    client_capabilities=["alice-private"],
+)
+
+
+def everything_stored() -> str:
+    """All rows of all tables, as text."""
+    found = []
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f'SELECT * FROM "{table}"')
+            found += [str(row) for row in cursor.fetchall()]
+    return "\n".join(found)
+
+
+def delivery() -> Delivery:
+    return Delivery.objects.get()
+
+
+def waiting(client, code_host) -> Report:
+    """A report whose delivery has not been tried with success."""
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    build.send(client)
+    return Report.objects.get()
+
+
+def lost(client, code_host, fault: str) -> Report:
+    """A report whose issue was sent, while GitHub's answer was lost."""
+    build.acme(code_host)
+    code_host.fail(fault)
+    build.send(client)
+    assert delivery().outcome_unknown_since
+    return Report.objects.get()
+
+
+def retry_later(clock) -> None:
+    for _ in range(3):
+        clock.advance(minutes=10)
+        call_command("retry_deliveries", "--now")
+
+
+def test_no_word_is_left_anywhere(client, code_host):
+    build.acme(code_host)
+    build.send(client, WORDS)
+    build.send(client, {**WORDS, "report": {**WORDS["report"], "details": "alice-private too"}})
+    assert "alice-private" in everything_stored()
+
+    erase(Report.objects.get())
+
+    report = Report.objects.get()
+    assert "alice-private" not in everything_stored()
+    assert report.erased_at
+    assert (report.times_reported, report.further_accounts, report.kind) == (2, 1, "outdated")
+    assert report.canonical_url == "https://docs.acme.com/install"
+    assert (delivery().status, delivery().issue_number) == ("sent", 1)
+
+
+def test_the_receipt_goes_on_to_say_where_it_is(client, code_host):
+    build.acme(code_host)
+    before = build.send(client).json()
+    receipt = client.get(f"/v1/reports/{before['id']}").json()
+
+    erase(Report.objects.get())
+
+    assert client.get(f"/v1/reports/{before['id']}").json() == receipt
+
+
+def test_what_waits_is_never_sent_as_an_empty_issue(client, code_host, clock):
+    erase(waiting(client, code_host))
+
+    retry_later(clock)
+
+    assert not code_host.issues("acme/docs")
+    assert (delivery().status, delivery().reason) == ("failed", ERASED)
+
+
+@pytest.mark.parametrize("cause", Delivery.Cause.values)
+def test_what_is_held_is_never_set_free(client, code_host, cause):
+    report = waiting(client, code_host)
+    Delivery.objects.update(status="held", held_for=cause, reason="Later.")
+
+    erase(report)
+    Delivery.objects.release(cause)
+
+    assert (delivery().status, delivery().reason) == ("failed", ERASED)
+
+
+def test_nobody_can_have_it_tried_again(client, code_host):
+    erase(waiting(client, code_host))
+
+    with pytest.raises(trying_again.CannotTryAgain, match=ERASED):
+        trying_again.try_again(delivery())
+    trying_again.try_all_again(Delivery.objects.all())
+
+    assert not code_host.issues("acme/docs")
+    assert (delivery().status, delivery().reason) == ("failed", ERASED)
+
+
+def test_an_attempt_that_runs_writes_no_word_back(client, code_host):
+    report = waiting(client, code_host)
+    running = pacing.claim(report.id)
+
+    erase(report)
+
+    with pytest.raises(LeaseLost):
+        running.record("A title", "A body")
+    assert (delivery().title, delivery().body, delivery().status) == ("", "", "failed")
+    assert delivery().attempts.last().outcome == Attempt.Outcome.REFUSED
+
+
+def test_an_issue_that_is_made_at_this_moment_is_known(client, code_host):
+    report = waiting(client, code_host)
+    running = pacing.claim(report.id)
+    running.record("A title", "A body")
+
+    erase(report)
+    running.succeed(7, "https://github.com/acme/docs/issues/7", adopted=False)
+
+    assert (delivery().status, delivery().issue_number) == ("sent", 7)
+    assert (delivery().title, delivery().body) == ("", "")
+
+
+def test_an_issue_that_may_have_been_made_is_found_by_its_marker(client, code_host, clock):
+    report = lost(client, code_host, "502_after_creating")
+
+    erase(report)
+    retry_later(clock)
+
+    assert (delivery().status, delivery().issue_number) == ("sent", 1)
+    assert (delivery().title, delivery().body) == ("", "")
+
+
+def test_an_issue_that_was_not_made_is_not_made_after_erasing(client, code_host, clock):
+    report = lost(client, code_host, "502")
+
+    erase(report)
+    retry_later(clock)
+
+    assert not code_host.issues("acme/docs")
+    assert (delivery().status, delivery().reason) == ("failed", ERASED)
+    assert delivery().outcome_unknown_since is None
+
+
+def test_the_same_text_again_is_a_report_of_its_own(client):
+    first = build.send(client).json()
+    erase(Report.objects.get())
+
+    again = build.send(client, build.report(report__details="The true one")).json()
+
+    assert again["is_duplicate"] is False
+    assert Report.objects.get(pk=again["id"]).details == "The true one"
+    assert Report.objects.get(pk=first["id"]).times_reported == 1
+    assert not Account.objects.exists()
+
+
+def test_erasing_twice_keeps_the_first_time(client):
+    build.send(client)
+    report = Report.objects.get()
+    erase(report)
+    first = report.erased_at
+
+    erase(Report.objects.get())
+
+    assert Report.objects.get().erased_at == first
+
+
+def test_what_was_erased_is_nobodys_latest_report_in_a_preview(client, code_host):
+    from hub.settings_pages.previews import previews
+
+    acme = build.acme(code_host)
+    build.send(client)
+    erase(Report.objects.get())
+
+    assert [each.name for each in previews("", acme)][2:] == []
