@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from integrations import claims
 from integrations.models import Delivery
-from integrations.models.delivery import DeliveryQuerySet
+from integrations.models.deliveries import DeliveryQuerySet
+from integrations.models.delivery import ERASED
 from integrations.trying_again import NEVER_SENT, STOPPED_BY_OPERATOR
 from orgs.errors import ApiError
 
@@ -25,7 +26,7 @@ class CannotRestore(ApiError):
 
 def discard(delivery: Delivery | None) -> None:
     """Never send it, unless it is restored. Raises `CannotDiscard` with the reason in words."""
-    if not _rows(delivery).discard():
+    if (delivery and delivery.report.erased_at) or not _rows(delivery).discard():
         raise CannotDiscard(obstacle(_rows(delivery).first()) or BEING_SENT)
 
 
@@ -37,8 +38,9 @@ def restore(delivery: Delivery | None) -> None:
 
 
 def discard_all(deliveries: DeliveryQuerySet) -> int:
-    """Discard what of them has not been sent, `AT_ONCE` at most; how many."""
-    return sum(batch.discard() for batch in _batches(deliveries.discardable()))
+    """Discard what of them has not been sent and still has a text, `AT_ONCE` at most; how many."""
+    unsent = deliveries.discardable().filter(report__erased_at=None)
+    return sum(batch.discard() for batch in _batches(unsent))
 
 
 def restore_all(deliveries: DeliveryQuerySet) -> int:
@@ -56,6 +58,8 @@ def obstacle(delivery: Delivery | None) -> str:
         return NEVER_SENT
     if delivery.status == Delivery.Status.SENT:
         return "It has arrived already. Close the issue at GitHub."
+    if delivery.report.erased_at:
+        return ERASED
     if delivery.status == Delivery.Status.SENDING:
         return BEING_SENT
     if delivery.held_for == Delivery.Cause.DISCARDED:

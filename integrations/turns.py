@@ -21,9 +21,7 @@ def due_ids() -> list[str]:
 
     Reads an index for each integration where something is due, however much waits there.
     """
-    abandoned = Delivery.objects.abandoned().exclude(
-        integration__installation__limited_until__gt=clock.now()
-    )
+    abandoned = Delivery.objects.abandoned()
     ids = list(abandoned.values_list("report_id", flat=True)[:BATCH])
     return (ids + _waiting())[:BATCH]
 
@@ -45,8 +43,6 @@ def _with_something_due() -> list[Integration]:
 
     Of more than that any: those where nothing may be sent just now keep no other from its turn.
     """
-    if not Delivery.objects.due().exists():
-        return []
     first = Delivery.objects.in_turn().filter(integration=OuterRef("pk"))
     since = Integration.objects.annotate(since=Subquery(first.values("due_at")[:1]))
     free = since.exclude(installation__limited_until__gt=clock.now())

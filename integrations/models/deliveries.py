@@ -97,17 +97,25 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         Where the integration is paused, or nobody has push right, it stays held, for that from now
         on.
         """
-        causes = self.model.Cause
-        paused = self.held(cause).filter(integration__paused_at__isnull=False)
-        paused.update(held_for=causes.PAUSE, reason=PAUSED)
-        without = self.held(cause).filter(integration__rights_lost_at__isnull=False)
-        without.update(held_for=causes.RIGHTS, reason=NO_RIGHTS)
-        nothing_else = {"integration__paused_at": None, "integration__rights_lost_at": None}
+        self.held(cause)._hold_again()
+        free = Integration.objects.filter(paused_at=None, rights_lost_at=None)
         return (
             self.held(cause)
-            .filter(**nothing_else)
+            .filter(integration__in=free)
             .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now())
         )
+
+    def _hold_again(self) -> int:
+        """Hold for a pause or lost rights what is held for another cause; how many.
+
+        Asks for integrations by a query of their own: with a join, PostgreSQL would not look at
+        the row again after it has waited for whoever changes it at the same moment.
+        """
+        causes, integrations = self.model.Cause, Integration.objects
+        paused = self.filter(integration__in=integrations.exclude(paused_at=None))
+        without = self.filter(integration__in=integrations.exclude(rights_lost_at=None))
+        held = paused.update(held_for=causes.PAUSE, reason=PAUSED)
+        return held + without.update(held_for=causes.RIGHTS, reason=NO_RIGHTS)
 
     def set_out_again(self) -> int:
         """What was held or has failed is on its way as if it had just come; how many.
@@ -150,14 +158,14 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def restore(self) -> int:
         """What was discarded is on its way again, or held where its integration sends nothing; how many."""
-        discarded = self.held(self.model.Cause.DISCARDED)
+        causes = self.model.Cause
+        discarded = self.held(causes.DISCARDED)
         problem = Integration.objects.filter(pk=OuterRef("integration")).values("problem")
         with transaction.atomic():
-            blocked = discarded.exclude(integration__problem="").filter(integration__paused_at=None)
-            held = blocked.update(held_for=self.model.Cause.INTEGRATION, reason=Subquery(problem))
-            paused = discarded.filter(integration__paused_at__isnull=False)
-            held += paused.update(held_for=self.model.Cause.PAUSE, reason=PAUSED)
-            return held + discarded.release(self.model.Cause.DISCARDED)
+            held = discarded._hold_again()
+            blocked = discarded.filter(integration__in=Integration.objects.exclude(problem=""))
+            held += blocked.update(held_for=causes.INTEGRATION, reason=Subquery(problem))
+            return held + discarded.release(causes.DISCARDED)
 
     def claimable(self):
         """Free to be tried: not begun, or begun by a process that has let its lease run out."""
@@ -167,18 +175,18 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def due(self):
-        """What waits and is to be tried now."""
-        return self.waiting().filter(due_at__lte=clock.now())
+        """What is to be tried now, where its installation may be asked."""
+        due = self.claimable().filter(due_at__lte=clock.now())
+        return due.exclude(integration__installation__limited_until__gt=clock.now())
 
     def in_turn(self):
-        """The same: of every source its first before anybody's second, oldest first."""
+        """What waits and is due: of every source its first before anybody's second, oldest first."""
         waiting = self.waiting().alias(due=ByTurn("due_at"))
         return waiting.filter(due__lte=clock.now()).order_by("turn", "due_at", "pk")
 
     def abandoned(self):
-        """What was begun by a process that has let its lease run out."""
-        sending = self.filter(status=self.model.Status.SENDING, lease_until__lt=clock.now())
-        return sending.order_by("due_at", "pk")
+        """What is due since the process that began it has let its lease run out."""
+        return self.due().filter(status=self.model.Status.SENDING).order_by("due_at", "pk")
 
     def others_come_first(self, report_id: str) -> bool:
         """Whether deliveries of the same installation, whose turn is not later, wait since before it came."""

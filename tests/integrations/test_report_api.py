@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PATH = "/v1/orgs/me/reports"
-ACTS = ["retry", "discard", "restore"]
+ACTS = ["retry", "discard", "restore"]  # what needs a delivery
 
 
 @pytest.fixture
@@ -176,6 +176,16 @@ def test_an_owner_has_the_text_of_a_report_erased(alice, acme, code_host):
     assert answer["erased_at"]
     assert (answer["summary"], answer["details"], answer["issue"]) == ("", "", None)
     assert answer["delivery"]["reason"] == "Its text was erased."
+    for act in ACTS:
+        assert alice.post(f"{PATH}/{report_id}/{act}").status_code == 409
+
+
+def test_what_was_discarded_and_then_erased_is_never_sent(alice, code_host):
+    [report_id] = waiting(code_host)
+    for act in ("discard", "erase", "restore"):
+        alice.post(f"{PATH}/{report_id}/{act}")
+
+    assert Delivery.objects.get().state == "failed"
 
 
 @pytest.mark.parametrize(
