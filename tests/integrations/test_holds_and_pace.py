@@ -434,11 +434,14 @@ def test_what_meets_a_pause_on_its_way_is_held_and_costs_no_turn(
     ]
 
 
-def test_the_backlog_of_one_installation_keeps_no_other_waiting(client, code_host, clock):
+def test_the_backlog_of_one_installation_keeps_no_other_waiting(
+    client, code_host, clock, monkeypatch
+):
+    monkeypatch.setattr(turns, "BATCH", 20)
     build.acme(code_host)
     zeta = with_zeta(code_host)
-    code_host.fail("500", path="token", times=124)
-    send_some(client, 120)
+    code_host.fail("500", path="token", times=28)
+    send_some(client, 24)
     send_some(client, 4, host="docs.zeta.dev")
     clock.advance(minutes=2)
     Delivery.objects.filter(integration=zeta).update(due_at=clock.now())
