@@ -6,7 +6,7 @@ copied. The blocks are written anew, with a fence that nothing inside can close.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from integrations.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, inert
@@ -37,15 +37,15 @@ class CodeBlock(NamedTuple):
     lines: list[str]
 
 
-def keep_code(text: str) -> tuple[str, list[str]]:
+def keep_code(text: str, prose: Callable[[str], str] = inert) -> tuple[str, list[str]]:
     """A cleaned Markdown text made inert, and the text of each of its code blocks, as it is shown.
 
-    Only blocks that are closed are kept as code.
+    Only blocks that are closed are kept as code. `prose` makes the rest inert.
     """
     written, shown = [], []
     for part in _parts(text):
         if isinstance(part, str):
-            written.append(inert(part))
+            written.append(prose(part))
             continue
         code, fence = _inert(part), _fence(part.lines)
         written += [fence + _language(part.info), code, fence]

@@ -28,6 +28,12 @@ fragment = st.sampled_from([*WORDS.split(), *WITH_SPACES, *WITH_LINES, *UNSEEN])
 anything = st.characters(exclude_categories=())  # surrogates, too
 text = st.lists(st.one_of(fragment, anything), max_size=12).map("".join)
 
+table = st.builds(
+    "{0}|{1}\n{4}|-\n{2}|{3}\n{1}".format,
+    *[text.map(lambda each: " ".join(each.split()))] * 4,
+    st.sampled_from(["-", "|:-:", "> -"]),
+)
+
 code_block = st.builds(
     "{0}{2}{1}{2}".format,
     text,

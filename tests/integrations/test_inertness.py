@@ -87,6 +87,21 @@ def test_a_code_block_is_no_way_out(template, details, evidence, suggested_fix, 
     assert Page(body + FOOTER).shows("Receipt")
 
 
+@given(templates, *[hostile.table] * 3)
+@settings(FUZZ, max_examples=100)
+def test_nothing_is_live_in_a_cell_of_a_table(template, details, evidence, suggested_fix):
+    fields = dict.fromkeys(WRITTEN, "word") | {
+        "details": details,
+        "evidence": f"word\n\n{evidence}\n\nword",
+        "suggested_fix": f"```\n{details}\n```\n{suggested_fix}\n/close",
+    }
+
+    _, body = render_issue(template, fields)
+
+    assert not newly_live(template, fields, links=(SITE,))
+    assert Page(body + FOOTER).shows("Receipt")
+
+
 @given(templates, st.sampled_from([f"{SITE}/", SITE, "docs/", ""]), hostile.text)
 @FUZZ
 def test_the_address_of_the_page_brings_nothing_else_with_it(template, start, rest):
