@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
+from integrations import withholding
 from integrations.models import Delivery, Installation, Integration
 from integrations.models.integration import NO_RIGHTS, PAUSED, IntegrationQuerySet
 from orgs import clock
@@ -69,9 +70,13 @@ def right_missed(integration: Integration) -> None:
 
 @transaction.atomic
 def right_found(integration: Integration, github_id: int) -> None:
-    """A member has push right: what was held for want of it goes on, in order and paced."""
+    """A member has push right: what was held for want of it goes on, in order and paced.
+
+    What was withheld is read again, each time, since some may have come in just before the last.
+    """
     were_lost = integration.rights_lost_at
     integration.found_right(github_id)
+    withholding.end(integration)
     if were_lost:
         integration.deliveries.release(Delivery.Cause.RIGHTS)
 

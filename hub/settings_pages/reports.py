@@ -14,7 +14,7 @@ from django.utils import timezone
 from hub.settings_pages import csv_lines
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.states import IN_WORDS, state_of
-from integrations import acts, discarding, report_list, trying_again
+from integrations import acts, discarding, report_list, trying_again, withholding
 from integrations.models import Delivery
 from integrations.report_list import Received
 from orgs.errors import ApiError
@@ -70,6 +70,7 @@ def reports(request: MemberRequest) -> HttpResponse:
     context = {
         "form": form,
         "is_refused": page is None,
+        "not_shown": withholding.explained(request.membership.organization),
         "rows": rows,
         "changes": changes,
         "changeable": CHANGEABLE,
@@ -145,9 +146,11 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
     """One report: its text, further accounts, what went to GitHub, and every attempt."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
+    shown = list(mine.accounts.readable())
     context = {
         "report": mine,
-        "accounts": list(mine.accounts.all()),
+        "accounts": shown,
+        "accounts_not_shown": 0 if mine.erased_at else mine.further_accounts - len(shown),
         "most": accounts.MOST,
         "kib": accounts.BYTES // 1024,
         "delivery": delivery,
@@ -236,7 +239,7 @@ def _outcome(delivery: Delivery) -> str:
 
 
 def _report(request: MemberRequest, report_id: str) -> Report:
-    mine = Report.objects.filter(organization=request.membership.organization)
+    mine = Report.objects.readable_by(request.membership.organization)
     found = mine.filter(pk=report_id).first() if is_id(report_id) else None
     if found is None:
         raise Http404

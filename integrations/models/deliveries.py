@@ -43,7 +43,10 @@ class ByTurn(models.Func):
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def open_for(self, report: Report) -> bool:
-        """Give a matched report its one delivery; True where this call made it."""
+        """Give a matched report its one delivery; True where this call made it.
+
+        It is withheld where the integration has lost the right to its page.
+        """
         if report.organization_id is None:
             return False
         configured = Integration.objects.configured().filter(organization=report.organization_id)
@@ -52,6 +55,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         target = known.exclude(Exists(self.filter(report=report))).first()
         if target is None:
             return False
+        needed = target.repository_id if target.withholds(report.canonical_url) else None
+        if report.withheld_for != needed:
+            report.withhold(needed)
         defaults: dict[str, Any] = {"integration": target}
         if report.source:
             defaults |= {"source": report.source, "turn": target.turn}

@@ -4,11 +4,12 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce, Greatest
 
-from orgs import clock
+from orgs import clock, ownership
 from orgs.models import Organization
+from reports.models import Report
 
 PAUSED = "A member has paused the integration. It is sent when somebody presses Resume."
 NO_RIGHTS = (
@@ -93,6 +94,11 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         """Those with a target repository."""
         return self.filter(repository_id__isnull=False)
 
+    def noting_withheld(self):
+        """With whether the organization has reports that its members may not read."""
+        mine = Report.objects.filter(organization=OuterRef("organization"))
+        return self.annotate(has_withheld=Exists(mine.filter(withheld_for__isnull=False)))
+
     def running(self):
         """Those that nothing but GitHub itself keeps from sending."""
         return self.configured().filter(paused_at=None, rights_lost_at=None)
@@ -136,6 +142,8 @@ class Integration(models.Model):
         null=True, blank=True, help_text="Since when nothing is sent because of that."
     )
 
+    has_withheld = False  # until `noting_withheld` has asked
+
     objects = IntegrationQuerySet.as_manager()
 
     class Meta:
@@ -169,6 +177,13 @@ class Integration(models.Model):
         if self.paused_at:
             return PAUSED
         return NO_RIGHTS if self.rights_lost_at else self.problem
+
+    def withholds(self, url: str) -> bool:
+        """Whether what comes in about `url` is for nobody to read, since no member has push right.
+
+        A page of a domain is theirs by its DNS record, whoever may push.
+        """
+        return bool(self.rights_lost_at) and ownership.is_site_page(url)
 
     def put_off_probe(self, wait: timedelta) -> None:
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)
