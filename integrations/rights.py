@@ -51,14 +51,13 @@ def look(integration: Integration, reached: Reached) -> None:
 def require(member: Membership) -> None:
     """Ask whether the member may push to the organization's repository now.
 
-    Where there is none, or the app does not reach it, nobody could prove anything, and it is not
-    asked for. Raises `NoPushRight`, or as `asking.github` does.
+    Where none is chosen, nothing is asked. Raises `NoPushRight`, or as `asking.github` does.
     """
     _require(member, or_nobody=False)
 
 
 def require_to_let_go(member: Membership) -> None:
-    """The same before something ends, which may also be ended where no member has the right."""
+    """The same before something ends, which an owner may also end where nobody could prove a right."""
     _require(member, or_nobody=True)
 
 
@@ -74,7 +73,7 @@ def _require(member: Membership, *, or_nobody: bool) -> None:
     with asking.github(member.organization, through=integration.installation) as deadline:
         reached = reach(integration, deadline=deadline)
         found = somebody(asked_about, reached, deadline=deadline) if reached else None
-    if reached is None or (found is None and or_nobody):
+    if found is None and or_nobody:  # also where the app does not reach the repository
         return
     if found is None or found.github_id != member.github_id:
         raise NoPushRight(
