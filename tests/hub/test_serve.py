@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import requests
 from django.conf import settings
 
@@ -107,6 +108,19 @@ def test_sigterm_lets_a_request_that_is_under_way_end(hub_process, code_host):
     assert sent
     assert under_way.result().status_code == 201
     assert ended in (0, -15)
+
+
+def test_a_server_that_never_gets_ready_is_not_left_running():
+    class Silent(HubProcess):
+        command = [sys.executable, "-c", "import time; time.sleep(60)"]
+        patience = 0.1
+
+    silent = Silent()
+
+    with pytest.raises(RuntimeError), silent:
+        pass
+
+    assert silent.process.poll() is not None
 
 
 def test_several_processes_need_redis(transactional_db, code_host):
