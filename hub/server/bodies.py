@@ -82,7 +82,8 @@ class Bodies:
     def _give_up_on_the_slowest(self) -> None:
         deadline = next(iter(self._arriving))
         self._size -= len(self._arriving.pop(deadline))
-        deadline.reschedule(asyncio.get_running_loop().time())
+        if not deadline.expired():
+            deadline.reschedule(asyncio.get_running_loop().time())
 
 
 async def _piece(receive: Receive) -> bytes:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -181,6 +182,28 @@ def test_bodies_that_are_too_much_together_cost_the_slowest_theirs(monkeypatch):
     assert (slower.status, slower.error) == (503, "unavailable")
     assert (quick.status, len(quick.body)) == (200, 400)
     assert (slow.status, len(slow.body)) == (200, 600)
+
+
+def test_a_quick_request_is_served_while_the_time_of_the_slowest_is_just_over(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+
+    async def conversation(bridge: Bridge) -> list[Answer]:
+        monkeypatch.setattr(bodies, "PATIENCE", 0.01)
+        slow = Request(bridge, content_length="900")
+        await slow.send(b"x" * 800)
+        await asyncio.sleep(0)
+        monkeypatch.setattr(bodies, "PATIENCE", 10)
+        quick = Request(bridge, content_length="400")
+        await asyncio.sleep(0)
+        time.sleep(0.02)  # nothing runs meanwhile
+        await asyncio.sleep(0)
+        await quick.send(b"y" * 400)  # arrives after the deadline, and before the slow one knows
+        return [await slow.answer(), await quick.answer()]
+
+    slow, quick = talk(conversation)
+
+    assert (quick.status, len(quick.body)) == (200, 400)
+    assert (slow.status, slow.error) == (503, "unavailable")
 
 
 def test_what_was_held_is_free_again_however_it_ended(monkeypatch):
