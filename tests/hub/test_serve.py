@@ -57,6 +57,16 @@ def test_odd_requests_get_a_json_answer(hub_process):
     assert all(b"application/json" in answer for answer in answers.values())
 
 
+def test_headers_that_no_honest_request_has_are_not_kept(hub_process):
+    line = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: "
+
+    honest = raw(hub_process.port, line + b"x" * 12 * 1024 + b"\r\n\r\n")
+    refused = raw(hub_process.port, line + b"x" * 17 * 1024)
+
+    assert honest.split(b" ")[1] == b"200"
+    assert refused.split(b" ")[1] == b"431"
+
+
 def silent(port: int, body: bytes = b"{") -> socket.socket:
     """A connection with a request that promises more of a body than it sends."""
     connection = socket.create_connection(("127.0.0.1", port), timeout=10)
