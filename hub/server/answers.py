@@ -6,18 +6,19 @@ import logging
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from io import SEEK_END, BytesIO
-from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple
 
 from hub import errors, health
 from hub.server import environ
-from hub.server.asgi import Application, Headers, Scope, Send
+from hub.server.asgi import Application, Headers, Message, Scope, Send
+from hub.server.overload import Busy
+from hub.server.spool import Spool
 from orgs.errors import ApiError
 from reports import cors
 
 log = logging.getLogger(__name__)
 
-PIECE = 64 * 1024  # bytes that are sent at once; a longer answer waits on disk
+PIECE = 64 * 1024  # bytes that are sent at once
 PATIENCE = 30  # seconds in which a client has to take one piece
 
 
@@ -28,9 +29,14 @@ class Answer(NamedTuple):
 
 
 def of(application: Application, scope: Scope, body: bytes) -> Answer:
-    """Have `application` answer, to its end: what fails midway has then not been sent."""
+    """Have `application` answer, to its end: what fails midway has then not been sent.
+
+    Raises `Busy` where there is no room for the answer.
+    """
     try:
         return _made(application, environ.of(scope, body))
+    except Busy:
+        raise
     except BaseException:  # SystemExit, too, which would end the event loop
         log.exception("A crash at %s", scope["path"])
         return refusal(errors.InternalError(), scope["path"])
@@ -46,9 +52,9 @@ def _made(application: Application, asked: dict[str, Any]) -> Answer:
 
 def _whole(pieces: Iterable[bytes]) -> IO[bytes]:
     with ExitStack() as unless_whole:
-        body = unless_whole.enter_context(SpooledTemporaryFile(PIECE))
+        body = unless_whole.enter_context(Spool())
         for piece in pieces:
-            body.write(piece)
+            body.add(piece)
         unless_whole.pop_all()
     return body
 
@@ -71,18 +77,23 @@ async def send(answer: Answer, send: Send) -> None:
     with closing(answer.body) as body:
         left = body.seek(0, SEEK_END)
         body.seek(0)
-        head = {"type": "http.response.start", "status": answer.status}
-        await send({**head, "headers": _with_length(answer.headers, left)})
-        more = True
+        headers = _with_length(answer.headers, left)
+        start = {"type": "http.response.start", "status": answer.status, "headers": headers}
+        more = await _taken(start, send)
         while more:
             left -= PIECE
-            more = left > 0
-            message = {"type": "http.response.body", "body": body.read(PIECE), "more_body": more}
-            try:
-                async with asyncio.timeout(PATIENCE):
-                    await send(message)
-            except TimeoutError:
-                return
+            piece = {"body": body.read(PIECE), "more_body": left > 0}
+            more = await _taken({"type": "http.response.body", **piece}, send) and left > 0
+
+
+async def _taken(message: Message, send: Send) -> bool:
+    """Whether the client took it in time; an `OSError` says that it has gone (ASGI 2.4)."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await send(message)
+    except OSError:  # a TimeoutError is one, too
+        return False
+    return True
 
 
 def _with_length(headers: Headers, length: int) -> Headers:
