@@ -4,15 +4,14 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterable
-from contextlib import ExitStack, closing
+from contextlib import closing, suppress
 from io import SEEK_END, BytesIO
 from typing import IO, Any, NamedTuple
 
 from hub import errors, health
-from hub.server import environ
-from hub.server.asgi import Application, Headers, Message, Scope, Send
+from hub.server import environ, spool
+from hub.server.asgi import Application, Headers, Scope, Send
 from hub.server.overload import Busy
-from hub.server.spool import Spool
 from orgs.errors import ApiError
 from reports import cors
 
@@ -45,18 +44,9 @@ def of(application: Application, scope: Scope, body: bytes) -> Answer:
 def _made(application: Application, asked: dict[str, Any]) -> Answer:
     head: list[Any] = []
     with closing(application(asked, lambda *args: head.extend(args))) as pieces:
-        body = _whole(pieces)
+        body = spool.whole(pieces)
     status, headers = head[:2]
     return Answer(int(status[:3]), _encoded(headers), body)
-
-
-def _whole(pieces: Iterable[bytes]) -> IO[bytes]:
-    with ExitStack() as unless_whole:
-        body = unless_whole.enter_context(Spool())
-        for piece in pieces:
-            body.add(piece)
-        unless_whole.pop_all()
-    return body
 
 
 def refusal(error: ApiError, path: str) -> Answer:
@@ -73,27 +63,22 @@ def alive() -> Answer:
 
 
 async def send(answer: Answer, send: Send) -> None:
-    """Send it whole, or give up a client that does not take it (`listening.py` closes that)."""
-    with closing(answer.body) as body:
+    """Send it whole, or give up a client that does not take it (`listening.py` closes that).
+
+    An `OSError` says that it has gone (ASGI 2.4), and `TimeoutError`, which is one, that it waits.
+    """
+    with closing(answer.body) as body, suppress(OSError):
         left = body.seek(0, SEEK_END)
         body.seek(0)
-        headers = _with_length(answer.headers, left)
-        start = {"type": "http.response.start", "status": answer.status, "headers": headers}
-        more = await _taken(start, send)
+        start = {"type": "http.response.start", "status": answer.status}
+        await send({**start, "headers": _with_length(answer.headers, left)})
+        more = True
         while more:
             left -= PIECE
-            piece = {"body": body.read(PIECE), "more_body": left > 0}
-            more = await _taken({"type": "http.response.body", **piece}, send) and left > 0
-
-
-async def _taken(message: Message, send: Send) -> bool:
-    """Whether the client took it in time; an `OSError` says that it has gone (ASGI 2.4)."""
-    try:
-        async with asyncio.timeout(PATIENCE):
-            await send(message)
-    except OSError:  # a TimeoutError is one, too
-        return False
-    return True
+            more = left > 0
+            message = {"type": "http.response.body", "body": body.read(PIECE), "more_body": more}
+            async with asyncio.timeout(PATIENCE):
+                await send(message)
 
 
 def _with_length(headers: Headers, length: int) -> Headers:
