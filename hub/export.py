@@ -1,7 +1,7 @@
 """Everything that the Hub keeps for one organization and its members may read, as one JSON object."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -14,7 +14,7 @@ from reports.models import Account, Report
 BATCH = 200  # reports read at once
 
 
-def as_json(organization: Organization) -> Iterator[str]:
+def as_json(organization: Organization) -> Generator[str, None, None]:
     """`{organization, members, invitations, tokens, domains, earlier_challenges, sites, integrations,
     notices, reports}`, piece by piece.
     """

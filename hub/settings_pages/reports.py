@@ -6,13 +6,15 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
 from hub.settings_pages import csv_lines
 from hub.settings_pages.access import MemberRequest, members_only, only_post
+from hub.settings_pages.downloads import download
 from hub.settings_pages.states import IN_WORDS, state_of
 from integrations import acts, discarding, report_list, trying_again, withholding
 from integrations.models import Delivery
@@ -129,16 +131,14 @@ def _counted(act: str, count: int) -> str:
 
 
 @members_only
-def as_csv(request: MemberRequest) -> StreamingHttpResponse:
-    """All that the filters let through, as a table for a spreadsheet, sent as it is read."""
+def as_csv(request: MemberRequest) -> HttpResponseBase:
+    """All that the filters let through, as a table for a spreadsheet."""
     asked = report_list.asked_in(request.GET.dict())
     if list(report_list.faults(asked)):
         raise Http404
     found = report_list.everything(request.membership.organization, asked)
-    answer = StreamingHttpResponse(csv_lines.lines(_table(found)), content_type="text/csv")
     name = f"reports-{timezone.now():%Y-%m-%d}.csv"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    return download(request, csv_lines.lines(_table(found)), name=name, content_type="text/csv")
 
 
 @members_only
