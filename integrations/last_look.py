@@ -6,6 +6,7 @@ The template itself is the maintainer's: what stands in it is neither removed no
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from reports.screening import POINTERS, Notice
 from reports.secrets import Secret
 
 REPORTED = {"doc_url": "/doc_url"} | POINTERS
-REACH = 2_000  # characters of a text that can meet another, and that may stand between the two
+REACH = 1_000  # characters of a text that can meet another, and that may stand between the two
 EDGE = 100  # a secret that ends so near to where the search ends may go on behind it
 LOOKS = 3  # before texts that are still part of a secret are replaced as a whole
 
@@ -39,7 +40,7 @@ def without_secrets_at_seams(
     texts = {name: shown(name, fields.get(name, "")) for name in REPORTED if name in divided[1::2]}
     changed: dict[str, str] = {}
     noted: dict[Notice, None] = {}
-    for number in range(LOOKS + len(texts)):  # each that replaces has fewer texts left
+    for number in range(LOOKS + len(texts)):  # texts that are replaced are in no more secrets
         cuts = _cuts(*_filled(divided, dict(fields) | texts))
         for name, found in cuts.items():
             whole = secrets.notice(found[0].kind) if number >= LOOKS else ""
@@ -65,12 +66,11 @@ def _filled(divided: list[str], fields: Mapping[str, str]) -> tuple[str, list[_P
 
 def _cuts(filled: str, pieces: list[_Piece]) -> dict[str, list[Secret]]:
     """Where to cut each text, by its name."""
-    for look in (secrets.found_in, secrets.hidden_in):
+    for look in (cache(secrets.found_in), cache(secrets.hidden_in)):  # once for equal windows
         cuts: dict[str, list[Secret]] = {}
         for start, end in _windows(pieces):
             for secret in look(filled[start:end]):
-                there = secret._replace(start=start + secret.start, end=start + secret.end)
-                for piece, part in _shared(there, pieces, end):
+                for piece, part in _shared(_moved(secret, start), pieces, end):
                     cuts.setdefault(piece.name, []).append(part)
         if cuts:
             return {name: secrets.joined(found) for name, found in cuts.items()}
@@ -91,16 +91,23 @@ def _windows(pieces: list[_Piece]) -> Iterator[tuple[int, int]]:
 
 
 def _shared(secret: Secret, pieces: list[_Piece], searched: int) -> Iterator[tuple[_Piece, Secret]]:
-    """The parts of a secret that lies in two texts or more; none where the template has both ends."""
-    first = bisect_right(pieces, secret.start, key=lambda piece: piece.end)
-    last = bisect_right(pieces, secret.end - 1, key=lambda piece: piece.start)
-    touched = pieces[first:last]
-    if len({piece.name for piece in touched}) < 2:
+    """The parts of a secret that two texts make one; none where the template has both its ends."""
+    held = _touched(pieces, secret.start, secret.end)
+    if not held or len({piece.name for piece in _touched(pieces, *secret.shape)}) < 2:
         return
-    if secret.start < touched[0].start and secret.end > touched[-1].end:
+    if secret.start < held[0].start and held[-1].end < secret.end:
         return
-    if secret.end > searched - EDGE:
-        secret = secret._replace(end=touched[-1].end)
-    for piece in touched:
-        start, end = max(secret.start, piece.start), min(secret.end, piece.end)
-        yield piece, secret._replace(start=start - piece.start, end=end - piece.start)
+    last = held[-1].end if secret.end > searched - EDGE else secret.end
+    for piece in held:
+        part = secret._replace(start=max(secret.start, piece.start), end=min(last, piece.end))
+        yield piece, _moved(part, -piece.start)
+
+
+def _touched(pieces: list[_Piece], start: int, end: int) -> list[_Piece]:
+    first = bisect_right(pieces, start, key=lambda piece: piece.end)
+    return pieces[first : bisect_right(pieces, end - 1, key=lambda piece: piece.start)]
+
+
+def _moved(secret: Secret, by: int) -> Secret:
+    begins, ends = secret.shape
+    return Secret(secret.start + by, secret.end + by, secret.kind, (begins + by, ends + by))

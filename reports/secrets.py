@@ -56,11 +56,12 @@ LOOKS = 8  # at a text that loses something each time; an honest one needs two
 
 
 class Secret(NamedTuple):
-    """Where one stands in a text."""
+    """Where one stands in a text, and all that makes it one: `Bearer`, or the host of a password."""
 
     start: int
     end: int
     kind: str
+    shape: tuple[int, int]
 
 
 def remove(text: str) -> tuple[str, list[str]]:
@@ -84,7 +85,7 @@ def found_in(text: str) -> list[Secret]:
     lower = text.lower()
     signed = [family for sign, family in SIGNED if sign in lower]
     return [
-        Secret(*match.span(match.lastindex or 0), family.kind)
+        Secret(*match.span(match.lastindex or 0), family.kind, match.span())
         for family in dict.fromkeys(signed)
         for match in family.pattern.finditer(text)
         if not _is_placeholder(match, family)
@@ -98,7 +99,11 @@ def hidden_in(cleaned: str) -> list[Secret]:
     if not found:
         return []
     at = places(cleaned)
-    return [Secret(at[start][0], at[end - 1][1], kind) for start, end, kind in found]
+
+    def there(start: int, end: int) -> tuple[int, int]:
+        return at[start][0], at[end - 1][1]
+
+    return [Secret(*there(*each[:2]), each.kind, there(*each.shape)) for each in found]
 
 
 def cut(text: str, found: Iterable[Secret]) -> str:
