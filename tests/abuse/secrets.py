@@ -55,18 +55,17 @@ def template_that_completes_a_key(world: World) -> str:
     Integration.objects.update(issue_template=f"{OPEN_KEY}{{summary}}\n{{details}}{END}")
     took = []
     with world.hub() as hub:
-        for number in range(EACH):
-            report = build.report(
-                report__summary=f"Case {number}", report__details=f"gone{END * 15 * number}"
-            )
+        for ends in (0, 1, 100, 300):
+            report = build.report(report__summary=f"Case {ends}", report__details=f"a{END * ends}")
             try:
                 took.append(milliseconds(partial(_post, hub, report)))
             except requests.Timeout:
                 hub.kill()
-                raise Fell(f"no answer in {PATIENCE} s to report {number + 1}") from None
+                raise Fell(f"no answer in {PATIENCE} s to report {len(took) + 1}") from None
     issues = len(world.host.issues("acme/docs"))
     return stands_if(
-        issues == EACH, f"{issues} of {EACH} reports are issues, the slowest in {max(took):.0f} ms"
+        issues == len(took),
+        f"{issues} of {len(took)} reports are issues, the slowest in {max(took):.0f} ms",
     )
 
 

@@ -257,3 +257,18 @@ def test_nothing_more_is_removed_from_a_result(text):
     cleaned, _ = secrets.remove(text)
 
     assert secrets.remove(cleaned) == (cleaned, [])
+
+
+def test_a_text_that_shows_ever_more_keys_is_replaced_as_a_whole():
+    keys = "-----BEGIN PRIVATE KEY-----V: " * 140 + f"\n{PEM_LINE}." * 140
+
+    assert secrets.remove(keys) == ("[removed: private key]", ["private key"])
+
+
+def test_what_shows_only_when_something_hidden_has_gone_is_removed_at_once():
+    hidden = "ghp\\_" + ALNUM[:36] * 4
+    text = f"-----BEGIN PRIVATE KEY-----Version: {hidden}\n{PEM_LINE}"
+
+    left, _ = secrets.remove(text)
+
+    assert secrets.remove(left) == (left, [])
