@@ -100,6 +100,12 @@ def parts(template: str) -> list[str]:
     return PLACEHOLDER.split(_within_limits(template))
 
 
+def shown(name: str, text: str) -> str:
+    """A reported text as it stands in an issue, before it is shortened and made inert."""
+    text = clean(text[:RAW_LIMIT])
+    return text.strip() if name in LONG else " ".join(text.split())
+
+
 def _within_limits(template: str) -> str:
     template = template_limits.cut(template_limits.with_line_feeds(template))
     return template if template.strip() else DEFAULT_TEMPLATE
@@ -108,8 +114,7 @@ def _within_limits(template: str) -> str:
 def _prepared(name: str, text: str, code_host: str) -> str:
     if name in URLS and (url := safe_url(text, code_host=code_host)):
         return _Link(url)
-    text = clean(text[:RAW_LIMIT])
-    return text.strip() if name in LONG else " ".join(text.split())
+    return shown(name, text)
 
 
 def _title(summary: str) -> str:

@@ -4,27 +4,29 @@ The patterns may be newer than the report, and texts that are harmless alone may
 The template itself is the maintainer's: what stands in it is neither removed nor noted.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
+from functools import cache
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from integrations.issue_text import LONG, parts
+from integrations.issue_text import parts, shown
 from reports import secrets
-from reports.cleaning import clean
 from reports.screening import POINTERS, Notice
 from reports.secrets import Secret
 
 REPORTED = {"doc_url": "/doc_url"} | POINTERS
-REACH = 2_000  # characters of a text, from each of its ends, that can meet another
-APART = " … "  # for the rest of it, which was looked at by itself
+REACH = 1_000  # characters of a text that can meet another, and that may stand between the two
+EDGE = 100  # a secret that ends so near to where the search ends may go on behind it
+LOOKS = 3  # before texts that are still part of a secret are replaced as a whole
 
 
-class Piece(NamedTuple):
-    """A part of the filled template. Of a reported text it has the name, and begins at `offset`."""
+class _Piece(NamedTuple):
+    """A part of the filled template, of which it is `[start:end]`; a reported text has its name."""
 
-    text: str
-    name: str = ""
-    offset: int = 0
+    name: str
+    start: int
+    end: int
 
 
 def without_secrets_at_seams(
@@ -32,59 +34,80 @@ def without_secrets_at_seams(
 ) -> dict[str, str]:
     """`fields`, without the secrets that come about where reported texts meet in the template.
 
-    What was removed is added to `notices`; texts that it was removed from are cleaned.
+    What was removed is added to `notices`, once; texts that it was removed from are cleaned.
     """
-    fields = dict(fields)
-    while cuts := _cuts(template, fields):
+    divided = parts(template)
+    texts = {name: shown(name, fields.get(name, "")) for name in REPORTED if name in divided[1::2]}
+    changed: dict[str, str] = {}
+    noted: dict[Notice, None] = {}
+    for number in range(LOOKS + len(texts)):  # texts that are replaced are in no more secrets
+        cuts = _cuts(*_filled(divided, dict(fields) | texts))
         for name, found in cuts.items():
-            fields[name] = secrets.cut(_shown(name, fields), found)
-            notices.extend(Notice(REPORTED[name], secret.kind) for secret in found)
-    return fields
+            whole = secrets.notice(found[0].kind) if number >= LOOKS else ""
+            texts[name] = changed[name] = whole or secrets.cut(texts[name], found)
+            noted |= dict.fromkeys(Notice(REPORTED[name], secret.kind) for secret in found)
+        if not cuts:
+            break
+    notices.extend(noted)
+    return dict(fields) | changed
 
 
-def _cuts(template: str, fields: Mapping[str, str]) -> dict[str, list[Secret]]:
+def _filled(divided: list[str], fields: Mapping[str, str]) -> tuple[str, list[_Piece]]:
+    """The filled template, and where in it the reported texts are that say something."""
+    filled = [fields.get(part, part) if number % 2 else part for number, part in enumerate(divided)]
+    ends = accumulate(map(len, filled))
+    pieces = [
+        _Piece(name, end - len(text), end)
+        for number, (name, text, end) in enumerate(zip(divided, filled, ends, strict=True))
+        if number % 2 and name in REPORTED and text
+    ]
+    return "".join(filled), pieces
+
+
+def _cuts(filled: str, pieces: list[_Piece]) -> dict[str, list[Secret]]:
     """Where to cut each text, by its name."""
-    pieces = list(_pieces(template, fields))
-    filled = "".join(piece.text for piece in pieces)
-    return _shared(secrets.found_in(filled), pieces) or _shared(secrets.hidden_in(filled), pieces)
+    for look in (cache(secrets.found_in), cache(secrets.hidden_in)):  # once for equal windows
+        cuts: dict[str, list[Secret]] = {}
+        for start, end in _windows(pieces):
+            for secret in look(filled[start:end]):
+                for piece, part in _shared(_moved(secret, start), pieces, end):
+                    cuts.setdefault(piece.name, []).append(part)
+        if cuts:
+            return {name: secrets.joined(found) for name, found in cuts.items()}
+    return {}
 
 
-def _shared(found: list[Secret], pieces: list[Piece]) -> dict[str, list[Secret]]:
-    """The parts of those secrets that lie in more than one text."""
-    ends = list(accumulate(len(piece.text) for piece in pieces))
-    cuts: dict[str, list[Secret]] = {}
-    for secret in found:
-        touched = [
-            (piece, end - len(piece.text))
-            for piece, end in zip(pieces, ends, strict=True)
-            if piece.name and end - len(piece.text) < secret.end and secret.start < end
-        ]
-        if len({piece.name for piece, _ in touched}) > 1:
-            for piece, start in touched:
-                cuts.setdefault(piece.name, []).append(_within(piece, start, secret))
-    return cuts
-
-
-def _pieces(template: str, fields: Mapping[str, str]) -> Iterator[Piece]:
-    for number, part in enumerate(parts(template)):
-        if number % 2 == 0 or part not in REPORTED:
-            yield Piece(fields.get(part, part) if number % 2 else part)
+def _windows(pieces: list[_Piece]) -> Iterator[tuple[int, int]]:
+    """What is searched: around each place where two texts are near; what overlaps is one."""
+    start = end = 0
+    for left, right in pairwise(pieces):
+        if left.name == right.name or right.start - left.end > REACH:
             continue
-        text = _shown(part, fields)
-        if len(text) <= 2 * REACH:
-            yield Piece(text, part)
-            continue
-        yield Piece(text[:REACH], part)
-        yield Piece(APART)
-        yield Piece(text[-REACH:], part, len(text) - REACH)
+        if left.end - REACH > end:
+            yield start, end
+            start = left.end - REACH
+        end = right.start + REACH
+    yield start, end
 
 
-def _shown(name: str, fields: Mapping[str, str]) -> str:
-    text = clean(fields.get(name, ""))
-    return text.strip() if name in LONG else " ".join(text.split())
+def _shared(secret: Secret, pieces: list[_Piece], searched: int) -> Iterator[tuple[_Piece, Secret]]:
+    """The parts of a secret that two texts make one; none where the template has both its ends."""
+    held = _touched(pieces, secret.start, secret.end)
+    if not held or len({piece.name for piece in _touched(pieces, *secret.shape)}) < 2:
+        return
+    if secret.start < held[0].start and held[-1].end < secret.end:
+        return
+    last = held[-1].end if secret.end > searched - EDGE else secret.end
+    for piece in held:
+        part = secret._replace(start=max(secret.start, piece.start), end=min(last, piece.end))
+        yield piece, _moved(part, -piece.start)
 
 
-def _within(piece: Piece, start: int, secret: Secret) -> Secret:
-    """The part of a secret that lies in a piece, which begins at `start` of the filled template."""
-    first, last = max(secret.start - start, 0), min(secret.end - start, len(piece.text))
-    return Secret(piece.offset + first, piece.offset + last, secret.kind)
+def _touched(pieces: list[_Piece], start: int, end: int) -> list[_Piece]:
+    first = bisect_right(pieces, start, key=lambda piece: piece.end)
+    return pieces[first : bisect_right(pieces, end - 1, key=lambda piece: piece.start)]
+
+
+def _moved(secret: Secret, by: int) -> Secret:
+    begins, ends = secret.shape
+    return Secret(secret.start + by, secret.end + by, secret.kind, (begins + by, ends + by))

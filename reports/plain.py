@@ -23,15 +23,18 @@ def plain(text: str) -> str:
     return _WRITTEN.sub(_meant, _seen(text))
 
 
-def places(text: str) -> list[int]:
-    """Where in `text` each character of `plain(text)` begins, and where the last one ends."""
-    origins = [at for at, character in enumerate(text) for _ in _seen(character)]
-    found, end = [], 0
+def places(text: str) -> list[tuple[int, int]]:
+    """Where in `text` each character of `plain(text)` begins and ends."""
+    lengths = {character: len(_seen(character)) for character in set(text)}
+    origins = [at for at, character in enumerate(text) for _ in range(lengths[character])]
+    found: list[tuple[int, int]] = []
+    end = 0
     for match in _WRITTEN.finditer(_seen(text)):
-        found += origins[end : match.start()]
-        found += origins[match.start() : match.start() + 1] * len(_meant(match))
+        found += [(at, at + 1) for at in origins[end : match.start()]]
+        whole = origins[match.start()], origins[match.end() - 1] + 1
+        found += [whole] * len(_meant(match))
         end = match.end()
-    return [*found, *origins[end:], len(text)]
+    return found + [(at, at + 1) for at in origins[end:]]
 
 
 def _seen(text: str) -> str:

@@ -52,14 +52,16 @@ PLACEHOLDER = re.compile(SECRETS["placeholder"], re.IGNORECASE | re.ASCII)
 SAMPLE = re.compile(SECRETS["sample"])  # in all that was found: one that everybody copies, or words
 NAME = re.compile(SECRETS["name"])  # of a variable, where a secret has no shape of its own
 LONGEST_PLACEHOLDER = 200  # in a long key such letters may stand by chance
+LOOKS = 8  # at a text that loses something each time; an honest one needs two
 
 
 class Secret(NamedTuple):
-    """Where one stands in a text."""
+    """Where one stands in a text, and all that makes it one: `Bearer`, or the host of a password."""
 
     start: int
     end: int
     kind: str
+    shape: tuple[int, int]
 
 
 def remove(text: str) -> tuple[str, list[str]]:
@@ -72,64 +74,75 @@ def remove(text: str) -> tuple[str, list[str]]:
     """
     text, kinds = _without(text, found_in)
     cleaned = clean(text)
-    shown, hidden = _without(cleaned, found_in) if cleaned != text else (text, {})
-    shown, escaped = _without(shown, hidden_in)
-    return shown if hidden or escaped else text, list(kinds | hidden | escaped)
+    if cleaned == text and not hidden_in(text):
+        return text, list(kinds)
+    shown, hidden = _without(cleaned, lambda text: found_in(text) or hidden_in(text))
+    return shown if hidden else text, list(kinds | hidden)
 
 
 def found_in(text: str) -> list[Secret]:
-    """The secrets in a text as it stands, in order; where two overlap, they are one."""
+    """The secrets in a text as it stands; those of different families may overlap."""
     lower = text.lower()
     signed = [family for sign, family in SIGNED if sign in lower]
-    found = [
-        Secret(*match.span(match.lastindex or 0), family.kind)
+    return [
+        Secret(*match.span(match.lastindex or 0), family.kind, match.span())
         for family in dict.fromkeys(signed)
         for match in family.pattern.finditer(text)
         if not _is_placeholder(match, family)
     ]
-    return list(_joined(found))
 
 
 def hidden_in(cleaned: str) -> list[Secret]:
-    """The secrets in a cleaned text that something divides or escapes."""
+    """The secrets in a cleaned text that something divides or escapes; they may overlap."""
     shown = plain(cleaned)
     found = found_in(shown) if shown != cleaned else []
     if not found:
         return []
     at = places(cleaned)
-    return [Secret(at[start], at[end], kind) for start, end, kind in found]
+
+    def there(start: int, end: int) -> tuple[int, int]:
+        return at[start][0], at[end - 1][1]
+
+    return [Secret(*there(*each[:2]), each.kind, there(*each.shape)) for each in found]
 
 
 def cut(text: str, found: Iterable[Secret]) -> str:
     """`text` with `[removed: <kind>]` in the place of each secret, in whatever order they are."""
     result, end = [], 0
-    for secret in _joined(found):
-        result += [text[end : secret.start], f"[removed: {secret.kind}]"]
+    for secret in joined(found):
+        result += [text[end : secret.start], notice(secret.kind)]
         end = secret.end
     return "".join([*result, text[end:]])
 
 
+def notice(kind: str) -> str:
+    """What stands in the place of a secret: no secret begins or ends in it."""
+    return f"[removed: {kind}]"
+
+
+def joined(found: Iterable[Secret]) -> list[Secret]:
+    """In order, with those that overlap as one, of the kind that begins first."""
+    result: list[Secret] = []
+    for secret in sorted(found, key=lambda each: each.start):
+        if result and secret.start < result[-1].end:
+            result[-1] = result[-1]._replace(end=max(result[-1].end, secret.end))
+        else:
+            result.append(secret)
+    return result
+
+
 def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[str, None]]:
-    """`text` without all that `look` finds, also where it shows only when another has gone."""
+    """`text` without all that `look` finds, also where it shows only when another has gone.
+
+    What is left of a text that shows ever more of them is replaced as a whole.
+    """
     kinds: dict[str, None] = {}
-    while found := look(text):
+    for _ in range(LOOKS):
+        if not (found := joined(look(text))):
+            return text, kinds
         kinds |= dict.fromkeys(secret.kind for secret in found)
         text = cut(text, found)
-    return text, kinds
-
-
-def _joined(found: Iterable[Secret]) -> Iterable[Secret]:
-    """In order, with those that overlap as one, of the kind that begins first."""
-    last = None
-    for secret in sorted(found, key=lambda each: each.start):
-        if last and secret.start < last.end:
-            last = last._replace(end=max(last.end, secret.end))
-            continue
-        if last:
-            yield last
-        last = secret
-    if last:
-        yield last
+    return (notice(next(iter(kinds))), kinds) if look(text) else (text, kinds)
 
 
 def _is_placeholder(match: re.Match[str], family: Family) -> bool:

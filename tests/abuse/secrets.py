@@ -1,7 +1,10 @@
 """Secrets that somebody pasted into a report, whole or divided, on their way to a public issue."""
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
+import requests
 from django.conf import settings
 from django.test import Client
 
@@ -9,10 +12,13 @@ from integrations.models import Integration
 from integrations.safe_text import ZWSP
 from reports.models import Report
 from tests import build
-from tests.abuse.world import World, attack, stands_if
+from tests.abuse.world import Fell, Shipped, World, attack, milliseconds, stands_if
 from tests.reports.secret_texts import Pasted, divided, real_looking
 
 EACH = 20  # secrets in a report
+PATIENCE = 20  # seconds
+OPEN_KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n"
+END = "\n-----END PRIVATE KEY-----"
 
 
 @attack
@@ -40,6 +46,32 @@ def secrets_in_halves(world: World) -> str:
             cores.append(f"ghp_a1B2c3{tail}")
     left = [core for core in cores if core in _issues(world)]
     return stands_if(not left, f"{len(left)} of {EACH} whole in an issue")
+
+
+@attack
+def template_that_completes_a_key(world: World) -> str:
+    """A key around the texts in the template, and reports that end it up to 300 times."""
+    world.acme()
+    Integration.objects.update(issue_template=f"{OPEN_KEY}{{summary}}\n{{details}}{END}")
+    took = []
+    with world.hub() as hub:
+        for ends in (0, 1, 100, 300):
+            report = build.report(report__summary=f"Case {ends}", report__details=f"a{END * ends}")
+            try:
+                took.append(milliseconds(partial(_post, hub, report)))
+            except requests.Timeout:
+                hub.kill()
+                raise Fell(f"no answer in {PATIENCE} s to report {len(took) + 1}") from None
+    issues = len(world.host.issues("acme/docs"))
+    return stands_if(
+        issues == len(took),
+        f"{issues} of {len(took)} reports are issues, the slowest in {max(took):.0f} ms",
+    )
+
+
+def _post(hub: Shipped, report: dict[str, Any]) -> None:
+    url = f"{hub.url}/v1/reports"
+    requests.post(url, json=report, timeout=PATIENCE).raise_for_status()
 
 
 def _pasted(world: World, pasted: list[Pasted], *, most: float) -> str:

@@ -4,12 +4,9 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from integrations.issue_text import DEFAULT_TEMPLATE
-from integrations.last_look import without_secrets_at_seams
 from integrations.models import Delivery, Integration
 from integrations.safe_text import ZWSP
 from reports.models import Report
-from reports.screening import Notice
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -119,27 +116,14 @@ def test_a_member_reads_what_was_removed(client, code_host):
     assert "GitHub token from <code>/report/details</code>" in page
 
 
-@pytest.mark.parametrize("length", [30, 5_000])
-def test_long_texts_are_cut_where_they_meet(length):
-    words = "word " * (length // 5)
-    fields = {
-        "summary": "s",
-        "details": f"{words}{HALVES[0]}",
-        "suggested_fix": f"{HALVES[1]} {words}",
-    }
-    notices: list[Notice] = []
+def test_a_template_that_completes_a_key_lets_the_report_become_an_issue(client, code_host):
+    build.acme(code_host)
+    by(
+        "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n"
+        "{summary}\n{details}\n-----END PRIVATE KEY-----"
+    )
 
-    cut = without_secrets_at_seams("{details}{suggested_fix}", fields, notices)
+    build.send(client, build.report(report__summary="Broken link", report__details="It is gone."))
 
-    assert cut["details"] == f"{words}[removed: GitHub token]"
-    assert cut["suggested_fix"] == f"[removed: GitHub token] {words}".strip()
-    assert notices == [
-        ("/report/details", "GitHub token"),
-        ("/report/suggested_fix", "GitHub token"),
-    ]
-
-
-def test_what_meets_nothing_stays_as_it_was_sent():
-    fields = {"summary": "Ａ \u200b b", "details": "c\u00ad\r\nd", "report_kind": "other"}
-
-    assert without_secrets_at_seams(DEFAULT_TEMPLATE, fields, []) == fields
+    assert "Broken link\nIt is gone." in seen(code_host)
+    assert Report.objects.get().notices == []
