@@ -223,8 +223,25 @@ def test_a_source_is_kept_for_two_days_and_its_turn_for_good(acme, client, code_
     assert (kept, pacing.forget_sources(lambda: False)) == (0, 0)
     assert (pacing.forget_sources(), pacing.forget_sources()) == (3, 0)
     assert list(Delivery.objects.order_by("pk").values_list("source", "turn")) == [
-        ("", 0), ("", 1), ("", 2)
+        ("-", 0), ("-", 1), ("-", 2)
     ]  # fmt: skip
+
+
+def test_a_flood_that_outlives_its_source_still_has_the_share_of_one(
+    acme, client, code_host, clock
+):
+    holds.pause(Integration.objects.get())
+    send(client, FLOODER, 30)
+    clock.advance(days=2, minutes=1)
+    pacing.forget_sources()
+    holds.end_pause(Integration.objects.get())
+    call_command("retry_deliveries")
+
+    send(client, HONEST)
+
+    assert sent_by(code_host, FLOODER) == 5
+    assert sent_by(code_host, HONEST) == 1
+    assert Installation.objects.get().limited_until is None
 
 
 def test_many_sources_are_forgotten_batch_by_batch(acme, client, code_host, clock, monkeypatch):
