@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce, Greatest
 
 from orgs import clock
@@ -14,6 +14,10 @@ PAUSED = "A member has paused the integration. It is sent when somebody presses 
 NO_RIGHTS = (
     "No member of your organization has push right in the repository any more. It is sent when "
     "a member who has it presses Try again, or is found to have it."
+)
+STOPS = (  # what keeps an integration from sending, before any problem: the first that is set counts
+    ("pause", "paused_at", PAUSED),
+    ("rights", "rights_lost_at", NO_RIGHTS),
 )
 ABSENCES = 3  # so many looks that find nobody with push right,
 ABSENT_FOR = timedelta(hours=24)  # over so long a time, stop what is sent
@@ -97,6 +101,16 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         """Those that nothing but GitHub itself keeps from sending."""
         return self.configured().filter(paused_at=None, rights_lost_at=None)
 
+    def with_stop(self):
+        """Each with its `stop` for queries: as `stopped_by`, and in words as `why`."""
+        causes = [When(~Q(**{column: None}), then=Value(cause)) for cause, column, _ in STOPS]
+        words = [When(~Q(**{column: None}), then=Value(words)) for _, column, words in STOPS]
+        problem = When(~Q(problem=""), then=Value("integration"))
+        return self.annotate(
+            stopped_by=Case(*causes, problem, default=Value("")),
+            why=Case(*words, default=F("problem"), output_field=models.TextField()),
+        )
+
 
 class Integration(models.Model):
     """An organization's installation, target repository and issue template."""
@@ -164,11 +178,17 @@ class Integration(models.Model):
         return self.repo_owner.lower() == self.installation.account.lower()
 
     @property
+    def stop(self) -> tuple[str, str]:
+        """The first cause why nothing is sent at present, and it in words; empty where all is well."""
+        for cause, column, words in STOPS:
+            if getattr(self, column):
+                return cause, words
+        return ("integration" if self.problem else ""), self.problem
+
+    @property
     def obstacle(self) -> str:
         """Why nothing is sent at present, in words; empty where all is well."""
-        if self.paused_at:
-            return PAUSED
-        return NO_RIGHTS if self.rights_lost_at else self.problem
+        return self.stop[1]
 
     def put_off_probe(self, wait: timedelta) -> None:
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)
