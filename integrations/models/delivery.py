@@ -105,6 +105,9 @@ class Delivery(models.Model):
                 condition=~Q(source="") & ~Q(source=FORGOTTEN),
             ),
             models.Index(fields=["integration", "-last_tried_at"], name="delivery_pace"),
+            models.Index(
+                fields=["integration", "held_for"], name="delivery_held", condition=Q(status="held")
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

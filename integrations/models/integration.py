@@ -101,6 +101,10 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         """Those that nothing but GitHub itself keeps from sending."""
         return self.configured().filter(paused_at=None, rights_lost_at=None)
 
+    def not_limited(self):
+        """Those whose installation may be asked now."""
+        return self.exclude(installation__limited_until__gt=clock.now())
+
     def with_stop(self):
         """Each with its `stop` for queries: as `stopped_by`, and in words as `why`."""
         causes = [When(~Q(**{column: None}), then=Value(cause)) for cause, column, _ in STOPS]
@@ -146,6 +150,11 @@ class Integration(models.Model):
         default=0, help_text="Looks in a row that found no member with push right."
     )
     rights_absent_since = models.DateTimeField(null=True, blank=True)
+    rights_asked_to = models.BigIntegerField(
+        default=0,
+        editable=False,
+        help_text="The last membership that an unfinished look has asked about; 0: none is unfinished.",
+    )
     rights_lost_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when nothing is sent because of that."
     )
@@ -201,12 +210,18 @@ class Integration(models.Model):
             rights_absences=0,
             rights_absent_since=None,
             rights_lost_at=None,
+            rights_asked_to=0,
         )
+
+    def asked_about_some(self, last: int) -> None:
+        """A look has found nobody so far: the next one goes on after this membership."""
+        self._update(rights_asked_to=last)
 
     def missed_right(self) -> bool:
         """A look found no member with push right; whether this is the one that stops what is sent."""
         self._update(
             rights_absences=F("rights_absences") + 1,
+            rights_asked_to=0,
             rights_absent_since=Coalesce("rights_absent_since", clock.now()),
         )
         long_enough = Integration.objects.filter(
@@ -220,7 +235,7 @@ class Integration(models.Model):
     def forget_rights(self) -> None:
         """What was seen in another repository says nothing about this one. Not saved."""
         self.rights_seen_at = self.rights_of = self.rights_absent_since = None
-        self.rights_lost_at, self.rights_absences = None, 0
+        self.rights_lost_at, self.rights_absences, self.rights_asked_to = None, 0, 0
 
     def _update(self, **columns: Any) -> None:
         Integration.objects.filter(pk=self.pk).update(**columns)
