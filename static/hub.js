@@ -40,7 +40,7 @@ const last = new WeakMap();
 async function refresh(form, part, extra = {}) {
   last.get(form)?.abort();
   const { signal } = last.set(form, new AbortController()).get(form);
-  const body = new FormData(form);
+  const body = new URLSearchParams(new FormData(form));
   for (const [name, value] of Object.entries(extra)) body.set(name, value);
   const asked = form.method === "post" ? { method: "POST", body, signal } : { signal };
   const answer = await fetch(form.action, asked);

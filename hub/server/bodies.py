@@ -13,13 +13,20 @@ from reports.views import MAX_BYTES
 
 PATIENCE = 10  # seconds from the headers to the end of the body
 ALTOGETHER = 64 * 1024 * 1024  # bytes of all bodies that are held at one time
-WEBHOOKS = "/v1/webhooks/"
+WEBHOOK = "/v1/webhooks/github"
+LARGEST_FORM = 256 * 1024  # bytes: a template of 20,000 characters, each escaped as nine
+SMALL_FORM = 16 * 1024  # of visitors
 
 
 class TooSlow(ApiError):
     status_code = 408
     default_code = "request_timeout"
     default_detail = f"The body did not arrive within {PATIENCE} seconds. Nothing was stored."
+
+
+class TooLarge(ApiError):
+    status_code = 413
+    default_code = "payload_too_large"
 
 
 class Incomplete(ApiError):
@@ -44,8 +51,8 @@ class Bodies:
     async def whole(self, scope: Scope, receive: Receive) -> AsyncIterator[bytes]:
         """The body of the request, held until the block is left.
 
-        Empty where the length is not given or too much: Django refuses that without reading.
-        Raises `TooSlow`, `Incomplete` or `GivenUp`.
+        Empty where the length is not given, or too much for the API: Django refuses that without
+        reading. Raises `TooLarge`, `TooSlow`, `Incomplete` or `GivenUp`.
         """
         length = _length(scope)
         body = await self._arrived(length, receive) if length else b""
@@ -91,15 +98,22 @@ async def _piece(receive: Receive) -> bytes:
 
 
 def _length(scope: Scope) -> int:
-    """The length of the body that will be read, in bytes."""
+    """The length of the body that will be read, in bytes. Raises `TooLarge`."""
     length = next((v for name, v in scope["headers"] if name == b"content-length"), b"")
     if not length.isdigit() or len(length) > 10:
         return 0
-    return int(length) if int(length) <= _most(scope["path"]) else 0
+    most = _most(scope["path"])
+    if int(length) <= most:
+        return int(length)
+    if scope["path"].startswith("/v1/"):
+        return 0  # its view says so, to scripts of other origins as well
+    raise TooLarge(f"The form is over {most} bytes. Shorten it.", max_bytes=most)
 
 
 def _most(path: str) -> int:
-    """The largest body that anything at this path takes."""
-    if path.startswith("/v1/") and not path.startswith(WEBHOOKS):
+    """The largest body that anything at this path takes: a form costs many times its size in memory."""
+    if path == WEBHOOK:
+        return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if path.startswith("/v1/"):
         return MAX_BYTES
-    return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return LARGEST_FORM if path.startswith(("/settings/", "/admin/")) else SMALL_FORM

@@ -8,7 +8,7 @@ client takes it.
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from hub.server import answers
+from hub.server import answers, door
 from hub.server.answers import Answer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
@@ -42,6 +42,7 @@ class Bridge:
     async def _answer(self, scope: Scope, receive: Receive) -> Answer:
         if scope["path"] == "/healthz":  # said here, however busy the threads are
             return answers.alive()
+        door.check(scope)
         async with self._bodies.whole(scope, receive) as body:
             if not self._room:
                 raise Busy("All threads are busy, and as many requests wait as may")

@@ -1,0 +1,63 @@
+"""Headers and forms that Django would read in more than linear time, or memory."""
+
+import pytest
+
+from tests.hub.server.test_bridge import Answer, Echo, Request, talk
+
+
+def answered(path: str, body: bytes = b"", **headers: str) -> Answer:
+    async def conversation(bridge) -> Answer:
+        request = Request(bridge, path, content_length=str(len(body)), **headers)
+        if body:
+            await request.send(body, more=False)
+        return await request.answer()
+
+    return talk(conversation, Echo())
+
+
+@pytest.mark.parametrize(
+    ("headers", "error"),
+    [
+        ({"cookie": 'a="' + '\\"' * 3000 + '"'}, "headers_too_large"),
+        ({"content_type": "application/json; x=" + ";" * 300}, "headers_too_large"),
+        ({"accept": "a" * 9000}, "headers_too_large"),
+        ({"content_type": "application/json; x*=nosuch''a"}, "unsupported_media_type"),
+    ],
+)
+def test_a_header_that_takes_long_to_read_is_refused(headers, error):
+    for path in ("/v1/reports", "/", "/nothing"):
+        assert answered(path, **headers).error == error
+
+
+def test_cookies_in_many_lines_are_as_long_as_together():
+    async def conversation(bridge) -> Answer:
+        request = Request(bridge, "/")
+        request._talk.scope["headers"] += [(b"cookie", b"a=" + b"b" * 1000)] * 5
+        return await request.answer()
+
+    assert talk(conversation, Echo()).status == 431
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "multipart/form-data; boundary=b; charset=punycode",
+        "multipart/form-data; boundary=b",
+        "application/x-www-form-urlencoded; charset=punycode",
+        "text/plain",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/login/", "/settings/integration/", "/admin/"])
+def test_a_form_of_another_shape_is_refused_before_it_is_read(path, kind):
+    answer = answered(path, content_type=kind)
+
+    assert (answer.status, answer.error) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(("path", "most"), [("/", 16), ("/login/", 16), ("/settings/x/", 256)])
+def test_a_form_that_is_larger_than_any_is_refused_before_it_is_read(path, most):
+    form = "application/x-www-form-urlencoded; charset=UTF-8"
+    fits = answered(path, b"%" * most * 1024, content_type=form)
+    exceeds = answered(path, b"%" * (most * 1024 + 1), content_type=form)
+
+    assert (fits.status, exceeds.status) == (200, 413)
