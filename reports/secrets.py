@@ -57,7 +57,7 @@ LOOKS = 8  # at a text that loses something each time; an honest one needs two
 
 
 class Secret(NamedTuple):
-    """Where one stands in a text, and all that makes it one: `Bearer`, or the host of a password."""
+    """Where one stands in a text, and with what makes it one, such as the host of a password."""
 
     start: int
     end: int
