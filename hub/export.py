@@ -1,20 +1,20 @@
-"""Everything that the Hub keeps for one organization, as one JSON object."""
+"""Everything that the Hub keeps for one organization and its members may read, as one JSON object."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Prefetch, QuerySet
 
 from integrations.models import Delivery, Integration
 from orgs.models import Organization, PersonalToken
-from reports.models import Report
+from reports.models import Account, Report
 
 BATCH = 200  # reports read at once
 
 
-def as_json(organization: Organization) -> Iterator[str]:
+def as_json(organization: Organization) -> Generator[str, None, None]:
     """`{organization, members, invitations, tokens, domains, earlier_challenges, sites, integrations,
     notices, reports}`, piece by piece.
     """
@@ -56,9 +56,10 @@ def _tokens(organization: Organization) -> Iterator[dict[str, Any]]:
 
 def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
     """Oldest first, each with its accounts, delivery and attempts; four queries a batch."""
-    mine = Report.objects.filter(organization=organization).order_by("pk")
+    mine = Report.objects.readable_by(organization).order_by("pk")
+    accounts = Prefetch("accounts", Account.objects.readable())
     last = ""
-    while batch := list(mine.filter(pk__gt=last).prefetch_related("accounts")[:BATCH]):
+    while batch := list(mine.filter(pk__gt=last).prefetch_related(accounts)[:BATCH]):
         found = Delivery.objects.filter(report__in=batch).prefetch_related("attempts")
         deliveries = {each.report_id: each for each in found}
         for report in batch:

@@ -2,18 +2,29 @@
 
 import json
 import logging
+import time
 from datetime import UTC, datetime
 
 LONGEST = 2000  # characters of a message, which may quote what a stranger sent
+PAUSE = 60  # seconds between two lines about the same mistake of strangers
 
 
 class StrangersMistakes(logging.Filter):
-    """A forged `Host` or too large a form is no error of ours: one line, and a warning."""
+    """A forged `Host`, a form without its token: no error of ours, and one line a minute of each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next: dict[str, float] = {}  # by logger; Django has about ten of them
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.name.startswith("django.security."):
-            record.levelno, record.levelname = logging.WARNING, "WARNING"
-            record.exc_info = record.exc_text = None
+        if not record.name.startswith("django.security."):
+            return True
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.exc_info = record.exc_text = None
+        now = time.monotonic()
+        if now < self._next.get(record.name, now):
+            return False
+        self._next[record.name] = now + PAUSE
         return True
 
 

@@ -18,7 +18,6 @@ from django.db import connection
 from hub import pruning
 from hub.models import Lease
 from integrations import claims, holds, pacing, reconciling, retries, turns
-from integrations.models import Delivery
 from orgs import reverification
 
 log = logging.getLogger(__name__)
@@ -79,7 +78,7 @@ class Runner:
         connection.close()
 
     def _retry(self) -> None:
-        if Delivery.objects.due().exists():
+        if turns.is_anything_due():
             retries.retry(turns.due_ids(), go_on=self._for_a_while())
 
     def _run_jobs(self) -> None:

@@ -10,7 +10,7 @@ from allauth.idp.oidc.models import Token
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
 
 from integrations.models import Attempt, Delivery, OneTimeState, Webhook
@@ -21,6 +21,7 @@ from orgs.models import Invitation
 from reports.models import Report
 
 BATCH = 500  # rows deleted in one transaction
+LOOKED_AT = 5000  # old reports that one statement looks at; most of them may be kept for good
 EXPIRED_TOKENS_KEPT = timedelta(days=30)  # so that their owners see why a program of theirs ended
 
 STOPPED = Q(status=Delivery.Status.FAILED) | Q(held_for=Delivery.Cause.DISCARDED)
@@ -43,7 +44,7 @@ def prune(go_on: GoOn = lambda: True, on_progress: OnProgress = lambda rows: Non
     deleted: Counter[str] = Counter()
     for kind in KINDS:
         for rows in _while(go_on, kind.batches(kind.old())):
-            deleted[kind.name] += rows
+            deleted += Counter({kind.name: rows})
             on_progress(rows)
     return deleted
 
@@ -78,17 +79,43 @@ def reports_never_forwarded() -> QuerySet[Report]:
 
     The index is on `received_at`, which is never later than the last time.
     """
+    return _old_reports().filter(_is_useless())
+
+
+def _old_reports() -> QuerySet[Report]:
+    return Report.objects.filter(received_at__lt=_past(_retention()))
+
+
+def _is_useless() -> Q:
     kept = Delivery.objects.filter(SENT_OR_WAITING, report=OuterRef("pk"))
-    old = Report.objects.filter(received_at__lt=_past(_retention()))
-    return old.filter(~Exists(kept), last_received_at__lt=_past(_retention()))
+    return Q(~Exists(kept), last_received_at__lt=_past(_retention()))
 
 
 def _reports_in_batches(old: QuerySet[Report]) -> Iterator[int]:
-    """Oldest first, in one pass: those that are kept are not looked at once more."""
+    """Oldest first, in one pass: those that are kept are not looked at once more.
+
+    Yields also where all that one statement has looked at are kept.
+    """
+    for some in _looks(_old_reports()):
+        useless = [pk for pk, is_useless in some if is_useless]
+        for first in range(0, len(useless), BATCH):
+            yield _delete_reports(useless[first : first + BATCH])
+        if not useless:
+            yield 0
+
+
+def _looks(old: QuerySet[Report]) -> Iterator[list[tuple[str, bool]]]:
+    """The ids, `LOOKED_AT` at a time, and whether each is useless."""
+    useless = ExpressionWrapper(_is_useless(), output_field=BooleanField())
     after: tuple[datetime, str] | None = None
-    while found := list(_after(old, after).values_list("received_at", "pk")[:BATCH]):
-        after = found[-1]
-        yield _delete_reports([pk for _, pk in found])
+    columns = ("received_at", "pk", "useless")
+    while True:
+        rest = _after(old, after).annotate(useless=useless)
+        some = list(rest.values_list(*columns)[:LOOKED_AT])
+        yield [(pk, is_useless) for _, pk, is_useless in some]
+        if len(some) < LOOKED_AT:
+            return
+        after = some[-1][:2]
 
 
 def _after(old: QuerySet[Report], last: tuple[datetime, str] | None) -> QuerySet[Report]:

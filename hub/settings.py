@@ -293,5 +293,8 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {"django_tasks": {"level": "WARNING"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},  # what clients do wrong is answered, and not noted
+        "django_tasks": {"level": "WARNING"},
+    },
 }

@@ -67,9 +67,9 @@ def perform_on_each(
 
 
 def _found(member: Membership, report_ids: list[str]) -> dict[str, Received]:
-    """Those of the member's organization, by their ids, in two queries."""
+    """Those that the members of the organization may read, by their ids, in two queries."""
     ids = [each for each in report_ids if is_id(each)]
-    mine = Report.objects.filter(organization=member.organization_id, pk__in=ids)
+    mine = Report.objects.readable_by(member.organization_id).filter(pk__in=ids)
     deliveries = Delivery.objects.select_related("integration", "report").filter(report__in=ids)
     by_report = {each.report_id: each for each in deliveries}
     return {each.pk: Received(each, by_report.get(each.pk)) for each in mine}

@@ -1,12 +1,12 @@
 """Code blocks in a reporter's text, kept as code.
 
-GitHub acts on nothing inside a code block, but bots and mail replies read the raw text. So less is
-broken there than in prose, and samples can be copied. The blocks are written anew, with a fence
-that nothing inside can close.
+GitHub acts on nothing inside a code block, but bots and mail replies read the raw text. So only
+what could name an account, a team, an issue or a command there is broken, and other samples can be
+copied. The blocks are written anew, with a fence that nothing inside can close.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from integrations.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, inert
@@ -18,10 +18,10 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9+#.-]{1,20}")
 _RULES: Rules = [
     (re.compile(pattern, FLAGS), r"\g<0>" + ZWSP)
     for pattern in (  # NFKC may make a letter or a digit of what is not ASCII
-        r"(?<![a-z0-9_])@(?=[a-z0-9]|[^\x00-\x7f])",  # mentions
-        r"#(?=\d|[^\x00-\x7f])",  # references
+        r"(?<![a-z0-9_])@(?![a-z0-9]++_)(?=[a-z0-9]|[^\x00-\x7f])",  # mentions, not @lru_cache
+        r"#(?!\d++[a-z_])(?=\d|[^\x00-\x7f])",  # references, not #0366d6
         r"(?<![a-z0-9])gh(?=-\d|-[^\x00-\x7f])",
-        KEYWORD + r"(?=[:：]?\s+https?[:：]//)",
+        KEYWORD + r"(?=[:：]?\s+(?:https?[:：]//|[^\s#]*+#\d))",
         r"^(?:[^\S\n]|>)*/(?=[a-z]|[^\x00-\x7f])",  # bot commands
         r"``(?=`)|~~(?=~)",  # code fences
         r"<(?=[!！]--\s*hub[:：])",  # the Hub's marker
@@ -37,15 +37,15 @@ class CodeBlock(NamedTuple):
     lines: list[str]
 
 
-def keep_code(text: str) -> tuple[str, list[str]]:
+def keep_code(text: str, prose: Callable[[str], str] = inert) -> tuple[str, list[str]]:
     """A cleaned Markdown text made inert, and the text of each of its code blocks, as it is shown.
 
-    Only blocks that are closed are kept as code.
+    Only blocks that are closed are kept as code. `prose` makes the rest inert.
     """
     written, shown = [], []
     for part in _parts(text):
         if isinstance(part, str):
-            written.append(inert(part))
+            written.append(prose(part))
             continue
         code, fence = _inert(part), _fence(part.lines)
         written += [fence + _language(part.info), code, fence]

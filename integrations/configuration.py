@@ -127,7 +127,7 @@ def checked_template(template: str) -> str:
 
     Raises `TemplateTooLong`, `UnknownPlaceholder`.
     """
-    template = template.replace("\r\n", "\n")
+    template = template_limits.with_line_feeds(template)
     if problem := template_limits.problem(template):
         raise TemplateTooLong(problem)
     if unknown := unknown_placeholder(template):

@@ -15,7 +15,6 @@ from integrations.issue_text import DEFAULT_TEMPLATE, render_issue
 from integrations.last_look import without_secrets_at_seams
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import LeaseLost
-from integrations.models.integration import NO_RIGHTS, PAUSED
 from reports.models import Report
 from reports.screening import Notice
 
@@ -56,10 +55,9 @@ def _try(delivery: Delivery, deadline: float) -> None:
         return delivery.hold_unasked(Delivery.Cause.OWNERSHIP, claims.LOST)
     if not delivery.has_target():  # the integration was disconnected just now
         return delivery.hold_unasked(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
-    if delivery.integration.paused_at:
-        return delivery.hold_unasked(Delivery.Cause.PAUSE, PAUSED)
-    if delivery.integration.rights_lost_at:
-        return delivery.hold_unasked(Delivery.Cause.RIGHTS, NO_RIGHTS)
+    cause, reason = delivery.integration.stop
+    if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
+        return delivery.hold_unasked(Delivery.Cause(cause), reason)
     try:
         found = _look_for(delivery, deadline)
         if delivery.outcome_unknown_since and not found and not delivery.has_settled():

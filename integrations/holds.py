@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
+from integrations import withholding
 from integrations.models import Delivery, Installation, Integration
 from integrations.models.integration import NO_RIGHTS, PAUSED, IntegrationQuerySet
 from orgs import clock
@@ -69,9 +70,13 @@ def right_missed(integration: Integration) -> None:
 
 @transaction.atomic
 def right_found(integration: Integration, github_id: int) -> None:
-    """A member has push right: what was held for want of it goes on, in order and paced."""
+    """A member has push right: what was held for want of it goes on, in order and paced.
+
+    What was withheld is read again, each time, since some may have come in just before the last.
+    """
     were_lost = integration.rights_lost_at
     integration.found_right(github_id)
+    withholding.end(integration)
     if were_lost:
         integration.deliveries.release(Delivery.Cause.RIGHTS)
 
@@ -83,8 +88,10 @@ def probe() -> int:
     comes of this one. What a pause has left behind, since it was held just when the pause ended,
     goes on too, and so does what was left behind when a right came back.
     """
-    running = Delivery.objects.filter(integration__in=Integration.objects.running())
-    probed = sum(running.release(each) for each in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS))
+    probed = 0
+    for cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
+        left_behind = with_some_held(cause)
+        probed += sum(integration.deliveries.release(cause) for integration in left_behind)
     for integration in _due_for_probe():
         with transaction.atomic():
             integration.put_off_probe(PROBE_EVERY)
@@ -96,9 +103,14 @@ def probe() -> int:
 
 def _due_for_probe() -> IntegrationQuerySet:
     """Those whose hour has come, and those that hold deliveries without an hour to try them."""
-    held = Delivery.objects.held(Delivery.Cause.INTEGRATION).filter(integration=OuterRef("pk"))
-    forgotten = Q(probe_at__isnull=True) & Exists(held)
+    forgotten = Q(pk__in=with_some_held(Delivery.Cause.INTEGRATION), probe_at__isnull=True)
     return Integration.objects.running().filter(Q(probe_at__lte=clock.now()) | forgotten)
+
+
+def with_some_held(cause: Delivery.Cause) -> IntegrationQuerySet:
+    """The running integrations that hold deliveries for this cause, without reading what is held."""
+    held = Delivery.objects.held(cause).filter(integration=OuterRef("pk"))
+    return Integration.objects.running().filter(Exists(held))
 
 
 def _stop(integrations: IntegrationQuerySet, problem: str) -> None:

@@ -6,15 +6,22 @@ stranger's: it is made inert by itself (`safe_text`), and for the place where it
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from integrations import template_limits
+from integrations import tables, template_limits
 from integrations.code_blocks import end_code, keep_code
 from integrations.github_markdown import shows_code, taking_code, what_ends
-from integrations.safe_text import ARMED, clean, inert, neutralize, safe_url
+from integrations.safe_text import (
+    ARMED,
+    clean,
+    inert_with_tables,
+    neutralize,
+    safe_url,
+    without_tables,
+)
 from integrations.seams import CONTAINER, Place, place
 from integrations.template_limits import LONG, PLACEHOLDER
 
@@ -100,7 +107,7 @@ def shown(name: str, text: str) -> str:
 
 
 def _within_limits(template: str) -> str:
-    template = template_limits.cut(template.replace("\r\n", "\n"))
+    template = template_limits.cut(template_limits.with_line_feeds(template))
     return template if template.strip() else DEFAULT_TEMPLATE
 
 
@@ -194,31 +201,42 @@ class _Size(NamedTuple):
 
 
 def _ended(template: _Template, values: Mapping[str, str]) -> str:
-    """The body, and what has to end it; with code blocks where they are shown as such."""
-    body, code = _filled(template, values, with_code=True)
+    """The body, and what has to end it.
+
+    With code blocks where they are shown as such, and with tables where they are small and show all.
+    """
+    prose = cache(inert_with_tables)  # once for all places of a text
+    body, code = _filled(template, values, prose, with_code=True, with_tables=True)
+    if not tables.can_be_shown(body):
+        body, code = _filled(template, values, prose, with_code=True, with_tables=False)
     if len(body) > BODY_LIMIT:
         return body
     if code and not shows_code(body, code):
-        body, _ = _filled(template, values, with_code=False)
+        body, _ = _filled(template, values, prose, with_code=False, with_tables=False)
     return body if len(body) > BODY_LIMIT else body + what_ends(body)
 
 
 def _filled(
-    template: _Template, values: Mapping[str, str], *, with_code: bool
+    template: _Template,
+    values: Mapping[str, str],
+    prose: Callable[[str], str],
+    *,
+    with_code: bool,
+    with_tables: bool,
 ) -> tuple[str, list[str]]:
     """The template with each placeholder replaced, in one pass, and the code blocks put in."""
-    prose, coded = cache(inert), cache(keep_code)  # once for all places of a text
+    plain, coded = cache(lambda each: without_tables(prose(each))), cache(keep_code)
     code: list[str] = []
     text = [template.pieces[0]]
     for number, (name, at) in enumerate(zip(template.names, template.places, strict=True), 1):
-        value = values.get(name)
+        value, safe = values.get(name), prose if with_tables and at.is_paragraph else plain
         if value is None:
             text.append(f"{{{name}}}")
         elif with_code and value and number in template.takes_code:
-            written, blocks = coded(value)
+            written, blocks = coded(value, safe)
             code += blocks
             text.append(at.continued(written))
         elif value:
-            text.append(value if isinstance(value, _Link) else at.placed(value, prose))
+            text.append(value if isinstance(value, _Link) else at.placed(value, safe))
         text.append(template.pieces[number])
     return "".join(text).strip("\n"), code

@@ -11,6 +11,7 @@ from limits import RateLimitItem, parse_many
 
 from integrations.models import Delivery, Installation
 from integrations.models.deliveries import DeliveryQuerySet
+from integrations.models.delivery import FORGOTTEN
 from orgs import clock
 
 SHARE = 3  # one source has at most a third of what is left: alone a quarter, of many each less
@@ -73,18 +74,18 @@ def sources_with_their_share(installations: Iterable[int]) -> dict[int, set[str]
 
 
 def forget_sources(go_on: Callable[[], bool] = lambda: True) -> int:
-    """Empty the sources that are older than `SOURCES_KEPT`, while `go_on` says so; how many.
+    """Replace the sources that are older than `SOURCES_KEPT` by `FORGOTTEN`, while `go_on` says so.
 
-    What still waits keeps its turn.
+    How many. What still waits keeps its turn, and together it has the share of one source.
     """
     forgotten = 0
     while go_on() and (batch := list(with_an_old_source().values_list("pk", flat=True)[:BATCH])):
-        forgotten += Delivery.objects.filter(pk__in=batch).update(source="")
+        forgotten += Delivery.objects.filter(pk__in=batch).update(source=FORGOTTEN)
     return forgotten
 
 
 def with_an_old_source() -> DeliveryQuerySet:
-    known = Delivery.objects.exclude(source="")
+    known = Delivery.objects.exclude(source="").exclude(source=FORGOTTEN)
     return known.filter(created_at__lt=clock.now() - SOURCES_KEPT).order_by("created_at")
 
 

@@ -6,9 +6,10 @@ from django.db import transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
+from integrations import withholding
 from integrations.models import Delivery
 from integrations.tasks import forward_report
-from reports.models import Report
+from reports.models import Account, Report
 from reports.signals import report_erased
 
 
@@ -17,6 +18,12 @@ def forward_when_saved(sender, instance, raw, **kwargs):
     """Decides when; `forwarding.forward` decides everything else."""
     if not raw and Delivery.objects.open_for(instance):  # True once a report, in its transaction
         transaction.on_commit(partial(forward_report.enqueue, instance.pk), robust=True)
+
+
+@receiver(post_save, sender=Account, dispatch_uid="withhold-account")
+def withhold_when_kept(sender, instance, created, raw, **kwargs):
+    if created and not raw:
+        withholding.withhold_account(instance)
 
 
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")

@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from enum import Enum
 from typing import cast
 
 from django.db import transaction
@@ -16,6 +17,15 @@ log = logging.getLogger(__name__)
 
 EVERY = timedelta(hours=1)
 BATCH = 50
+AWAY = 2  # installations in a row that GitHub does not answer about: it is away for all
+
+
+class Answer(Enum):
+    """How much of what was asked about an installation GitHub has told."""
+
+    ALL = "all"
+    SOME = "some"
+    NONE = "none"  # it could not be reached
 
 
 def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
@@ -25,30 +35,36 @@ def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
     """
     outcomes: Counter[str] = Counter()
     for installation in Installation.objects.in_use():
-        answered = not installation.is_left_alone() and _reconcile(installation)
-        outcomes["asked" if answered else "unanswered"] += 1
+        asked = not installation.is_left_alone() and _reconcile(installation) is Answer.ALL
+        outcomes["asked" if asked else "unanswered"] += 1
         on_progress()
     return outcomes
 
 
 def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
-    """Some of those that were not asked about for an hour; no more once GitHub gives no answer."""
+    """Some of those that were not asked about for an hour; no more once GitHub is away.
+
+    That one has failed keeps no other waiting.
+    """
+    unreached = 0  # in a row
     for installation in Installation.objects.to_be_asked_about(EVERY)[:BATCH]:
-        if not go_on() or not _reconcile(installation):
+        if not go_on() or unreached == AWAY:
             return
+        unreached = unreached + 1 if _reconcile(installation) is Answer.NONE else 0
 
 
-def _reconcile(installation: Installation) -> bool:
-    """Whether GitHub answered all that it was asked."""
+def _reconcile(installation: Installation) -> Answer:
     installation.ask_about_later()
     try:
-        return _ask_about(installation)
+        return Answer.ALL if _ask_about(installation) else Answer.SOME
     except github_api.GitHubError as error:
         _note(installation, error)
-        return False
+        away = isinstance(error, github_api.Unreachable)
+        return Answer.NONE if away and not isinstance(error, github_api.Limited) else Answer.SOME
 
 
 def _ask_about(installation: Installation) -> bool:
+    """Whether GitHub answered all that it was asked."""
     facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
     with transaction.atomic():
         following.installation_is(installation, facts)

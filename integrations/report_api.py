@@ -63,7 +63,7 @@ def whole(received: Received) -> dict[str, Any]:
     return {
         **report_list.shape(received),
         **{name: getattr(report, name) for name in TEXT},
-        "accounts": [_account(each) for each in report.accounts.all()],
+        "accounts": [_account(each) for each in report.accounts.readable()],
         "accounts_not_kept": report.accounts_not_kept,
         "attempts": [_attempt(each) for each in attempts],
         "issue": _issue(delivery),

@@ -106,7 +106,7 @@ def page(organization: Organization, asked: Mapping[str, str], *, size: int = PA
 def deliveries(organization: Organization, asked: Mapping[str, str]) -> DeliveryQuerySet:
     """The deliveries of all the reports that the filters of `asked` let through."""
     filters = {name: value for name, value in asked.items() if name != "cursor"}
-    reports = _filtered(Report.objects.filter(organization=organization), filters)
+    reports = _filtered(Report.objects.readable_by(organization), filters)
     return Delivery.objects.filter(report__in=reports.values("pk"))
 
 
@@ -120,7 +120,7 @@ def everything(organization: Organization, asked: Mapping[str, str]) -> Iterator
 
 
 def _received(organization: Organization, asked: Mapping[str, str]) -> QuerySet[Report]:
-    mine = _filtered(Report.objects.filter(organization=organization), asked)
+    mine = _filtered(Report.objects.readable_by(organization), asked)
     return mine.order_by("-received_at", "-id")
 
 

@@ -5,10 +5,10 @@ logins alone. That it could not be asked is an exception, and held against nobod
 """
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from integrations import asking, github_api, holds
 from integrations.github_api import Person, Reached
@@ -16,9 +16,16 @@ from integrations.models import Integration
 from orgs.errors import ApiError
 from orgs.models import Membership
 
-MOST = 50  # members of an organization that are asked about
+MOST = 50  # members of an organization that one look asks about
 TOGETHER = 10  # of them, where the first has no push right
 LONGEST_LOOK = 20  # seconds, at one integration
+
+
+class Members(NamedTuple):
+    """Some members; `last` is the membership after which there are more, 0 where there are none."""
+
+    people: list[Person]
+    last: int
 
 
 class NoPushRight(ApiError):
@@ -29,10 +36,11 @@ class NoPushRight(ApiError):
 def look(integration: Integration, reached: Reached) -> None:
     """Ask for a member with push right; write down whose it is, or that it is nobody's.
 
-    Raises `github_api.GitHubError` where GitHub could not be asked; then nothing is written.
+    Nobody's it is once all members were asked about, over as many looks as that takes. Raises
+    `github_api.GitHubError` where GitHub could not be asked; then nothing is written.
     """
-    members = people(integration.organization_id)
-    found = somebody(members, reached, deadline=asking.deadline(LONGEST_LOOK))
+    members = some_members(integration.organization_id, after=integration.rights_asked_to)
+    found = somebody(members.people, reached, deadline=asking.deadline(LONGEST_LOOK))
     with transaction.atomic():
         unmoved = Integration.objects.select_for_update().filter(
             repository_id=reached.repository.id
@@ -41,9 +49,11 @@ def look(integration: Integration, reached: Reached) -> None:
         if now is None:  # another repository was chosen meanwhile
             return
         if found:
-            if found not in members:
+            if found not in members.people:
                 _follow_login(found)
             holds.right_found(now, found.github_id)
+        elif members.last:
+            now.asked_about_some(members.last)
         else:
             holds.right_missed(now)
 
@@ -51,14 +61,13 @@ def look(integration: Integration, reached: Reached) -> None:
 def require(member: Membership) -> None:
     """Ask whether the member may push to the organization's repository now.
 
-    Where there is none, or the app does not reach it, nobody could prove anything, and it is not
-    asked for. Raises `NoPushRight`, or as `asking.github` does.
+    Where none is chosen, nothing is asked. Raises `NoPushRight`, or as `asking.github` does.
     """
     _require(member, or_nobody=False)
 
 
 def require_to_let_go(member: Membership) -> None:
-    """The same before something ends, which may also be ended where no member has the right."""
+    """The same before something ends, which an owner may also end where nobody could prove a right."""
     _require(member, or_nobody=True)
 
 
@@ -69,12 +78,13 @@ def _require(member: Membership, *, or_nobody: bool) -> None:
         return
     asked_about = [Person(member.github_id, member.login)]
     if or_nobody:
-        members = people(member.organization_id)
-        asked_about += [each for each in members if each.github_id != member.github_id]
+        members = some_members(member.organization_id)
+        asked_about += [each for each in members.people if each.github_id != member.github_id]
+        or_nobody = not members.last or integration.rights_lost_at is not None
     with asking.github(member.organization, through=integration.installation) as deadline:
         reached = reach(integration, deadline=deadline)
         found = somebody(asked_about, reached, deadline=deadline) if reached else None
-    if reached is None or (found is None and or_nobody):
+    if found is None and or_nobody:  # also where the app does not reach the repository
         return
     if found is None or found.github_id != member.github_id:
         raise NoPushRight(
@@ -93,12 +103,19 @@ def reach(integration: Integration, *, deadline: float) -> Reached | None:
         return None
 
 
-def people(organization_id: str) -> list[Person]:
-    """Its members, at most `MOST`: who had push right last comes first, then the owners."""
+def some_members(organization_id: str, *, after: int = 0) -> Members:
+    """At most `MOST` of its members: who had push right last comes first, then who joined first.
+
+    With `after` those who joined later than that membership.
+    """
     seen = Integration.objects.filter(organization=organization_id, rights_of=OuterRef("github_id"))
-    members = Membership.objects.filter(organization=organization_id)
-    in_turn = members.order_by(Exists(seen).desc(), "-role", "pk")
-    return [Person(*each) for each in in_turn.values_list("github_id", "login")[:MOST]]
+    members = Membership.objects.filter(
+        Q(pk__gt=after) | Exists(seen), organization=organization_id
+    )
+    in_turn = members.order_by(Exists(seen).desc(), "pk")
+    found = list(in_turn.values_list("github_id", "login", "pk")[: MOST + 1])
+    people = [Person(github_id, login) for github_id, login, _ in found[:MOST]]
+    return Members(people, found[MOST - 1][-1] if len(found) > MOST else 0)
 
 
 def somebody(people: Sequence[Person], reached: Reached, *, deadline: float) -> Person | None:

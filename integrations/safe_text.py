@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from integrations.tables import DELIMITERS
 from orgs import hosts
 from reports.cleaning import clean
 
@@ -44,11 +45,11 @@ _RULES: Rules = [
         (_LINE + "/", _AFTER),  # bot commands
         (r"(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])", _in_sixes),  # commits
         (r"(?:\A|(?<=[^\n]\n))[ \t>]*(?==+[ \t]*$|-+[ \t]*$)", _AFTER),  # setext headings
-        (r"^[ \t>]*+(?=[|:\- \t]*+$)(?=[ \t-]*+[|:])", _AFTER),  # tables
         (KEYWORD + r"(?=[:：]?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
         (r"\\(?=" + TEX + r"|\Z)", _AFTER),
     )
 ]
+_NO_TABLES: Rules = [(re.compile(DELIMITERS, FLAGS), _AFTER)]
 ARMED = "@#&<>:[]!`~/\\-=|."  # a zero-width space stands by none but these, or in words of letters
 
 _IN_URL = "%/?=&+,:._~-"
@@ -66,7 +67,17 @@ def neutralize(text: str) -> str:
 
 def inert(cleaned: str) -> str:
     """`neutralize` for a text that is clean."""
+    return without_tables(inert_with_tables(cleaned))
+
+
+def inert_with_tables(cleaned: str) -> str:
+    """As `inert`, but its tables are shown as such. How large they are is the caller's matter."""
     return applied(_RULES, cleaned)
+
+
+def without_tables(text: str) -> str:
+    """`text`, in which no line makes a table of those around it."""
+    return applied(_NO_TABLES, text)
 
 
 def applied(rules: Rules, text: str) -> str:

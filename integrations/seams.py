@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import quote
 
+from integrations import tables
 from integrations.safe_text import ZWSP
 
 CONTAINER = r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t][ \t>]*+)*+"  # a line's quotes and list items
-TABLE = re.compile(r"^[ \t>]*+(?=[|:\- \t]*+$)(?=[ \t-]*+[|:])", re.MULTILINE)  # its second line
 
 _CONTAINER = re.compile(CONTAINER)
 _NO_QUOTE = re.compile(r"[^\s>]")
@@ -40,6 +40,7 @@ class Place(NamedTuple):
     prefix: str
     ends: str
     is_alone: bool  # in its line, so that a code block can stand there
+    is_paragraph: bool  # so that nothing of the template becomes part of a table
     in_table: bool
     in_address: bool  # or in a tag: the text is percent-encoded
     in_host: bool
@@ -85,13 +86,15 @@ def place(before: str, after: str) -> Place:
     paragraph, line = before.rpartition("\n\n")[2], before.rpartition("\n")[2]
     rest = after.partition("\n")[0]
     host, target = _is_in_host(paragraph), paragraph.rstrip().endswith(_TARGET)
-    tag, table = bool(_TAG.search(paragraph)), bool(TABLE.search(paragraph))
+    tag, table = bool(_TAG.search(paragraph)), tables.is_in(paragraph)
     container = _CONTAINER.match(line)
     fence = line.rstrip(" \t").endswith(_FENCE)
+    alone = not (rest.strip() or tag or target or table) and bool(_CONTAINER.fullmatch(line))
     return Place(
         prefix=_NO_QUOTE.sub(" ", container[0]) if container else "",
         ends="".join(mark for mark in _CELL if mark in line or mark in rest),
-        is_alone=not (rest.strip() or tag or target or table) and bool(_CONTAINER.fullmatch(line)),
+        is_alone=alone,
+        is_paragraph=alone and all(map(tables.ends_one, _around(before, after))),
         in_table=table,
         in_address=tag or (_is_in_url(paragraph) and not host and not target),
         in_host=host,
@@ -100,6 +103,12 @@ def place(before: str, after: str) -> Place:
         breaks_before=line[-1:] not in _HARMLESS_BEFORE or fence,
         breaks_after=rest[:1] not in _HARMLESS_AFTER,
     )
+
+
+def _around(before: str, after: str) -> tuple[str, str]:
+    """The lines above and below the one that the placeholder is in."""
+    above, below = before.rpartition("\n")[0], after.partition("\n")[2]
+    return above.rpartition("\n")[2], below.partition("\n")[0]
 
 
 def _is_in_url(paragraph: str) -> bool:

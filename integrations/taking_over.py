@@ -47,9 +47,15 @@ def _proof(member: Membership, where: Address) -> Proof | None:
     held = others.filter(host=where.host, path=path).first()
     if held is None:
         return None
-    theirs = rights.people(held.organization_id)
-    _ask(member, integration, where.repository, theirs)
-    return Proof(integration, held, frozenset(each.github_id for each in theirs))
+    theirs = rights.some_members(held.organization_id)
+    _ask(member, integration, where.repository, theirs.people)
+    if theirs.last:
+        raise ClaimedElsewhere(
+            f"Another organization of this Hub has claimed that site, and has more than "
+            f"{rights.MOST} members, too many to ask GitHub about at once. Where none of them may "
+            "push, their claim lapses by itself in about a week. Or ask them to remove it."
+        )
+    return Proof(integration, held, frozenset(each.github_id for each in theirs.people))
 
 
 def _ask(
@@ -96,7 +102,7 @@ def _taken_over(member: Membership, where: Address, proof: Proof) -> Site:
 def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:
     """It lapses for an organization whose members may not push any more."""
     theirs = site.organization
-    if not {each.github_id for each in rights.people(theirs.pk)} <= asked:
+    if theirs.memberships.exclude(github_id__in=asked).exists():
         raise ClaimedElsewhere  # somebody has joined it meanwhile
     Site.objects.filter(pk=site.pk).update(lapsed_at=clock.now())
     theirs.tell(

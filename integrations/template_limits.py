@@ -6,23 +6,29 @@ filled in (`issue_text`).
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 
-from integrations.seams import CONTAINER, TABLE
+from integrations import tables
+from integrations.seams import CONTAINER
 
 CHARACTERS, PLACEHOLDERS = 20_000, 50
 REPEATS = 4  # of a placeholder that may be many lines long
 CONTAINER_WIDTH = 32  # characters before a line's text: each line of a long text gets them too
-CELLS = 2_000  # of tables: GitHub's Markdown fills every row up to the width of the first
 LONG = frozenset({"details", "suggested_fix", "evidence"})  # all others are one line
 PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]+)\}(?!\})")
 
 _CONTAINER = re.compile(CONTAINER)
 _MARK = re.compile(r"[^ \t]")
+_LINE_END = re.compile("\r\n?")
+
+
+def with_line_feeds(template: str) -> str:
+    """The template with its line ends as the Hub counts lines; GitHub knows them all."""
+    return _LINE_END.sub("\n", template)
 
 
 def problem(template: str) -> str:
     """What is too much in a template, and what to do, in words; empty where it is used as it is."""
+    template = with_line_feeds(template)
     if len(template) > CHARACTERS:
         return f"The template has {len(template):,} characters. Shorten it to {CHARACTERS:,}."
     names = PLACEHOLDER.findall(template)
@@ -38,16 +44,16 @@ def problem(template: str) -> str:
                 f"Line {number} begins with {width:,} characters of quotes, list items and "
                 f"indentation. Use at most {CONTAINER_WIDTH}."
             )
-    for row in _tables_too_large(lines):
+    for row in tables.too_large(lines):
         return (
-            f"The table at line {row + 1} is too large. Keep to {CELLS:,} cells, all tables of the "
-            "template together, and put an empty line after each."
+            f"The table at line {row + 1} is too large. Keep to {tables.CELLS:,} cells, all tables "
+            "of the template together, and put an empty line after each."
         )
     return ""
 
 
 def cut(template: str) -> str:
-    """The template, cut by rule where `problem` finds something; the same for all others.
+    """The template, which has LF line ends, cut by rule where `problem` finds something.
 
     Characters after the first 20,000 are left out; so is what a line has before its text after 32
     characters; an ellipsis takes the place of each placeholder after the 50th, and of a long one
@@ -64,7 +70,7 @@ def cut(template: str) -> str:
     if not problem(template):
         return template
     lines = [_narrowed(line) for line in template[:CHARACTERS].split("\n")]
-    too_large = set(_tables_too_large(lines))
+    too_large = set(tables.too_large(lines))
     lines = [line for number, line in enumerate(lines) if number not in too_large]
     return PLACEHOLDER.sub(kept, "\n".join(lines))
 
@@ -86,17 +92,3 @@ def _narrowed(line: str) -> str:
 def _container(line: str) -> str:
     found = _CONTAINER.match(line)
     return found[0] if found else ""
-
-
-def _tables_too_large(lines: list[str]) -> Iterator[int]:
-    """The numbers of the lines that would make tables of more cells than all may have together."""
-    left, rows = CELLS, 0
-    for number in range(len(lines) - 1, -1, -1):
-        line = lines[number]
-        rows = rows + 1 if line.strip() else 0
-        if TABLE.match(line):
-            cells = (1 + line.count("|")) * rows
-            if cells > left:
-                yield number
-            else:
-                left -= cells

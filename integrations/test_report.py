@@ -3,6 +3,7 @@
 import secrets
 
 from integrations.models import Integration
+from integrations.models.integration import NO_RIGHTS
 from integrations.sites import NotConfigured
 from orgs import rates
 from orgs.errors import ApiError
@@ -30,10 +31,14 @@ def pages(organization: Organization) -> list[str]:
 def send(organization: Organization, page: str = "") -> intake.Receipt:
     """Report something harmless about `page`; it takes the way that every report takes.
 
-    `page` is one of `pages`; the first one where it is none of them.
+    `page` is one of `pages`; the first one where it is none of them. Raises `NotConfigured`,
+    `NoClaim`, or as `rates.check` does.
     """
-    if not Integration.objects.configured().filter(organization=organization).exists():
+    integration = Integration.objects.configured().filter(organization=organization).first()
+    if integration is None:
         raise NotConfigured
+    if integration.rights_lost_at:
+        raise NotConfigured(NO_RIGHTS)
     mine = pages(organization)
     if not mine:
         raise NoClaim

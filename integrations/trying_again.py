@@ -8,7 +8,6 @@ from integrations import retries
 from integrations.models import Delivery
 from integrations.models.deliveries import DISCARDED, DeliveryQuerySet
 from integrations.models.delivery import ERASED
-from integrations.models.integration import NO_RIGHTS, PAUSED
 from integrations.tasks import forward_report_now
 from orgs.errors import ApiError
 
@@ -31,7 +30,8 @@ def try_again(delivery: Delivery | None) -> None:
         raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
-    Delivery.objects.filter(pk=delivery.pk).set_out_again()
+    by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
+    by_now.set_out_again()
     forward_report_now.enqueue(delivery.report_id)
 
 
@@ -45,10 +45,9 @@ def obstacle(delivery: Delivery) -> str:
         return STOPPED_BY_OPERATOR
     if delivery.held_for == Delivery.Cause.DISCARDED:
         return DISCARDED
-    if delivery.integration.paused_at:
-        return PAUSED
-    if delivery.integration.rights_lost_at:
-        return NO_RIGHTS
+    cause, reason = delivery.integration.stop
+    if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
+        return reason
     if delivery.integration.repository_id is None and not delivery.outcome_unknown_since:
         return "No repository is chosen. Choose one first."
     return ""

@@ -49,6 +49,12 @@ def place(url: str) -> Place | None:
     return None if _is_code_host(host) else Place(host)
 
 
+def is_site_page(url: str) -> bool:
+    """Whether a site may cover `url`, a canonical URL. No domain covers what a site may."""
+    where = place(url)
+    return bool(where and where.paths)
+
+
 def _claim_at(place: Place) -> Domain | Site | None:
     if place.paths:
         sites = Site.objects.covering(place.host, place.paths)

@@ -25,7 +25,11 @@ class ReportAdmin(ReadOnly):
         "times_reported",
         "further_accounts",
     ]
-    list_filter = ["kind", ("organization", admin.EmptyFieldListFilter)]
+    list_filter = [
+        "kind",
+        ("organization", admin.EmptyFieldListFilter),
+        ("withheld_for", admin.EmptyFieldListFilter),
+    ]
     list_select_related = ["organization"]
     search_fields = ["id", "summary", "canonical_url", "agent_name", "organization__name"]
     ordering = ["-received_at", "-id"]

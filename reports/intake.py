@@ -76,7 +76,7 @@ def _store(
     with transaction.atomic():
         said = _said(fields)
         twin = _twin(dedup_key, said)
-        if twin and twin.received_at > now - timedelta(days=settings.HUB_DEDUP_DAYS):
+        if twin and _may_be_repeated(twin, now, owner=owner):
             twin.source = source
             return _count(twin, said, now, owner=owner), True
         if twin:
@@ -91,6 +91,13 @@ def _store(
         report.source = source
         report.save(force_insert=True)
         return report, False
+
+
+def _may_be_repeated(report: Report, now: datetime, *, owner: Organization | None) -> bool:
+    """Not when it is too old, nor when its page has passed on: the new owner has heard nothing yet."""
+    if report.received_at <= now - timedelta(days=settings.HUB_DEDUP_DAYS):
+        return False
+    return owner is None or report.organization_id in (None, owner.pk)
 
 
 def _said(fields: dict[str, Any]) -> Account:

@@ -12,6 +12,18 @@ from orgs.ownership import owner_of
 from reports.screening import SCREENED, Notice, screened
 
 
+class StatementQuerySet(models.QuerySet):
+    def readable(self):
+        """What the members of the organization that it was received for may read."""
+        return self.filter(withheld_for=None)
+
+
+class ReportQuerySet(StatementQuerySet):
+    def readable_by(self, organization: Organization | str):
+        """What its members may read: every page, list and file of theirs begins here."""
+        return self.readable().filter(organization=organization)
+
+
 class Statement(models.Model):
     """What one sender said. Secrets were removed, and otherwise it is as it was sent.
 
@@ -37,6 +49,13 @@ class Statement(models.Model):
         default=dict, blank=True, help_text="{task_summary?, transcript_excerpt?}"
     )
 
+    withheld_for = models.BigIntegerField(
+        null=True,
+        blank=True,
+        help_text="The repository, by GitHub's id, in which nobody of its organization had push "
+        "right when it came. No member reads it before one has.",
+    )
+
     class Meta:
         abstract = True
 
@@ -44,6 +63,11 @@ class Statement(models.Model):
     def words(self) -> list[Any]:
         """What makes an account another: neither its kind nor who sent it."""
         return [self.summary, self.details, self.evidence, self.suggested_fix]
+
+    def withhold(self, repository_id: int | None) -> None:
+        """Let no member read it before one has push right there; None: let them read it."""
+        type(self)._default_manager.filter(pk=self.pk).update(withheld_for=repository_id)
+        self.withheld_for = repository_id
 
 
 class Report(Statement):
@@ -97,9 +121,16 @@ class Report(Statement):
 
     source = ""  # of `reports.address`, for who hears of it when it is saved; kept nowhere here
 
+    objects = ReportQuerySet.as_manager()
+
     class Meta:
         indexes = [
             models.Index(fields=["organization", "-received_at", "-id"], name="report_latest"),
+            models.Index(
+                fields=["organization", "withheld_for"],
+                condition=Q(withheld_for__isnull=False),
+                name="report_withheld",
+            ),
         ]
         constraints = [
             models.CheckConstraint(
@@ -152,8 +183,17 @@ class Account(Statement):
     words_hash = models.CharField(max_length=64, editable=False)
     size = models.PositiveIntegerField(editable=False, help_text="In bytes.")
 
+    objects = StatementQuerySet.as_manager()
+
     class Meta:
         ordering = ["pk"]
+        indexes = [
+            models.Index(
+                fields=["withheld_for"],
+                condition=Q(withheld_for__isnull=False),
+                name="account_withheld",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["report", "words_hash"], name="account_once_a_report"),
         ]

@@ -23,6 +23,7 @@ class HubProcess:
     """
 
     command = [sys.executable, "manage.py", "serve"]
+    patience = 30.0  # seconds until it has to be ready
 
     def __init__(self, *, maintain: bool = False, **environment: str) -> None:
         self._arguments = [] if maintain else ["--no-maintain"]
@@ -43,7 +44,15 @@ class HubProcess:
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=self.environment(), start_new_session=True
         )
-        deadline = time.monotonic() + 30
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            if self.process.poll() is None:
+                self.kill()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + self.patience
         while not self._ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"The Hub did not start; it ended with {self.process.poll()}.")

@@ -4,20 +4,20 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterable
-from contextlib import ExitStack, closing
+from contextlib import closing, suppress
 from io import SEEK_END, BytesIO
-from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple
 
 from hub import errors, health
-from hub.server import environ
+from hub.server import environ, spool
 from hub.server.asgi import Application, Headers, Scope, Send
+from hub.server.overload import Busy
 from orgs.errors import ApiError
 from reports import cors
 
 log = logging.getLogger(__name__)
 
-PIECE = 64 * 1024  # bytes that are sent at once; a longer answer waits on disk
+PIECE = 64 * 1024  # bytes that are sent at once
 PATIENCE = 30  # seconds in which a client has to take one piece
 
 
@@ -28,9 +28,14 @@ class Answer(NamedTuple):
 
 
 def of(application: Application, scope: Scope, body: bytes) -> Answer:
-    """Have `application` answer, to its end: what fails midway has then not been sent."""
+    """Have `application` answer, to its end: what fails midway has then not been sent.
+
+    Raises `Busy` where there is no room for the answer.
+    """
     try:
         return _made(application, environ.of(scope, body))
+    except Busy:
+        raise
     except BaseException:  # SystemExit, too, which would end the event loop
         log.exception("A crash at %s", scope["path"])
         return refusal(errors.InternalError(), scope["path"])
@@ -39,18 +44,9 @@ def of(application: Application, scope: Scope, body: bytes) -> Answer:
 def _made(application: Application, asked: dict[str, Any]) -> Answer:
     head: list[Any] = []
     with closing(application(asked, lambda *args: head.extend(args))) as pieces:
-        body = _whole(pieces)
+        body = spool.whole(pieces)
     status, headers = head[:2]
     return Answer(int(status[:3]), _encoded(headers), body)
-
-
-def _whole(pieces: Iterable[bytes]) -> IO[bytes]:
-    with ExitStack() as unless_whole:
-        body = unless_whole.enter_context(SpooledTemporaryFile(PIECE))
-        for piece in pieces:
-            body.write(piece)
-        unless_whole.pop_all()
-    return body
 
 
 def refusal(error: ApiError, path: str) -> Answer:
@@ -67,22 +63,22 @@ def alive() -> Answer:
 
 
 async def send(answer: Answer, send: Send) -> None:
-    """Send it whole, or give up a client that does not take it (`listening.py` closes that)."""
-    with closing(answer.body) as body:
+    """Send it whole, or give up a client that does not take it (`listening.py` closes that).
+
+    An `OSError` says that it has gone (ASGI 2.4), and `TimeoutError`, which is one, that it waits.
+    """
+    with closing(answer.body) as body, suppress(OSError):
         left = body.seek(0, SEEK_END)
         body.seek(0)
-        head = {"type": "http.response.start", "status": answer.status}
-        await send({**head, "headers": _with_length(answer.headers, left)})
+        start = {"type": "http.response.start", "status": answer.status}
+        await send({**start, "headers": _with_length(answer.headers, left)})
         more = True
         while more:
             left -= PIECE
             more = left > 0
             message = {"type": "http.response.body", "body": body.read(PIECE), "more_body": more}
-            try:
-                async with asyncio.timeout(PATIENCE):
-                    await send(message)
-            except TimeoutError:
-                return
+            async with asyncio.timeout(PATIENCE):
+                await send(message)
 
 
 def _with_length(headers: Headers, length: int) -> Headers:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from django.conf import settings
 
 from hub.server.asgi import Receive, Scope
+from hub.server.overload import Busy
 from orgs.errors import ApiError
 from reports.views import MAX_BYTES
 
@@ -27,13 +28,9 @@ class Incomplete(ApiError):
     default_detail = "The body ended before its Content-Length. Nothing was stored."
 
 
-class Busy(ApiError):
-    status_code = 503
-    default_code = "unavailable"
-    default_detail = "The Hub has too much to do. Nothing was stored; send it again in a moment."
-
+class GivenUp(Busy):
     def __init__(self) -> None:
-        super().__init__(headers={"Retry-After": "5"})
+        super().__init__("The bodies that are arriving are too much together")
 
 
 class Bodies:
@@ -48,7 +45,7 @@ class Bodies:
         """The body of the request, held until the block is left.
 
         Empty where the length is not given or too much: Django refuses that without reading.
-        Raises `TooSlow`, `Incomplete` or `Busy`.
+        Raises `TooSlow`, `Incomplete` or `GivenUp`.
         """
         length = _length(scope)
         body = await self._arrived(length, receive) if length else b""
@@ -66,14 +63,14 @@ class Bodies:
                 while len(body) < length:
                     self._hold(deadline, await _piece(receive))
         except TimeoutError:
-            raise (TooSlow if deadline in self._arriving else Busy) from None
+            raise (TooSlow() if deadline in self._arriving else GivenUp()) from None
         finally:
             self._size -= len(self._arriving.pop(deadline, b""))
         return bytes(body)
 
     def _hold(self, deadline: asyncio.Timeout, piece: bytes) -> None:
         if deadline not in self._arriving:
-            raise Busy
+            raise GivenUp
         self._arriving[deadline] += piece
         self._size += len(piece)
         while self._size > ALTOGETHER and self._arriving:
@@ -82,7 +79,8 @@ class Bodies:
     def _give_up_on_the_slowest(self) -> None:
         deadline = next(iter(self._arriving))
         self._size -= len(self._arriving.pop(deadline))
-        deadline.reschedule(asyncio.get_running_loop().time())
+        if not deadline.expired():
+            deadline.reschedule(asyncio.get_running_loop().time())
 
 
 async def _piece(receive: Receive) -> bytes:

@@ -6,16 +6,14 @@ client takes it.
 """
 
 import asyncio
-import logging
 from concurrent.futures import ThreadPoolExecutor
 
 from hub.server import answers
 from hub.server.answers import Answer
 from hub.server.asgi import Application, Receive, Scope, Send
-from hub.server.bodies import Bodies, Busy
+from hub.server.bodies import Bodies
+from hub.server.overload import Busy, Overload
 from orgs.errors import ApiError
-
-log = logging.getLogger(__name__)
 
 WAITING = 8  # requests for each thread that may wait for it; those beyond are told to come again
 
@@ -28,10 +26,15 @@ class Bridge:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="request")
         self._room = threads * (1 + WAITING)
         self._bodies = Bodies()
+        self._overload = Overload()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             answer = await self._answer(scope, receive)
+            self._overload.end()
+        except Busy as error:
+            self._overload.refuse(error)
+            answer = answers.refusal(error, scope["path"])
         except ApiError as error:
             answer = answers.refusal(error, scope["path"])
         await answers.send(answer, send)
@@ -41,8 +44,7 @@ class Bridge:
             return answers.alive()
         async with self._bodies.whole(scope, receive) as body:
             if not self._room:
-                log.warning("All threads are busy, and as many requests wait as may")
-                raise Busy
+                raise Busy("All threads are busy, and as many requests wait as may")
             self._room -= 1
             try:
                 return await asyncio.get_running_loop().run_in_executor(

@@ -1,6 +1,7 @@
 """A request as WSGI has it (PEP 3333)."""
 
 import sys
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -42,11 +43,14 @@ def _headers(scope: Scope) -> dict[str, str]:
     for raw_name, raw_value in scope["headers"]:
         if b"_" in raw_name:
             continue
-        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
-        name = name.upper().replace("-", "_")
-        if name not in WITHOUT_PREFIX:
-            name = f"HTTP_{name}"
+        name, value = _name(raw_name), raw_value.decode("latin-1")
         if name in headers:
             value = f"{headers[name]}{'; ' if name == 'HTTP_COOKIE' else ','}{value}"
         headers[name] = value
     return headers
+
+
+@lru_cache(128)
+def _name(raw_name: bytes) -> str:
+    name = raw_name.decode("latin-1").upper().replace("-", "_")
+    return name if name in WITHOUT_PREFIX else f"HTTP_{name}"

@@ -3,12 +3,14 @@
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from hub import export
 from hub.settings_pages.access import MemberRequest, members_only, only_post
+from hub.settings_pages.downloads import download
 from integrations import inviting
 from orgs import members
 from orgs.errors import ApiError
@@ -157,10 +159,8 @@ def theme(request: MemberRequest) -> HttpResponse:
 
 
 @members_only
-def export_all(request: MemberRequest) -> StreamingHttpResponse:
-    """Everything that the Hub keeps for the organization, sent as it is read."""
+def export_all(request: MemberRequest) -> HttpResponseBase:
+    """Everything that the Hub keeps for the organization."""
     text = export.as_json(request.membership.organization)
-    answer = StreamingHttpResponse(text, content_type="application/json")
     name = f"docs-feedback-hub-{timezone.now():%Y-%m-%d}.json"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    return download(request, text, name=name, content_type="application/json")

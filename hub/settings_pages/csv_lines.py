@@ -1,7 +1,7 @@
 """Rows as CSV (RFC 4180) that no spreadsheet takes for formulas."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import Any
 
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # what a spreadsheet begins to calculate at, wide forms too
@@ -15,7 +15,7 @@ class _Line:
         return text
 
 
-def lines(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+def lines(rows: Iterable[Iterable[Any]]) -> Generator[str, None, None]:
     """Each row as a line, one at a time."""
     writer = csv.writer(_Line())
     yield BOM

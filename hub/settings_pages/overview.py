@@ -12,7 +12,7 @@ from django.utils import timezone
 from hub.settings_pages import tasks, weeks
 from hub.settings_pages.access import MemberRequest, members_only
 from hub.settings_pages.states import State, state_of
-from integrations import inviting, template_limits
+from integrations import inviting, template_limits, withholding
 from integrations.models import Delivery, Integration
 from integrations.models.deliveries import STATE
 from integrations.report_list import NONE
@@ -53,6 +53,9 @@ def overview(request: MemberRequest) -> HttpResponse:
             *(each for each in sites if each.lapsed_at),
         ],
         "invitations": inviting.of(request.membership),
+        "not_shown": withholding.explained(mine)
+        if integration and integration.has_withheld
+        else "",
         "weeks": weeks.bars(mine),
         "pages": _most_reported(mine),
         "latest": _latest(mine),
@@ -61,8 +64,8 @@ def overview(request: MemberRequest) -> HttpResponse:
 
 
 def integration_of(organization: Organization) -> Integration | None:
-    """With its installation."""
-    known = Integration.objects.select_related("installation")
+    """With its installation, and whether anything is withheld."""
+    known = Integration.objects.select_related("installation").noting_withheld()
     return known.filter(organization=organization).first()
 
 
@@ -89,14 +92,14 @@ def _by_status(organization: Organization) -> dict[str, int]:
 def _most_reported(organization: Organization) -> list[Any]:
     """The pages that most was said about in the weeks shown."""
     since = timezone.now() - timedelta(weeks=weeks.WEEKS)
-    received = Report.objects.filter(organization=organization, received_at__gte=since)
+    received = Report.objects.readable_by(organization).filter(received_at__gte=since)
     pages = received.values("canonical_url").annotate(times=Sum("times_reported"))
     return list(pages.order_by("-times", "canonical_url")[:MOST_REPORTED])
 
 
 def _latest(organization: Organization) -> list[Received]:
     status = Delivery.objects.filter(report=OuterRef("pk")).values_list(STATE)
-    received = Report.objects.filter(organization=organization).annotate(
+    received = Report.objects.readable_by(organization).annotate(
         status=Coalesce(Subquery(status), Value(NONE))
     )
     latest = received.order_by("-received_at", "-id").only(*SHOWN)[:LATEST]

@@ -6,15 +6,17 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
 from hub.settings_pages import csv_lines
 from hub.settings_pages.access import MemberRequest, members_only, only_post
+from hub.settings_pages.downloads import download
 from hub.settings_pages.states import IN_WORDS, state_of
-from integrations import acts, discarding, report_list, trying_again
+from integrations import acts, discarding, report_list, trying_again, withholding
 from integrations.models import Delivery
 from integrations.report_list import Received
 from orgs.errors import ApiError
@@ -70,6 +72,7 @@ def reports(request: MemberRequest) -> HttpResponse:
     context = {
         "form": form,
         "is_refused": page is None,
+        "not_shown": withholding.explained(request.membership.organization),
         "rows": rows,
         "changes": changes,
         "changeable": CHANGEABLE,
@@ -128,16 +131,14 @@ def _counted(act: str, count: int) -> str:
 
 
 @members_only
-def as_csv(request: MemberRequest) -> StreamingHttpResponse:
-    """All that the filters let through, as a table for a spreadsheet, sent as it is read."""
+def as_csv(request: MemberRequest) -> HttpResponseBase:
+    """All that the filters let through, as a table for a spreadsheet."""
     asked = report_list.asked_in(request.GET.dict())
     if list(report_list.faults(asked)):
         raise Http404
     found = report_list.everything(request.membership.organization, asked)
-    answer = StreamingHttpResponse(csv_lines.lines(_table(found)), content_type="text/csv")
     name = f"reports-{timezone.now():%Y-%m-%d}.csv"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    return download(request, csv_lines.lines(_table(found)), name=name, content_type="text/csv")
 
 
 @members_only
@@ -145,9 +146,11 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
     """One report: its text, further accounts, what went to GitHub, and every attempt."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
+    shown = list(mine.accounts.readable())
     context = {
         "report": mine,
-        "accounts": list(mine.accounts.all()),
+        "accounts": shown,
+        "accounts_not_shown": 0 if mine.erased_at else mine.further_accounts - len(shown),
         "most": accounts.MOST,
         "kib": accounts.BYTES // 1024,
         "delivery": delivery,
@@ -236,7 +239,7 @@ def _outcome(delivery: Delivery) -> str:
 
 
 def _report(request: MemberRequest, report_id: str) -> Report:
-    mine = Report.objects.filter(organization=request.membership.organization)
+    mine = Report.objects.readable_by(request.membership.organization)
     found = mine.filter(pk=report_id).first() if is_id(report_id) else None
     if found is None:
         raise Http404

@@ -10,6 +10,7 @@ from integrations import test_report
 from integrations.models import Delivery
 from orgs.errors import ApiError
 from orgs.ids import is_id
+from reports.models import Report
 
 
 class TestForm(forms.Form):
@@ -40,10 +41,10 @@ def new(request: MemberRequest) -> HttpResponse:
 @members_only
 def sent(request: MemberRequest, report_id: str) -> HttpResponse:
     """Where it is on its way."""
-    mine = Delivery.objects.filter(report__organization=request.membership.organization)
+    mine = Report.objects.readable_by(request.membership.organization)
     if not is_id(report_id):
         raise Http404
-    ours = mine.filter(report__agent_name=test_report.AGENT)
+    ours = Delivery.objects.filter(report__in=mine.filter(agent_name=test_report.AGENT))
     delivery = ours.select_related("report", "integration").filter(report=report_id).first()
     if delivery is None:
         raise Http404

@@ -38,7 +38,7 @@ def bars(organization: Organization) -> list[Bar]:
     today = timezone.now().date()
     monday = today - timedelta(days=today.weekday())
     weeks = [monday - timedelta(weeks=ago) for ago in reversed(range(WEEKS))]
-    received = Report.objects.filter(organization=organization, received_at__date__gte=weeks[0])
+    received = Report.objects.readable_by(organization).filter(received_at__date__gte=weeks[0])
     counted = received.values_list(TruncWeek("received_at")).annotate(Count("pk")).order_by()
     return drawn(weeks, {week.date(): count for week, count in counted})
 

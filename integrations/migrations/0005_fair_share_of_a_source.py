@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='delivery',
             name='source',
-            field=models.CharField(blank=True, editable=False, help_text="The sender's network as a keyed hash of the day; empty after two days.", max_length=16),
+            field=models.CharField(blank=True, editable=False, help_text="The sender's network as a keyed hash of the day; a hyphen after two days.", max_length=16),
         ),
         migrations.AddField(
             model_name='delivery',
@@ -35,6 +35,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('source', ''), _negated=True), fields=['created_at'], name='delivery_with_source'),
+            index=models.Index(condition=models.Q(models.Q(('source', ''), _negated=True), models.Q(('source', '-'), _negated=True)), fields=['created_at'], name='delivery_with_source'),
         ),
     ]

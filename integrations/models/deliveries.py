@@ -1,5 +1,6 @@
 """Questions over deliveries, and what happens to many at once."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +8,7 @@ from django.db import models, transaction
 from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce
 
-from integrations.models.integration import NO_RIGHTS, PAUSED, Integration
+from integrations.models.integration import Integration
 from orgs import clock
 from reports.models import Report
 
@@ -43,7 +44,10 @@ class ByTurn(models.Func):
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def open_for(self, report: Report) -> bool:
-        """Give a matched report its one delivery; True where this call made it."""
+        """Give a matched report its one delivery; True where this call made it.
+
+        It is withheld where the integration has lost the right to its page.
+        """
         if report.organization_id is None:
             return False
         configured = Integration.objects.configured().filter(organization=report.organization_id)
@@ -52,21 +56,16 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         target = known.exclude(Exists(self.filter(report=report))).first()
         if target is None:
             return False
+        needed = target.repository_id if target.withholds(report.canonical_url) else None
+        if report.withheld_for != needed:
+            report.withhold(needed)
         defaults: dict[str, Any] = {"integration": target}
         if report.source:
             defaults |= {"source": report.source, "turn": target.turn}
-        if target.obstacle:
-            defaults |= {
-                "status": self.model.Status.HELD,
-                "held_for": self._cause(target),
-                "reason": target.obstacle,
-            }
+        cause, reason = target.stop
+        if cause:
+            defaults |= {"status": self.model.Status.HELD, "held_for": cause, "reason": reason}
         return self.get_or_create(report=report, defaults=defaults)[1]
-
-    def _cause(self, target: Integration) -> "Delivery.Cause":
-        if target.paused_at:
-            return self.model.Cause.PAUSE
-        return self.model.Cause.RIGHTS if target.rights_lost_at else self.model.Cause.INTEGRATION
 
     def waiting(self):
         return self.filter(status=self.model.Status.PENDING)
@@ -94,28 +93,29 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def release(self, cause: "Delivery.Cause") -> int:
         """Set what was held on its way again, in the order in which it came; how many.
 
-        Where the integration is paused, or nobody has push right, it stays held, for that from now
-        on.
+        Where its integration sends nothing, it stays held, for that from now on. A problem is no
+        reason to stay for what is held for one: it ends with the first that goes through.
         """
-        self.held(cause)._hold_again()
-        free = Integration.objects.filter(paused_at=None, rights_lost_at=None)
+        ignored = {"", cause} & {"", self.model.Cause.INTEGRATION}
+        self.held(cause)._hold_again(ignored)
+        free = Integration.objects.with_stop().filter(stopped_by__in=ignored)
         return (
             self.held(cause)
-            .filter(integration__in=free)
+            .filter(integration__in=free.values("pk"))
             .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now())
         )
 
-    def _hold_again(self) -> int:
-        """Hold for a pause or lost rights what is held for another cause; how many.
+    def _hold_again(self, ignored: Collection[str]) -> int:
+        """Hold for what stops its integration, unless that is `ignored`, what is held; how many.
 
-        Asks for integrations by a query of their own: with a join, PostgreSQL would not look at
+        Asks for integrations by queries of their own: with a join, PostgreSQL would not look at
         the row again after it has waited for whoever changes it at the same moment.
         """
-        causes, integrations = self.model.Cause, Integration.objects
-        paused = self.filter(integration__in=integrations.exclude(paused_at=None))
-        without = self.filter(integration__in=integrations.exclude(rights_lost_at=None))
-        held = paused.update(held_for=causes.PAUSE, reason=PAUSED)
-        return held + without.update(held_for=causes.RIGHTS, reason=NO_RIGHTS)
+        stopped = Integration.objects.with_stop().exclude(stopped_by__in=ignored)
+        mine = stopped.filter(pk=OuterRef("integration"))
+        return self.filter(integration__in=stopped.values("pk")).update(
+            held_for=Subquery(mine.values("stopped_by")), reason=Subquery(mine.values("why"))
+        )
 
     def set_out_again(self) -> int:
         """What was held or has failed is on its way as if it had just come; how many.
@@ -158,14 +158,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def restore(self) -> int:
         """What was discarded is on its way again, or held where its integration sends nothing; how many."""
-        causes = self.model.Cause
-        discarded = self.held(causes.DISCARDED)
-        problem = Integration.objects.filter(pk=OuterRef("integration")).values("problem")
+        discarded = self.held(self.model.Cause.DISCARDED)
         with transaction.atomic():
-            held = discarded._hold_again()
-            blocked = discarded.filter(integration__in=Integration.objects.exclude(problem=""))
-            held += blocked.update(held_for=causes.INTEGRATION, reason=Subquery(problem))
-            return held + discarded.release(causes.DISCARDED)
+            held = discarded._hold_again([""])
+            return held + discarded.release(self.model.Cause.DISCARDED)
 
     def claimable(self):
         """Free to be tried: not begun, or begun by a process that has let its lease run out."""

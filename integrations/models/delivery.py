@@ -19,6 +19,7 @@ FIRST_WAIT = timedelta(seconds=30)
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
 ERASED = "Its text was erased."
+FORGOTTEN = "-"  # the source of what is older than two days; no hash looks like it
 
 
 class Delivery(models.Model):
@@ -63,7 +64,7 @@ class Delivery(models.Model):
         max_length=16,
         blank=True,
         editable=False,
-        help_text="The sender's network as a keyed hash of the day; empty after two days.",
+        help_text="The sender's network as a keyed hash of the day; a hyphen after two days.",
     )
     turn = models.PositiveIntegerField(
         default=0,
@@ -99,9 +100,14 @@ class Delivery(models.Model):
             ),
             models.Index(fields=["integration", "source", "turn"], name="delivery_of_source"),
             models.Index(
-                fields=["created_at"], name="delivery_with_source", condition=~Q(source="")
+                fields=["created_at"],
+                name="delivery_with_source",
+                condition=~Q(source="") & ~Q(source=FORGOTTEN),
             ),
             models.Index(fields=["integration", "-last_tried_at"], name="delivery_pace"),
+            models.Index(
+                fields=["integration", "held_for"], name="delivery_held", condition=Q(status="held")
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -4,16 +4,21 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Greatest
 
-from orgs import clock
+from orgs import clock, ownership
 from orgs.models import Organization
+from reports.models import Report
 
 PAUSED = "A member has paused the integration. It is sent when somebody presses Resume."
 NO_RIGHTS = (
     "No member of your organization has push right in the repository any more. It is sent when "
     "a member who has it presses Try again, or is found to have it."
+)
+STOPS = (  # what keeps an integration from sending, before any problem: the first that is set counts
+    ("pause", "paused_at", PAUSED),
+    ("rights", "rights_lost_at", NO_RIGHTS),
 )
 ABSENCES = 3  # so many looks that find nobody with push right,
 ABSENT_FOR = timedelta(hours=24)  # over so long a time, stop what is sent
@@ -93,9 +98,28 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         """Those with a target repository."""
         return self.filter(repository_id__isnull=False)
 
+    def noting_withheld(self):
+        """With whether the organization has reports that its members may not read."""
+        mine = Report.objects.filter(organization=OuterRef("organization"))
+        return self.annotate(has_withheld=Exists(mine.filter(withheld_for__isnull=False)))
+
     def running(self):
         """Those that nothing but GitHub itself keeps from sending."""
         return self.configured().filter(paused_at=None, rights_lost_at=None)
+
+    def not_limited(self):
+        """Those whose installation may be asked now."""
+        return self.exclude(installation__limited_until__gt=clock.now())
+
+    def with_stop(self):
+        """Each with its `stop` for queries: as `stopped_by`, and in words as `why`."""
+        causes = [When(~Q(**{column: None}), then=Value(cause)) for cause, column, _ in STOPS]
+        words = [When(~Q(**{column: None}), then=Value(words)) for _, column, words in STOPS]
+        problem = When(~Q(problem=""), then=Value("integration"))
+        return self.annotate(
+            stopped_by=Case(*causes, problem, default=Value("")),
+            why=Case(*words, default=F("problem"), output_field=models.TextField()),
+        )
 
 
 class Integration(models.Model):
@@ -132,9 +156,16 @@ class Integration(models.Model):
         default=0, help_text="Looks in a row that found no member with push right."
     )
     rights_absent_since = models.DateTimeField(null=True, blank=True)
+    rights_asked_to = models.BigIntegerField(
+        default=0,
+        editable=False,
+        help_text="The last membership that an unfinished look has asked about; 0: none is unfinished.",
+    )
     rights_lost_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when nothing is sent because of that."
     )
+
+    has_withheld = False  # until `noting_withheld` has asked
 
     objects = IntegrationQuerySet.as_manager()
 
@@ -164,11 +195,24 @@ class Integration(models.Model):
         return self.repo_owner.lower() == self.installation.account.lower()
 
     @property
+    def stop(self) -> tuple[str, str]:
+        """The first cause why nothing is sent at present, and it in words; empty where all is well."""
+        for cause, column, words in STOPS:
+            if getattr(self, column):
+                return cause, words
+        return ("integration" if self.problem else ""), self.problem
+
+    @property
     def obstacle(self) -> str:
         """Why nothing is sent at present, in words; empty where all is well."""
-        if self.paused_at:
-            return PAUSED
-        return NO_RIGHTS if self.rights_lost_at else self.problem
+        return self.stop[1]
+
+    def withholds(self, url: str) -> bool:
+        """Whether what comes in about `url` is for nobody to read, since no member has push right.
+
+        A page of a domain is theirs by its DNS record, whoever may push.
+        """
+        return bool(self.rights_lost_at) and ownership.is_site_page(url)
 
     def put_off_probe(self, wait: timedelta) -> None:
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)
@@ -181,12 +225,18 @@ class Integration(models.Model):
             rights_absences=0,
             rights_absent_since=None,
             rights_lost_at=None,
+            rights_asked_to=0,
         )
+
+    def asked_about_some(self, last: int) -> None:
+        """A look has found nobody so far: the next one goes on after this membership."""
+        self._update(rights_asked_to=last)
 
     def missed_right(self) -> bool:
         """A look found no member with push right; whether this is the one that stops what is sent."""
         self._update(
             rights_absences=F("rights_absences") + 1,
+            rights_asked_to=0,
             rights_absent_since=Coalesce("rights_absent_since", clock.now()),
         )
         long_enough = Integration.objects.filter(
@@ -200,7 +250,7 @@ class Integration(models.Model):
     def forget_rights(self) -> None:
         """What was seen in another repository says nothing about this one. Not saved."""
         self.rights_seen_at = self.rights_of = self.rights_absent_since = None
-        self.rights_lost_at, self.rights_absences = None, 0
+        self.rights_lost_at, self.rights_absences, self.rights_asked_to = None, 0, 0
 
     def _update(self, **columns: Any) -> None:
         Integration.objects.filter(pk=self.pk).update(**columns)

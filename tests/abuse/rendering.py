@@ -62,6 +62,13 @@ def report_of_empty_cells(world: World) -> str:
 
 
 @attack
+def template_of_empty_cells(world: World) -> str:
+    """A wide table of narrow rows in 17,600 characters, by line ends that a browser does not send."""
+    wide = "a|" * 900 + "\r" + "-|" * 900 + "\f\r" + "\u3000\r" * 7_000
+    return _report_through(world, wide + "{details}")
+
+
+@attack
 def saving_a_bomb(world: World) -> str:
     """By the API, which refuses each of them in words."""
     token = build.token(build.member(world.acme()))

@@ -43,12 +43,16 @@ def rights_that_were_lost(world: World) -> str:
         for hours in (1, 12, 13):
             _hours_pass(world, hours)
         hub.post(build.report())
+        hub.post(build.report(f"{SITE}secret"))
         issues = len(world.host.issues("acme/docs"))
+        reports = alice.call(hub, "GET", "/reports").json()["reports"]
+        read = sum(each["doc_url"].startswith(SITE) for each in reports)
         told = alice.call(hub, "GET", "").json()["integration"]["problem"]
     connection.close()
     return stands_if(
-        (opted_out, issues) == (403, 0) and told is not None,
-        f"opting the site out: {opted_out}; a report a day later: {issues} issues; told: {told}",
+        (opted_out, issues, read) == (403, 0, 0) and told is not None,
+        f"opting the site out: {opted_out}; a report of each claim a day later: {issues} issues, "
+        f"of the site she reads {read}; told: {told}",
     )
 
 

@@ -287,6 +287,28 @@ def test_the_export_of_many_reports_costs_four_queries_a_batch(
     assert (Delivery.objects.count(), Attempt.objects.count()) == (0, 0)
 
 
+def test_downloads_cannot_take_all_threads(client, acme, alice):
+    first = client.get(f"{PAGE}export.json")
+    beside = client.get("/settings/reports/reports.csv", headers={"Accept": "text/html"})
+    first.close()
+    after = client.get(f"{PAGE}export.json")
+
+    assert (first.status_code, beside.status_code, after.status_code) == (200, 429, 200)
+    assert beside["Retry-After"] == "5"
+    assert "Another download is just being made" in text_of(beside)
+    after.close()
+
+
+def test_downloads_are_limited_for_each_organization(client, acme, alice):
+    answers = []
+    for _ in range(11):
+        answers.append(client.get(f"{PAGE}export.json"))
+        answers[-1].close()
+
+    assert [each.status_code for each in answers] == [200] * 10 + [429]
+    assert int(answers[-1]["Retry-After"]) > 0
+
+
 @pytest.mark.parametrize(
     "path", ["", "theme/", "members/1/remove/", "delete/"],
 )  # fmt: skip

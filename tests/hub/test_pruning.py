@@ -155,6 +155,21 @@ def test_a_backlog_that_is_kept_is_looked_at_once(code_host, django_assert_max_n
         pruning.prune()
 
 
+def test_a_backlog_that_is_kept_is_looked_at_a_little_at_a_time(code_host, monkeypatch):
+    monkeypatch.setattr(pruning, "LOOKED_AT", 10)
+    for report in received(times=35):
+        delivered(report, code_host, status="sent")
+    Attempt.objects.all().delete()
+    [useless] = received(at=LONG_AGO + timedelta(seconds=1))
+    asked = []
+
+    deleted = pruning.prune(lambda: asked.append(1) or True)
+
+    assert deleted == {"reports": 1}
+    assert len(asked) == 4 + len(pruning.KINDS)
+    assert useless.pk not in left()
+
+
 def test_a_batch_costs_few_statements_however_many_are_in_it(
     code_host, django_assert_max_num_queries
 ):

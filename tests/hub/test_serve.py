@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import requests
 from django.conf import settings
 
@@ -54,6 +55,16 @@ def test_odd_requests_get_a_json_answer(hub_process):
 
     assert {head: answer.split(b" ")[1] for head, answer in answers.items()} == cases
     assert all(b"application/json" in answer for answer in answers.values())
+
+
+def test_headers_that_no_honest_request_has_are_not_kept(hub_process):
+    line = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: "
+
+    honest = raw(hub_process.port, line + b"x" * 12 * 1024 + b"\r\n\r\n")
+    refused = raw(hub_process.port, line + b"x" * 17 * 1024)
+
+    assert honest.split(b" ")[1] == b"200"
+    assert refused.split(b" ")[1] == b"431"
 
 
 def silent(port: int, body: bytes = b"{") -> socket.socket:
@@ -107,6 +118,19 @@ def test_sigterm_lets_a_request_that_is_under_way_end(hub_process, code_host):
     assert sent
     assert under_way.result().status_code == 201
     assert ended in (0, -15)
+
+
+def test_a_server_that_never_gets_ready_is_not_left_running():
+    class Silent(HubProcess):
+        command = [sys.executable, "-c", "import time; time.sleep(60)"]
+        patience = 0.1
+
+    silent = Silent()
+
+    with pytest.raises(RuntimeError), silent:
+        pass
+
+    assert silent.process.poll() is not None
 
 
 def test_several_processes_need_redis(transactional_db, code_host):

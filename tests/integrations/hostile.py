@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 WORDS = r"""
-@ # 1 octocat @octocat /docs gh GH- - a5c3785 deadbee fixes hub: / /close word * ** _ = === --- |
+@ # 1 octocat @octocat @lru_cache #0366d6 /docs gh GH- - a5c3785 deadbee fixes hub: / /close word * ** _ = === --- |
 https: // : www . http://evil.example https://github.com/o/r/issues/1 a@evil.example mailto: $$
 [ ] ( ) ![ [^1] [^1]: < > <!-- --> -- <img </details> <pre> <? " ' & &#64; &commat; #64; lt; \
 \href{//evil.example} ` `` ``` ```` ~ ~~~ ＠ ＃ ＜ ／ ： ［ ］ （ ㈀ ＧＨ － １ ａ ｀ ～ ² …
@@ -27,6 +27,12 @@ UNSEEN += ["\x1b[31m", "\x1b]0;x\x07"]
 fragment = st.sampled_from([*WORDS.split(), *WITH_SPACES, *WITH_LINES, *UNSEEN])
 anything = st.characters(exclude_categories=())  # surrogates, too
 text = st.lists(st.one_of(fragment, anything), max_size=12).map("".join)
+
+table = st.builds(
+    "{0}|{1}\n{4}|-\n{2}|{3}\n{1}".format,
+    *[text.map(lambda each: " ".join(each.split()))] * 4,
+    st.sampled_from(["-", "|:-:", "> -"]),
+)
 
 code_block = st.builds(
     "{0}{2}{1}{2}".format,

@@ -38,6 +38,11 @@ IN_RAW_TEXT = {
         r"\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
     ),
 }
+HARMLESS_IN_CODE = {  # no account, team or issue has such a name
+    "raw mention": re.compile(r"(?<![a-z0-9_])@[a-z0-9]+_", _FLAGS),
+    "raw reference": re.compile(r"#\d+[a-z_]", _FLAGS),
+}
+_CODE = re.compile(r'<pre data-sourcepos="(\d+):\d+-(\d+):\d+"><code')
 
 
 class Page(HTMLParser):
@@ -90,8 +95,9 @@ class Page(HTMLParser):
         return [around for text, around in self.texts if word in text]
 
 
-def html(body: str, *, unsafe: bool = True) -> str:
+def html(body: str, *, unsafe: bool = True, positions: bool = False) -> str:
     options = Options.CMARK_OPT_FOOTNOTES | (Options.CMARK_OPT_UNSAFE if unsafe else 0)
+    options |= Options.CMARK_OPT_SOURCEPOS if positions else 0
     return cmarkgfm.markdown_to_html_with_extensions(body, options=options, extensions=EXTENSIONS)
 
 
@@ -100,7 +106,8 @@ def live(body: str, *, links: tuple[str, ...] = ()) -> Counter[str]:
     normalized = unicodedata.normalize("NFKC", body)
     found = _in_page(normalized, links)
     del found["commit"]  # GitHub looks for those in the text as it is
-    return found | live_in_raw_text(normalized) | _in_page(body, links) | live_in_raw_text(body)
+    found |= _in_page(body, links)
+    return found | _live_in_raw_body(normalized) | _live_in_raw_body(body)
 
 
 def newly_live(template: str, fields: Mapping[str, str], *, links: tuple[str, ...]) -> Counter[str]:
@@ -122,6 +129,21 @@ def newly_live(template: str, fields: Mapping[str, str], *, links: tuple[str, ..
 def live_in_raw_text(text: str) -> Counter[str]:
     """What acts where nobody knows of Markdown: in titles, for bots, in replies by mail."""
     return +Counter({name: len(pattern.findall(text)) for name, pattern in IN_RAW_TEXT.items()})
+
+
+def _live_in_raw_body(body: str) -> Counter[str]:
+    """As `live_in_raw_text`, without what is harmless in code."""
+    found, code = live_in_raw_text(body), _code(body)
+    for name, pattern in HARMLESS_IN_CODE.items():
+        found[name] -= len(pattern.findall(code))
+    return +found
+
+
+def _code(body: str) -> str:
+    """The lines of a body that are inside of fences, one block after another."""
+    lines = body.split("\n")
+    blocks = _CODE.findall(html(body, positions=True))
+    return "\n".join(line for start, end in blocks for line in lines[int(start) : int(end) - 1])
 
 
 def _in_page(body: str, links: tuple[str, ...]) -> Counter[str]:

@@ -7,11 +7,13 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.models import F
+from django.utils import timezone
 
 from hub.export import as_json
 from integrations import github_api, holds, pacing, test_report, turns
 from integrations.models import Delivery, Installation, Integration
 from reports import address
+from reports.models import Report
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -223,8 +225,25 @@ def test_a_source_is_kept_for_two_days_and_its_turn_for_good(acme, client, code_
     assert (kept, pacing.forget_sources(lambda: False)) == (0, 0)
     assert (pacing.forget_sources(), pacing.forget_sources()) == (3, 0)
     assert list(Delivery.objects.order_by("pk").values_list("source", "turn")) == [
-        ("", 0), ("", 1), ("", 2)
+        ("-", 0), ("-", 1), ("-", 2)
     ]  # fmt: skip
+
+
+def test_a_flood_that_outlives_its_source_still_has_the_share_of_one(
+    acme, client, code_host, clock
+):
+    holds.pause(Integration.objects.get())
+    send(client, FLOODER, 30)
+    clock.advance(days=2, minutes=1)
+    pacing.forget_sources()
+    holds.end_pause(Integration.objects.get())
+    call_command("retry_deliveries")
+
+    send(client, HONEST)
+
+    assert sent_by(code_host, FLOODER) == 5
+    assert sent_by(code_host, HONEST) == 1
+    assert Installation.objects.get().limited_until is None
 
 
 def test_many_sources_are_forgotten_batch_by_batch(acme, client, code_host, clock, monkeypatch):
@@ -287,6 +306,74 @@ def test_what_is_next_is_read_from_an_index_however_much_waits(acme, client, cod
 
 def test_old_sources_are_found_by_an_index(acme):
     assert "delivery_with_source" in plan_of(pacing.with_an_old_source())
+
+
+def backlog(number: int, **columns) -> None:
+    """So many reports more, whose deliveries are as the first one's, but for these columns."""
+    now = timezone.now()
+    known = {
+        "received_at": now,
+        "last_received_at": now,
+        "doc_url": "x",
+        "canonical_url": "x",
+        "kind": "other",
+        "summary": "x",
+    }
+    reports = Report.objects.bulk_create([Report(**known) for _ in range(number)])
+    integration = Integration.objects.get()
+    Delivery.objects.bulk_create(
+        Delivery(report=each, integration=integration, **columns) for each in reports
+    )
+
+
+def steps(ask) -> int:
+    """How many steps SQLite's machine takes for it."""
+    counted = []
+    connection.connection.set_progress_handler(lambda: counted.append(1), 1)
+    ask()
+    connection.connection.set_progress_handler(None, 0)
+    return len(counted)
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="It counts steps of SQLite's machine.")
+def test_what_asks_each_second_or_minute_reads_no_backlog(acme, client, code_host, clock):
+    Installation.objects.update(limited_until=clock.now() + timedelta(minutes=40))
+    holds.block(Integration.objects.get(), "Issues are turned off.")
+    asks = [turns.is_anything_due, holds.probe]
+    counts = []
+
+    for number in (50, 350):
+        for stop in ({"status": "pending"}, {"status": "held", "held_for": "discarded"}):
+            backlog(number, **stop)
+        counts.append([steps(ask) for ask in asks])
+
+    assert not turns.is_anything_due()
+    assert counts[1] == pytest.approx(counts[0], rel=0.2)
+
+
+def test_whether_anything_is_due_is_seen_for_each_installation(acme, client, code_host, clock):
+    code_host.fail("500", path="token")
+    send(client, FLOODER)
+    states = []
+
+    for change in (
+        {"due_at": clock.now() + timedelta(hours=1)},
+        {"due_at": clock.now()},
+        {"status": "sending", "lease_until": clock.now() + timedelta(minutes=1)},
+        {"status": "sending", "lease_until": clock.now() - timedelta(minutes=1)},
+    ):
+        Delivery.objects.update(**change)
+        states.append(turns.is_anything_due())
+    Installation.objects.update(limited_until=clock.now() + timedelta(minutes=5))
+
+    assert states == [False, True, False, True]
+    assert not turns.is_anything_due()
+
+
+def test_what_is_held_is_found_by_an_index(acme):
+    assert "delivery_held" in plan_of(holds.with_some_held(Delivery.Cause.PAUSE))
+    held = Integration.objects.get().deliveries.held(Delivery.Cause.PAUSE)
+    assert "delivery_held" in plan_of(held)
 
 
 def test_the_installation_that_is_limited_is_not_asked_for_what_is_next(

@@ -269,16 +269,42 @@ def test_each_installation_is_asked_about_once_an_hour(acme, code_host, clock):
     assert rounds == [2, 0, 2]
 
 
-def test_a_round_ends_where_github_gives_no_answer(acme, code_host):
-    code_host.add_organization("initech")
-    code_host.add_repository("initech", "manual")
-    code_host.add_installation("initech")
-    build.integration(build.organization("initech"), code_host, "initech/manual")
-    code_host.fail("500", method="GET", path="/api/v3/app/installations/*", times=2)
+def others(code_host) -> None:
+    """Two more organizations, each with an installation."""
+    for name in ("initech", "zeta"):
+        code_host.add_organization(name)
+        manual = code_host.add_repository(name, "manual")
+        code_host.add_installation(name, repositories=[manual])
+        build.integration(build.organization(name), code_host, f"{name}/manual")
+
+
+def test_a_round_ends_where_github_gives_no_answer_twice(acme, code_host):
+    others(code_host)
+    code_host.fail("500", method="GET", path="/api/v3/app/installations/*", times=3)
 
     reconcile_due()
 
     assert Installation.objects.filter(asked_about_at=None).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("500", "/api/v3/app/installations/*"),
+        ("429", "/api/v3/app/installations/*"),
+        ("500", "/api/v3/repositories/*/permission"),
+    ],
+)
+def test_an_installation_that_always_fails_keeps_no_other_from_being_asked_about(
+    acme, code_host, kind, path
+):
+    others(code_host)
+    build.member(acme, github_id=code_host.account("alice").id)
+    code_host.fail(kind, method="GET", path=path)
+
+    reconcile_due()
+
+    assert not Installation.objects.filter(asked_about_at=None).exists()
 
 
 def test_a_round_ends_when_it_is_told_to(acme):

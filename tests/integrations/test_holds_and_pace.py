@@ -398,6 +398,38 @@ def test_what_github_takes_again_waits_for_the_end_of_a_pause(
     assert statuses() == ["pending"]
 
 
+@pytest.mark.parametrize("cause", ["pause", "rights", "ownership", "discarded"])
+def test_what_is_let_go_while_github_takes_nothing_waits_with_the_rest(client, code_host, cause):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    send_some(client, 1)
+    Delivery.objects.all().hold(cause, "It waits for something.")
+    holds.block(Integration.objects.get(), "Issues are turned off in acme/docs.")
+
+    released = Delivery.objects.release(cause)
+
+    held = Delivery.objects.get()
+    assert released == 0
+    assert (held.held_for, held.reason) == ("integration", "Issues are turned off in acme/docs.")
+
+
+def test_of_all_that_stops_an_integration_the_pause_counts_first(client, code_host):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    send_some(client, 1)
+    Delivery.objects.all().hold(Delivery.Cause.OWNERSHIP, "It waits for something.")
+    Integration.objects.update(paused_at=Now(), rights_lost_at=Now(), problem="No issues.")
+    causes = []
+
+    for gone in ({"paused_at": None}, {"rights_lost_at": None}, {"problem": ""}):
+        for each in Delivery.Cause.values:
+            Delivery.objects.release(each)
+        causes.append((Delivery.objects.get().held_for, Integration.objects.get().stop[0]))
+        Integration.objects.update(**gone)
+
+    assert causes == [(each, each) for each in ("pause", "rights", "integration")]
+
+
 def test_a_paused_integration_is_not_probed(client, code_host, clock):
     build.acme(code_host)
     code_host.fail("410")
@@ -434,11 +466,14 @@ def test_what_meets_a_pause_on_its_way_is_held_and_costs_no_turn(
     ]
 
 
-def test_the_backlog_of_one_installation_keeps_no_other_waiting(client, code_host, clock):
+def test_the_backlog_of_one_installation_keeps_no_other_waiting(
+    client, code_host, clock, monkeypatch
+):
+    monkeypatch.setattr(turns, "BATCH", 20)
     build.acme(code_host)
     zeta = with_zeta(code_host)
-    code_host.fail("500", path="token", times=124)
-    send_some(client, 120)
+    code_host.fail("500", path="token", times=28)
+    send_some(client, 24)
     send_some(client, 4, host="docs.zeta.dev")
     clock.advance(minutes=2)
     Delivery.objects.filter(integration=zeta).update(due_at=clock.now())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from integrations.issue_text import render_issue
 from integrations.safe_text import clean, safe_url
 from tests.integrations import hostile
-from tests.integrations.liveness import FOOTER, Page, live_in_raw_text, newly_live
+from tests.integrations.liveness import FOOTER, Page, live, live_in_raw_text, newly_live
 
 ROOT = Path(__file__).resolve().parents[2]
 SANITISE = os.environ.get("HUB_SANITISE_DIR", "")
@@ -56,6 +56,21 @@ def test_nothing_that_a_reporter_writes_is_live(template, fields):
     assert "\n" not in title
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("@lru_cache #0366d6", {}),
+        ("@property", {"raw mention": 1}),
+        ("@a-b_c #1", {"raw mention": 1, "raw reference": 1}),
+        ("fixes #1a", {"keyword": 1}),
+        ("/opt/hub", {"command": 1}),
+    ],
+)
+def test_less_is_live_in_the_raw_text_of_code(line, found):
+    assert live(f"> ```\n> {line}\n> ```") == found
+    assert live(f"> {line}").total() > 0
+
+
 @given(templates, *[hostile.code_block] * 3, hostile.text)
 @FUZZ
 def test_a_code_block_is_no_way_out(template, details, evidence, suggested_fix, summary):
@@ -64,6 +79,21 @@ def test_a_code_block_is_no_way_out(template, details, evidence, suggested_fix, 
         "details": details,
         "evidence": evidence,
         "suggested_fix": suggested_fix,
+    }
+
+    _, body = render_issue(template, fields)
+
+    assert not newly_live(template, fields, links=(SITE,))
+    assert Page(body + FOOTER).shows("Receipt")
+
+
+@given(templates, *[hostile.table] * 3)
+@settings(FUZZ, max_examples=100)
+def test_nothing_is_live_in_a_cell_of_a_table(template, details, evidence, suggested_fix):
+    fields = dict.fromkeys(WRITTEN, "word") | {
+        "details": details,
+        "evidence": f"word\n\n{evidence}\n\nword",
+        "suggested_fix": f"```\n{details}\n```\n{suggested_fix}\n/close",
     }
 
     _, body = render_issue(template, fields)

@@ -142,6 +142,59 @@ def test_a_new_login_takes_no_right_away_and_is_learned(alice, code_host, clock)
     assert alice.login == "alicia"
 
 
+def many_members(alice, code_host, monkeypatch) -> None:
+    """alice has left acme; two more have signed in before bob, who may push; a look asks about two."""
+    code_host.remove_member("acme", "alice")
+    for login in ("charlie", "charlie-too"):
+        build.member(alice.organization, login, role="member")
+    bob = code_host.account("bob").id
+    build.member(alice.organization, "bob", role="member", github_id=bob)
+    code_host.grant("bob", "acme/docs", "push")
+    monkeypatch.setattr(rights, "MOST", 2)
+
+
+def test_the_only_one_who_may_push_is_found_among_more_members_than_a_look_asks_about(
+    alice, code_host, clock, monkeypatch
+):
+    many_members(alice, code_host, monkeypatch)
+
+    reconcile_due()
+    unfinished = integration().rights_absences
+    hours_pass(clock, 1)
+
+    assert unfinished == 0
+    assert (integration().rights_absences, integration().rights_asked_to) == (0, 0)
+    assert integration().rights_of == code_host.account("bob").id
+    assert rights.some_members(alice.organization_id).people[0].login == "bob"
+
+
+def test_that_nobody_of_many_may_push_is_one_absence_for_all_of_them(
+    alice, code_host, clock, monkeypatch
+):
+    many_members(alice, code_host, monkeypatch)
+    code_host.revoke("bob", "acme/docs")
+
+    absences = []
+    for _ in range(4):
+        hours_pass(clock, 1)
+        absences.append(integration().rights_absences)
+
+    assert absences == [0, 1, 1, 2]
+
+
+def test_a_member_ends_nothing_while_not_all_others_were_asked_about(alice, code_host, monkeypatch):
+    sites.claim_site(alice.organization, URL)
+    many_members(alice, code_host, monkeypatch)
+    api = caller(alice)
+    site = Site.objects.get()
+
+    refused = api.delete(f"/v1/orgs/me/sites/{site.pk}")
+    Integration.objects.update(rights_lost_at=timezone.now())
+    given_up = api.delete(f"/v1/orgs/me/sites/{site.pk}")
+
+    assert (refused.status_code, given_up.status_code) == (403, 204)
+
+
 PERMISSION = "/api/v3/repositories/*/permission"
 UNANSWERED = [
     ("500", {}),

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from integrations import asking, sites, taking_over
+from integrations import asking, rights, sites, taking_over
 from integrations.models import Delivery, Integration
 from integrations.reconciling import reconcile_due
 from orgs.models import Membership, Organization, Site
@@ -148,6 +148,20 @@ def test_a_member_who_joins_the_holder_meanwhile_is_asked_about_first(former, bo
     with pytest.raises(sites.ClaimedElsewhere):
         taking_over.claim_site(mine, URL)
 
+    assert owner_of(URL) == former
+
+
+def test_a_holder_whose_members_are_too_many_to_ask_about_keeps_the_site(
+    former, bob, code_host, monkeypatch
+):
+    monkeypatch.setattr(rights, "MOST", 2)
+    for login in ("charlie", "charlie-too"):
+        build.member(former, login, role="member")
+
+    refused = claim(bob)
+
+    assert refused.status_code == 409
+    assert "more than 2 members" in refused.json()["message"]
     assert owner_of(URL) == former
 
 

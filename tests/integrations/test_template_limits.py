@@ -17,6 +17,7 @@ MIB = 2**20
 BOMB = "\n".join(["> " * 190 + "{details}"] * 49)
 NESTED = "- " * 190 + "x\n" + "\n" * 9_000
 WIDE_TABLE = "|a" * 60 + "\n" + "|-" * 60 + "\na" * 60
+EMPTY_CELLS = "|a" * 60 + "\n" + "|-" * 60 + "%s\n" + "%s\n" * 60
 TOO_MUCH = {
     "too long": ("a" * 20_001, "20,001 characters"),
     "too many": ("{summary} " * 51, "51 placeholders"),
@@ -26,6 +27,10 @@ TOO_MUCH = {
     "list items": (NESTED, "Line 1 begins with 380 characters"),
     "indentation": (" " * 33 + "{evidence}", "Line 1 begins with 33 characters"),
     "table": (WIDE_TABLE, "The table at line 2 is too large"),
+    "table of other line ends": (WIDE_TABLE.replace("\n", "\r"), "The table at line 2"),
+    "table of spaces": (EMPTY_CELLS % ("", *["\u3000"] * 60), "The table at line 2"),
+    "table of form feeds": (EMPTY_CELLS % ("\f", *["\f"] * 60), "The table at line 2"),
+    "table of indented quotes": (EMPTY_CELLS % ("\v", *["    >"] * 60), "The table at line 2"),
 }
 PARTS = [*(f"{{{name}}}" for name in PLACEHOLDERS), *"\n|->` <", "\n\n", "- " * 12, "> " * 20]
 PARTS += ["1. ", "|-" * 90, "\na" * 40, "www.", "](", "]:", '<a "', "```\n", "x" * 900, "{x}", "{"]

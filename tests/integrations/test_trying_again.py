@@ -199,6 +199,17 @@ def test_what_an_operator_stopped_only_an_operator_sets_free(acme, code_host, cl
     assert Delivery.objects.get().status == "sent"
 
 
+def test_a_press_that_an_operator_comes_before_sets_nothing_free(acme, code_host, client):
+    code_host.fail("500", path="token")
+    as_it_was_read = sent(client)
+    trying_again.stop_all(Delivery.objects.all())
+
+    trying_again.try_again(as_it_was_read)
+
+    assert (Delivery.objects.get().status, Delivery.objects.get().held_for) == ("held", "operator")
+    assert not code_host.issues("acme/docs")
+
+
 def test_an_operator_sets_out_all_that_has_somewhere_to_go(acme, code_host, client):
     code_host.set_issues("acme/docs", False)
     sent(client, 3)

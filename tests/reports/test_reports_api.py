@@ -533,3 +533,21 @@ def test_an_owner_that_goes_meanwhile_makes_it_nobodys(client, monkeypatch, is_r
     assert answer.json()["is_duplicate"] == is_repeat
     assert Report.objects.get().organization is None
     assert Report.objects.get().times_reported == 1 + is_repeat
+
+
+def test_a_repeat_about_a_page_that_has_passed_on_is_read_by_its_new_owner_only(client):
+    acme = build.organization("acme")
+    build.domain(acme, "docs.acme.com")
+    first = build.send(client).json()["id"]
+    acme.domains.all().delete()
+    initech = build.organization("initech")
+    build.domain(initech, "docs.acme.com")
+
+    again = build.send(client, build.report(report__details="Said afterwards")).json()
+    once_more = build.send(client, build.report(report__details="Said afterwards")).json()
+
+    hers = Report.objects.get(pk=first)
+    new = Report.objects.get(pk=again["id"])
+    assert (hers.times_reported, hers.accounts.count()) == (1, 0)
+    assert (again["is_duplicate"], once_more["is_duplicate"]) == (False, True)
+    assert new.organization == initech

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 RESTART_AFTER = 5  # seconds
 HEADERS_PATIENCE = 10  # seconds for the headers of a request, and until the next one begins
-LONGEST_HEADERS = 64 * 1024  # bytes
+LONGEST_HEADERS = 16 * 1024  # bytes, with the first line: each connection may hold as many
 MOST_CONNECTIONS = 8192  # of each process at one time; more wait to be accepted
 
 

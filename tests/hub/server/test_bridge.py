@@ -2,14 +2,16 @@
 
 import asyncio
 import json
+import random
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from hub.server import answers, bodies
+from hub.server import answers, bodies, overload, spool
 from hub.server.bridge import WAITING, Bridge
 
 MESSAGES = 1  # seconds that a message may take
@@ -183,6 +185,28 @@ def test_bodies_that_are_too_much_together_cost_the_slowest_theirs(monkeypatch):
     assert (slow.status, len(slow.body)) == (200, 600)
 
 
+def test_a_quick_request_is_served_while_the_time_of_the_slowest_is_just_over(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+
+    async def conversation(bridge: Bridge) -> list[Answer]:
+        monkeypatch.setattr(bodies, "PATIENCE", 0.01)
+        slow = Request(bridge, content_length="900")
+        await slow.send(b"x" * 800)
+        await asyncio.sleep(0)
+        monkeypatch.setattr(bodies, "PATIENCE", 10)
+        quick = Request(bridge, content_length="400")
+        await asyncio.sleep(0)
+        time.sleep(0.02)  # nothing runs meanwhile
+        await asyncio.sleep(0)
+        await quick.send(b"y" * 400)  # arrives after the deadline, and before the slow one knows
+        return [await slow.answer(), await quick.answer()]
+
+    slow, quick = talk(conversation)
+
+    assert (quick.status, len(quick.body)) == (200, 400)
+    assert (slow.status, slow.error) == (503, "unavailable")
+
+
 def test_what_was_held_is_free_again_however_it_ended(monkeypatch):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
     monkeypatch.setattr(bodies, "PATIENCE", 0.01)
@@ -198,6 +222,52 @@ def test_what_was_held_is_free_again_however_it_ended(monkeypatch):
         return statuses
 
     assert talk(conversation) == ([200, 400, 408] * 7)[:20]
+
+
+def test_nothing_is_held_after_any_sequence_of_arrivals_delays_and_disconnects(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 5000)
+    monkeypatch.setattr(bodies, "PATIENCE", 0.01)
+    monkeypatch.setattr(answers, "PATIENCE", 0.01)
+    monkeypatch.setattr(spool, "IN_MEMORY", 500)
+    monkeypatch.setattr(spool, "ON_DISK", 2000)
+    dice = random.Random(11)
+
+    async def one(bridge: Bridge) -> None:
+        pieces = [b"x" * dice.randrange(400) for _ in range(dice.randrange(1, 4))]
+        length = sum(map(len, pieces)) + dice.choice([0, 0, 1])
+        await asyncio.sleep(dice.random() / 10)
+        request = Client(pieces, dice)
+        asked = scope("/v1/reports", [(b"content-length", b"%d" % length)])
+        await bridge(asked, request.receive, request.send)
+
+    async def conversation(bridge: Bridge) -> tuple[object, ...]:
+        room = bridge._room
+        await asyncio.gather(*(one(bridge) for _ in range(300)))
+        held = bridge._bodies
+        return held._size, len(held._arriving), bridge._room - room, spool.on_disk()
+
+    assert talk(conversation, threads=2) == (0, 0, 0, 0)
+
+
+class Client:
+    """Sends its pieces and takes its answer, each at once, late or never; some go away midway."""
+
+    def __init__(self, pieces: list[bytes], dice: random.Random) -> None:
+        self._pieces, self._dice = pieces, dice
+
+    async def receive(self) -> dict[str, Any]:
+        await self._wait()
+        if not self._pieces or self._dice.random() < 0.05:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": self._pieces.pop(), "more_body": True}
+
+    async def send(self, message: dict[str, Any]) -> None:
+        await self._wait()
+        if self._dice.random() < 0.1:
+            raise ConnectionError("The client has gone.")
+
+    async def _wait(self) -> None:
+        await asyncio.sleep(self._dice.choice([0, 0, 0, 0.002, 0.1]))
 
 
 def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
@@ -223,6 +293,56 @@ def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
     assert refused.headers[b"retry-after"] == b"5"
     assert (alive.status, alive.body) == (200, b"ok\n")
     assert {each.status for each in waited} == {200}
+
+
+def test_an_overload_is_one_line_when_it_begins_and_one_when_it_is_over(monkeypatch, caplog):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+
+    async def refused(bridge: Bridge) -> int:
+        request = Request(bridge, content_length="2000")
+        await request.send(b"x" * 1500)
+        return (await request.answer()).status
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        statuses = [await refused(bridge) for _ in range(50)]
+        statuses.append((await Request(bridge).answer()).status)
+        monkeypatch.setattr(overload, "QUIET", 0)
+        return [*statuses, (await Request(bridge, "/healthz").answer()).status]
+
+    assert talk(conversation) == [*[503] * 50, 200, 200]
+    assert [record.message for record in caplog.records] == [
+        "Requests are refused: The bodies that are arriving are too much together",
+        "Requests are taken again; 50 were refused",
+    ]
+
+
+def test_answers_that_nobody_takes_do_not_fill_the_disk(monkeypatch, caplog):
+    monkeypatch.setattr(spool, "ON_DISK", 3 * answers.PIECE)
+    closed = []
+
+    def application(environ, start_response) -> Pieces:
+        start_response("200 OK", [])
+        closed.append(Pieces(b"x" * 1000 for _ in range(2 * answers.PIECE // 1000)))
+        return closed[-1]
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        taken = asyncio.Event()
+
+        async def takes_nothing_yet(message: dict[str, Any]) -> None:
+            await taken.wait()
+
+        waiting = bridge(scope("/v1/reports", []), None, takes_nothing_yet)
+        slow = asyncio.create_task(waiting)
+        while not spool.on_disk():
+            await asyncio.sleep(0)
+        statuses = [(await Request(bridge).answer()).status]
+        taken.set()
+        await slow
+        return [*statuses, (await Request(bridge).answer()).status, spool.on_disk()]
+
+    assert talk(conversation, application) == [503, 200, 0]
+    assert all(each.closed for each in closed)
+    assert "room on disk" in caplog.text
 
 
 def test_an_answer_is_closed_in_the_thread_that_made_it_where_its_database_connection_is():

@@ -1,0 +1,64 @@
+"""What came in about a site while no member had push right: kept, and read by no member.
+
+Each report and account is marked with the repository (`withheld_for`), so that giving the claim up,
+disconnecting or choosing another repository opens nothing. The mark goes when a member is seen with
+push right in that repository.
+"""
+
+from django.db.models import Count
+
+from integrations.models import Integration
+from orgs import ownership
+from orgs.models import Organization, Site
+from reports.models import Account, Report
+
+
+def withhold_account(account: Account) -> None:
+    """Let no member read what a repeat adds now, where the organization has lost the right."""
+    report = account.report
+    if not (report.organization_id and ownership.is_site_page(report.canonical_url)):
+        return
+    lost = Integration.objects.exclude(rights_lost_at=None)
+    if integration := lost.filter(organization=report.organization_id).first():
+        account.withhold(integration.repository_id)
+
+
+def end(integration: Integration) -> None:
+    """Let the members read what waited for a right in the integration's repository."""
+    mine = Report.objects.filter(organization=integration.organization_id)
+    needed = {"withheld_for": integration.repository_id}
+    mine.filter(**needed).update(withheld_for=None)
+    of_mine = Account.objects.filter(report__organization=integration.organization_id, **needed)
+    Account.objects.filter(pk__in=of_mine.values("pk")).update(withheld_for=None)
+
+
+def explained(organization: Organization) -> str:
+    """How many reports its members are not shown, why, and what to do; empty where they see all."""
+    hidden = Report.objects.filter(organization=organization, withheld_for__isnull=False)
+    counts = dict(hidden.values_list("withheld_for").annotate(Count("pk")).order_by())
+    if not counts:
+        return ""
+    integration = Integration.objects.filter(organization=organization).first()
+    count = sum(counts.values())
+    if integration and integration.rights_lost_at and counts.keys() == {integration.repository_id}:
+        return (
+            f"{_so_many(count, _about(integration))} not shown: nobody of yours has push right in "
+            f"{integration.repository}. That ends when a member who has it presses Try again, or "
+            "is found to have it."
+        )
+    return (
+        f"{_so_many(count)} not shown: when they came in, nobody of yours had push right in the "
+        "repository that publishes their pages. That ends when a member who has it chooses that "
+        "repository for the integration."
+    )
+
+
+def _so_many(count: int, about: str = "") -> str:
+    return f"1 report{about} is" if count == 1 else f"{count} reports{about} are"
+
+
+def _about(integration: Integration) -> str:
+    """The sites that its repository publishes, unless their claims were given up."""
+    sites = Site.objects.filter(organization=integration.organization_id)
+    published = sites.filter(repository__iexact=integration.repository).order_by("host", "path")
+    return f" about {' and '.join(each.url for each in published)}" if published else ""
