@@ -1,7 +1,8 @@
 """Once more before a report is sent: no secret in what its text becomes.
 
 The patterns may be newer than the report, and texts that are harmless alone may meet in a template.
-The template itself is the maintainer's: what stands in it is neither removed nor noted.
+The template itself is the maintainer's: what stands in it is neither removed nor noted, nor is a
+secret that begins and ends in it.
 """
 
 from bisect import bisect_right

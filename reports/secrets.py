@@ -51,12 +51,13 @@ SIGNED = [(sign, family) for family in FAMILIES for sign in family.signs]
 PLACEHOLDER = re.compile(SECRETS["placeholder"], re.IGNORECASE | re.ASCII)
 SAMPLE = re.compile(SECRETS["sample"])  # in all that was found: one that everybody copies, or words
 NAME = re.compile(SECRETS["name"])  # of a variable, where a secret has no shape of its own
+REMOVED_IN_URL = "%5Bremoved:"  # what `notice` begins with in an address
 LONGEST_PLACEHOLDER = 200  # in a long key such letters may stand by chance
 LOOKS = 8  # at a text that loses something each time; an honest one needs two
 
 
 class Secret(NamedTuple):
-    """Where one stands in a text, and all that makes it one: `Bearer`, or the host of a password."""
+    """Where one stands in a text, and with what makes it one, such as the host of a password."""
 
     start: int
     end: int
@@ -149,5 +150,7 @@ def _is_placeholder(match: re.Match[str], family: Family) -> bool:
     """Whether this stands for a secret. A token of words does; a password of words may be one."""
     whole, secret = match[0], match[match.lastindex or 0]
     if SAMPLE.search(whole) or (not family.names and NAME.search(secret)):
+        return True
+    if secret.startswith(REMOVED_IN_URL):  # it went before
         return True
     return len(whole) <= LONGEST_PLACEHOLDER and bool(PLACEHOLDER.search(secret))

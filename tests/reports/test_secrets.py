@@ -8,6 +8,7 @@ from reports import secrets
 from reports.cleaning import clean
 from reports.contract import SECRETS
 from reports.plain import places, plain
+from reports.screening import Notice, page
 
 ALNUM = "a1B2c3D4e5F6g7H8i9J0" * 4
 PEM_LINE = "MII" + ALNUM[:59] + "+/"
@@ -272,3 +273,14 @@ def test_what_shows_only_when_something_hidden_has_gone_is_removed_at_once():
     left, _ = secrets.remove(text)
 
     assert secrets.remove(left) == (left, [])
+
+
+def test_an_address_without_its_password_holds_no_password():
+    first: list[Notice] = []
+    again: list[Notice] = []
+
+    left = page("https://acme.com/login?user=alice&password=k9Zebra1", first)
+
+    assert first == [("/doc_url", "password")]
+    assert page(left["doc_url"], again) == left
+    assert not again
