@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from integrations.api import ValidationError
 from integrations.models import Delivery
 from integrations.models.deliveries import DeliveryQuerySet
+from orgs import rates
 from orgs.api import MaintainerView
 from orgs.models import Organization
 from reports.models import Report
@@ -21,7 +22,9 @@ BATCH = 500  # of all reports, for a table
 NONE = "none"  # the status of a report that has no delivery
 DISCARDED = str(Delivery.Cause.DISCARDED)
 STATUSES = [NONE, *Delivery.Status.values, DISCARDED]
-LONGEST_SEARCH = 2048  # an address fits in
+LONGEST_SEARCH = 200  # characters; what it costs grows with them, times the text of all reports
+LONGEST_ADDRESS = 2048  # what is longer than a search is the whole of an address
+SEARCHES = "20/minute"  # by the members of one organization
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
 SHOWN = [
@@ -73,6 +76,7 @@ class ReceivedReports(MaintainerView):
         asked = asked_in(request.query_params)
         if details := [{"path": f"query:{name}", "message": text} for name, text in faults(asked)]:
             raise ValidationError(details=details)
+        check_rate(self.organization, asked)
         found = page(self.organization, asked)
         shown = [shape(each) for each in found.reports]
         return Response({"reports": shown, "next_cursor": found.following})
@@ -83,6 +87,12 @@ def asked_in(parameters: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in parameters.items() if value}
 
 
+def check_rate(organization: Organization, asked: Mapping[str, str]) -> None:
+    """Count a search, which reads all reports of the organization. Raises `rates.TooMany`."""
+    if "q" in asked:
+        rates.check(SEARCHES, "search", organization.pk, what="searches")
+
+
 def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Every parameter that cannot be answered, with a sentence on each."""
     if "cursor" in asked and Cursor.parse(asked["cursor"]) is None:
@@ -91,8 +101,8 @@ def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield "status", f"One of {', '.join(STATUSES)}."
     if asked.get("kind", Report.Kind.OTHER) not in Report.Kind.values:
         yield "kind", f"One of {', '.join(Report.Kind.values)}."
-    if len(asked.get("q", "")) > LONGEST_SEARCH or "\0" in asked.get("q", ""):
-        yield "q", f"At most {LONGEST_SEARCH} characters, none of them NUL."
+    if len(asked.get("q", "")) > LONGEST_ADDRESS or "\0" in asked.get("q", ""):
+        yield "q", f"At most {LONGEST_SEARCH} characters, or a whole address; no NUL."
 
 
 def page(organization: Organization, asked: Mapping[str, str], *, size: int = PAGE) -> Page:
@@ -124,13 +134,18 @@ def _received(organization: Organization, asked: Mapping[str, str]) -> QuerySet[
     return mine.order_by("-received_at", "-id")
 
 
+def _mentioning(text: str) -> Q:
+    if len(text) > LONGEST_SEARCH:
+        return Q(doc_url=text) | Q(canonical_url=text)
+    in_address = Q(doc_url__icontains=text) | Q(canonical_url__icontains=text)
+    return in_address | Q(summary__icontains=text) | Q(agent_name__icontains=text)
+
+
 def _filtered(reports: QuerySet[Report], asked: Mapping[str, str]) -> QuerySet[Report]:
     if kind := asked.get("kind"):
         reports = reports.filter(kind=kind)
     if text := asked.get("q"):
-        in_address = Q(doc_url__icontains=text) | Q(canonical_url__icontains=text)
-        in_words = Q(summary__icontains=text) | Q(agent_name__icontains=text)
-        reports = reports.filter(in_words | in_address)
+        reports = reports.filter(_mentioning(text))
     if status := asked.get("status"):
         delivery = Delivery.objects.filter(report=OuterRef("pk"))
         delivered = Exists(delivery if status == NONE else delivery.in_state(status))

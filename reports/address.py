@@ -29,12 +29,14 @@ def client_address(request: HttpRequest) -> str:
 def source(address: str) -> str:
     """Whose network a report comes from, as a keyed hash of the day: 16 hex digits.
 
-    `address` is what `client_address` gives; an IPv4 address stands for its /24. Without the
-    Hub's key nobody can find the network, and with the day nobody can follow it to another one.
+    `address` is what `client_address` gives. An IPv4 address stands for its /24, an IPv6 address for
+    its /48, which one customer may have. Without the Hub's key nobody can find the network, and with
+    the day nobody can follow it to another one.
     """
     neighbors = address
-    if ":" not in neighbors and neighbors != UNKNOWN:
-        neighbors = str(ipaddress.ip_network(f"{neighbors}/24", strict=False))
+    if address != UNKNOWN:
+        network = ipaddress.ip_network(address)
+        neighbors = str(network.supernet(new_prefix=24 if network.version == 4 else 48))
     day = f"{timezone.now():%Y-%m-%d}"
     return salted_hmac(f"source {day}", neighbors, algorithm="sha256").hexdigest()[:16]
 

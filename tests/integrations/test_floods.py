@@ -186,6 +186,12 @@ def test_who_repeats_a_report_that_was_nobodys_is_the_source_of_its_delivery(cli
     assert Delivery.objects.get().source == address.source(HONEST)
 
 
+def test_the_networks_of_one_customer_are_one_source():
+    """A /48 has 65,536 of them; an honest report would wait for the first of each."""
+    assert address.source("2001:db8:1:2::/64") == address.source("2001:db8:1:ffff::/64")
+    assert address.source("2001:db8:1:2::/64") != address.source("2001:db8:2:2::/64")
+
+
 def test_a_test_report_has_no_source(acme, client, code_host):
     test_report.send(acme)
 
