@@ -19,7 +19,7 @@ WAITING = 8  # requests for each thread that may wait for it; those beyond are t
 
 
 class Bridge:
-    """Serves `application` (WSGI) in `threads` threads; `alive` says by itself that it lives."""
+    """Serves `application` (WSGI) in `threads` threads, and `/healthz` without one."""
 
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application

@@ -37,7 +37,7 @@ class _File(SpooledTemporaryFile[bytes]):
     """A temporary file that counts against `ON_DISK` until it is closed."""
 
     def __init__(self) -> None:
-        super().__init__(max_size=1)
+        super().__init__(max_size=1)  # byte; then it is on disk
         self._held = 0
 
     def add(self, piece: bytes) -> None:
