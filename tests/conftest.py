@@ -37,7 +37,7 @@ def _uses_database(item: pytest.Item) -> bool:
     fixtures = set(getattr(item, "fixturenames", ()))
     in_browser = "browser" in item.path.parts  # pages show the same of either database
     marked = item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES
-    return bool(marked) and not in_browser
+    return bool(marked) and not in_browser and not item.get_closest_marker("sqlite")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

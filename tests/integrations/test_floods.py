@@ -341,7 +341,7 @@ def steps(ask) -> int:
     return len(counted)
 
 
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="It counts steps of SQLite's machine.")
+@pytest.mark.sqlite
 def test_what_asks_each_second_or_minute_reads_no_backlog(acme, client, code_host, clock):
     Installation.objects.update(limited_until=clock.now() + timedelta(minutes=40))
     holds.block(Integration.objects.get(), "Issues are turned off.")
