@@ -1,0 +1,74 @@
+"""Requests that Django reads in more than linear time or memory, from anybody."""
+
+import psutil
+import requests
+
+from tests import build
+from tests.abuse.world import Shipped, World, attack, milliseconds, stands_if
+
+MIB = 1024 * 1024
+SLOW = 1000  # milliseconds, for eight of them and for a report after each
+GROWTH = 64  # MiB
+FORM = {"Cookie": "csrf=" + 32 * "a", "Content-Type": "application/x-www-form-urlencoded"}
+NAMED = FORM | {"Content-Type": "multipart/form-data; boundary=b; charset=punycode"}
+PART = (
+    b'--b\r\nContent-Disposition: form-data; name="a-' + b"b" * 480_000 + b'"\r\n\r\nx\r\n--b--\r\n'
+)
+
+
+@attack
+def form_in_a_character_set_of_its_own(world: World) -> str:
+    """480 KB that took a thread for over a minute, before any view was asked."""
+    return _eight(world, lambda hub: requests.post(f"{hub.url}/", PART, headers=NAMED, timeout=90))
+
+
+@attack
+def form_that_is_large_in_memory(world: World) -> str:
+    """2.6 MB that took 460 MiB."""
+    body = b"%" * 2_600_000
+    return _eight(world, lambda hub: requests.post(f"{hub.url}/", body, headers=FORM, timeout=90))
+
+
+@attack
+def cookie_of_escapes(world: World) -> str:
+    """A header that Python before 3.11.10 reads in quadratic time."""
+    cookie = {"Cookie": 'a="' + 7_000 * '\\"' + '"'}
+    return _eight(world, lambda hub: requests.get(f"{hub.url}/", headers=cookie, timeout=90))
+
+
+@attack
+def content_type_of_semicolons(world: World) -> str:
+    """Another one, on every path."""
+    kind = {"Content-Type": 'a/b; x="' + 15_000 * ";"}
+    return _eight(world, lambda hub: requests.get(f"{hub.url}/nothing", headers=kind, timeout=90))
+
+
+def _eight(world: World, send) -> str:
+    """Eight of them, each with an honest report after it."""
+    world.acme("docs.acme.com")
+    with world.hub() as hub:
+        _report(hub, 0)
+        before = _memory(hub)
+        took = milliseconds(lambda: [(_quietly(send, hub), _report(hub, n)) for n in range(1, 9)])
+        grown = _memory(hub) - before
+    figures = f"{took:.0f} ms for eight and a report after each, {grown:.0f} MiB more"
+    return stands_if(took < 8 * SLOW and grown < GROWTH, figures)
+
+
+def _quietly(send, hub: Shipped) -> None:
+    """A connection that is closed on it is an answer, too."""
+    try:
+        send(hub)
+    except requests.ConnectionError:
+        return
+
+
+def _report(hub: Shipped, number: int) -> None:
+    hub.post(build.report(f"https://nobody.dev/{number}"))
+
+
+def _memory(hub: Shipped) -> float:
+    """MiB of all processes of the server."""
+    server = psutil.Process(hub.process.pid)
+    every = [server, *server.children(recursive=True)]
+    return sum(each.memory_info().rss for each in every) / MIB
