@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 
-NUMBER = 300
+NUMBER = 150
 
 
 def start_worker(hub: HubProcess) -> subprocess.Popen:
