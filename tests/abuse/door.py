@@ -1,6 +1,5 @@
 """Requests that Django reads in more than linear time or memory, from anybody."""
 
-import psutil
 import requests
 
 from tests import build
@@ -48,9 +47,9 @@ def _eight(world: World, send) -> str:
     world.acme("docs.acme.com")
     with world.hub() as hub:
         _report(hub, 0)
-        before = _memory(hub)
+        before = hub.resident()
         took = milliseconds(lambda: [(_quietly(send, hub), _report(hub, n)) for n in range(1, 9)])
-        grown = _memory(hub) - before
+        grown = (hub.resident() - before) / MIB
     figures = f"{took:.0f} ms for eight and a report after each, {grown:.0f} MiB more"
     return stands_if(took < 8 * SLOW and grown < GROWTH, figures)
 
@@ -65,10 +64,3 @@ def _quietly(send, hub: Shipped) -> None:
 
 def _report(hub: Shipped, number: int) -> None:
     hub.post(build.report(f"https://nobody.dev/{number}"))
-
-
-def _memory(hub: Shipped) -> float:
-    """MiB of all processes of the server."""
-    server = psutil.Process(hub.process.pid)
-    every = [server, *server.children(recursive=True)]
-    return sum(each.memory_info().rss for each in every) / MIB

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import psutil
 import requests
 
 from integrations.models import Integration
@@ -119,26 +118,14 @@ def _milliseconds(hub: Shipped, report: dict) -> float:
 @contextmanager
 def _growth(hub: Shipped) -> Iterator[list[float]]:
     """By how many MiB the server's processes have grown at most, the last one; looks 100 times a second."""
-    before, most, ended = _resident(hub), [0.0], threading.Event()
+    before, most, ended = hub.resident(), [0.0], threading.Event()
 
     def look() -> None:
         while not ended.wait(0.01):
-            most.append(max(most[-1], (_resident(hub) - before) / 2**20))
+            most.append(max(most[-1], (hub.resident() - before) / 2**20))
 
     looking = threading.Thread(target=look, daemon=True)
     looking.start()
     yield most
     ended.set()
     looking.join()
-
-
-def _resident(hub: Shipped) -> int:
-    """Bytes."""
-    total = 0
-    try:
-        server = psutil.Process(hub.process.pid)
-        for each in [server, *server.children(recursive=True)]:
-            total += each.memory_info().rss
-    except psutil.NoSuchProcess:
-        pass  # it was ended, for it gave no answer
-    return total

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import psutil
 import requests
 from django.core.management import call_command
 from django.db import connection
@@ -34,6 +35,15 @@ class Shipped(HubProcess):
         answer = requests.post(f"{self.url}/v1/reports", json=report, headers=headers, timeout=60)
         answer.raise_for_status()
         return answer
+
+    def resident(self) -> int:
+        """Bytes of memory of all its processes; 0 once it was ended."""
+        try:
+            server = psutil.Process(self.process.pid)
+            every = [server, *server.children(recursive=True)]
+            return sum(each.memory_info().rss for each in every)
+        except psutil.NoSuchProcess:
+            return 0
 
 
 class World(NamedTuple):
