@@ -82,7 +82,7 @@ def _windows(pieces: list[_Piece]) -> Iterator[tuple[int, int]]:
     """What is searched: around each place where two texts are near; what overlaps is one."""
     start = end = 0
     for left, right in pairwise(pieces):
-        if left.name == right.name or right.start - left.end > REACH:
+        if right.start - left.end > REACH:
             continue
         if left.end - REACH > end:
             yield start, end
@@ -94,7 +94,7 @@ def _windows(pieces: list[_Piece]) -> Iterator[tuple[int, int]]:
 def _shared(secret: Secret, pieces: list[_Piece], searched: int) -> Iterator[tuple[_Piece, Secret]]:
     """The parts of a secret that two texts make one; none where the template has both its ends."""
     held = _touched(pieces, secret.start, secret.end)
-    if not held or len({piece.name for piece in _touched(pieces, *secret.shape)}) < 2:
+    if not held or len(_touched(pieces, *secret.shape)) < 2:
         return
     if secret.start < held[0].start and held[-1].end < secret.end:
         return

@@ -70,6 +70,17 @@ def test_two_harmless_halves_do_not_meet_in_the_template(client, code_host, temp
     ]
 
 
+def test_the_two_ends_of_one_text_do_not_meet_in_the_template(client, code_host):
+    build.acme(code_host)
+    by("{details}{details}")
+
+    build.send(client, build.report(report__details=f"{HALVES[1]} fails after {HALVES[0]}"))
+
+    assert "[removed: GitHub token]" in seen(code_host)
+    assert HALVES[1] not in seen(code_host)
+    assert Report.objects.get().notices == [{"field": "/report/details", "kind": "GitHub token"}]
+
+
 def test_what_was_removed_is_noted_once_however_often_it_is_tried(client, code_host):
     build.acme(code_host)
     by("{summary}{details}")
