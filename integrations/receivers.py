@@ -10,7 +10,7 @@ from integrations import withholding
 from integrations.models import Delivery
 from integrations.tasks import forward_report
 from reports.models import Account, Report
-from reports.signals import report_erased
+from reports.signals import is_unwanted, report_erased
 
 
 @receiver(post_save, sender=Report, dispatch_uid="forward-report")
@@ -30,3 +30,8 @@ def withhold_when_kept(sender, instance, created, raw, **kwargs):
 def forget_when_erased(sender, report, **kwargs):
     if delivery := Delivery.objects.select_for_update().filter(report=report).first():
         delivery.forget_text()
+
+
+@receiver(is_unwanted, dispatch_uid="discarded-is-unwanted")
+def discarded_is_unwanted(sender, report, **kwargs):
+    return Delivery.objects.held(Delivery.Cause.DISCARDED).filter(report=report).exists()

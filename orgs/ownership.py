@@ -58,13 +58,9 @@ def is_site_page(url: str) -> bool:
 def _claim_at(place: Place) -> Domain | Site | None:
     if place.paths:
         sites = Site.objects.covering(place.host, place.paths)
-        return max(
-            sites.select_related("organization"), key=lambda site: len(site.path), default=None
-        )
+        return max(sites, key=lambda site: len(site.path), default=None)
     domains = Domain.objects.covering(place.host, hosts.parents(place.host))
-    return max(
-        domains.select_related("organization"), key=lambda domain: len(domain.name), default=None
-    )
+    return max(domains, key=lambda domain: len(domain.name), default=None)
 
 
 def _is_code_host(host: str) -> bool:

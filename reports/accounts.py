@@ -8,14 +8,30 @@ from typing import Any
 
 from django.db.models import F
 
+from orgs import rates
 from reports.models import Account, Report
 
 MOST = 20
 BYTES = 64 * 1024
 FIRST, FIRST_BYTES = 10, BYTES // 2  # of these the first ones stay; later ones make room for newer
+OF_ONE_SOURCE = "3/day"  # of one report, so that nobody fills it, or drives others out, alone
 
 
-def keep(report: Report, said: Account, now: datetime) -> None:
+def may_add(report: Report, said: Account, source: str) -> bool:
+    """Whether one more account may come from there. Counted: to be asked once, before `keep`.
+
+    Outside of a transaction, since Redis may have to say it. Where nothing tells the source, yes.
+    """
+    if not source or report.accounts.filter(words_hash=_sha256(said.words)).exists():
+        return True
+    try:
+        rates.check(OF_ONE_SOURCE, "accounts", report.pk, source)
+    except rates.TooMany:
+        return False
+    return True
+
+
+def keep(report: Report, said: Account, now: datetime, *, may_add: bool) -> None:
     """Keep what a repeat said with its report, once; the caller saves the report's counters.
 
     The report's row is locked. Junk that came first keeps no true account out, since the later
@@ -28,7 +44,7 @@ def keep(report: Report, said: Account, now: datetime) -> None:
         Account.objects.filter(pk=known.pk).update(**again)
         return
     said.size = len(_as_json([*said.words, said.task_context]))
-    leaving = _to_make_room(kept, said.size)
+    leaving = _to_make_room(kept, said.size) if may_add else None
     if leaving is None:
         report.accounts_not_kept += 1
         return

@@ -11,12 +11,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from orgs.errors import ApiError
-from orgs.models import Domain, Organization, Site
+from orgs.models import Domain, Site
 from orgs.ownership import claim_covering
 from reports import accounts
 from reports.models import Account, Report
 from reports.screening import Notice, page, without_secrets
 from reports.shape import Body
+from reports.signals import is_unwanted
 
 Claim = Domain | Site
 
@@ -71,48 +72,67 @@ def _store(
     Raises `IntegrityError` where somebody else stores a twin, or deletes the owner, between our
     look and our insert; a second look finds that.
     """
-    owner = claim.organization if claim else None
+    owner_id = claim.organization_id if claim else None
     now = timezone.now()
+    twin = Report.objects.filter(dedup_key=dedup_key).first()
+    if twin and (counted := _repeated(twin, _said(fields), now, owner_id=owner_id, source=source)):
+        return counted, True
+    report = Report(
+        **fields,
+        organization_id=owner_id,
+        dedup_key=dedup_key,
+        received_at=now,
+        last_received_at=now,
+    )
+    report.source = source
     with transaction.atomic():
-        said = _said(fields)
-        twin = _twin(dedup_key, said)
-        if twin and _may_be_repeated(twin, now, owner=owner):
-            twin.source = source
-            return _count(twin, said, now, owner=owner), True
         if twin:
             Report.objects.filter(pk=twin.pk).update(dedup_key=None)
-        report = Report(
-            **fields,
-            organization=owner,
-            dedup_key=dedup_key,
-            received_at=now,
-            last_received_at=now,
-        )
-        report.source = source
         report.save(force_insert=True)
-        return report, False
+    return report, False
 
 
-def _may_be_repeated(report: Report, now: datetime, *, owner: Organization | None) -> bool:
-    """Not when it is too old, nor when its page has passed on: the new owner has heard nothing yet."""
+def _repeated(
+    twin: Report, said: Account, now: datetime, *, owner_id: str | None, source: str
+) -> Report | None:
+    """The report that came first, counted once more; None where this is a report of its own."""
+    differs = twin.words != said.words
+    may_add = differs and accounts.may_add(twin, said, source)
+    with transaction.atomic():
+        report = _locked(twin) if differs else twin
+        if report is None or not _may_be_repeated(report, said, now, owner_id=owner_id):
+            return None
+        report.source = source
+        return _count(report, said, now, owner_id=owner_id, may_add=may_add)
+
+
+def _locked(twin: Report) -> Report | None:
+    """The same report as it is now; None where its key has gone to another."""
+    rows = Report.objects.select_for_update(no_key=True)
+    return rows.filter(pk=twin.pk, dedup_key=twin.dedup_key).first()
+
+
+def _may_be_repeated(report: Report, said: Account, now: datetime, *, owner_id: str | None) -> bool:
+    """Whether the report still counts what comes in under its key, or that is a report of its own.
+
+    Not when it is too old, nor when its page has passed on: the new owner has heard nothing yet.
+    And no other words where nobody would read them, since what was reported first is not wanted.
+    """
     if report.received_at <= now - timedelta(days=settings.HUB_DEDUP_DAYS):
         return False
-    return owner is None or report.organization_id in (None, owner.pk)
+    if owner_id and report.organization_id not in (None, owner_id):
+        return False
+    return report.words == said.words or not _is_unwanted(report)
+
+
+def _is_unwanted(report: Report) -> bool:
+    return any(unwanted for _, unwanted in is_unwanted.send(Report, report=report))
 
 
 def _said(fields: dict[str, Any]) -> Account:
     """What this sender says, whether or not it becomes an account."""
     names = {each.name for each in Account._meta.fields} & fields.keys()
     return Account(**{name: fields[name] for name in names})
-
-
-def _twin(dedup_key: str, said: Account) -> Report | None:
-    """The one that came first, if there is one: locked where what is `said` differs from it."""
-    twins = Report.objects.filter(dedup_key=dedup_key)
-    twin = twins.first()
-    if twin is None or twin.words == said.words:
-        return twin
-    return twins.select_for_update(no_key=True).first()
 
 
 def _claim(url: str) -> Claim | None:
@@ -123,15 +143,19 @@ def _claim(url: str) -> Claim | None:
     return claim
 
 
-def _count(twin: Report, said: Account, now: datetime, *, owner: Organization | None) -> Report:
+def _count(
+    twin: Report, said: Account, now: datetime, *, owner_id: str | None, may_add: bool
+) -> Report:
     """Raise the counter, and keep what differs; a report that was nobody's may have an owner now."""
     changed = ["times_reported", "last_received_at"]
     if twin.words != said.words:
-        accounts.keep(twin, said, now)
+        accounts.keep(twin, said, now, may_add=may_add)
         changed += ["further_accounts", "accounts_not_kept"]
-    if twin.organization_id is None and owner:
-        twin.organization = owner
-        changed.append("organization")  # never back to nobody: another may have found it meanwhile
+    if twin.organization_id is None and owner_id:
+        twin.organization_id = owner_id
+        changed.append(
+            "organization_id"
+        )  # never back to nobody: another may have found it meanwhile
     twin.times_reported = F("times_reported") + 1
     twin.last_received_at = now
     twin.save(update_fields=changed)

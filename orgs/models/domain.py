@@ -28,8 +28,16 @@ class DomainQuerySet(models.QuerySet["Domain"]):
         return self.filter(verified_at__isnull=False)
 
     def covering(self, host: str, parents: list[str]):
-        """The claims that cover `host`: its own, and registrable ones above it."""
-        return self.verified().filter(Q(name=host) | Q(name__in=parents, registrable=True))
+        """The claims that cover `host`: its own, and registrable ones above it.
+
+        Asked for each report, and building it as a queryset cost three times what asking does.
+        """
+        names = ", ".join(["%s"] * (1 + len(parents)))
+        return self.raw(
+            "SELECT * FROM orgs_domain WHERE verified_at IS NOT NULL AND "  # noqa: S608  (no values)
+            f"(name = %s OR (registrable AND name IN ({names})))",
+            [host, host, *parents],
+        )
 
     def expired(self):
         """Claims whose record was not published in time."""

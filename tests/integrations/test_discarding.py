@@ -69,6 +69,29 @@ def test_no_other_release_sends_what_was_discarded(acme, client, code_host, cloc
     assert not code_host.issues("acme/docs")
 
 
+def test_other_words_than_what_was_discarded_are_a_report_of_their_own(acme, client, code_host):
+    junk = discarded(client, code_host).report
+
+    true = build.send(client, build.report(report__details="The flag was removed")).json()
+    build.send(client)
+
+    assert true["is_duplicate"] is False
+    assert [
+        issue.body.count("The flag was removed") for issue in code_host.issues("acme/docs")
+    ] == [1]
+    junk.refresh_from_db()
+    assert junk.times_reported == 1
+    assert junk.further_accounts == 0
+
+
+def test_after_it_was_restored_other_words_are_a_further_account_again(acme, client, code_host):
+    discarding.restore(discarded(client, code_host))
+
+    words = build.report(report__details="The flag was removed")
+
+    assert build.send(client, words).json()["is_duplicate"] is True
+
+
 def test_a_repeat_of_what_was_discarded_is_not_sent(acme, client, code_host):
     discarded(client, code_host)
 
