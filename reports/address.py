@@ -26,6 +26,14 @@ def client_address(request: HttpRequest) -> str:
     return _networks(request)[-1]
 
 
+def widest(remote: str, forwarded: str | None) -> str:
+    """The caller's network for what all share: an IPv4 address, or the /48 of an IPv6 address.
+
+    `remote` is who connected to us, `forwarded` what `X-Forwarded-For` says.
+    """
+    return _networks_of(remote, forwarded)[0]
+
+
 def source(address: str) -> str:
     """Whose network a report comes from, as a keyed hash of the day: 16 hex digits.
 
@@ -37,7 +45,7 @@ def source(address: str) -> str:
     if address != UNKNOWN:
         network = ipaddress.ip_network(address)
         neighbors = str(network.supernet(new_prefix=24 if network.version == 4 else 48))
-    day = f"{timezone.now():%Y-%m-%d}"
+    day = timezone.now().date().isoformat()
     return salted_hmac(f"source {day}", neighbors, algorithm="sha256").hexdigest()[:16]
 
 
@@ -54,8 +62,12 @@ def limits(request: HttpRequest, rate: str, *kind: str) -> list[Limit]:
 
 
 def _networks(request: HttpRequest) -> list[str]:
+    return _networks_of(request.META.get("REMOTE_ADDR", ""), request.headers.get("X-Forwarded-For"))
+
+
+def _networks_of(remote: str, forwarded: str | None) -> list[str]:
     """The widest first. UNKNOWN where nothing says who calls, as over a Unix socket."""
-    ip = _forwarded(request) or _ip(request.META.get("REMOTE_ADDR", ""))
+    ip = _ip(_hop(forwarded)) or _ip(remote)
     if ip is None:
         return [UNKNOWN]
     if isinstance(ip, ipaddress.IPv4Address):
@@ -68,22 +80,23 @@ def _prefix(ip: ipaddress.IPv6Address, length: int) -> str:
     return f"{ipaddress.IPv6Address(int(ip) >> rest << rest)}/{length}"
 
 
-def _forwarded(request: HttpRequest) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """What the trusted proxies say."""
-    forwarded = request.headers.get("X-Forwarded-For")
+def _hop(forwarded: str | None) -> str:
+    """What the trusted proxies say; empty where there are none, or they say nothing."""
     if forwarded is None:
-        return None
+        return ""
     proxies = settings.HUB_TRUSTED_PROXIES
     if proxies <= 0:
         _warn_once()
-        return None
+        return ""
     hops = forwarded.rsplit(",", proxies)
-    return _ip(hops[-proxies] if len(hops) >= proxies else hops[0])
+    return hops[-proxies] if len(hops) >= proxies else hops[0]
 
 
 def _ip(hop: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """The address in `192.0.2.1:1234`, `[2001:db8::1]:443`, `fe80::1%eth0`; None where there is none."""
     text = hop.strip(' \t"')
+    if not text:
+        return None
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

@@ -5,17 +5,23 @@ fixed number of threads; the event loop sends what it answered (`answers.py`), a
 client takes it.
 """
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from hub.server import answers, door
 from hub.server.answers import Answer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
 from hub.server.overload import Busy, Overload
+from hub.server.threads import Threads
 from orgs.errors import ApiError
+from reports import address
 
 WAITING = 8  # requests for each thread that may wait for it; those beyond are told to come again
+SHARE = (
+    4  # one caller may have a quarter of what may wait and be answered, so that others have room
+)
 
 
 class Bridge:
@@ -23,8 +29,10 @@ class Bridge:
 
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="request")
+        self._threads = Threads(threads)
         self._room = threads * (1 + WAITING)
+        self._share = self._room // SHARE
+        self._callers: Counter[str] = Counter()  # of the requests that wait or are answered
         self._bodies = Bodies()
         self._overload = Overload()
 
@@ -44,12 +52,27 @@ class Bridge:
             return answers.alive()
         door.check(scope)
         async with self._bodies.whole(scope, receive) as body:
-            if not self._room:
-                raise Busy("All threads are busy, and as many requests wait as may")
-            self._room -= 1
-            try:
-                return await asyncio.get_running_loop().run_in_executor(
-                    self._threads, answers.of, self._application, scope, body
-                )
-            finally:
-                self._room += 1
+            with self._room_for(_caller(scope)):
+                return await self._threads.run(answers.of, self._application, scope, body)
+
+    @contextmanager
+    def _room_for(self, caller: str) -> Iterator[None]:
+        if not self._room:
+            raise Busy("All threads are busy, and as many requests wait as may")
+        if caller != address.UNKNOWN and self._callers[caller] >= self._share:
+            raise Busy("One address has as many requests waiting as it may")
+        self._room -= 1
+        self._callers[caller] += 1
+        try:
+            yield
+        finally:
+            self._room += 1
+            self._callers[caller] -= 1
+            if not self._callers[caller]:
+                del self._callers[caller]
+
+
+def _caller(scope: Scope) -> str:
+    forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    hops = b",".join(forwarded).decode("latin-1") if forwarded else None
+    return address.widest(scope["client"][0], hops)

@@ -1,11 +1,13 @@
 """Connections that say little, slowly, or nothing."""
 
+import selectors
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
+from typing import cast
 
 import requests
 
@@ -49,6 +51,69 @@ def silent_connections(world: World) -> str:
 def silent_readers(world: World) -> str:
     """300 requests for long answers that nobody reads."""
     return _beside(world, 300, [SCRIPT], drip=None)
+
+
+@attack
+def one_address_that_asks_all_the_time(world: World) -> str:
+    """600 connections of one address, each with the next request as soon as the last is answered."""
+    world.acme("docs.acme.com")
+    with world.hub(HUB_TRUSTED_PROXIES="1", **RATES) as hub, _asking(hub, 600):
+        statuses = [_report_from(hub, f"198.51.100.{number}") for number in range(40)]
+    refused = sum(status != 201 for status, _ in statuses)
+    times = [taken for _, taken in statuses]
+    figures = f"{refused} of 40 others refused; p50 {median(times):.0f} ms, max {max(times):.0f} ms"
+    return stands_if(not refused, figures)
+
+
+@contextmanager
+def _asking(hub: Shipped, number: int) -> Iterator[None]:
+    """So many connections ask again and again for a receipt that is not there."""
+    done = threading.Event()
+    asked = b"GET /v1/reports/x HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n"
+
+    def ask() -> None:
+        waiting = selectors.DefaultSelector()
+        for _ in range(number):
+            waiting.register(_opened(hub, asked), selectors.EVENT_READ)
+        while not done.is_set():
+            for key, _ in waiting.select(1):
+                connection = cast(socket.socket, key.fileobj)
+                if not _ask_again(connection, asked):
+                    waiting.unregister(connection)
+                    connection.close()
+                    waiting.register(_opened(hub, asked), selectors.EVENT_READ)
+        for key in list(waiting.get_map().values()):
+            cast(socket.socket, key.fileobj).close()
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    time.sleep(3)
+    try:
+        yield
+    finally:
+        done.set()
+        asker.join()
+
+
+def _ask_again(connection: socket.socket, asked: bytes) -> bool:
+    """Take an answer and ask once more; False where the Hub has closed the connection."""
+    try:
+        if connection.recv(64 * 1024):
+            connection.sendall(asked)
+            return True
+    except OSError:
+        pass
+    return False
+
+
+def _report_from(hub: Shipped, address: str) -> tuple[int, float]:
+    """The status, and the milliseconds that it took."""
+    body = build.report(f"https://nobody.dev/{address}")
+    begun = time.perf_counter()
+    answer = requests.post(
+        f"{hub.url}/v1/reports", json=body, headers={"X-Forwarded-For": address}, timeout=30
+    )
+    return answer.status_code, (time.perf_counter() - begun) * 1000
 
 
 def _beside(world: World, number: int, begun: list[bytes], drip: bytes | None = b"") -> str:

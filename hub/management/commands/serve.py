@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from granian import Granian
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
@@ -44,6 +44,7 @@ class Command(BaseCommand):
             address=settings.HUB_HOST,
             port=settings.HUB_PORT,
             interface=Interfaces.ASGINL,
+            loop=Loops.uvloop,
             http=HTTPModes.http1,
             http1_settings=HTTP1Settings(
                 header_read_timeout=HEADERS_PATIENCE * 1000, max_buffer_size=LONGEST_HEADERS

@@ -12,7 +12,7 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 
 from hub.server import answers, bodies, overload, spool
-from hub.server.bridge import WAITING, Bridge
+from hub.server.bridge import SHARE, WAITING, Bridge
 
 MESSAGES = 1  # seconds that a message may take
 
@@ -30,9 +30,12 @@ class Answer(NamedTuple):
 class Request:
     """One request to a bridge, sent and answered by messages of ASGI."""
 
-    def __init__(self, bridge: Bridge, path: str = "/v1/reports", **headers: str) -> None:
+    def __init__(
+        self, bridge: Bridge, path: str = "/v1/reports", *, of: str = "192.0.2.1", **headers: str
+    ) -> None:
         named = [(n.replace("_", "-").encode(), v.encode()) for n, v in headers.items()]
-        self._talk = ApplicationCommunicator(bridge, scope(path, named))
+        asked = scope(path, named) | {"client": (of, "1234")}
+        self._talk = ApplicationCommunicator(bridge, asked)
 
     async def send(self, body: bytes, *, more: bool = True) -> None:
         await self._talk.send_input({"type": "http.request", "body": body, "more_body": more})
@@ -278,7 +281,7 @@ def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
         return Pieces([b""])
 
     async def conversation(bridge: Bridge) -> tuple[Answer, Answer, list[Answer]]:
-        waiting = [Request(bridge) for _ in range(2 * (1 + WAITING))]
+        waiting = [Request(bridge, of=f"192.0.2.{n}") for n in range(2 * (1 + WAITING))]
         for each in waiting:
             await each.send(b"", more=False)
         await asyncio.sleep(0)
@@ -292,6 +295,39 @@ def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
     assert refused.headers[b"retry-after"] == b"5"
     assert (alive.status, alive.body) == (200, b"ok\n")
     assert {each.status for each in waited} == {200}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "headers", "others"),
+    [
+        (0, {}, "192.0.2.2"),
+        (0, {}, "2001:db8:1::1"),
+        (1, {"x_forwarded_for": "6.6.6.6, 198.51.100.1"}, "192.0.2.1"),
+    ],
+)
+def test_one_address_leaves_room_for_others(settings, proxies, headers, others):
+    settings.HUB_TRUSTED_PROXIES = proxies
+    free = threading.Event()
+
+    def busy(environ, start_response) -> Pieces:
+        free.wait(10)
+        start_response("200 OK", [])
+        return Pieces([b""])
+
+    async def conversation(bridge: Bridge) -> tuple[Answer, Answer, list[Answer]]:
+        many = [Request(bridge, **headers) for _ in range(8 * (1 + WAITING))]
+        other = Request(bridge, of=others)
+        for each in [*many, other]:
+            await each.send(b"", more=False)
+        await asyncio.sleep(0)
+        refused = await many[-1].answer()
+        free.set()
+        return refused, await other.answer(), [await each.answer() for each in many[:-1]]
+
+    refused, answered, statuses = talk(conversation, busy, threads=8)
+
+    assert (refused.status, answered.status) == (503, 200)
+    assert sum(each.status == 200 for each in statuses) == 8 * (1 + WAITING) // SHARE
 
 
 def test_an_overload_is_one_line_when_it_begins_and_one_when_it_is_over(monkeypatch, caplog):
