@@ -1,4 +1,4 @@
-"""Django's middleware for pages, which reports pass: they have no session, no form, no messages."""
+"""Django's middleware for pages, which reports pass: they have no session, no member, no messages."""
 
 from collections.abc import Awaitable
 
@@ -7,7 +7,6 @@ from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.deprecation import MiddlewareMixin
 
 INTAKE = "/v1/reports"  # and the receipts below it
@@ -21,10 +20,6 @@ class _ForPages(MiddlewareMixin):
 
 
 class Sessions(_ForPages, SessionMiddleware):
-    pass
-
-
-class Csrf(_ForPages, CsrfViewMiddleware):
     pass
 
 

@@ -176,7 +176,7 @@ MIDDLEWARE = [
     "hub.health.answer_probes",
     "hub.for_pages.Sessions",
     "django.middleware.common.CommonMiddleware",
-    "hub.for_pages.Csrf",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "hub.for_pages.Authentication",
     "hub.for_pages.Messages",
     "allauth.account.middleware.AccountMiddleware",

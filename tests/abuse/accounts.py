@@ -115,10 +115,10 @@ def _post(
     *,
     page: str = "https://docs.acme.com/x",
 ) -> None:
-    """Send the report with these words, from an address that nobody else has."""
+    """Send the report with these words, from a network that nobody else is in."""
     number = next(senders)
     report = build.report(page, report__details=details, report__evidence=[*evidence])
-    hub.post(report, **{"X-Forwarded-For": f"198.51.{number // 250 % 250}.{number % 250}"})
+    hub.post(report, **{"X-Forwarded-For": f"198.{number // 250 % 250}.{number % 250}.1"})
 
 
 def _large(number: int) -> list[dict[str, str]]:

@@ -24,8 +24,9 @@ def alice(client) -> User:
 
 
 def reported(client, *details: str) -> Report:
-    """A report with these details, one repeat for each after the first."""
-    for each in details:
+    """A report with these details, one repeat for each after the first; each from another network."""
+    for number, each in enumerate(details):
+        client.defaults["REMOTE_ADDR"] = f"10.0.{number}.1"
         build.send(client, build.report(report__details=each))
     return Report.objects.get()
 
