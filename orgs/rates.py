@@ -3,6 +3,7 @@
 import logging
 import math
 import time
+from fractions import Fraction
 from functools import cache
 from threading import Lock
 from typing import NamedTuple
@@ -36,11 +37,11 @@ class TooMany(ApiError):
 
 
 class Limit(NamedTuple):
-    """`rate` (such as `60/minute;400/hour`), or `times` as much, for `key`."""
+    """`rate` (such as `60/minute;400/hour`) for `key`, or `times` as much, or a part: at least 1."""
 
     rate: str
     key: tuple[str, ...]
-    times: int = 1
+    times: int | Fraction = 1
 
 
 def check(rate: str, *key: str, what: str = "requests") -> None:
@@ -82,8 +83,12 @@ def _refuse_for(wait: float, what: str) -> None:
 
 
 @cache
-def _items(rate: str, times: int) -> list[RateLimitItem]:
-    return [type(item)(item.amount * times, item.multiples) for item in parse_many(rate)]
+def _items(rate: str, times: int | Fraction) -> list[RateLimitItem]:
+    return [type(each)(_amount(each, times), each.multiples) for each in parse_many(rate)]
+
+
+def _amount(item: RateLimitItem, times: int | Fraction) -> int:
+    return max(int(item.amount * times), min(item.amount, 1))
 
 
 def _wait(item: RateLimitItem, key: tuple[str, ...]) -> float:

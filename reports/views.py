@@ -1,5 +1,6 @@
 """`POST /v1/reports`: the open door."""
 
+from fractions import Fraction
 from functools import partial
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from reports import address, intake, shape
 from reports.cors import AnyOrigin
 
 MAX_BYTES = 64 * 1024
+SHARE = Fraction(1, 10)  # of what may come about one claim, for one network
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
 
 
@@ -55,22 +57,32 @@ class Reports(AnyOrigin):
             key = _headers(request, body)
         except shape.Malformed as error:
             raise ValidationError(details=error.faults) from None
+        source = address.source(address.client_address(request))
         receipt = intake.accept(
             body,
             idempotency_key=key,
-            source=address.source(address.client_address(request)),
-            admit=partial(_check_rate, body.host),
+            source=source,
+            admit=partial(_check_rate, source, body.host),
         )
         return Response(answer_of(receipt), status=_status(request, receipt))
 
 
-def _check_rate(host: str | None, claim: intake.Claim | None) -> None:
-    """Whatever name of theirs it is sent about, one owner takes so many reports."""
+def _check_rate(source: str, host: str | None, claim: intake.Claim | None) -> None:
+    """Whatever name of theirs it is sent about, one owner takes so many reports.
+
+    And a part of them from one network, which would otherwise keep everybody else's out.
+    """
     if claim:
-        rates.check(settings.HUB_HOST_RATE, "claim", claim.pk, what="reports")
+        about = ("claim", str(claim.pk))
     elif host:
-        site = hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST)
-        rates.check(settings.HUB_HOST_RATE, "host", site, what="reports")
+        about = ("host", hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST))
+    else:
+        return
+    rates.check_all(
+        rates.Limit(settings.HUB_HOST_RATE, about),
+        rates.Limit(settings.HUB_HOST_RATE, (*about, source), times=SHARE),
+        what="reports",
+    )
 
 
 def json_body(request: Request) -> bytes:

@@ -63,6 +63,17 @@ def flood_of_many_subdomains(world: World) -> str:
     )
 
 
+@attack
+def flood_of_one_network(world: World) -> str:
+    """One IPv6 /48 used up what may come about a claim with one repeat, and shut it to readers."""
+    world.acme()
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub:
+        flood = Counter(_post(hub, f"2001:db8:77:{n % 11:x}::1", 1) for n in range(620))
+        honest = Counter(_post(hub, f"198.51.{n}.7", n) for n in range(20))
+    figures = f"{flood[201]} of 620 taken; of 20 honest readers {honest[201]} get in"
+    return stands_if(flood[201] <= 60 and honest[201] == 20, figures)
+
+
 def _flood(world: World, hub: Shipped, addresses: list[str]) -> str:
     """What an honest report has to wait for, in the middle of a flood from `addresses`."""
     with ThreadPoolExecutor(len(addresses)) as pool:

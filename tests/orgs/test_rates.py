@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import pytest
 
@@ -83,6 +84,23 @@ def test_a_limit_may_be_given_several_times_over():
 
     with pytest.raises(rates.TooMany):
         rates.check_all(rates.Limit("2/minute", ("x",), times=10))
+
+
+@pytest.mark.parametrize(
+    ("rate", "part", "taken"),
+    [("30/minute", "1/10", 3), ("25/minute", "1/10", 2), ("3/hour", "1/10", 1)],
+)
+def test_a_limit_may_be_a_part_of_a_rate_and_is_at_least_one(rate, part, taken):
+    for _ in range(taken):
+        rates.check_all(rates.Limit(rate, ("x",), times=Fraction(part)))
+
+    with pytest.raises(rates.TooMany):
+        rates.check_all(rates.Limit(rate, ("x",), times=Fraction(part)))
+
+
+def test_a_rate_of_nothing_is_nothing_in_part_as_well():
+    with pytest.raises(rates.TooMany):
+        rates.check_all(rates.Limit("0/minute", ("x",), times=Fraction(1, 10)))
 
 
 def test_a_redis_that_says_nothing_holds_nobody_up(settings):

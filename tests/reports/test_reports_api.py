@@ -402,50 +402,83 @@ def test_nothing_is_remembered_of_those_who_ask_while_the_total_is_used_up(clien
     assert len(rates._windows) == remembered
 
 
-def test_reports_about_one_host_are_limited_too(client, settings):
+def sent_about(address: str, *, of: str) -> int:
+    """The status of a report about this address, sent by a caller."""
+    return build.send(Client(REMOTE_ADDR=of), build.report(address)).status_code
+
+
+def test_reports_about_one_host_are_limited_too(settings):
     settings.HUB_HOST_RATE = "1/minute"
 
-    build.send(client)
-    same = build.send(client, build.report("https://docs.acme.com/other"))
-    other = build.send(client, build.report("https://docs.example.com/"))
+    sent_about("https://docs.acme.com/install", of="192.0.2.1")
+    same = sent_about("https://docs.acme.com/other", of="198.51.100.1")
+    other = sent_about("https://docs.example.com/", of="198.51.100.1")
 
-    assert same.status_code == 429
-    assert other.status_code == 201
-
-
-def refused_among(client, addresses: list[str]) -> int:
-    answers = [build.send(client, build.report(each)) for each in addresses]
-    return sum(answer.status_code == 429 for answer in answers)
+    assert (same, other) == (429, 201)
 
 
-def test_subdomains_of_a_claimed_domain_share_its_limit(client, settings):
+def refused_among(addresses: list[str]) -> int:
+    """How many reports about these addresses are refused, each from a network of its own."""
+    answers = [sent_about(each, of=f"192.0.{n}.1") for n, each in enumerate(addresses)]
+    return answers.count(429)
+
+
+def test_subdomains_of_a_claimed_domain_share_its_limit(settings):
     settings.HUB_HOST_RATE = "3/minute"
     build.domain(build.organization(), "acme.com")
 
-    refused = refused_among(client, [f"https://a{n}.acme.com/" for n in range(10)])
+    refused = refused_among([f"https://a{n}.acme.com/" for n in range(10)])
 
     assert (refused, Report.objects.count()) == (7, 3)
 
 
-def test_subdomains_of_a_domain_that_nobody_claimed_share_its_limit(client, settings):
+def test_subdomains_of_a_domain_that_nobody_claimed_share_its_limit(settings):
     settings.HUB_HOST_RATE = "3/minute"
 
-    refused = refused_among(client, [f"https://a{n}.acme.co.uk/" for n in range(10)])
+    refused = refused_among([f"https://a{n}.acme.co.uk/" for n in range(10)])
 
     assert (refused, Report.objects.count()) == (7, 3)
 
 
-def test_sites_of_one_user_have_a_limit_each_where_they_are_claimed(client, settings):
+@pytest.mark.parametrize("owner", ["acme", None])
+@pytest.mark.parametrize(
+    ("network", "elsewhere"), [("2001:db8:1:{}::1", "2001:db8:2::1"), ("192.0.2.{}", "192.0.3.1")]
+)
+def test_one_network_uses_up_a_tenth_of_what_may_come_about_a_claim(
+    settings, owner, network, elsewhere
+):
+    settings.HUB_HOST_RATE = "20/minute"
+    if owner:
+        build.domain(build.organization(owner), "docs.acme.com")
+    page = "https://docs.acme.com/install"
+
+    statuses = [sent_about(page, of=network.format(n)) for n in range(30)]
+    others = [sent_about(page, of=f"198.51.{n}.1") for n in range(17)]
+
+    assert statuses == [201, 201] + [429] * 28
+    assert {*others, sent_about(page, of=elsewhere)} == {201}
+    assert sent_about(page, of="203.0.113.1") == 429
+
+
+def test_one_network_has_its_tenth_of_each_claim(settings):
+    settings.HUB_HOST_RATE = "10/minute"
+    pages = ["https://a.acme.com/", "https://a.example.com/"]
+
+    assert [sent_about(each, of="192.0.2.1") for each in [*pages, *pages]] == [201, 201, 429, 429]
+
+
+def test_sites_of_one_user_have_a_limit_each_where_they_are_claimed(settings):
     settings.HUB_HOST_RATE = "1/minute"
     for path in ("/docs/", "/blog/"):
         build.site(build.organization(path), "acme.github.io", path)
     addresses = ["/docs/a", "/docs/b", "/blog/a", "/x", "/y"]
 
     answers = [
-        build.send(client, build.report(f"https://acme.github.io{each}")) for each in addresses
+        sent_about(f"https://acme.github.io{each}", of=f"192.0.{n}.1")
+        for n, each in enumerate(addresses)
     ]
 
-    assert [each.status_code for each in answers] == [201, 429, 201, 201, 429]
+    assert answers == [201, 429, 201, 201, 429]
 
 
 def test_a_test_report_arrives_during_a_flood(client, settings, code_host):
@@ -453,7 +486,7 @@ def test_a_test_report_arrives_during_a_flood(client, settings, code_host):
     alice = build.api(build.token(build.member(build.acme(code_host))))
     build.send(client)
 
-    assert build.send(client).status_code == 429
+    assert sent_about("https://docs.acme.com/install", of="192.0.2.7") == 429
     assert alice.post("/v1/orgs/me/test-report").status_code == 201
 
 
