@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 
 from hub.settings_pages.access import MemberRequest, members_only, only_post
 from hub.settings_pages.overview import integration_of, next_task
@@ -102,11 +103,13 @@ def install(request: MemberRequest) -> HttpResponse:
     return redirect(begun.use_existing_url if existing else begun.install_url)
 
 
+@csrf_exempt  # nothing is posted here: the state is the proof, and no form is looked at
 @never_cache
 def callback(request: HttpRequest) -> HttpResponseBase:
     """The browser comes back from GitHub: to a page, if somebody sits before it; else as JSON."""
+    is_read = request.method in ("GET", "HEAD")  # the API refuses all else
     sees_pages = "text/html" in request.headers.get("Accept", "")
-    if not (sees_pages and isinstance(request.user, User)):
+    if not (is_read and sees_pages and isinstance(request.user, User)):
         return api.Callback.as_view()(request)
     try:
         done = api.completed(request.GET, request.user)

@@ -443,3 +443,25 @@ def test_a_member_who_is_no_owner_moves_nothing_to_another_account(acme, code_ho
 
     assert (status, answer["error"]) == (403, "not_an_owner")
     assert Integration.objects.get().repository == "acme/docs"
+
+
+def test_nothing_that_is_posted_to_the_callback_is_read():
+    browser = Client(enforce_csrf_checks=True, headers={"Accept": "text/html"})
+    form = {"csrfmiddlewaretoken": "a" * 32}
+
+    answers = [
+        getattr(browser, method)(CALLBACK, form) for method in ("post", "put", "patch", "delete")
+    ]
+
+    assert {each.status_code for each in answers} == {405}
+    assert {each.json()["error"] for each in answers} == {"method_not_allowed"}
+    assert not [each for each in answers if hasattr(each.wsgi_request, "_post")]
+
+
+def test_a_signed_in_browser_posts_nothing_to_the_callback_either(alice, acme):
+    browser = Client(enforce_csrf_checks=True, headers={"Accept": "text/html"})
+    browser.force_login(acme.memberships.get().user)
+
+    answer = browser.post(f"{CALLBACK}?state={begin(alice)['state']}")
+
+    assert answer.status_code == 405

@@ -31,10 +31,16 @@ class Request:
     """One request to a bridge, sent and answered by messages of ASGI."""
 
     def __init__(
-        self, bridge: Bridge, path: str = "/v1/reports", *, of: str = "192.0.2.1", **headers: str
+        self,
+        bridge: Bridge,
+        path: str = "/v1/reports",
+        *,
+        method: str = "POST",
+        of: str = "192.0.2.1",
+        **headers: str,
     ) -> None:
-        named = [(n.replace("_", "-").encode(), v.encode()) for n, v in headers.items()]
-        asked = scope(path, named) | {"client": (of, "1234")}
+        named = [(n.replace("_", "-").encode(), v.encode("latin-1")) for n, v in headers.items()]
+        asked = scope(path, named) | {"client": (of, "1234"), "method": method}
         self._talk = ApplicationCommunicator(bridge, asked)
 
     async def send(self, body: bytes, *, more: bool = True) -> None:

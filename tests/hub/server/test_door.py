@@ -5,9 +5,9 @@ import pytest
 from tests.hub.server.test_bridge import Answer, Echo, Request, talk
 
 
-def answered(path: str, body: bytes = b"", **headers: str) -> Answer:
+def answered(path: str, body: bytes = b"", *, method: str = "POST", **headers: str) -> Answer:
     async def conversation(bridge) -> Answer:
-        request = Request(bridge, path, content_length=str(len(body)), **headers)
+        request = Request(bridge, path, method=method, content_length=str(len(body)), **headers)
         if body:
             await request.send(body, more=False)
         return await request.answer()
@@ -52,6 +52,44 @@ def test_a_form_of_another_shape_is_refused_before_it_is_read(path, kind):
     answer = answered(path, content_type=kind)
 
     assert (answer.status, answer.error) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "multipart/form-data; boundary=b; charset=punycode",
+        "multipart/form-data; boundary=b",
+        "Multipart/Mixed",
+        "application/json; charset=punycode",
+        "application/json; charset=utf-8; charset=hex",
+        'text/plain; x=";"; CharSet="idna"',
+        "text/plain;\xa0charset=zlib",
+        "text/plain; charset=",
+        "text/plain; charset*=utf-8''hex",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/v1/reports", "/v1/integrations/github/callback", "/no"])
+def test_only_utf_8_is_read_at_whatever_address_by_whatever_method(path, kind):
+    methods = ["GET", "POST", "OPTIONS", "BREW"]
+
+    answers = [answered(path, method=each, content_type=kind) for each in methods]
+
+    assert {(each.status, each.error) for each in answers} == {(415, "unsupported_media_type")}
+
+
+def test_a_charset_in_two_headers_is_found_as_django_would_join_them():
+    async def conversation(bridge) -> Answer:
+        request = Request(bridge, "/login/", method="GET")
+        two = [b'text/plain; x="a', b'b"; charset=hex']
+        request._talk.scope["headers"] += [(b"content-type", each) for each in two]
+        return await request.answer()
+
+    assert talk(conversation, Echo()).status == 415
+
+
+@pytest.mark.parametrize("kind", ["application/json", 'application/json; charset="UTF-8"', "a/b"])
+def test_what_a_call_of_the_api_takes_it_says_itself(kind):
+    assert answered("/v1/reports", content_type=kind).status == 200
 
 
 @pytest.mark.parametrize(("path", "most"), [("/", 16), ("/login/", 16), ("/settings/x/", 256)])
