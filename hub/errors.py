@@ -5,7 +5,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, TooManyFieldsSent
+from django.core.exceptions import (
+    ObjectDoesNotExist,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+)
 from django.db import InterfaceError, OperationalError, ProgrammingError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -105,6 +110,8 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
         return NotFound()
     if isinstance(exc, exceptions.APIException):
         return exc
+    if isinstance(exc, SuspiciousOperation):
+        return _refusal(exc, context["request"].method)
     if error := _of_the_database(exc, path):
         return error
     log.exception("A crash at %s", path, exc_info=exc)
@@ -141,9 +148,16 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answers what Django refuses before any view: a foreign `Host`, or too large a form."""
-    too_large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent)
-    return page_error(request, TooLarge() if too_large else BadRequest())
+    """Answers what Django refuses to pages, and before any view."""
+    return page_error(request, _refusal(exception, request.method))
+
+
+def _refusal(exc: Exception | None, method: str | None) -> ApiError:
+    """For what Django refuses to read: a foreign `Host`, or too large a form."""
+    if isinstance(exc, TooManyFieldsSent) and method in ("GET", "HEAD"):
+        return BadRequest("The address has too many parameters.")
+    too_large = isinstance(exc, RequestDataTooBig | TooManyFieldsSent)
+    return TooLarge() if too_large else BadRequest()
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:

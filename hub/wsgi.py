@@ -2,11 +2,13 @@
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
 
+from hub.charset import Application
 from orgs import rates
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+application = Application()
 rates.prepare()  # before threads serve

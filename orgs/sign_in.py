@@ -4,7 +4,7 @@ from allauth.account.utils import get_next_redirect_url
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from django.conf import settings
 from django.contrib import auth
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
@@ -19,7 +19,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     """`/login/`: one form. Who is signed in already goes on."""
     wanted = get_next_redirect_url(request)
     if request.user.is_authenticated:
-        return redirect(wanted or settings.LOGIN_REDIRECT_URL)
+        return HttpResponseRedirect(wanted) if wanted else redirect(settings.LOGIN_REDIRECT_URL)
     context = {"next": wanted or "", "is_set_up": bool(settings.HUB_GITHUB_CLIENT_ID)}
     return render(request, "orgs/login.html", context)
 

@@ -4,7 +4,10 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
+from hub.charset import Application
+from hub.server import answers
 from tests import build
+from tests.hub.server.test_bridge import scope
 
 
 @pytest.mark.parametrize("method", ["get", "post", "put", "delete", "options"])
@@ -150,3 +153,41 @@ def test_a_crash_of_a_page_is_a_page(db, monkeypatch):
     assert answer.status_code == 500
     assert "<h1>Something broke</h1>" in answer.content.decode()
     assert "Sign out" not in answer.content.decode()  # nobody is asked for after a crash
+
+
+CALLBACK = "/v1/integrations/github/callback"
+NOT_OF_TEXT = ["hex", "idna", "zlib", "rot13", "undefined", "punycode"]  # charsets that Python has
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "query", "content_type", "status"),
+    [
+        (CALLBACK, b"a&" * 1001, "text/plain", 400),
+        (CALLBACK, b"a&" * 1001, "text/plain; charset=utf-8", 400),
+        ("/login/", b"a&" * 1001, "text/plain; charset=utf-8", 400),
+        ("/v1/reports", b"a&" * 1001, "text/plain; charset=utf-8", 405),
+        *((CALLBACK, b"state=x%ff", f"a/b; charset={each}", 400) for each in NOT_OF_TEXT),
+        *(("/login/", b"next=x%ff", f"a/b; charset={each}", 200) for each in NOT_OF_TEXT),
+    ],
+)
+def test_no_address_that_anybody_can_write_is_a_crash(path, query, content_type, status):
+    headers = [(b"host", b"hub.example"), (b"content-type", content_type.encode())]
+    asked = scope(path, headers, query) | {"method": "GET"}
+
+    assert answers.of(Application(), asked, b"").status == status
+
+
+@pytest.mark.parametrize("wanted", ["-1", "%", "9" * 40, "a\nb", "'", "None", "\u0663", "_" * 300])
+def test_who_is_signed_in_may_have_written_any_next_address(db, wanted):
+    client = Client()
+    client.force_login(build.member(build.organization()))
+
+    assert client.get("/login/", {"next": wanted}).status_code in (302, 400)
+
+
+def test_too_many_parameters_are_said_to_be_that(client):
+    answer = client.get(CALLBACK + "?" + "a&" * 1001)
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+    assert answer.json()["message"] == "The address has too many parameters."
