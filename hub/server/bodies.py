@@ -16,6 +16,7 @@ ALTOGETHER = 64 * 1024 * 1024  # bytes of all bodies that are held at one time
 WEBHOOK = "/v1/webhooks/github"
 LARGEST_FORM = 256 * 1024  # bytes: a template of 20,000 characters, each escaped as nine
 SMALL_FORM = 16 * 1024  # of visitors
+FOR_MEMBERS = ("/settings/", "/admin/")
 
 
 class TooSlow(ApiError):
@@ -102,18 +103,29 @@ def _length(scope: Scope) -> int:
     length = next((v for name, v in scope["headers"] if name == b"content-length"), b"")
     if not length.isdigit() or len(length) > 10:
         return 0
-    most = _most(scope["path"])
+    most = _most(scope)
     if int(length) <= most:
         return int(length)
     if scope["path"].startswith("/v1/"):
         return 0  # its view says so, to scripts of other origins as well
-    raise TooLarge(f"The form is over {most} bytes. Shorten it.", max_bytes=most)
+    is_visitor = most == SMALL_FORM and scope["path"].startswith(FOR_MEMBERS)
+    advice = "Sign in again, then send it." if is_visitor else "Shorten it."
+    raise TooLarge(f"The form is over {most} bytes. {advice}", max_bytes=most)
 
 
-def _most(path: str) -> int:
-    """The largest body that anything at this path takes: a form costs many times its size in memory."""
+def _most(scope: Scope) -> int:
+    """The largest body that anything at its path takes: a form costs many times its size in memory."""
+    path = scope["path"]
     if path == WEBHOOK:
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if path.startswith("/v1/"):
         return MAX_BYTES
-    return LARGEST_FORM if path.startswith(("/settings/", "/admin/")) else SMALL_FORM
+    is_of_a_member = path.startswith(FOR_MEMBERS) and _has_session(scope)
+    return LARGEST_FORM if is_of_a_member else SMALL_FORM
+
+
+def _has_session(scope: Scope) -> bool:
+    """Whether a session is named, be it one or not: only Django can tell."""
+    lines = (value for name, value in scope["headers"] if name == b"cookie")
+    names = (each.partition(b"=")[0].strip() for each in b";".join(lines).split(b";"))
+    return settings.SESSION_COOKIE_NAME.encode() in names

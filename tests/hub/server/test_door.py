@@ -92,10 +92,36 @@ def test_what_a_call_of_the_api_takes_it_says_itself(kind):
     assert answered("/v1/reports", content_type=kind).status == 200
 
 
-@pytest.mark.parametrize(("path", "most"), [("/", 16), ("/login/", 16), ("/settings/x/", 256)])
-def test_a_form_that_is_larger_than_any_is_refused_before_it_is_read(path, most):
-    form = "application/x-www-form-urlencoded; charset=UTF-8"
-    fits = answered(path, b"%" * most * 1024, content_type=form)
-    exceeds = answered(path, b"%" * (most * 1024 + 1), content_type=form)
+FORM = "application/x-www-form-urlencoded; charset=UTF-8"
+SIGNED_IN = {"cookie": "csrf=a; __Host-session=b"}
+
+
+@pytest.mark.parametrize(
+    ("path", "cookies", "most"),
+    [
+        ("/", {}, 16),
+        ("/", SIGNED_IN, 16),
+        ("/login/", {}, 16),
+        ("/settings/x/", SIGNED_IN, 256),
+        ("/admin/x/", SIGNED_IN, 256),
+        ("/settings/x/", {}, 16),
+        ("/admin/login/", {}, 16),
+        ("/settings/", {"cookie": "csrf=__Host-session=; x__Host-session=b"}, 16),
+        ("/settings/", {"cookie": "session=b"}, 16),
+    ],
+)
+def test_a_form_that_is_larger_than_any_is_refused_before_it_is_read(path, cookies, most):
+    fits = answered(path, b"%" * most * 1024, content_type=FORM, **cookies)
+    exceeds = answered(path, b"%" * (most * 1024 + 1), content_type=FORM, **cookies)
 
     assert (fits.status, exceeds.status) == (200, 413)
+
+
+def test_who_was_signed_out_meanwhile_is_told_to_sign_in():
+    form = b"%" * 100_000
+
+    signed_out = answered("/settings/integration/", form, content_type=FORM)
+    signed_in = answered("/settings/integration/", form * 3, content_type=FORM, **SIGNED_IN)
+
+    assert b"Sign in again" in signed_out.body
+    assert b"Shorten it" in signed_in.body
