@@ -24,7 +24,7 @@ from integrations.webhook_payload import NotAWebhook, Payload
 from orgs import rates
 from orgs.api import Unauthorized
 from orgs.errors import ApiError
-from reports.address import client_address
+from reports import address
 
 log = logging.getLogger(__name__)
 
@@ -50,11 +50,12 @@ class GitHubWebhook(APIView):
     """Believes what GitHub has signed, once, and answers without asking anybody."""
 
     def post(self, request: Request) -> Response:
-        address = client_address(request)
-        rates.check(ADDRESS_RATE, "webhooks", address, what="webhooks from your address")
+        callers = address.limits(request, ADDRESS_RATE, "webhooks")
+        rates.check_all(*callers, what="webhooks from your address")
         body = _body(request)
         if not _is_signed(body, request.headers.get("X-Hub-Signature-256", "")):
-            rates.check(FORGED_RATE, "forged webhooks", address, what="unsigned webhooks")
+            forgers = address.limits(request, FORGED_RATE, "forged webhooks")
+            rates.check_all(*forgers, what="unsigned webhooks")
             raise BadSignature
         delivery_id = request.headers.get("X-GitHub-Delivery", "")
         payload = _json(body)

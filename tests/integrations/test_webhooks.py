@@ -220,6 +220,16 @@ def test_no_body_is_looked_at_of_an_address_that_sends_too_many(acme, code_host,
     assert answers[-1].headers["Retry-After"].isdecimal()
 
 
+@pytest.mark.parametrize("limit", ["ADDRESS_RATE", "FORGED_RATE"])
+def test_who_moves_from_network_to_network_of_a_48_is_limited_too(acme, monkeypatch, limit):
+    monkeypatch.setattr(webhooks, limit, "2/minute")
+
+    forged = [post(b"{}", "", address=f"2001:db8:1:{n:x}::1").status_code for n in range(22)]
+
+    assert forged == [401] * 20 + [429] * 2
+    assert post(b"{}", sign(b"{}"), address="2001:db8:2::1").status_code == 202
+
+
 def test_one_installation_cannot_keep_the_hub_busy_with_its_webhooks(acme, code_host, monkeypatch):
     monkeypatch.setattr(webhooks, "INSTALLATION_RATE", "2/minute")
     body = suspension(code_host)
