@@ -106,13 +106,16 @@ def test_retry_deliveries_can_go_on_until_it_is_interrupted(code_host):
     process = subprocess.Popen(
         [sys.executable, "manage.py", "retry_deliveries", "--watch"], cwd=ROOT, env=environment
     )
-    build.send(Client())
-    Delivery.objects.update(due_at=Delivery.objects.get().created_at)
-    sent = wait_until(lambda: Delivery.objects.get().status == "sent")
-    process.send_signal(signal.SIGINT)
+    try:
+        build.send(Client())
+        Delivery.objects.update(due_at=Delivery.objects.get().created_at)
+        sent = wait_until(lambda: Delivery.objects.get().status == "sent")
+        process.send_signal(signal.SIGINT)
 
-    assert sent
-    assert process.wait(20) == 0
+        assert sent
+        assert process.wait(20) == 0
+    finally:
+        process.kill()  # or it would send what the next tests put down
 
 
 def test_an_error_ends_one_piece_of_work_and_not_the_runner(monkeypatch, caplog):
