@@ -60,7 +60,7 @@ def repository_is(integration: Integration, facts: RepositoryFacts) -> bool:
 
 
 def visibility_is(repository: RepositoryFacts, *, installation_id: int) -> None:
-    """Public or private: then receipts show where the issues are, or not, whoever is sent there now.
+    """Public or private: receipts show where its issues are, or not, whoever sends there now.
 
     `installation_id` is GitHub's; what was begun through it, and has no issue yet, follows too.
     """
