@@ -45,7 +45,11 @@ def _prune_queue(go_on: Callable[[], bool]) -> None:
 
 JOBS = [
     Job("probe", timedelta(minutes=1), lambda go_on: holds.probe()),
-    Job("regained pages", timedelta(minutes=1), claims.release_all_regained),
+    Job(
+        "regained pages",
+        timedelta(minutes=1),
+        partial(claims.release_all_regained, bookmark=claims.Bookmark()),
+    ),
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),

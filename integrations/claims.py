@@ -1,7 +1,10 @@
-"""What a claim that was won or lost means for the deliveries of its pages."""
+"""What a claim that was won or lost means for the deliveries of its pages.
+
+Forwarding asks whose page it is before it sends anything, and `maintain` looks for what was
+regained. So a request need not look at more than `AT_ONCE`.
+"""
 
 from collections.abc import Callable, Iterator
-from functools import cache
 
 from integrations.models import Delivery
 from integrations.models.delivery import DeliveryQuerySet
@@ -9,7 +12,14 @@ from orgs import ownership
 from orgs.models import Organization
 
 LOST = "This page is no longer yours to receive reports about."
+AT_ONCE = 5000  # deliveries that are looked at in one transaction, so that it ends in a second
 BATCH = 500
+
+
+class Bookmark:
+    """The last delivery that a round has looked at, for the next one to go on after it."""
+
+    last = 0
 
 
 def hold_lost(organization: Organization) -> int:
@@ -19,47 +29,59 @@ def hold_lost(organization: Organization) -> int:
 
 def hold_lost_among(deliveries: DeliveryQuerySet) -> int:
     """The same, of these deliveries."""
-    batches = _batches(deliveries.waiting(), owned=False)
-    return sum(batch.hold(Delivery.Cause.OWNERSHIP, LOST) for batch in batches)
+    batches = _batches(_first(deliveries.waiting()))
+    return sum(_whose(some, owned=False).hold(Delivery.Cause.OWNERSHIP, LOST) for some in batches)
 
 
 def release_regained(organization: Organization) -> int:
     """Let go on what was held for pages that are the organization's again; how many."""
-    held = _of(organization).held(Delivery.Cause.OWNERSHIP)
-    batches = _batches(held, owned=True)
-    return sum(batch.release(Delivery.Cause.OWNERSHIP) for batch in batches)
+    held = _first(_of(organization).held(Delivery.Cause.OWNERSHIP))
+    return sum(_release_regained_among(some) for some in _batches(held))
 
 
-def release_all_regained(go_on: Callable[[], bool] = lambda: True) -> int:
+def release_all_regained(
+    go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None = None
+) -> int:
     """The same for every organization, while `go_on` says so; how many.
 
     A page may come back without a change of its owner's claims: somebody else has given theirs up.
+    With a bookmark it goes on after the last that was looked at before it was stopped.
     """
+    bookmark = bookmark or Bookmark()
+    held = Delivery.objects.held(Delivery.Cause.OWNERSHIP)
     released = 0
-    for batch in _batches(Delivery.objects.held(Delivery.Cause.OWNERSHIP), owned=True):
-        if not go_on():
-            break
-        released += batch.release(Delivery.Cause.OWNERSHIP)
+    while pks := _first(held.filter(pk__gt=bookmark.last)):
+        for some in _batches(pks):
+            if not go_on():
+                return released
+            released += _release_regained_among(some)
+            bookmark.last = some[-1]
+    bookmark.last = 0
     return released
+
+
+def _release_regained_among(pks: list[int]) -> int:
+    return _whose(pks, owned=True).release(Delivery.Cause.OWNERSHIP)
 
 
 def _of(organization: Organization) -> DeliveryQuerySet:
     return Delivery.objects.filter(integration__organization=organization)
 
 
-def _batches(deliveries: DeliveryQuerySet, *, owned: bool) -> Iterator[DeliveryQuerySet]:
-    """Those whose page belongs to whom it was reported to, or all others; some at a time.
+def _first(deliveries: DeliveryQuerySet) -> list[int]:
+    return list(deliveries.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
 
-    Asks once for each place, however many deliveries are about it.
-    """
-    owner_at = cache(ownership.owner_at)
+
+def _batches(pks: list[int]) -> Iterator[list[int]]:
+    for first in range(0, len(pks), BATCH):
+        yield pks[first : first + BATCH]
+
+
+def _whose(pks: list[int], *, owned: bool) -> DeliveryQuerySet:
+    """Those whose page belongs to whom it was reported to, or all others."""
     columns = ("pk", "report__canonical_url", "report__organization")
-    rows = deliveries.order_by("pk").values_list(*columns)
-    last = 0
-    while batch := list(rows.filter(pk__gt=last)[:BATCH]):
-        last = batch[-1][0]
-        owners = [(pk, owner_at(ownership.place(url)), mine) for pk, url, mine in batch]
-        chosen = [
-            pk for pk, owner, mine in owners if (owner is not None and owner.pk == mine) == owned
-        ]
-        yield Delivery.objects.filter(pk__in=chosen)
+    rows = list(Delivery.objects.filter(pk__in=pks).values_list(*columns))
+    places = {pk: ownership.place(url) for pk, url, _ in rows}
+    owners = ownership.owners_at(filter(None, places.values()))
+    mine = {pk for pk, _, to in rows if (place := places[pk]) and owners.get(place, "") == to}
+    return Delivery.objects.filter(pk__in=mine if owned else places.keys() - mine)

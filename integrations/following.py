@@ -9,6 +9,8 @@ from integrations.models import Delivery, Installation, Integration
 from orgs import clock
 from orgs.models.domain import GRACE
 
+UNSENT = [each for each in Delivery.Status if each != Delivery.Status.SENT]
+
 
 def installation_is(installation: Installation, facts: InstallationFacts | None) -> None:
     """As GitHub describes it; None where it describes none."""
@@ -57,6 +59,20 @@ def repository_is(integration: Integration, facts: RepositoryFacts) -> bool:
     return False
 
 
+def visibility_is(repository: RepositoryFacts, *, installation_id: int) -> None:
+    """Public or private: receipts show where its issues are, or not, whoever sends there now.
+
+    `installation_id` is GitHub's; what was begun through it, and has no issue yet, follows too.
+    """
+    known = Delivery.objects.filter(repository_id=repository.id)
+    others = known.exclude(repository_private=repository.is_private)
+    there = Integration.objects.filter(installation__github_id=installation_id)
+    sent = others.filter(issue_number__isnull=False)  # each by an index, and so not in one
+    begun = others.filter(integration__in=there, status__in=UNSENT)
+    for some in (sent, begun):
+        some.update(repository_private=repository.is_private)
+
+
 def repository_is_out_of_reach(integration: Integration) -> None:
     """Deleted, or not among the repositories of the installation any more."""
     _block(
@@ -103,8 +119,6 @@ def _follow(integration: Integration, facts: RepositoryFacts) -> None:
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.repository_private = facts.is_private
     integration.save(update_fields=["repo_owner", "repo_name", "repository_private"])
-    sent = Delivery.objects.filter(repository_id=facts.id)
-    sent.exclude(repository_private=facts.is_private).update(repository_private=facts.is_private)
     if facts.full_name != was:
         sites.lapse_unpublished(integration.organization, facts.full_name)
 

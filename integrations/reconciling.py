@@ -91,9 +91,17 @@ def _reconcile_repository(
         if now := unmoved.filter(pk=integration.pk).first():  # nobody chose another one meanwhile
             if reached is None:
                 following.repository_is_out_of_reach(now)
-            elif following.repository_is(now, reached.repository) and may_write:
-                following.takes_issues_again(now)
+            else:
+                _follow(now, reached.repository, may_write=may_write)
     return reached
+
+
+def _follow(
+    integration: Integration, facts: github_api.RepositoryFacts, *, may_write: bool
+) -> None:
+    if following.repository_is(integration, facts) and may_write:
+        following.takes_issues_again(integration)
+    following.visibility_is(facts, installation_id=integration.installation.github_id)
 
 
 def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:

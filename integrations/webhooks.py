@@ -137,16 +137,23 @@ def _account_renamed(payload: Payload) -> None:
 
 
 def _changed(payload: Payload) -> None:
-    facts = webhook_payload.repository(payload)
-    for integration in _integrations(facts.id):
-        following.repository_is(integration, facts)
+    _follow(payload)
 
 
 def _unarchived(payload: Payload) -> None:
+    for integration in _follow(payload):
+        following.takes_issues_again(integration)
+
+
+def _follow(payload: Payload) -> list[Integration]:
+    """Bring all that is about the repository up to date; the integrations that may use it."""
     facts = webhook_payload.repository(payload)
-    for integration in _integrations(facts.id):
-        if following.repository_is(integration, facts):
-            following.takes_issues_again(integration)
+    integrations = [
+        each for each in _integrations(facts.id) if following.repository_is(each, facts)
+    ]
+    installation_id = webhook_payload.number(payload, "installation", "id")
+    following.visibility_is(facts, installation_id=installation_id)
+    return integrations
 
 
 def _deleted(payload: Payload) -> None:

@@ -1,5 +1,6 @@
 """Who owns a page: the rule of matching, and nothing else."""
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -7,6 +8,8 @@ from django.conf import settings
 
 from orgs import hosts
 from orgs.models import Domain, Organization, Site
+
+NAMES = 5000  # asked for by one query; SQLite takes 32,766 parameters
 
 
 class Place(NamedTuple):
@@ -18,13 +21,30 @@ class Place(NamedTuple):
 
 def owner_of(url: str) -> Organization | None:
     """The organization that receives reports about `url`, a canonical URL; None for nobody's page or a path."""
-    return owner_at(place(url))
-
-
-def owner_at(place: Place | None) -> Organization | None:
-    """The same, for those who ask about many pages of one place."""
-    claim = _claim_at(place) if place else None
+    claim = claim_covering(url)
     return claim.organization if claim else None
+
+
+def owners_at(places: Iterable[Place]) -> dict[Place, str]:
+    """Who owns each, by the organization's id; a place that is nobody's is left out.
+
+    Two queries for some hundreds, however many hosts they are on.
+    """
+    places = set(places)
+    on_sites = {place.host for place in places if place.paths}
+    sites = {
+        (site.host, site.path): site
+        for some in _some(on_sites)
+        for site in Site.objects.live().filter(host__in=some)
+    }
+    others = {place.host for place in places if not place.paths}
+    domains = {
+        domain.name: domain
+        for some in _some(others.union(*map(hosts.parents, others)))
+        for domain in Domain.objects.verified().filter(name__in=some)
+    }
+    claims = {place: _nearest(place, sites, domains) for place in places}
+    return {place: claim.organization_id for place, claim in claims.items() if claim}
 
 
 def claim_covering(url: str) -> Domain | Site | None:
@@ -61,6 +81,25 @@ def _claim_at(place: Place) -> Domain | Site | None:
         return max(sites, key=lambda site: len(site.path), default=None)
     domains = Domain.objects.covering(place.host, hosts.parents(place.host))
     return max(domains, key=lambda domain: len(domain.name), default=None)
+
+
+def _nearest(
+    place: Place, sites: dict[tuple[str, str], Site], domains: dict[str, Domain]
+) -> Domain | Site | None:
+    """What `_claim_at` finds, among live claims that are loaded already."""
+    if place.paths:
+        longest_first = [sites.get((place.host, path)) for path in reversed(place.paths)]
+        return next(filter(None, longest_first), None)
+    above = [domains.get(name) for name in hosts.parents(place.host)]
+    covering = [domain for domain in above if domain and domain.registrable]
+    return domains.get(place.host) or next(iter(covering), None)
+
+
+def _some(names: set[str]) -> Iterator[list[str]]:
+    """All of them, `NAMES` at most in each."""
+    every = sorted(names)
+    for first in range(0, len(every), NAMES):
+        yield every[first : first + NAMES]
 
 
 def _is_code_host(host: str) -> bool:

@@ -116,13 +116,15 @@ def _may_be_repeated(report: Report, said: Account, now: datetime, *, owner_id: 
     """Whether the report still counts what comes in under its key, or that is a report of its own.
 
     Not when it is too old, nor when its page has passed on: the new owner has heard nothing yet.
-    And no other words where nobody would read them, since what was reported first is not wanted.
+    And no other words where nobody would read them, since what was reported first is not wanted,
+    nor where its page is nobody's now: its former owner would read them.
     """
     if report.received_at <= now - timedelta(days=settings.HUB_DEDUP_DAYS):
         return False
-    if owner_id and report.organization_id not in (None, owner_id):
-        return False
-    return report.words == said.words or not _is_unwanted(report)
+    repeats_words = report.words == said.words
+    if report.organization_id not in (None, owner_id):
+        return owner_id is None and repeats_words
+    return repeats_words or not _is_unwanted(report)
 
 
 def _is_unwanted(report: Report) -> bool:

@@ -77,6 +77,27 @@ def site_of_who_has_left(world: World) -> str:
 
 
 @attack
+def words_about_a_site_that_was_left(world: World) -> str:
+    """alice leaves acme and disconnects: what repeats add to a report of its site she goes on reading."""
+    alice = _set_up(world, "alice")
+    build.site(alice.organization, "acme.github.io", "/docs/")
+    connection.close()
+    with world.hub() as hub:
+        first = hub.post(build.report(f"{SITE}x")).json()["id"]
+        _leaves(world, "alice")
+        left = alice.call(hub, "DELETE", "/integrations/github").status_code
+        hub.post(build.report(f"{SITE}x", report__details="Said afterwards"))
+        read = len(alice.call(hub, "GET", f"/reports/{first}").json()["accounts"])
+        reports = len(alice.call(hub, "GET", "/reports").json()["reports"])
+    connection.close()
+    return stands_if(
+        (left, read, reports) == (204, 0, 1),
+        f"disconnecting: {left}; then one repeat in other words, of which she reads {read}; "
+        f"in her list: {reports} reports",
+    )
+
+
+@attack
 def decisions_of_a_member(world: World) -> str:
     """A member who is no owner, and a token that only reads, end and begin what they like."""
     alice = _set_up(world, "alice")

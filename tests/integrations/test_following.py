@@ -2,10 +2,13 @@
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from integrations import configuration, following, sites
+from integrations.github_api import RepositoryFacts
 from integrations.models import Installation, Integration
 from integrations.reconciling import reconcile_due
 from orgs.models import Site
@@ -170,6 +173,76 @@ def test_a_repository_that_becomes_private_is_not_shown_any_more(webhooks, code_
     code_host.set_private("acme/docs", True)
 
     assert Client().get(receipt).json()["issue_url"] is None
+
+
+def chooses_another(code_host):
+    code_host.add_to_installation(
+        build.installed(code_host), manual := code_host.add_repository("acme", "manual")
+    )
+    Integration.objects.update(repository_id=manual.id, repo_name="manual")
+
+
+def disconnects(code_host):
+    configuration.forget(integration().organization)
+
+
+@pytest.mark.parametrize("move_on", [chooses_another, disconnects])
+def test_a_repository_that_becomes_private_after_the_integration_has_moved_on_is_not_shown_either(
+    webhooks, code_host, move_on
+):
+    call_command("retry_deliveries", "--now")
+    receipt = f"/v1/reports/{delivery().report_id}"
+    move_on(code_host)
+    shown = Client().get(receipt).json()["issue_url"]
+
+    code_host.set_private("acme/docs", True)
+    hidden = Client().get(receipt).json()["issue_url"]
+    code_host.set_private("acme/docs", False)
+
+    assert (shown, hidden) == (delivery().issue_url, None)
+    assert Client().get(receipt).json()["issue_url"] == shown
+
+
+def test_an_issue_whose_answer_is_missing_follows_its_repository_too(webhooks, code_host, clock):
+    code_host.fail("502_after_creating")
+    call_command("retry_deliveries", "--now")
+    unknown = delivery().outcome_unknown_since
+    chooses_another(code_host)
+
+    code_host.set_private("acme/docs", True)
+    clock.advance(minutes=10)
+    call_command("retry_deliveries", "--now")
+
+    assert unknown
+    assert (delivery().status, delivery().public_issue_url()) == ("sent", None)
+
+
+def test_no_look_at_all_deliveries_is_needed_for_it(acme):
+    facts = RepositoryFacts(
+        id=1, owner="acme", name="docs", is_private=True, has_issues=True, is_archived=False
+    )
+
+    with CaptureQueriesContext(connection) as queries:
+        following.visibility_is(facts, installation_id=1)
+
+    plans = [plan_of(each["sql"]) for each in queries]
+    assert plans
+    assert not [
+        each for each in plans if "SCAN integrations_delivery" in each or "Seq Scan" in each
+    ]
+
+
+def plan_of(statement: str) -> str:
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
+            return "\n".join(row[3] for row in cursor.fetchall())
+        cursor.execute("SET enable_seqscan = off")  # or the planner reads all of the handful
+        try:
+            cursor.execute(f"EXPLAIN {statement}")
+            return "\n".join(row[0] for row in cursor.fetchall())
+        finally:
+            cursor.execute("RESET enable_seqscan")
 
 
 def test_what_becomes_of_an_issue_is_recorded(webhooks, code_host):

@@ -1,9 +1,12 @@
 """What becomes of deliveries when the page's owner changes."""
 
+from collections.abc import Callable, Iterable
+
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from hub.maintenance import JOBS
 from integrations import claims
 from integrations.models import Delivery, Integration
 from orgs.models import Domain, Organization
@@ -113,15 +116,77 @@ def test_each_place_is_asked_about_once(waiting, page, django_assert_max_num_que
     assert (lost, regained) == (301, 301)
 
 
+def test_a_batch_of_a_hundred_hosts_costs_a_few_statements(
+    waiting, django_assert_max_num_queries, monkeypatch
+):
+    monkeypatch.setattr(claims, "BATCH", 100)
+    owner = waiting.integration.organization
+    pages = [f"https://h{number}.acme.org/" for number in range(100)]
+    pages += [f"https://u{number}.github.io/" for number in range(100)]
+    give_one_about_each(pages, owner, waiting.integration)
+
+    with django_assert_max_num_queries(12):
+        lost = claims.hold_lost(owner)
+    build.domain(owner, "acme.org")
+    with django_assert_max_num_queries(12):
+        regained = claims.release_all_regained()
+
+    assert (lost, regained) == (200, 100)
+
+
+def test_one_request_looks_at_so_many_and_no_more_and_maintain_does_the_rest(waiting, monkeypatch):
+    monkeypatch.setattr(claims, "AT_ONCE", 4, raising=False)
+    monkeypatch.setattr(claims, "BATCH", 2)
+    owner, theirs = waiting.integration.organization, Domain.objects.get()
+    pages = [f"https://docs.acme.com/{number}" for number in range(8)]
+    give_one_about_each(pages, owner, waiting.integration)
+
+    theirs.give_up()
+    lost = Delivery.objects.held(Delivery.Cause.OWNERSHIP).count()
+    call_command("retry_deliveries")
+    after_a_round = Delivery.objects.held(Delivery.Cause.OWNERSHIP).count()
+    build.domain(owner, "docs.acme.com")
+    regained = claims.release_regained(owner)
+
+    assert (lost, after_a_round) == (4, 9)
+    assert (regained, claims.release_all_regained()) == (4, 5)
+
+
+def test_a_round_that_was_stopped_is_gone_on_with_by_the_next(waiting, monkeypatch):
+    """Of somebody with many pages that were lost, nobody else's wait for ever."""
+    monkeypatch.setattr(claims, "BATCH", 2)
+    lost = [f"https://evil.dev/{number}" for number in range(6)]
+    give_one_about_each(lost, waiting.integration.organization, waiting.integration)
+    mine = ["https://docs.acme.com/x"]
+    give_one_about_each(mine, waiting.integration.organization, waiting.integration)
+    Delivery.objects.exclude(pk=waiting.pk).hold(Delivery.Cause.OWNERSHIP, claims.LOST)
+    [release] = [job.run for job in JOBS if job.name == "regained pages"]
+
+    rounds = [release(once()) for _ in range(4)]
+    again = Delivery.objects.waiting().hold(Delivery.Cause.OWNERSHIP, claims.LOST)
+
+    assert rounds == [0, 0, 0, 1]
+    assert again == 2
+    assert release(lambda: True) == 2  # from the first on
+
+
+def once() -> Callable[[], bool]:
+    """What says to go on with one batch."""
+    answers = iter([True])
+    return lambda: next(answers, False)
+
+
 def give_300_about(page: str, owner: Organization, integration: Integration) -> None:
+    pages = [f"{page}{number % 3}" for number in range(300)]
+    give_one_about_each(pages, owner, integration)
+
+
+def give_one_about_each(
+    pages: Iterable[str], owner: Organization, integration: Integration
+) -> None:
     now = timezone.now()
     reports = Report.objects.bulk_create(
-        Report(
-            organization=owner,
-            received_at=now,
-            last_received_at=now,
-            canonical_url=f"{page}{number % 3}",
-        )
-        for number in range(300)
+        Report(organization=owner, received_at=now, last_received_at=now, canonical_url=page)
+        for page in pages
     )
     Delivery.objects.bulk_create(Delivery(report=each, integration=integration) for each in reports)

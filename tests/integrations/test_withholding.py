@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from integrations import configuration, sites
+from integrations import configuration, following, sites
 from integrations.models import Delivery, Integration
 from integrations.test_report import AGENT
 from reports.models import Account, Report
@@ -193,6 +193,40 @@ def test_no_way_around_leads_to_what_came_in_after_the_loss(way, alice, api, cli
     assert "not_found" in text_at(f"/v1/orgs/me/reports/{report_id}", client, api)
     assert "1 report" in text_at("/settings/", client, api)
     assert not code_host.issues("acme/manual")
+
+
+def lapses_for_want_of_a_right(alice) -> None:
+    sites.lapse_unpublished(alice.organization, "")
+
+
+def is_uninstalled(alice) -> None:
+    following.is_uninstalled(Integration.objects.get().installation)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        gives_the_claim_up,
+        disconnects,
+        moves_to_her_own,
+        lapses_for_want_of_a_right,
+        is_uninstalled,
+    ],
+)
+def test_what_a_repeat_adds_when_the_site_is_hers_no_more_is_not_hers_to_read(
+    way, alice, api, client, code_host
+):
+    manual = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(build.installed(code_host), manual)
+    report_id = send(BEFORE)
+
+    way(alice)
+    in_other_words = send({**BEFORE, "report": {**BEFORE["report"], "details": "A quagga on it"}})
+
+    addresses = [*LISTS, *(each.format(id=report_id) for each in OF_ONE)]
+    assert in_other_words != report_id
+    assert not any("quagga" in text_at(each, client, api) for each in addresses)
+    assert "not_found" in text_at(f"/v1/orgs/me/reports/{in_other_words}", client, api)
 
 
 def test_a_domain_is_proved_by_its_record_and_stays_readable(alice, api, client, code_host):

@@ -1,7 +1,10 @@
 """Whose page it is."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from orgs import ownership
 from orgs.ownership import owner_of
 from tests import build
 
@@ -123,3 +126,70 @@ def test_the_pages_of_the_code_host_are_nobodys(settings, url, owned):
     build.site(owner, "alice.pages.git.acme.com")
 
     assert owner_of(url) == (owner if owned else None)
+
+
+PAGES = [
+    "https://acme.com/",
+    "https://docs.acme.com/x",
+    "https://a.b.docs.acme.com/x",
+    "https://other.acme.com/x",
+    "https://a.only.acme.org/",
+    "https://only.acme.org/",
+    "https://acme.org/",
+    "https://pending.dev/",
+    "https://alice.github.io/",
+    "https://alice.github.io/repo/x",
+    "https://alice.github.io/other/x",
+    "https://bob.github.io/repo/x",
+    "https://bob.github.io/other/x",
+    "https://carol.github.io/",
+    "http://127.0.0.1/",
+    "https://github.com/",
+    "docs/acme.com",
+]
+
+
+@pytest.fixture
+def claimed():
+    """Claims of five organizations, so that each of `PAGES` has an owner of its own kind."""
+    above, between, exact, rest, repository = map(build.organization, "abcde")
+    build.domain(above, "acme.com")
+    build.domain(between, "docs.acme.com")
+    build.domain(exact, "only.acme.org")
+    build.domain(exact, "pending.dev", verified=False)
+    build.site(rest, "alice.github.io", "/")
+    build.site(repository, "alice.github.io", "/repo/")
+    build.site(repository, "bob.github.io", "/repo/")
+    lapsed = build.site(rest, "carol.github.io", "/")
+    lapsed.lapsed_at = lapsed.verified_at
+    lapsed.save()
+
+
+def test_the_owners_of_many_places_are_those_of_each(claimed, monkeypatch):
+    monkeypatch.setattr(ownership, "NAMES", 3)  # in a query, of the some twenty that there are
+    places = {page: place for page in PAGES if (place := ownership.place(page))}
+    alone = {place: owner.pk for page, place in places.items() if (owner := owner_of(page))}
+
+    assert ownership.owners_at(places.values()) == alone
+    assert len(alone) == 9
+    assert ownership.owners_at([]) == {}
+
+
+def test_two_queries_whatever_the_number_of_places(claimed, django_assert_num_queries):
+    hosts = [f"h{number}.acme.com" for number in range(100)]
+    hosts += [f"u{number}.github.io" for number in range(100)]
+    places = [place for host in hosts if (place := ownership.place(f"https://{host}/"))]
+
+    with django_assert_num_queries(2):
+        assert len(ownership.owners_at(places)) == 100
+
+
+def test_no_query_has_more_parameters_than_sqlite_takes(claimed):
+    long = ".".join("abcdefghijklmnopqrst")
+    places = [ownership.place(f"https://h{number}.{long}.h{number}.dev/") for number in range(500)]
+
+    with CaptureQueriesContext(connection) as queries:
+        ownership.owners_at([place for place in places if place])
+
+    assert len(queries) > 1
+    assert all(each["sql"].count(",") < 32_766 / 2 for each in queries)

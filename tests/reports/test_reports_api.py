@@ -584,3 +584,23 @@ def test_a_repeat_about_a_page_that_has_passed_on_is_read_by_its_new_owner_only(
     assert (hers.times_reported, hers.accounts.count()) == (1, 0)
     assert (again["is_duplicate"], once_more["is_duplicate"]) == (False, True)
     assert new.organization == initech
+
+
+@pytest.mark.parametrize(
+    ("details", "counted"), [("Said first", True), ("Said when the page was nobody's", False)]
+)
+def test_who_has_lost_a_page_reads_no_new_words_about_it(client, details, counted):
+    acme = build.organization("acme")
+    build.domain(acme, "docs.acme.com")
+    first = build.send(client, build.report(report__details="Said first")).json()["id"]
+    acme.domains.all().delete()
+
+    again = build.send(client, build.report(report__details=details)).json()
+    back = build.domain(acme, "docs.acme.com")
+    known = build.send(client, build.report(report__details=details)).json()
+
+    assert back.verified_at
+    assert (again["id"] == first, again["is_duplicate"]) == (counted, counted)
+    assert (known["id"], known["is_duplicate"]) == (again["id"], True)
+    assert not Report.objects.get(pk=first).accounts.exists()
+    assert Report.objects.get(pk=again["id"]).organization == acme
