@@ -2,14 +2,15 @@
 
 import re
 from datetime import timedelta
+from itertools import count
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from hub.settings_pages import overview, weeks
 from hub.settings_pages import urls as settings_pages
-from hub.settings_pages import weeks
 from integrations.issue_text import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
 from orgs.models import Domain, PersonalToken, Site
@@ -409,6 +410,32 @@ def test_who_has_a_template_that_is_cut_is_told(client, code_host):
     said = "{details} is in the template 5 times. Keep it at most 4 times."
     assert "Your template is too large" in overview
     assert all(said in page for page in (overview, refused, preview))
+
+
+def test_one_organization_cannot_take_all_threads(alice, acme, monkeypatch):
+    bob = build.api(build.token(build.member(acme, "bob")))
+    charlie = Client()
+    charlie.force_login(build.member(build.organization("initech"), "charlie"))
+    under_way, integration_of, beside = count(1), overview.integration_of, []
+
+    def ask_for_more_meanwhile(organization):
+        number = next(under_way) if organization == acme else None
+        if number in (1, 2, 3):
+            alice.get("/settings/")
+        elif number == 4:
+            beside.append(alice.get("/settings/", headers={"Accept": "text/html"}))
+            beside.append(bob.get("/v1/orgs/me"))
+            beside.append(charlie.get("/settings/"))
+        return integration_of(organization)
+
+    monkeypatch.setattr(overview, "integration_of", ask_for_more_meanwhile)
+    first = alice.get("/settings/")
+
+    assert [first.status_code, *(each.status_code for each in beside)] == [200, 429, 429, 200]
+    assert beside[0]["Retry-After"] == beside[1]["Retry-After"] == "1"
+    assert "many requests under way" in text_of(beside[0])
+    assert beside[1].json()["error"] == "rate_limited"
+    assert (alice.get("/settings/").status_code, bob.get("/v1/orgs/me").status_code) == (200, 200)
 
 
 def test_the_overview_takes_twelve_queries_however_much_there_is(
