@@ -396,6 +396,18 @@ def test_the_preview_shows_a_hostile_report_made_safe(client, code_host):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_previews_are_made_only_so_often(client, code_host, monkeypatch):
+    """Each makes three issues of whatever template it is sent."""
+    client.force_login(build.member(build.acme(code_host)))
+    form = {"repository": "acme/docs", "issue_template": "{summary}", "live": "1"}
+
+    pages = [text_of(client.post("/settings/integration/", form)) for _ in range(61)]
+
+    assert sum("A hostile report" in page for page in pages) == 60
+    assert "There were too many previews. Try again in" in pages[-1]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_who_has_a_template_that_is_cut_is_told(client, code_host):
     acme = build.acme(code_host)
     client.force_login(build.member(acme))
