@@ -450,28 +450,58 @@ def test_one_organization_cannot_take_all_threads(alice, acme, monkeypatch):
     assert (alice.get("/settings/").status_code, bob.get("/v1/orgs/me").status_code) == (200, 200)
 
 
-def test_the_overview_takes_twelve_queries_however_much_there_is(
-    alice, acme, django_assert_max_num_queries
-):
+def received(organization, number: int, *, apart: timedelta = timedelta(minutes=1)) -> None:
+    """As many reports about fifty pages, the latest first."""
     now = timezone.now()
     Report.objects.bulk_create(
         Report(
-            organization=acme,
-            received_at=now - timedelta(minutes=number),
+            organization=organization,
+            received_at=now - apart * each,
             last_received_at=now,
-            doc_url=f"https://docs.acme.com/{number % 50}",
-            canonical_url=f"https://docs.acme.com/{number % 50}",
+            doc_url=f"https://docs.acme.com/{each % 50}",
+            canonical_url=f"https://docs.acme.com/{each % 50}",
             kind="other",
-            summary=f"Number {number}",
+            summary=f"Number {each}",
             agent_name="agent-x",
         )
-        for number in range(500)
+        for each in range(number)
     )
 
-    with django_assert_max_num_queries(12):
+
+def test_the_overview_takes_thirteen_queries_however_much_there_is(
+    alice, acme, django_assert_max_num_queries
+):
+    received(acme, 500)
+
+    with django_assert_max_num_queries(13):
         page = text_of(alice.get("/settings/"))
 
     assert "Number 0" in page
+    assert "Of your latest" not in page
+
+
+def test_the_overview_counts_only_the_latest_reports(alice, acme, monkeypatch):
+    """A member whose organization has hundreds of thousands asks for the page in a loop."""
+    monkeypatch.setattr(overview, "COUNTED", 60)
+    received(acme, 200)
+    Report.objects.filter(summary="Number 3").update(withheld_for=7)
+
+    shown = alice.get("/settings/")
+
+    pages = [(each["canonical_url"], each["times"]) for each in shown.context["pages"]]
+    assert pages == [(f"https://docs.acme.com/{number}", 2) for number in (0, 1, 10, 2, 4)]
+    assert sum(bar.reports for bar in shown.context["weeks"]) == 60
+    assert text_of(shown).count("Of your latest 60 reports.") == 2
+
+
+def test_the_most_reported_pages_are_those_of_the_last_thirty_days(alice, acme):
+    received(acme, 4, apart=timedelta(days=20))
+
+    shown = alice.get("/settings/")
+
+    assert [each["canonical_url"][-1] for each in shown.context["pages"]] == ["0", "1"]
+    assert sum(bar.reports for bar in shown.context["weeks"]) == 3  # of eight weeks
+    assert "Most reported in the last 30 days" in text_of(shown)
 
 
 def test_the_highest_week_fills_the_drawing_and_one_report_is_still_seen():
