@@ -43,9 +43,9 @@ def of(application: Application, scope: Scope, body: bytes) -> Answer:
 
 def _made(application: Application, asked: dict[str, Any]) -> Answer:
     head: list[Any] = []
-    caller = address.widest(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
+    network = address.widest(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
     with closing(application(asked, lambda *args: head.extend(args))) as pieces:
-        body = spool.whole(pieces, caller=caller)
+        body = spool.whole(pieces, whose=asked.get(spool.WHOSE, network))
     status, headers = head[:2]
     return Answer(int(status[:3]), _encoded(headers), body)
 

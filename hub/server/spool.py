@@ -13,25 +13,28 @@ from reports import address
 
 IN_MEMORY = 64 * 1024  # bytes of one answer
 ON_DISK = 1024**3  # bytes of all answers of this process
-SHARE = 4  # one caller's may take a quarter of that, however slowly they are read
+SHARE = 4  # those for one organization or address take a quarter, however slowly they are read
+WHOSE = (
+    "hub.whose"  # the key in an environ under which a download says which organization it is for
+)
 
 
-def whole(pieces: Iterable[bytes], *, caller: str) -> IO[bytes]:
+def whole(pieces: Iterable[bytes], *, whose: str) -> IO[bytes]:
     """All of them, to be read from the beginning to the end. Raises `Busy` without room on disk.
 
-    `caller` is the network that asked, as of `address.widest`.
+    `whose` is the organization that it is for, or the network, as `address.widest` has it.
     """
     short, rest = BytesIO(), iter(pieces)
     for piece in rest:
         short.write(piece)
         if short.tell() > IN_MEMORY:
-            return _on_disk(chain([short.getvalue()], rest), caller)
+            return _on_disk(chain([short.getvalue()], rest), whose)
     return short
 
 
-def _on_disk(pieces: Iterable[bytes], caller: str) -> IO[bytes]:
+def _on_disk(pieces: Iterable[bytes], whose: str) -> IO[bytes]:
     with ExitStack() as unless_whole:
-        file = unless_whole.enter_context(_File(caller))
+        file = unless_whole.enter_context(_File(whose))
         for piece in pieces:
             file.add(piece)
         unless_whole.pop_all()
@@ -39,20 +42,20 @@ def _on_disk(pieces: Iterable[bytes], caller: str) -> IO[bytes]:
 
 
 class _File(SpooledTemporaryFile[bytes]):
-    """A temporary file that counts against `ON_DISK`, and its caller's share, until it is closed."""
+    """A temporary file that counts against `ON_DISK`, and the share of `whose`, until it is closed."""
 
-    def __init__(self, caller: str) -> None:
+    def __init__(self, whose: str) -> None:
         super().__init__(max_size=1)  # byte; then it is on disk
-        self._caller = caller
+        self._whose = whose
         self._held = 0
 
     def add(self, piece: bytes) -> None:
-        _hold(len(piece), self._caller)
+        _hold(len(piece), self._whose)
         self._held += len(piece)
         self.write(piece)
 
     def close(self) -> None:  # called for one that is forgotten, too
-        _free(self._held, self._caller)
+        _free(self._held, self._whose)
         self._held = 0
         super().close()
 
@@ -62,26 +65,28 @@ def on_disk() -> int:
     return _held
 
 
-def _hold(size: int, caller: str) -> None:
+def _hold(size: int, whose: str) -> None:
     global _held
     with _counting:
         if _held + size > ON_DISK:
             raise Busy("The answers that wait for their clients take all their room on disk")
-        theirs = _held_for.get(caller, 0) + size
-        if caller != address.UNKNOWN and theirs > ON_DISK // SHARE:
-            raise Busy("The answers that wait for one address take its share of the room on disk")
+        theirs = _held_for.get(whose, 0) + size
+        if whose != address.UNKNOWN and theirs > ON_DISK // SHARE:
+            raise Busy(
+                "The answers that wait for one organization or address take its share of the room on disk"
+            )
         _held += size
-        _held_for[caller] = theirs
+        _held_for[whose] = theirs
 
 
-def _free(size: int, caller: str) -> None:
+def _free(size: int, whose: str) -> None:
     global _held
     with _counting:
         _held -= size
-        if left := _held_for.pop(caller, 0) - size:
-            _held_for[caller] = left
+        if left := _held_for.pop(whose, 0) - size:
+            _held_for[whose] = left
 
 
 _counting = RLock()  # `close` may be called by the garbage collector, at any moment
 _held = 0
-_held_for: dict[str, int] = {}  # by caller, without those for whom there is nothing
+_held_for: dict[str, int] = {}  # of it, for whom; nobody with nothing

@@ -7,6 +7,7 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from hub.errors import page_error
+from hub.server import spool
 from hub.settings_pages.access import MemberRequest
 from orgs import rates
 from orgs.at_once import AtOnce
@@ -29,6 +30,7 @@ def download(
         next(alone)
     except ApiError as error:
         return page_error(request, error)
+    request.META[spool.WHOSE] = organization.pk
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingHttpResponse(alone, content_type=content_type, headers=disposition)
 

@@ -299,6 +299,13 @@ def test_downloads_cannot_take_all_threads(client, acme, alice):
     after.close()
 
 
+def test_a_download_counts_for_its_organization_until_it_is_read(client, acme, alice):
+    answer = client.get(f"{PAGE}export.json")
+    answer.close()
+
+    assert answer.wsgi_request.META["hub.whose"] == acme.pk  # which `hub.server.spool` goes by
+
+
 def test_downloads_are_limited_for_each_organization(client, acme, alice):
     answers = []
     for _ in range(11):

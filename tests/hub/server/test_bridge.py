@@ -352,16 +352,26 @@ def test_an_overload_is_one_line_when_it_begins_and_one_when_it_is_over(monkeypa
     ]
 
 
+ACME, INITECH = {"x_downloads": "acme"}, {"x_downloads": "initech"}
+
+
 @pytest.mark.parametrize(
-    ("sender", "others"), [("192.0.2.1", "192.0.2.2"), ("2001:db8:1:1::1", "2001:db8:2::1")]
+    ("slowly", "again", "beside"),
+    [
+        (("192.0.2.1", {}), ("192.0.2.1", {}), ("192.0.2.2", {})),
+        (("2001:db8:1:1::1", {}), ("2001:db8:1:2::1", {}), ("2001:db8:2::1", {})),
+        (("192.0.2.1", ACME), ("192.0.2.2", ACME), ("192.0.2.1", INITECH)),
+    ],
 )
-def test_long_answers_to_one_address_leave_room_on_disk_for_others(
-    monkeypatch, caplog, sender, others
+def test_long_answers_that_are_read_slowly_leave_room_on_disk_for_others(
+    monkeypatch, caplog, slowly, again, beside
 ):
-    """Downloads that are read slowly, one after another."""
+    """One organization, or one address, that downloads again and again and takes nothing of it."""
     monkeypatch.setattr(spool, "ON_DISK", 8 * answers.PIECE)
 
     def application(environ, start_response) -> Pieces:
+        if "HTTP_X_DOWNLOADS" in environ:
+            environ["hub.whose"] = environ["HTTP_X_DOWNLOADS"]
         start_response("200 OK", [])
         return Pieces(b"x" * 1000 for _ in range(2 * answers.PIECE // 1000))
 
@@ -371,15 +381,18 @@ def test_long_answers_to_one_address_leave_room_on_disk_for_others(
         async def takes_nothing_yet(message: dict[str, Any]) -> None:
             await taken.wait()
 
-        slow_one = scope("/v1/reports", []) | {"client": (sender, "1234")}
-        slow = asyncio.create_task(bridge(slow_one, None, takes_nothing_yet))
+        async def status(of: str, headers: dict[str, str]) -> int:
+            return (await Request(bridge, of=of, **headers).answer()).status
+
+        named = [(b"x-downloads", each.encode()) for each in slowly[1].values()]
+        asked = scope("/v1/reports", named) | {"client": (slowly[0], "1234")}
+        slow = asyncio.create_task(bridge(asked, None, takes_nothing_yet))
         while not spool.on_disk():
             await asyncio.sleep(0)
-        neighbor = sender.replace("1:1::1", "1:2::1")  # in the same /48
-        statuses = [(await Request(bridge, of=each).answer()).status for each in (neighbor, others)]
+        statuses = [await status(*again), await status(*beside)]
         taken.set()
         await slow
-        return [*statuses, (await Request(bridge, of=sender).answer()).status, spool.on_disk()]
+        return [*statuses, await status(*again), spool.on_disk()]
 
     assert talk(conversation, application) == [503, 200, 200, 0]
     assert "room on disk" in caplog.text
