@@ -14,9 +14,7 @@ from reports import address
 IN_MEMORY = 64 * 1024  # bytes of one answer
 ON_DISK = 1024**3  # bytes of all answers of this process
 SHARE = 4  # those for one organization or address take a quarter, however slowly they are read
-WHOSE = (
-    "hub.whose"  # the key in an environ under which a download says which organization it is for
-)
+WHOSE = "hub.whose"  # where a download says, in its environ, which organization it is for
 
 
 def whole(pieces: Iterable[bytes], *, whose: str) -> IO[bytes]:
