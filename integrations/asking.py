@@ -10,10 +10,14 @@ from django.db import connection
 from integrations import github_api
 from integrations.models import Installation
 from orgs import rates
+from orgs.at_once import AtOnce
 from orgs.errors import ApiError
 from orgs.models import Organization
 
 DEADLINE = 10  # seconds, for all that one call of a maintainer asks
+looks = AtOnce(
+    1, "The Hub is asking GitHub for you or your colleagues already. Try again in a few seconds."
+)
 
 
 class CodeHostUnavailable(ApiError):
@@ -25,10 +29,16 @@ class CodeHostUnavailable(ApiError):
 def github(organization: Organization, *, through: Installation | None = None) -> Iterator[float]:
     """Gives the deadline (in `time.monotonic`); no database connection is held meanwhile.
 
-    Raises `rates.TooMany` where the organization has asked too often, and `CodeHostUnavailable`
-    for what the block does not catch itself, and where GitHub wants the installation that is asked
-    `through` to be left alone.
+    Raises `TooManyAtOnce` while the organization asks something else, `rates.TooMany` where it has
+    asked too often, and `CodeHostUnavailable` for what the block does not catch itself, and where
+    GitHub wants the installation that is asked `through` to be left alone.
     """
+    with looks.one(organization.pk), _asking(organization, through) as until:
+        yield until
+
+
+@contextmanager
+def _asking(organization: Organization, through: Installation | None) -> Iterator[float]:
     rates.check(settings.HUB_ASKING_RATE, "github", organization.pk)
     if through and through.is_left_alone():
         raise CodeHostUnavailable(

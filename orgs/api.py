@@ -1,16 +1,18 @@
 """What every call of the maintainer's interface has in common: a bearer token, its scope, an organization."""
 
 from collections.abc import Collection
+from contextlib import ExitStack
 
 from allauth.idp.oidc.models import Token
 from django.conf import settings
+from django.http.response import HttpResponseBase
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from orgs import tokens
+from orgs import at_once, tokens
 from orgs.errors import ApiError
 from orgs.models import Membership, Organization
 
@@ -67,7 +69,8 @@ class MaintainerView(APIView):
     """A call of the maintainer's interface.
 
     Has `self.membership` of the caller and `self.organization`, its only one, before the method
-    runs. The methods in `reading` need the scope `orgs:read`, all others `orgs:write`.
+    runs. The methods in `reading` need the scope `orgs:read`, all others `orgs:write`. One
+    organization has only so many calls answered at once.
     """
 
     authentication_classes = [BearerToken]
@@ -75,11 +78,16 @@ class MaintainerView(APIView):
     membership: Membership
     organization: Organization
 
+    def dispatch(self, *args, **kwargs) -> HttpResponseBase:
+        with ExitStack() as self._until_answered:
+            return super().dispatch(*args, **kwargs)
+
     def initial(self, request: Request, *args, **kwargs) -> None:
         super().initial(request, *args, **kwargs)
         _check_scope(request, tokens.READ if request.method in self.reading else tokens.WRITE)
         self.membership = _membership(request)
         self.organization = self.membership.organization
+        self._until_answered.enter_context(at_once.requests.one(self.organization.pk))
 
     def finalize_response(self, *args, **kwargs) -> Response:
         """No cache on the way keeps what was answered to a token."""

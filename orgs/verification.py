@@ -8,10 +8,14 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from orgs import rates
+from orgs.at_once import AtOnce
 from orgs.diagnosis import Finding, look
 from orgs.errors import ApiError
 from orgs.models import Domain
 
+looks = AtOnce(
+    1, "The Hub is looking at a domain of yours at the moment. Try again in a few seconds."
+)
 BUSY = "The Hub is looking at many domains at the moment. Try again in a few seconds."
 
 
@@ -41,15 +45,17 @@ def check(domain: Domain) -> Verdict:
     """Look for the record of a claim on behalf of somebody who waits, and record what was found.
 
     Asks the DNS, at most 12 queries and 8 seconds; not to be called in a transaction. Raises
-    `VerifiedElsewhere`, `Gone`, and `rates.TooMany` where the organization has asked too often.
+    `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while the organization has another looked at, and
+    `rates.TooMany` where it has asked too often.
     """
-    rates.check(settings.HUB_ASKING_RATE, "dns", domain.organization_id)
-    if not _slots().acquire(blocking=False):
-        return Verdict(domain, BUSY)
-    try:
-        return _check(domain)
-    finally:
-        _slots().release()
+    with looks.one(domain.organization_id):
+        rates.check(settings.HUB_ASKING_RATE, "dns", domain.organization_id)
+        if not _slots().acquire(blocking=False):
+            return Verdict(domain, BUSY)
+        try:
+            return _check(domain)
+        finally:
+            _slots().release()
 
 
 def _check(domain: Domain) -> Verdict:

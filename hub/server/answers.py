@@ -13,7 +13,7 @@ from hub.server import environ, spool
 from hub.server.asgi import Application, Headers, Scope, Send
 from hub.server.overload import Busy
 from orgs.errors import ApiError
-from reports import cors
+from reports import address, cors
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +43,9 @@ def of(application: Application, scope: Scope, body: bytes) -> Answer:
 
 def _made(application: Application, asked: dict[str, Any]) -> Answer:
     head: list[Any] = []
+    network = address.widest(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
     with closing(application(asked, lambda *args: head.extend(args))) as pieces:
-        body = spool.whole(pieces)
+        body = spool.whole(pieces, whose=asked.get(spool.WHOSE, network))
     status, headers = head[:2]
     return Answer(int(status[:3]), _encoded(headers), body)
 

@@ -9,24 +9,30 @@ from threading import RLock
 from typing import IO
 
 from hub.server.overload import Busy
+from reports import address
 
 IN_MEMORY = 64 * 1024  # bytes of one answer
 ON_DISK = 1024**3  # bytes of all answers of this process
+SHARE = 4  # those for one organization or address take a quarter, however slowly they are read
+WHOSE = "hub.whose"  # where a download says, in its environ, which organization it is for
 
 
-def whole(pieces: Iterable[bytes]) -> IO[bytes]:
-    """All of them, to be read from the beginning to the end. Raises `Busy` without room on disk."""
+def whole(pieces: Iterable[bytes], *, whose: str) -> IO[bytes]:
+    """All of them, to be read from the beginning to the end. Raises `Busy` without room on disk.
+
+    `whose` is the organization that it is for, or the network, as `address.widest` has it.
+    """
     short, rest = BytesIO(), iter(pieces)
     for piece in rest:
         short.write(piece)
         if short.tell() > IN_MEMORY:
-            return _on_disk(chain([short.getvalue()], rest))
+            return _on_disk(chain([short.getvalue()], rest), whose)
     return short
 
 
-def _on_disk(pieces: Iterable[bytes]) -> IO[bytes]:
+def _on_disk(pieces: Iterable[bytes], whose: str) -> IO[bytes]:
     with ExitStack() as unless_whole:
-        file = unless_whole.enter_context(_File())
+        file = unless_whole.enter_context(_File(whose))
         for piece in pieces:
             file.add(piece)
         unless_whole.pop_all()
@@ -34,19 +40,20 @@ def _on_disk(pieces: Iterable[bytes]) -> IO[bytes]:
 
 
 class _File(SpooledTemporaryFile[bytes]):
-    """A temporary file that counts against `ON_DISK` until it is closed."""
+    """A temporary file that counts against `ON_DISK`, and the share of `whose`, until it is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, whose: str) -> None:
         super().__init__(max_size=1)  # byte; then it is on disk
+        self._whose = whose
         self._held = 0
 
     def add(self, piece: bytes) -> None:
-        _hold(len(piece))
+        _hold(len(piece), self._whose)
         self._held += len(piece)
         self.write(piece)
 
     def close(self) -> None:  # called for one that is forgotten, too
-        _free(self._held)
+        _free(self._held, self._whose)
         self._held = 0
         super().close()
 
@@ -56,19 +63,28 @@ def on_disk() -> int:
     return _held
 
 
-def _hold(size: int) -> None:
+def _hold(size: int, whose: str) -> None:
     global _held
     with _counting:
         if _held + size > ON_DISK:
             raise Busy("The answers that wait for their clients take all their room on disk")
+        theirs = _held_for.get(whose, 0) + size
+        if whose != address.UNKNOWN and theirs > ON_DISK // SHARE:
+            raise Busy(
+                "The answers that wait for one organization or address take its share of the room on disk"
+            )
         _held += size
+        _held_for[whose] = theirs
 
 
-def _free(size: int) -> None:
+def _free(size: int, whose: str) -> None:
     global _held
     with _counting:
         _held -= size
+        if left := _held_for.pop(whose, 0) - size:
+            _held_for[whose] = left
 
 
 _counting = RLock()  # `close` may be called by the garbage collector, at any moment
 _held = 0
+_held_for: dict[str, int] = {}  # of it, for whom; nobody with nothing

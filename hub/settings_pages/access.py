@@ -10,6 +10,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 
+from hub.errors import page_error
+from orgs import at_once
 from orgs.models import Membership, User
 
 
@@ -21,7 +23,10 @@ class MemberRequest(HttpRequest):
 
 
 def members_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Visitors sign in first; to whoever belongs to no organization there is no such page."""
+    """Visitors sign in first; to whoever belongs to no organization there is no such page.
+
+    One organization has only so many made at once.
+    """
 
     @never_cache
     @login_required
@@ -32,7 +37,11 @@ def members_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRes
         if membership is None:
             raise Http404
         request.membership = membership
-        return view(request, *args, **kwargs)
+        try:
+            with at_once.requests.one(membership.organization_id):
+                return view(request, *args, **kwargs)
+        except at_once.TooManyAtOnce as error:
+            return page_error(request, error)
 
     return of_a_member
 

@@ -21,6 +21,7 @@ from orgs.errors import ApiError
 from orgs.models import Membership, Site, User
 
 PAGE = "settings-integration"
+PREVIEWS = "60/minute"  # for each organization: three issues of any template, each time
 
 
 class IntegrationForm(forms.Form):
@@ -208,10 +209,12 @@ def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | 
 
 
 def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
-    """The previews of what is in the form; none, but the reason, where the template is refused."""
+    """The previews of what is in the form; none, but the reason, where they are refused."""
     template = form["issue_template"].value() or ""
+    organization = request.membership.organization
     try:
         template = configuration.checked_template(template)
+        rates.check(PREVIEWS, "previews", organization.pk, what="previews")
     except ApiError as error:
         return {"refused": str(error.detail)}
-    return {"previews": previews(template, request.membership.organization)}
+    return {"previews": previews(template, organization)}

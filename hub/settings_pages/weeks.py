@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.db.models.functions import TruncWeek
 from django.utils import timezone
 
-from orgs.models import Organization
 from reports.models import Report
 
 WEEKS = 8
@@ -33,12 +32,12 @@ class Bar:
         return self.x + WIDTH // 2
 
 
-def bars(organization: Organization) -> list[Bar]:
-    """The last eight weeks, this one last."""
+def bars(reports: QuerySet[Report]) -> list[Bar]:
+    """How many of these came in each of the last eight weeks, this one last."""
     today = timezone.now().date()
     monday = today - timedelta(days=today.weekday())
     weeks = [monday - timedelta(weeks=ago) for ago in reversed(range(WEEKS))]
-    received = Report.objects.readable_by(organization).filter(received_at__date__gte=weeks[0])
+    received = reports.filter(received_at__gte=datetime.combine(weeks[0], time(), UTC))
     counted = received.values_list(TruncWeek("received_at")).annotate(Count("pk")).order_by()
     return drawn(weeks, {week.date(): count for week, count in counted})
 

@@ -294,9 +294,16 @@ def test_downloads_cannot_take_all_threads(client, acme, alice):
     after = client.get(f"{PAGE}export.json")
 
     assert (first.status_code, beside.status_code, after.status_code) == (200, 429, 200)
-    assert beside["Retry-After"] == "5"
+    assert beside["Retry-After"] == "1"
     assert "Another download is just being made" in text_of(beside)
     after.close()
+
+
+def test_a_download_counts_for_its_organization_until_it_is_read(client, acme, alice):
+    answer = client.get(f"{PAGE}export.json")
+    answer.close()
+
+    assert answer.wsgi_request.META["hub.whose"] == acme.pk  # which `hub.server.spool` goes by
 
 
 def test_downloads_are_limited_for_each_organization(client, acme, alice):

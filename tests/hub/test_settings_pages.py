@@ -2,14 +2,15 @@
 
 import re
 from datetime import timedelta
+from itertools import count
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from hub.settings_pages import overview, weeks
 from hub.settings_pages import urls as settings_pages
-from hub.settings_pages import weeks
 from integrations.issue_text import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
 from orgs.models import Domain, PersonalToken, Site
@@ -395,6 +396,18 @@ def test_the_preview_shows_a_hostile_report_made_safe(client, code_host):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_previews_are_made_only_so_often(client, code_host, monkeypatch):
+    """Each makes three issues of whatever template it is sent."""
+    client.force_login(build.member(build.acme(code_host)))
+    form = {"repository": "acme/docs", "issue_template": "{summary}", "live": "1"}
+
+    pages = [text_of(client.post("/settings/integration/", form)) for _ in range(61)]
+
+    assert sum("A hostile report" in page for page in pages) == 60
+    assert "There were too many previews. Try again in" in pages[-1]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_who_has_a_template_that_is_cut_is_told(client, code_host):
     acme = build.acme(code_host)
     client.force_login(build.member(acme))
@@ -411,28 +424,84 @@ def test_who_has_a_template_that_is_cut_is_told(client, code_host):
     assert all(said in page for page in (overview, refused, preview))
 
 
-def test_the_overview_takes_twelve_queries_however_much_there_is(
-    alice, acme, django_assert_max_num_queries
-):
+def test_one_organization_cannot_take_all_threads(alice, acme, monkeypatch):
+    bob = build.api(build.token(build.member(acme, "bob")))
+    charlie = Client()
+    charlie.force_login(build.member(build.organization("initech"), "charlie"))
+    under_way, integration_of, beside = count(1), overview.integration_of, []
+
+    def ask_for_more_meanwhile(organization):
+        number = next(under_way) if organization == acme else None
+        if number in (1, 2, 3):
+            alice.get("/settings/")
+        elif number == 4:
+            beside.append(alice.get("/settings/", headers={"Accept": "text/html"}))
+            beside.append(bob.get("/v1/orgs/me"))
+            beside.append(charlie.get("/settings/"))
+        return integration_of(organization)
+
+    monkeypatch.setattr(overview, "integration_of", ask_for_more_meanwhile)
+    first = alice.get("/settings/")
+
+    assert [first.status_code, *(each.status_code for each in beside)] == [200, 429, 429, 200]
+    assert beside[0]["Retry-After"] == beside[1]["Retry-After"] == "1"
+    assert "many requests under way" in text_of(beside[0])
+    assert beside[1].json()["error"] == "rate_limited"
+    assert (alice.get("/settings/").status_code, bob.get("/v1/orgs/me").status_code) == (200, 200)
+
+
+def received(organization, number: int, *, apart: timedelta = timedelta(minutes=1)) -> None:
+    """As many reports about fifty pages, the latest first."""
     now = timezone.now()
     Report.objects.bulk_create(
         Report(
-            organization=acme,
-            received_at=now - timedelta(minutes=number),
+            organization=organization,
+            received_at=now - apart * each,
             last_received_at=now,
-            doc_url=f"https://docs.acme.com/{number % 50}",
-            canonical_url=f"https://docs.acme.com/{number % 50}",
+            doc_url=f"https://docs.acme.com/{each % 50}",
+            canonical_url=f"https://docs.acme.com/{each % 50}",
             kind="other",
-            summary=f"Number {number}",
+            summary=f"Number {each}",
             agent_name="agent-x",
         )
-        for number in range(500)
+        for each in range(number)
     )
 
-    with django_assert_max_num_queries(12):
+
+def test_the_overview_takes_thirteen_queries_however_much_there_is(
+    alice, acme, django_assert_max_num_queries
+):
+    received(acme, 500)
+
+    with django_assert_max_num_queries(13):
         page = text_of(alice.get("/settings/"))
 
     assert "Number 0" in page
+    assert "Of your latest" not in page
+
+
+def test_the_overview_counts_only_the_latest_reports(alice, acme, monkeypatch):
+    """A member whose organization has hundreds of thousands asks for the page in a loop."""
+    monkeypatch.setattr(overview, "COUNTED", 60)
+    received(acme, 200)
+    Report.objects.filter(summary="Number 3").update(withheld_for=7)
+
+    shown = alice.get("/settings/")
+
+    pages = [(each["canonical_url"], each["times"]) for each in shown.context["pages"]]
+    assert pages == [(f"https://docs.acme.com/{number}", 2) for number in (0, 1, 10, 2, 4)]
+    assert sum(bar.reports for bar in shown.context["weeks"]) == 60
+    assert text_of(shown).count("Of your latest 60 reports.") == 2
+
+
+def test_the_most_reported_pages_are_those_of_the_last_thirty_days(alice, acme):
+    received(acme, 4, apart=timedelta(days=20))
+
+    shown = alice.get("/settings/")
+
+    assert [each["canonical_url"][-1] for each in shown.context["pages"]] == ["0", "1"]
+    assert sum(bar.reports for bar in shown.context["weeks"]) == 3  # of eight weeks
+    assert "Most reported in the last 30 days" in text_of(shown)
 
 
 def test_the_highest_week_fills_the_drawing_and_one_report_is_still_seen():

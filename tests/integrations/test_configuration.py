@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from integrations import configuration
+from integrations import asking, configuration
 from integrations.models import Delivery, Integration
 from orgs import members
 from tests import build
@@ -281,6 +281,22 @@ def test_an_answer_that_makes_no_sense_is_none(alice, code_host, method, path, b
     answer = call(REPOSITORIES)
 
     assert (answer.status_code, answer.json()["error"]) == (502, "code_host_unavailable")
+
+
+def test_one_organization_has_one_look_at_github_at_a_time(alice, acme, code_host):
+    """Many looks at its own long list would take all the places there are."""
+    others = build.organization("initech")
+    same_name_elsewhere(code_host)
+    build.integration(others, code_host, "initech/docs")
+    bob = caller(others, code_host, "bob")
+
+    with asking.github(acme):
+        again, beside = alice.get(REPOSITORIES), bob.get(REPOSITORIES)
+
+    assert (again.status_code, again.json()["error"]) == (429, "rate_limited")
+    assert "asking GitHub for you" in again.json()["message"]
+    assert beside.status_code == 200
+    assert alice.get(REPOSITORIES).status_code == 200
 
 
 def test_tokens_are_for_one_repository_and_issues_or_for_looking_only(alice, code_host):

@@ -219,17 +219,39 @@ def test_where_nobody_can_say_the_domain_stays_with_its_owner(alice, charlie, dn
     assert verify(alice).json()["status"] == "verified"
 
 
-def test_many_who_check_at_once_leave_the_server_its_threads(alice, dns, monkeypatch):
-    monkeypatch.setattr(verification, "_slots", cache(lambda: threading.BoundedSemaphore(1)))
+def test_one_organization_looks_at_one_domain_at_a_time(alice, charlie, dns, monkeypatch):
+    """Silent name servers of its own would take all the places there are."""
     monkeypatch.setattr(txt_records, "PATIENCE", 10)
     claim(alice)
+    claim(charlie, "docs.initech.com")
     dns.fail("_hub-challenge.docs.acme.com", "silence")
     first = threading.Thread(target=verify, args=[alice])
     first.start()
     while not dns.asked:
         time.sleep(0.01)
 
-    answer = verify(alice)
+    again, beside = verify(alice), verify(charlie, "docs.initech.com")
+
+    dns.mend("_hub-challenge.docs.acme.com")
+    first.join()
+    assert (again.status_code, again.json()["error"]) == (429, "rate_limited")
+    assert "looking at a domain of yours" in again.json()["message"]
+    assert beside.json()["hint"].startswith("There is no TXT record")
+    assert verify(alice).json()["hint"].startswith("There is no TXT record")
+
+
+def test_many_who_check_at_once_leave_the_server_its_threads(alice, charlie, dns, monkeypatch):
+    monkeypatch.setattr(verification, "_slots", cache(lambda: threading.BoundedSemaphore(1)))
+    monkeypatch.setattr(txt_records, "PATIENCE", 10)
+    claim(alice)
+    claim(charlie)
+    dns.fail("_hub-challenge.docs.acme.com", "silence")
+    first = threading.Thread(target=verify, args=[alice])
+    first.start()
+    while not dns.asked:
+        time.sleep(0.01)
+
+    answer = verify(charlie)
 
     dns.mend("_hub-challenge.docs.acme.com")
     first.join()

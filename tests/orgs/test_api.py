@@ -8,6 +8,7 @@ from django.utils import timezone
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 
+from orgs import at_once
 from orgs.api import MaintainerView
 from orgs.models import PersonalToken
 from tests import build
@@ -38,6 +39,16 @@ def bearer(value: str) -> dict[str, str]:
 @pytest.fixture
 def alice():
     return build.member(build.organization())
+
+
+def test_calls_that_failed_are_no_bar(alice, monkeypatch):
+    value = bearer(build.token(alice))
+    with monkeypatch.context() as broken:
+        broken.setattr(Whose, "get", lambda self, request: 1 / 0)
+        failed = [call(**value).status_code for _ in range(at_once.MOST + 1)]
+
+    assert {*failed} == {500}
+    assert call(**value).status_code == 200
 
 
 def test_a_token_opens_what_is_its_owners(alice):

@@ -238,6 +238,7 @@ def test_nothing_is_held_after_any_sequence_of_arrivals_delays_and_disconnects(m
     monkeypatch.setattr(answers, "PATIENCE", 0.01)
     monkeypatch.setattr(spool, "IN_MEMORY", 500)
     monkeypatch.setattr(spool, "ON_DISK", 2000)
+    monkeypatch.setattr(spool, "SHARE", 2)
     dice = random.Random(11)
 
     async def one(bridge: Bridge) -> None:
@@ -357,8 +358,56 @@ def test_an_overload_is_one_line_when_it_begins_and_one_when_it_is_over(monkeypa
     ]
 
 
+ACME, INITECH = {"x_downloads": "acme"}, {"x_downloads": "initech"}
+
+
+@pytest.mark.parametrize(
+    ("slowly", "again", "beside"),
+    [
+        (("192.0.2.1", {}), ("192.0.2.1", {}), ("192.0.2.2", {})),
+        (("2001:db8:1:1::1", {}), ("2001:db8:1:2::1", {}), ("2001:db8:2::1", {})),
+        (("192.0.2.1", ACME), ("192.0.2.2", ACME), ("192.0.2.1", INITECH)),
+    ],
+)
+def test_long_answers_that_are_read_slowly_leave_room_on_disk_for_others(
+    monkeypatch, caplog, slowly, again, beside
+):
+    """One organization, or one address, that downloads again and again and takes nothing of it."""
+    monkeypatch.setattr(spool, "ON_DISK", 8 * answers.PIECE)
+
+    def application(environ, start_response) -> Pieces:
+        if "HTTP_X_DOWNLOADS" in environ:
+            environ["hub.whose"] = environ["HTTP_X_DOWNLOADS"]
+        start_response("200 OK", [])
+        return Pieces(b"x" * 1000 for _ in range(2 * answers.PIECE // 1000))
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        taken = asyncio.Event()
+
+        async def takes_nothing_yet(message: dict[str, Any]) -> None:
+            await taken.wait()
+
+        async def status(of: str, headers: dict[str, str]) -> int:
+            return (await Request(bridge, of=of, **headers).answer()).status
+
+        named = [(b"x-downloads", each.encode()) for each in slowly[1].values()]
+        asked = scope("/v1/reports", named) | {"client": (slowly[0], "1234")}
+        slow = asyncio.create_task(bridge(asked, None, takes_nothing_yet))
+        while not spool.on_disk():
+            await asyncio.sleep(0)
+        statuses = [await status(*again), await status(*beside)]
+        taken.set()
+        await slow
+        return [*statuses, await status(*again), spool.on_disk()]
+
+    assert talk(conversation, application) == [503, 200, 200, 0]
+    assert "room on disk" in caplog.text
+    assert not spool._held_for
+
+
 def test_answers_that_nobody_takes_do_not_fill_the_disk(monkeypatch, caplog):
     monkeypatch.setattr(spool, "ON_DISK", 3 * answers.PIECE)
+    monkeypatch.setattr(spool, "SHARE", 1)
     closed = []
 
     def application(environ, start_response) -> Pieces:
