@@ -43,11 +43,15 @@ def of(application: Application, scope: Scope, body: bytes) -> Answer:
 
 def _made(application: Application, asked: dict[str, Any]) -> Answer:
     head: list[Any] = []
-    network = address.widest(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
     with closing(application(asked, lambda *args: head.extend(args))) as pieces:
-        body = spool.whole(pieces, whose=asked.get(spool.WHOSE, network))
+        body = spool.whole(pieces, whose=lambda: _whose(asked))
     status, headers = head[:2]
     return Answer(int(status[:3]), _encoded(headers), body)
+
+
+def _whose(asked: dict[str, Any]) -> str:
+    network = address.widest(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
+    return asked.get(spool.WHOSE, network)
 
 
 def refusal(error: ApiError, path: str) -> Answer:

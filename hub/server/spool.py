@@ -1,7 +1,7 @@
 """Where an answer waits for its client: in memory while it is short, then on disk, within a size."""
 
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, closing
 from io import BytesIO
 from itertools import chain
 from tempfile import SpooledTemporaryFile
@@ -13,26 +13,28 @@ from reports import address
 
 IN_MEMORY = 64 * 1024  # bytes of one answer
 ON_DISK = 1024**3  # bytes of all answers of this process
-SHARE = 4  # those for one organization or address take a quarter, however slowly they are read
+SHARE = 4  # those for one organization or address take a quarter, however slowly they are read;
+SHARE_OF_ONE = 2  # a single one half, so that a long export arrives
 WHOSE = "hub.whose"  # where a download says, in its environ, which organization it is for
 
 
-def whole(pieces: Iterable[bytes], *, whose: str) -> IO[bytes]:
+def whole(pieces: Iterable[bytes], *, whose: Callable[[], str]) -> IO[bytes]:
     """All of them, to be read from the beginning to the end. Raises `Busy` without room on disk.
 
-    `whose` is the organization that it is for, or the network, as `address.widest` has it.
+    `whose`, which is asked for a long one only, is the organization that it is for, or the network,
+    as `address.widest` has it.
     """
     short, rest = BytesIO(), iter(pieces)
     for piece in rest:
         short.write(piece)
         if short.tell() > IN_MEMORY:
-            return _on_disk(chain([short.getvalue()], rest), whose)
+            return _on_disk(chain([short.getvalue()], rest), whose())
     return short
 
 
 def _on_disk(pieces: Iterable[bytes], whose: str) -> IO[bytes]:
     with ExitStack() as unless_whole:
-        file = unless_whole.enter_context(_File(whose))
+        file = unless_whole.enter_context(closing(_File(whose)))
         for piece in pieces:
             file.add(piece)
         unless_whole.pop_all()
@@ -48,7 +50,7 @@ class _File(SpooledTemporaryFile[bytes]):
         self._held = 0
 
     def add(self, piece: bytes) -> None:
-        _hold(len(piece), self._whose)
+        _hold(len(piece), self._whose, by=self._held)
         self._held += len(piece)
         self.write(piece)
 
@@ -63,18 +65,18 @@ def on_disk() -> int:
     return _held
 
 
-def _hold(size: int, whose: str) -> None:
+def _hold(size: int, whose: str, *, by: int) -> None:
+    """`size` more bytes, for an answer that holds `by` up to now."""
     global _held
     with _counting:
         if _held + size > ON_DISK:
             raise Busy("The answers that wait for their clients take all their room on disk")
-        theirs = _held_for.get(whose, 0) + size
-        if whose != address.UNKNOWN and theirs > ON_DISK // SHARE:
-            raise Busy(
-                "The answers that wait for one organization or address take its share of the room on disk"
-            )
+        before = _held_for.get(whose, 0)
+        share = SHARE_OF_ONE if before == by else SHARE
+        if whose != address.UNKNOWN and before + size > ON_DISK // share:
+            raise Busy("Answers for one organization or address take its share of the room on disk")
         _held += size
-        _held_for[whose] = theirs
+        _held_for[whose] = before + size
 
 
 def _free(size: int, whose: str) -> None:

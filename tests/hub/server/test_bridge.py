@@ -405,9 +405,25 @@ def test_long_answers_that_are_read_slowly_leave_room_on_disk_for_others(
     assert not spool._held_for
 
 
+@pytest.mark.parametrize(("pieces", "status"), [(3, 200), (5, 503)])
+def test_a_single_long_answer_may_take_half_of_the_room_on_disk(monkeypatch, pieces, status):
+    monkeypatch.setattr(spool, "ON_DISK", 8 * answers.PIECE)
+
+    def application(environ, start_response) -> Pieces:
+        start_response("200 OK", [])
+        return Pieces(b"x" * 1000 for _ in range(pieces * answers.PIECE // 1000))
+
+    async def conversation(bridge: Bridge) -> int:
+        return (await Request(bridge).answer()).status
+
+    assert talk(conversation, application) == status
+    assert spool.on_disk() == 0
+
+
 def test_answers_that_nobody_takes_do_not_fill_the_disk(monkeypatch, caplog):
     monkeypatch.setattr(spool, "ON_DISK", 3 * answers.PIECE)
     monkeypatch.setattr(spool, "SHARE", 1)
+    monkeypatch.setattr(spool, "SHARE_OF_ONE", 1)
     closed = []
 
     def application(environ, start_response) -> Pieces:
