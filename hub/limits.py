@@ -6,9 +6,8 @@ from functools import wraps
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from hub.errors import page_error
-from orgs import rates
-from reports import address
+from core import client_address, rates
+from core.error_answers import page_error
 
 
 def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -16,7 +15,7 @@ def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReques
 
     @wraps(view)
     def bounded(request: HttpRequest) -> HttpResponse:
-        each = address.limits(request, settings.HUB_SIGN_IN_RATE, request.path)
+        each = client_address.limits(request, settings.HUB_SIGN_IN_RATE, request.path)
         try:
             rates.check_all(*each, what="sign-ins from your address")
         except rates.TooMany as error:

@@ -17,8 +17,9 @@ from django.db import connection
 
 from hub import pruning
 from hub.models import Lease
-from integrations import claims, holds, pacing, reconciling, retries, turns
-from orgs import reverification
+from integrations.delivery import holds, ownership_changes, pacing, retries, turns
+from integrations.github_sync import reconciling
+from orgs.domains import reverification
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ JOBS = [
     Job(
         "regained pages",
         timedelta(minutes=1),
-        partial(claims.release_all_regained, bookmark=claims.Bookmark()),
+        partial(ownership_changes.release_all_regained, bookmark=ownership_changes.Bookmark()),
     ),
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),

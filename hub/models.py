@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.db import models
 from django.db.models import Q
 
-from orgs import clock
+from core import clock
 
 
 class LeaseQuerySet(models.QuerySet):

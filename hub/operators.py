@@ -10,8 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from core import clock
 from integrations.models import Attempt, Delivery, Installation
-from orgs import clock
 from orgs.models import Domain
 
 HOUR = timedelta(hours=1)

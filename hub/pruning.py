@@ -13,10 +13,10 @@ from django.db import transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
 
+from core import clock
 from integrations.models import Attempt, Delivery, OneTimeState, Webhook
 from integrations.models import state as states
 from integrations.models import webhook as webhooks
-from orgs import clock
 from orgs.models import Invitation
 from reports.models import Report
 

@@ -173,14 +173,14 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "hub.health.answer_probes",
+    "hub.server.health.answer_probes",
     "hub.for_pages.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "hub.for_pages.Authentication",
     "hub.for_pages.Messages",
     "allauth.account.middleware.AccountMiddleware",
-    "hub.errors.DatabaseAway",
+    "core.error_answers.DatabaseAway",
 ]
 
 TEMPLATES = [
@@ -205,9 +205,9 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "hub.errors.AlwaysJSON",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "core.error_answers.AlwaysJSON",
     "DEFAULT_METADATA_CLASS": None,
-    "EXCEPTION_HANDLER": "hub.errors.handle",
+    "EXCEPTION_HANDLER": "core.error_answers.handle",
     "UNAUTHENTICATED_USER": None,
 }
 
@@ -215,13 +215,13 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "settings"
 SOCIALACCOUNT_ONLY = True
 ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_ADAPTER = "orgs.github_account.Browsers"
-SOCIALACCOUNT_ADAPTER = "orgs.github_account.Accounts"
+ACCOUNT_ADAPTER = "orgs.people.github_account.Browsers"
+SOCIALACCOUNT_ADAPTER = "orgs.people.github_account.Accounts"
 SOCIALACCOUNT_QUERY_EMAIL = False
 SOCIALACCOUNT_STORE_TOKENS = False
 SOCIALACCOUNT_PROVIDERS = {
     "github": {
-        "provider_class": "orgs.github_account.Provider",
+        "provider_class": "orgs.people.github_account.Provider",
         "APP": {"client_id": HUB_GITHUB_CLIENT_ID, "secret": HUB_GITHUB_CLIENT_SECRET},
         "SCOPE": ["read:user"],
         "OAUTH_PKCE_ENABLED": True,
@@ -231,14 +231,14 @@ SOCIALACCOUNT_PROVIDERS = {
 }
 
 HTTPS = HUB_BASE_URL.startswith("https://")
-SESSION_ENGINE = "orgs.sessions"
+SESSION_ENGINE = "orgs.people.sessions"
 MESSAGE_STORAGE = "hub.messages.HostCookie"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_TRUSTED_ORIGINS = [HUB_BASE_URL]  # a proxy may pass on another Host
-CSRF_FAILURE_VIEW = "hub.errors.form_refused"
+CSRF_FAILURE_VIEW = "core.error_answers.form_refused"
 SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {

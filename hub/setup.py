@@ -8,10 +8,10 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from hub.health import unapplied
+from hub.server.health import unapplied
 from integrations.github_api import GitHubError, app_slug, private_key
-from orgs.claims import refused_today
-from orgs.txt_records import configured_servers
+from orgs.domains.claiming import refused_today
+from orgs.domains.txt_records import configured_servers
 
 GITHUB_APP = ("APP_ID", "APP_SLUG", "CLIENT_ID", "CLIENT_SECRET", "PRIVATE_KEY", "WEBHOOK_SECRET")
 

@@ -4,8 +4,8 @@ import os
 
 import django
 
-from hub.charset import Application
-from orgs import rates
+from core import rates
+from hub.server.charset import Application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 

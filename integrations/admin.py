@@ -4,7 +4,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from integrations import trying_again
+from integrations.delivery import trying_again
 from integrations.models import (
     Attempt,
     Delivery,

@@ -2,15 +2,15 @@
 
 from django.dispatch import receiver
 
-from integrations import claims
-from orgs.signals import domain_lost, domain_verified
+from integrations.delivery import ownership_changes
+from orgs.models.signals import domain_lost, domain_verified
 
 
 @receiver(domain_verified, dispatch_uid="release-what-is-owned-again")
 def release_when_verified(sender, organization, **kwargs):
-    claims.release_regained(organization)
+    ownership_changes.release_regained(organization)
 
 
 @receiver(domain_lost, dispatch_uid="hold-what-is-no-longer-owned")
 def hold_when_lost(sender, organization, **kwargs):
-    claims.hold_lost(organization)
+    ownership_changes.hold_lost(organization)

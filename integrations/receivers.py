@@ -6,9 +6,9 @@ from django.db import transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
-from integrations import withholding
+from integrations.delivery import withholding
+from integrations.delivery.task import forward_report
 from integrations.models import Delivery
-from integrations.tasks import forward_report
 from reports.models import Account, Report
 from reports.signals import is_unwanted, report_erased
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from orgs import reverification
+from orgs.domains import reverification
 from orgs.models import (
     Domain,
     EarlierChallenge,

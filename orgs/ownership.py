@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from orgs import hosts
+from orgs.domains import hosts
 from orgs.models import Domain, Organization, Site
 
 NAMES = 5000  # asked for by one query; SQLite takes 32,766 parameters

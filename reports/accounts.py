@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import F
 
-from orgs import rates
+from core import rates
 from reports.models import Account, Report
 
 MOST = 20

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import quote, unquote
 
-from orgs import hosts
+from orgs.domains import hosts
 
 MAX_PORT = 65535
 DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.db import transaction
 
-from orgs import clock, members
+from core import clock
 from orgs.models import Membership
+from orgs.people import members
 from reports.models import Report
 from reports.signals import report_erased
 

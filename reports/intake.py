@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from orgs.errors import ApiError
+from core.errors import ApiError
 from orgs.models import Domain, Site
 from orgs.ownership import claim_covering
 from reports import accounts

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from orgs.ids import ULIDField
+from core.ids import ULIDField
 from orgs.models import Organization
 from orgs.ownership import owner_of
 from reports.screening import SCREENED, Notice, screened
@@ -119,7 +119,7 @@ class Report(Statement):
         help_text="The secrets that were removed from it: a list of {field, kind}.",
     )
 
-    source = ""  # of `reports.address`, for who hears of it when it is saved; kept nowhere here
+    source = ""  # of `core.client_address`, for who hears of it when it is saved; kept nowhere here
 
     objects = ReportQuerySet.as_manager()
 

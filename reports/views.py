@@ -9,10 +9,11 @@ from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from orgs import hosts, rates
-from orgs.errors import ApiError
-from reports import address, intake, shape
-from reports.cors import AnyOrigin
+from core import client_address, rates
+from core.cors import AnyOrigin
+from core.errors import ApiError
+from orgs.domains import hosts
+from reports import intake, shape
 
 MAX_BYTES = 64 * 1024
 SHARE = Fraction(1, 10)  # of what may come about one claim, for one network
@@ -49,7 +50,7 @@ class Reports(AnyOrigin):
     def post(self, request: Request) -> Response:
         rates.check_all(
             rates.Limit(settings.HUB_TOTAL_RATE, ("all",)),
-            *address.limits(request, settings.HUB_REPORT_RATE, "address"),
+            *client_address.limits(request, settings.HUB_REPORT_RATE, "address"),
             what="reports",
         )
         try:
@@ -57,7 +58,7 @@ class Reports(AnyOrigin):
             key = _headers(request, body)
         except shape.Malformed as error:
             raise ValidationError(details=error.faults) from None
-        source = address.source(address.client_address(request))
+        source = client_address.source(client_address.client_address(request))
         receipt = intake.accept(
             body,
             idempotency_key=key,

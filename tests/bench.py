@@ -28,7 +28,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from integrations import issue_text
+from integrations.issue import rendering
 from integrations.models import Delivery, Integration
 from orgs.models import Organization, User
 from reports import secrets
@@ -135,8 +135,8 @@ def idle_maintain(hub: HubProcess) -> None:
 def pure() -> None:
     """The parts that hostile text goes through, at the largest size that comes in."""
     text = "@a #1 www.x.y https://z.z GH-1 ``` <!-- \\" * 1600
-    fields = dict.fromkeys(issue_text.PLACEHOLDERS, text)
-    render = issue_text.render_issue
+    fields = dict.fromkeys(rendering.PLACEHOLDERS, text)
+    render = rendering.render_issue
     measure("removing secrets from 64 KiB", lambda n: secrets.remove(text), count=20)
     measure("an issue of hostile text", lambda n: render("{details}", fields), count=20)
 

@@ -8,9 +8,10 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Installation, Integration
-from integrations.sandbox import CodeHost
-from orgs import hosts, tokens
+from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization, Site, User
+from orgs.people import tokens
+from sandbox import CodeHost
 
 github_ids = count(90_001)  # of accounts that no sandbox knows
 

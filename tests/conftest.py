@@ -12,10 +12,11 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test import TransactionTestCase
 
+from core import clock as database_clock
+from core import rates
 from integrations import github_api
-from integrations.sandbox import App, CodeHost
-from orgs import clock as database_clock
-from orgs import rates, txt_records
+from orgs.domains import txt_records
+from sandbox import App, CodeHost
 from tests import redis_server
 from tests.dns_server import DNSServer
 from tests.hub_process import HubProcess

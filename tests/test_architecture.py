@@ -15,8 +15,8 @@ BELOW = {  # who may be imported by whom
 }
 ONLY_IN = {
     "github": "integrations/github_api/transport.py",
-    "dns": "orgs/txt_records.py",
-    "publicsuffix2": "orgs/hosts.py",
+    "dns": "orgs/domains/txt_records.py",
+    "publicsuffix2": "orgs/domains/hosts.py",
 }
 MODULES = sorted(path for app in BELOW for path in (ROOT / app).rglob("*.py"))
 

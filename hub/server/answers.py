@@ -8,12 +8,11 @@ from contextlib import closing, suppress
 from io import SEEK_END, BytesIO
 from typing import IO, Any, NamedTuple
 
-from hub import errors, health
-from hub.server import environ, spool
+from core import client_address, cors, error_answers
+from core.errors import ApiError
+from hub.server import environ, health, spool
 from hub.server.asgi import Application, Headers, Scope, Send
 from hub.server.overload import Busy
-from orgs.errors import ApiError
-from reports import address, cors
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +37,7 @@ def of(application: Application, scope: Scope, body: bytes) -> Answer:
         raise
     except BaseException:  # SystemExit, too, which would end the event loop
         log.exception("A crash at %s", scope["path"])
-        return refusal(errors.InternalError(), scope["path"])
+        return refusal(error_answers.InternalError(), scope["path"])
 
 
 def _made(application: Application, asked: dict[str, Any]) -> Answer:
@@ -50,7 +49,7 @@ def _made(application: Application, asked: dict[str, Any]) -> Answer:
 
 
 def _whose(asked: dict[str, Any]) -> str:
-    network = address.widest(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
+    network = client_address.widest(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
     return asked.get(spool.WHOSE, network)
 
 
@@ -59,7 +58,7 @@ def refusal(error: ApiError, path: str) -> Answer:
     headers = {"Content-Type": "application/json", "Connection": "close", **error.headers}
     if path.startswith("/v1/reports"):
         headers |= cors.HEADERS
-    body = json.dumps(errors.body_of(error)).encode()
+    body = json.dumps(error_answers.body_of(error)).encode()
     return Answer(error.status_code, _encoded(headers.items()), BytesIO(body))
 
 

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 from django.conf import settings
 
+from core.errors import ApiError
 from hub.server.asgi import Receive, Scope
 from hub.server.overload import Busy
-from orgs.errors import ApiError
 from reports.views import MAX_BYTES
 
 PATIENCE = 10  # seconds from the headers to the end of the body

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from core import client_address
+from core.errors import ApiError
 from hub.server import answers, door
 from hub.server.answers import Answer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
 from hub.server.overload import Busy, Overload
 from hub.server.threads import Threads
-from orgs.errors import ApiError
-from reports import address
 
 WAITING = 8  # requests for each thread that may wait for it; those beyond are told to come again
 SHARE = (
@@ -59,7 +59,7 @@ class Bridge:
     def _room_for(self, caller: str) -> Iterator[None]:
         if not self._room:
             raise Busy("All threads are busy, and as many requests wait as may")
-        if caller != address.UNKNOWN and self._callers[caller] >= self._share:
+        if caller != client_address.UNKNOWN and self._callers[caller] >= self._share:
             raise Busy("One address has as many requests waiting as it may")
         self._room -= 1
         self._callers[caller] += 1
@@ -75,4 +75,4 @@ class Bridge:
 def _caller(scope: Scope) -> str:
     forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
     hops = b",".join(forwarded).decode("latin-1") if forwarded else None
-    return address.widest(scope["client"][0], hops)
+    return client_address.widest(scope["client"][0], hops)

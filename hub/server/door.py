@@ -6,8 +6,8 @@ content type in quadratic time, a form in the character set that its sender name
 
 from django.utils.http import parse_header_parameters
 
+from core.errors import ApiError
 from hub.server.asgi import Scope
-from orgs.errors import ApiError
 
 LONGEST = 8 * 1024  # bytes of one header
 SHORTER = {b"cookie": 4 * 1024, b"content-type": 256}

@@ -3,7 +3,7 @@
 import logging
 import time
 
-from orgs.errors import ApiError
+from core.errors import ApiError
 
 log = logging.getLogger(__name__)
 

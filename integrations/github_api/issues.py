@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from integrations import bounded
+from core import deadlines
 from integrations.github_api import tokens
 from integrations.github_api.answers import Answer, limit_left, raise_for_limit
 from integrations.github_api.errors import (
@@ -35,7 +35,7 @@ class Issue(NamedTuple):
 
 def create_issue(repository: Repository, title: str, body: str, *, deadline: float) -> Issue:
     """Open an issue with one POST, and say where it is."""
-    gate = bounded.Gate(deadline)
+    gate = deadlines.Gate(deadline)
     try:
         return bounded_by(partial(_create, repository, title, body, gate), deadline=deadline)
     except TimedOut:
@@ -54,7 +54,7 @@ def find_issue(
     return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
 
 
-def _create(repository: Repository, title: str, body: str, gate: bounded.Gate) -> Issue:
+def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate) -> Issue:
     def post() -> Answer:
         token = tokens.of(repository)
         gate.go_through()
@@ -128,7 +128,7 @@ def _issues(repository: Repository, since: datetime, deadline: float) -> Iterato
         if 'rel="next"' not in answer.headers.get("link", ""):
             return
         if time.monotonic() >= deadline:
-            raise bounded.TooLate
+            raise deadlines.TooLate
 
 
 def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> Answer:

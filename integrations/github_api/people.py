@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from integrations import bounded
+from core import deadlines
 from integrations.github_api import tokens
 from integrations.github_api.answers import making_sense, raise_for_limit
 from integrations.github_api.errors import BadCode, Unreachable
@@ -90,7 +90,7 @@ def _installations(token: str, deadline: float) -> list[InstallationFacts]:
         if len(body["installations"]) < PAGE:
             break
         if time.monotonic() >= deadline:
-            raise bounded.TooLate
+            raise deadlines.TooLate
     return found
 
 

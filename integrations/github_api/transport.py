@@ -11,7 +11,7 @@ import requests
 from django.conf import settings
 from urllib3.exceptions import NewConnectionError
 
-from integrations import bounded
+from core import deadlines
 from integrations.github_api.answers import Answer, raise_for_limit
 from integrations.github_api.errors import Busy, TimedOut, Unreachable
 
@@ -51,22 +51,22 @@ def private_key() -> str:
 def bounded_by(call: Callable[[], T], *, deadline: float) -> T:
     """What `call` returns or raises, or `Busy` or `TimedOut`."""
     with _our_errors():
-        return bounded.run(call, deadline=deadline)
+        return deadlines.run(call, deadline=deadline)
 
 
 def all_bounded_by(calls: Sequence[Callable[[], T]], *, deadline: float) -> list[T]:
     """What each returns, a few at a time; or as `bounded_by`."""
     with _our_errors():
-        return bounded.run_all(calls, deadline=deadline)
+        return deadlines.run_all(calls, deadline=deadline)
 
 
 @contextmanager
 def _our_errors() -> Iterator[None]:
     try:
         yield
-    except bounded.Busy:
+    except deadlines.Busy:
         raise Busy("Too much was under way at once.") from None
-    except bounded.TooLate:
+    except deadlines.TooLate:
         raise TimedOut("GitHub took too long to answer.") from None
 
 

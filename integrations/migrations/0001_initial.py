@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import orgs.ids
+import core.ids
 from django.db import migrations, models
 
 
@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='OneTimeState',
             fields=[
-                ('id', orgs.ids.ULIDField(serialize=False)),
+                ('id', core.ids.ULIDField(serialize=False)),
                 ('secret_hash', models.CharField(editable=False, max_length=64)),
                 ('expires_at', models.DateTimeField()),
                 ('used_at', models.DateTimeField(blank=True, null=True)),

@@ -8,8 +8,8 @@ from django.db import models, transaction
 from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce
 
+from core import clock
 from integrations.models.integration import Integration
-from orgs import clock
 from reports.models import Report
 
 if TYPE_CHECKING:

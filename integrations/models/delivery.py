@@ -8,10 +8,10 @@ from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
 
+from core import clock
 from integrations.models.attempt import Attempt
 from integrations.models.deliveries import LEASE, DeliveryQuerySet
 from integrations.models.integration import Integration, Repository
-from orgs import clock
 from reports.models import Report
 
 SETTLE = timedelta(minutes=2)  # GitHub's list of issues has caught up with a POST by then

@@ -7,7 +7,8 @@ from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Greatest
 
-from orgs import clock, ownership
+from core import clock
+from orgs import ownership
 from orgs.models import Organization
 from reports.models import Report
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.db import models
 from django.utils.crypto import constant_time_compare
 
-from orgs import clock
-from orgs.ids import ULIDField, is_id
+from core import clock
+from core.ids import ULIDField, is_id
 from orgs.models import Membership, Organization
 
 LIFETIME = timedelta(minutes=10)

@@ -4,7 +4,7 @@ import django.contrib.auth.models
 import django.contrib.auth.validators
 import django.db.models.deletion
 import django.utils.timezone
-import orgs.ids
+import core.ids
 import orgs.models.challenge
 from django.conf import settings
 from django.db import migrations, models
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Organization',
             fields=[
-                ('id', orgs.ids.ULIDField(serialize=False)),
+                ('id', core.ids.ULIDField(serialize=False)),
                 ('name', models.CharField(max_length=255)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Domain',
             fields=[
-                ('id', orgs.ids.ULIDField(serialize=False)),
+                ('id', core.ids.ULIDField(serialize=False)),
                 ('organization', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='domains', to='orgs.organization')),
                 ('name', models.CharField(help_text='Lower case, in ASCII (punycode).', max_length=253)),
                 ('registrable', models.BooleanField(help_text='A public suffix plus one label, as the list was when it was claimed: then the names below it are covered too.')),
@@ -125,7 +125,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Site',
             fields=[
-                ('id', orgs.ids.ULIDField(serialize=False)),
+                ('id', core.ids.ULIDField(serialize=False)),
                 ('organization', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sites', to='orgs.organization')),
                 ('host', models.CharField(help_text='Such as alice.github.io.', max_length=253)),
                 ('path', models.CharField(help_text='`/` or `/repository/`.', max_length=255)),

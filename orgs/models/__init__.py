@@ -2,7 +2,7 @@
 
 from orgs.models.challenge import EarlierChallenge
 from orgs.models.domain import Domain
-from orgs.models.people import (
+from orgs.models.organization import (
     Invitation,
     Membership,
     Notice,

@@ -4,7 +4,7 @@ import secrets
 
 from django.db import models
 
-from orgs.models.people import Organization
+from orgs.models.organization import Organization
 
 
 def new_challenge() -> str:

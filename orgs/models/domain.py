@@ -9,11 +9,11 @@ from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
-from orgs import clock
-from orgs.ids import ULIDField
+from core import clock
+from core.ids import ULIDField
 from orgs.models.challenge import EarlierChallenge, new_challenge, record_value
-from orgs.models.people import Organization
-from orgs.signals import domain_lost, domain_verified
+from orgs.models.organization import Organization
+from orgs.models.signals import domain_lost, domain_verified
 
 CHALLENGE_LIFETIME = timedelta(days=30)
 ABSENCES = 3  # so many looks without the record,

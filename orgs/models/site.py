@@ -6,9 +6,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from orgs import clock
-from orgs.ids import ULIDField
-from orgs.models.people import Organization
+from core import clock
+from core.ids import ULIDField
+from orgs.models.organization import Organization
 
 
 class SiteQuerySet(models.QuerySet):

@@ -8,8 +8,8 @@ import requests
 from django.conf import settings
 from django.test import Client
 
+from integrations.issue.safe_text import ZWSP
 from integrations.models import Integration
-from integrations.safe_text import ZWSP
 from reports.models import Report
 from tests import build
 from tests.abuse.world import Fell, Shipped, World, attack, milliseconds, stands_if

@@ -9,8 +9,8 @@ import requests
 from django.core.management import call_command
 from django.db import connection
 
-from integrations.sandbox import CodeHost
 from orgs.models import Organization
+from sandbox import CodeHost
 from tests import build
 from tests.conftest import callbacks, settings_for
 from tests.hub_process import ROOT, HubProcess

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Browser, sync_playwright
 
-from integrations.sandbox import CodeHost
 from orgs.models import User
+from sandbox import CodeHost
 from tests.browser.screens import Screen, Visit
 from tests.conftest import callbacks, new_code_host, served, settings_for
 from tests.hub_process import ROOT, HubProcess, free_port

@@ -6,8 +6,8 @@ import pytest
 from allauth.idp.oidc.models import Token
 from django.utils import timezone
 
-from integrations import test_report
 from integrations.models import Attempt, Delivery, Integration
+from integrations.setup import trial_report
 from orgs.models import Organization, User
 from reports.erasing import erase
 from reports.models import Account, Report
@@ -113,7 +113,7 @@ def busy(code_host) -> Organization:
         "pending": {"reason": "GitHub answered 502, without an issue."},
         "failed": {"reason": "GitHub refused the issue: Validation Failed."},
     }.items():
-        trial = received(owner, f"Test: {status}", agent_name=test_report.AGENT)
+        trial = received(owner, f"Test: {status}", agent_name=trial_report.AGENT)
         delivered(trial, status, **columns)
     Integration.objects.update(problem=PROBLEM)
     owner.tell("The DNS record of acme.dev is gone. Without it the claim lapses on 3 January 2027.")

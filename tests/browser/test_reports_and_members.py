@@ -2,7 +2,7 @@
 
 import pytest
 
-from integrations import holds
+from integrations.delivery import holds
 from integrations.models import Delivery, Integration
 from orgs.models import User
 from tests import build

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from integrations import github_api
-from integrations.sandbox import CodeHost
+from sandbox import CodeHost
 from tests import build
 from tests.conftest import new_code_host, settings_for
 from tests.hub_process import HubProcess

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from integrations import holds
+from integrations.delivery import holds
 from integrations.models import Delivery, Installation
 from tests.faults import world
 from tests.hub_process import ROOT

@@ -9,10 +9,10 @@ from django.core.management import call_command
 from django.db.models import DateTimeField, F
 
 from hub.models import Lease
-from integrations import forwarding, holds
+from integrations.delivery import forwarding, holds
 from integrations.models import Attempt, Delivery, Installation, Integration
-from integrations.sandbox import CodeHost
 from reports.models import Report
+from sandbox import CodeHost
 from tests import build
 from tests.hub_process import HubProcess
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from hub.urls import urlpatterns
 from integrations.models import OneTimeState
-from orgs.api import MaintainerView
+from orgs.api.authentication import MaintainerView
 from tests import build
 
 pytestmark = pytest.mark.django_db

@@ -21,7 +21,7 @@ from integrations.models import (
     OneTimeState,
     Webhook,
 )
-from orgs import hosts
+from orgs.domains import hosts
 from orgs.models import (
     Domain,
     EarlierChallenge,

@@ -138,7 +138,7 @@ def test_what_needs_https_follows_the_hubs_address(base_url, expected):
 def test_github_com_is_not_asked_like_an_enterprise_host():
     wanted = (
         "import django; django.setup();"
-        "from orgs.github_account import OAuth; print(OAuth.authorize_url, OAuth.profile_url)"
+        "from orgs.people.github_account import OAuth; print(OAuth.authorize_url, OAuth.profile_url)"
     )
 
     public = run("-c", wanted)

@@ -10,8 +10,8 @@ import requests
 from allauth.socialaccount.models import SocialAccount, SocialToken
 from django.core import serializers
 
-from integrations.sandbox import CodeHost, Fault
 from orgs.models import Membership, Organization, User
+from sandbox import CodeHost, Fault
 from tests import build
 from tests.conftest import new_code_host, settings_for
 from tests.hub_process import HubProcess

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from integrations import pacing, trying_again
+from integrations.delivery import pacing, trying_again
 from integrations.models import Attempt, Delivery
 from integrations.models.delivery import ERASED, LeaseLost
 from reports.erasing import erase
@@ -192,7 +192,7 @@ def test_erasing_twice_keeps_the_first_time(client):
 
 
 def test_what_was_erased_is_nobodys_latest_report_in_a_preview(client, code_host):
-    from hub.settings_pages.previews import previews
+    from hub.screen.previews import previews
 
     acme = build.acme(code_host)
     build.send(client)

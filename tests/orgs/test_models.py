@@ -3,7 +3,7 @@
 import pytest
 from django.db import IntegrityError, transaction
 
-from orgs.ids import new_id
+from core.ids import new_id
 from orgs.models import Domain, Membership, Site, User
 from tests import build
 

@@ -8,7 +8,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from orgs import rates
+from core import rates
 from orgs.models import Organization
 from orgs.ownership import claim_covering
 from reports import canonical

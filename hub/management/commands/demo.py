@@ -21,12 +21,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from integrations.configuration import configure
-from integrations.management.commands.sandbox import code_host, wait_for_interrupt
+from hub.management.commands.sandbox import code_host, wait_for_interrupt
 from integrations.models import Installation, Integration
-from integrations.sandbox import CodeHost
-from integrations.sites import claim_site
+from integrations.ownership.site_claims import claim_site
+from integrations.setup.configuration import configure
 from orgs.models import Membership, Organization
+from sandbox import CodeHost
 
 FOLDER = settings.VAR_DIR / "demo"
 PAGE = f"https://acme.{settings.HUB_PAGES_HOST}/docs/install"

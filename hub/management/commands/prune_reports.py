@@ -5,8 +5,8 @@ from argparse import ArgumentParser
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from core.progress import Progress
 from hub import pruning
-from orgs.progress import Progress
 
 
 class Command(BaseCommand):

@@ -2,9 +2,9 @@
 
 from django.core.management.base import BaseCommand
 
+from integrations.github_sync.reconciling import reconcile
 from integrations.management.commands.retry_deliveries import Progress
 from integrations.models import Installation
-from integrations.reconciling import reconcile
 
 
 class Command(BaseCommand):

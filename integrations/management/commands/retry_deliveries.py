@@ -9,11 +9,11 @@ from contextlib import suppress
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 
-from integrations import holds
+from core.progress import Progress
+from integrations.delivery import holds
+from integrations.delivery.retries import retry
+from integrations.delivery.turns import BATCH, due_ids
 from integrations.models import Delivery
-from integrations.retries import retry
-from integrations.turns import BATCH, due_ids
-from orgs.progress import Progress
 
 log = logging.getLogger(__name__)
 

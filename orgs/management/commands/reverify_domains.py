@@ -5,10 +5,10 @@ from datetime import timedelta
 
 from django.core.management.base import BaseCommand, CommandError
 
-from orgs import hosts, reverification
+from core.progress import Progress
+from orgs.domains import hosts, reverification
 from orgs.models import Domain
 from orgs.models.domain import DomainQuerySet
-from orgs.progress import Progress
 
 AT_ONCE_AGAIN = timedelta(seconds=10)  # for one that was named: longer than a look takes
 

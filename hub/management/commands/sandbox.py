@@ -1,0 +1,73 @@
+"""`manage.py sandbox`: the stand-in code host, for trying things out on this machine."""
+
+import threading
+from argparse import ArgumentParser
+from contextlib import suppress
+
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    PublicFormat,
+    load_pem_private_key,
+)
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from integrations.github_api import private_key
+from sandbox import App, CodeHost
+
+
+def code_host() -> CodeHost:
+    """The sandbox with this Hub's app registered, as the settings name it.
+
+    Raises `CommandError` under production settings: what it holds is gone when it stops.
+    """
+    if not settings.DEBUG:
+        raise CommandError("The sandbox is for trials only. Set HUB_DEBUG=true to use it.")
+    key = load_pem_private_key(private_key().encode(), password=None)
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    app = App(
+        id=int(settings.HUB_GITHUB_APP_ID),
+        slug=settings.HUB_GITHUB_APP_SLUG,
+        client_id=settings.HUB_GITHUB_CLIENT_ID,
+        client_secret=settings.HUB_GITHUB_CLIENT_SECRET,
+        webhook_secret=settings.HUB_GITHUB_WEBHOOK_SECRET,
+        webhook_url=f"{settings.HUB_BASE_URL}/v1/webhooks/github",
+        callback_urls=[  # the first is where an installation leads back to
+            f"{settings.HUB_BASE_URL}/v1/integrations/github/callback",
+            f"{settings.HUB_BASE_URL}/login/github/callback/",
+        ],
+        public_key_pem=public.decode(),
+    )
+    return _with_people(CodeHost(app=app))
+
+
+def _with_people(host: CodeHost) -> CodeHost:
+    """alice owns acme, bob is a member of it, charlie is a stranger."""
+    host.add_organization("acme")
+    for login in ("alice", "bob", "charlie"):
+        host.add_user(login)
+    host.add_member("acme", "alice", role="admin")
+    host.add_member("acme", "bob")
+    return host
+
+
+def wait_for_interrupt() -> None:
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait()
+
+
+class Command(BaseCommand):
+    help = "Serves a stand-in code host on 127.0.0.1, with a repository acme/docs, until Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=9000)
+
+    def handle(self, *args, port: int, **options) -> None:
+        host = code_host()
+        repository = host.add_repository("acme", "docs")
+        host.add_installation("acme", repositories=[repository])
+        with host.serving(port=port) as url:
+            self.stdout.write(
+                f"The sandbox code host is at {url}/acme/docs/issues. Ctrl-C ends it."
+            )
+            wait_for_interrupt()

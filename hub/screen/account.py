@@ -1,0 +1,165 @@
+"""`/settings/account/`: members, theme, export, and the way to delete."""
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+
+from core.errors import ApiError
+from hub.screen import export, inviting
+from hub.screen.access import MemberRequest, members_only, only_post
+from hub.screen.downloads import download
+from orgs.models import Membership
+from orgs.people import members
+
+YEAR = 365 * 24 * 60 * 60  # seconds
+SYSTEM = "system"
+
+
+class MemberForm(forms.Form):
+    """Somebody to be added."""
+
+    login = forms.CharField(
+        max_length=100,
+        label="GitHub login",
+        help_text="Such as octocat. They are asked at their next visit.",
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
+    )
+    role = forms.ChoiceField(
+        choices=Membership.Role.choices,
+        initial=Membership.Role.MEMBER,
+        label="Role",
+        help_text="Owners also add and remove members.",
+    )
+
+
+class ThemeForm(forms.Form):
+    """How the pages look in this browser."""
+
+    theme = forms.ChoiceField(
+        choices=[(SYSTEM, "As the system does"), ("light", "Light"), ("dark", "Dark")],
+        label="Colors",
+    )
+
+
+@members_only
+def account(request: MemberRequest) -> HttpResponse:
+    """Who belongs to the organization; an owner's form invites somebody."""
+    is_owner = request.membership.is_owner
+    if request.method == "POST" and not is_owner:
+        messages.error(request, members.NotAnOwner.default_detail)
+        return redirect("account")
+    form = MemberForm(request.POST or None)
+    if form.is_valid():
+        wanted = form.cleaned_data
+        try:
+            invited = inviting.invite(wanted["login"], role=wanted["role"], by=request.membership)
+        except ApiError as error:
+            form.add_error("login", str(error.detail))
+        else:
+            sentence = "is invited, and is asked at the next visit."
+            messages.success(request, f"{invited.login} {sentence}")
+            return redirect("account")
+    organization = request.membership.organization
+    context = {
+        "form": form,
+        "theme_form": ThemeForm(initial={"theme": request.COOKIES.get("theme", SYSTEM)}),
+        "me": request.membership,
+        "is_owner": is_owner,
+        "organization": organization,
+        "members": organization.memberships.order_by("-role", "login"),
+        "invitations": organization.invitations.select_related("invited_by").order_by("login"),
+    }
+    return render(request, "hub/account.html", context)
+
+
+@members_only
+def change_role(request: MemberRequest, member_id: int) -> HttpResponse:
+    """An owner becomes a member, or the other way round, as the button says."""
+    changed = _member(request, member_id)
+    role = request.POST.get("role", "")
+    if request.method == "POST" and role in Membership.Role.values:
+        try:
+            members.change_role(changed, role, by=request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+        else:
+            messages.success(request, f"{changed.login} is {members.in_words(role)} now.")
+    return redirect("account")
+
+
+@members_only
+def withdraw(request: MemberRequest, invitation_id: int) -> HttpResponse:
+    """An invitation is taken back."""
+    mine = request.membership.organization.invitations
+    invitation = get_object_or_404(mine, pk=invitation_id)
+    if request.method == "POST":
+        try:
+            inviting.withdraw(invitation, by=request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+        else:
+            messages.success(request, f"{invitation.login} is not invited any more.")
+    return redirect("account")
+
+
+@members_only
+def answer(request: MemberRequest, invitation_id: int) -> HttpResponse:
+    """An invitation is agreed to or declined, by whoever got it."""
+    try:
+        if "join" in request.POST:
+            joined = inviting.join(request.membership, invitation_id, request.POST["join"])
+            messages.success(request, f"You belong to {joined.name} now.")
+        elif "decline" in request.POST:
+            declined = inviting.decline(request.membership, invitation_id)
+            messages.success(request, f"You have not joined {declined.name}.")
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    return redirect("settings")
+
+
+@members_only
+def remove(request: MemberRequest, member_id: int) -> HttpResponse:
+    """Asks; then the member goes, by their own wish or an owner's."""
+    gone = _member(request, member_id)
+    is_me = gone.pk == request.membership.pk
+    if request.method != "POST":
+        return render(request, "hub/remove_member.html", {"gone": gone, "is_me": is_me})
+    try:
+        members.remove(gone, by=request.membership)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        left = request.membership.organization.name
+        who = "You have" if is_me else f"{gone.login} has"
+        messages.success(request, f"{who} left {left}.")
+    return redirect("account")
+
+
+def _member(request: MemberRequest, member_id: int) -> Membership:
+    mine = Membership.objects.filter(organization=request.membership.organization)
+    return get_object_or_404(mine, pk=member_id)
+
+
+@only_post("account")
+def theme(request: MemberRequest) -> HttpResponse:
+    """Kept in a cookie of this browser, and nowhere else."""
+    form = ThemeForm(request.POST)
+    answer = redirect("account")
+    if form.is_valid() and form.cleaned_data["theme"] != SYSTEM:
+        chosen = form.cleaned_data["theme"]
+        answer.set_cookie("theme", chosen, max_age=YEAR, samesite="Lax", secure=settings.HTTPS)
+    else:
+        answer.delete_cookie("theme", samesite="Lax")
+    return answer
+
+
+@members_only
+def export_all(request: MemberRequest) -> HttpResponseBase:
+    """Everything that the Hub keeps for the organization."""
+    text = export.as_json(request.membership.organization)
+    name = f"docs-feedback-hub-{timezone.now():%Y-%m-%d}.json"
+    return download(request, text, name=name, content_type="application/json")

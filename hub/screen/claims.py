@@ -1,0 +1,182 @@
+"""`/settings/claims/`: which pages are the organization's, and how that is proved."""
+
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+
+from core.errors import ApiError
+from core.ids import is_id
+from hub.screen.access import MemberRequest, members_only, only_post
+from hub.screen.overview import integration_of, next_task
+from integrations.ownership import site_claims, taking_over
+from orgs.domains import claiming as domain_claims
+from orgs.domains import hosts, verification
+from orgs.models import Domain, Membership, Site
+
+ANSWER = "dns-answer"  # in the session: the id of a claim, and what DNS answered
+
+
+class ClaimForm(forms.Form):
+    """An address in any spelling: a host name, or the URL of a page."""
+
+    address = forms.CharField(
+        max_length=2048,
+        label="Address of your docs",
+        help_text="Such as docs.example.com, or the address of a site that a repository publishes.",
+        widget=forms.TextInput(attrs={"autocomplete": "url", "spellcheck": "false"}),
+    )
+
+    def save(self, member: Membership) -> Domain | Site | None:
+        """The claim; None where it is refused, which is an error of the form."""
+        try:
+            return _claimed(member, self.cleaned_data["address"])
+        except hosts.NotClaimable as error:
+            self.add_error("address", str(error).replace("`", ""))
+        except ApiError as error:
+            self.add_error("address", str(error.detail).replace("`", ""))
+        return None
+
+
+@members_only
+def claims(request: MemberRequest) -> HttpResponse:
+    mine = request.membership.organization
+    context = {
+        "domains": mine.domains.order_by("name"),
+        "sites": mine.sites.order_by("host", "path"),
+    }
+    return render(request, "hub/claims.html", context)
+
+
+@members_only
+def new(request: MemberRequest) -> HttpResponse:
+    """One field; what is in it decides how it is proved."""
+    form = ClaimForm(request.POST or None)
+    if form.is_valid() and (claim := form.save(request.membership)):
+        if isinstance(claim, Site):
+            messages.success(request, f"{claim.url} is yours: reports about it come to you now.")
+        return redirect("settings-claim", claim.id)
+    context = {"form": form, "pages_host": settings.HUB_PAGES_HOST}
+    return render(request, "hub/new_claim.html", context)
+
+
+@members_only
+def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
+    """A claim and its state; for a domain, the record to publish, and what DNS answered last."""
+    found = _find(request, claim_id)
+    following = next_task(request.membership.organization)
+    if isinstance(found, Site):
+        mine = integration_of(request.membership.organization)
+        is_published = (
+            mine is not None
+            and not mine.rights_lost_at
+            and mine.repository.lower() == found.repository.lower()
+        )
+        shown = {
+            "site": found,
+            "next": following,
+            "is_published": is_published,
+            "is_owner": request.membership.is_owner,
+        }
+        return render(request, "hub/site.html", shown)
+    if request.method == "POST":
+        request.session[ANSWER] = {found.id: _checked(found)}
+        return redirect("settings-claim", found.id)
+    recall = request.session.pop if found.verified_at else request.session.get
+    hint = recall(ANSWER, {}).get(found.id)
+    context = {
+        "domain": found,
+        "hint": hint,
+        "next": following,
+        "is_owner": request.membership.is_owner,
+        **_record(found),
+    }
+    return render(request, "hub/domain.html", context)
+
+
+@only_post("settings-claim")
+def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
+    """Reports about it are refused from now on, or taken again."""
+    found = _find(request, claim_id)
+    is_out = "opted_out" in request.POST
+    try:
+        if isinstance(found, Site):
+            site_claims.opt_out(found, is_out, by=request.membership)
+        else:
+            domain_claims.opt_out(found, is_out, by=request.membership)
+    except ObjectDoesNotExist:  # somebody gave it up at this moment
+        raise Http404 from None
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+        return redirect("settings-claim", claim_id)
+    now = "refused from now on" if is_out else "taken again"
+    messages.success(request, f"Reports about {found} are {now}.")
+    return redirect("settings-claim", claim_id)
+
+
+@members_only
+def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
+    """Asks; then the claim is given up."""
+    found = _find(request, claim_id)
+    if request.method == "POST":
+        try:
+            if isinstance(found, Site):
+                site_claims.give_up(found, by=request.membership)
+            else:
+                domain_claims.give_up(found, by=request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+            return redirect("settings-claim", claim_id)
+        messages.success(request, f"{found} is not claimed any more.")
+        return redirect("settings-claims")
+    return render(request, "hub/delete_claim.html", {"claim": found})
+
+
+def _claimed(member: Membership, address: str) -> Domain | Site:
+    """A site where the address is below the pages host, else a domain."""
+    url = address if "://" in address or address.startswith("//") else f"https://{address}"
+    host = _host(url)
+    pages = hosts.normalize(settings.HUB_PAGES_HOST)
+    if host and (host == pages or hosts.is_user_site(host, pages_host=pages)):
+        return taking_over.claim_site(member, url)[0]
+    return domain_claims.claim_domain(member.organization, host or address)[0]
+
+
+def _host(url: str) -> str:
+    """The host of a URL in its one spelling; empty where there is none."""
+    try:
+        return hosts.normalize(urlsplit(url).hostname or "")
+    except ValueError:
+        return ""
+
+
+def _checked(domain: Domain) -> str:
+    """What DNS answers, in words."""
+    try:
+        return verification.check(domain).hint or "The record is there."
+    except ApiError as error:
+        return str(error.detail)
+    except (verification.Gone, Domain.DoesNotExist):
+        raise Http404 from None
+
+
+def _record(domain: Domain) -> dict[str, str]:
+    """What to type at the DNS provider; the short name is without the registrable name above it."""
+    pages = settings.HUB_PAGES_HOST
+    names = [domain.name, *hosts.parents(domain.name)]
+    zone = next((each for each in names if hosts.is_registrable(each, pages_host=pages)), "")
+    return {"zone": zone, "short_name": domain.record_name.removesuffix(f".{zone}")}
+
+
+def _find(request: MemberRequest, claim_id: str) -> Domain | Site:
+    mine = request.membership.organization
+    if is_id(claim_id):
+        if domain := mine.domains.filter(pk=claim_id).first():
+            return domain
+        if site := mine.sites.filter(pk=claim_id).first():
+            return site
+    raise Http404

@@ -1,0 +1,42 @@
+"""Files of any length, for a member's own disk: few for each organization, one at a time."""
+
+from collections.abc import Generator
+from contextlib import closing
+
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from core import rates
+from core.at_once import AtOnce
+from core.error_answers import page_error
+from core.errors import ApiError
+from hub.screen.access import MemberRequest
+from hub.server import spool
+
+RATE = "10/minute"  # for each organization
+
+
+downloads = AtOnce(1, "Another download is just being made for you or your colleagues. Try again.")
+
+
+def download(
+    request: MemberRequest, text: Generator[str, None, None], *, name: str, content_type: str
+) -> HttpResponseBase:
+    """`text`, made piece by piece, as a file of that name; 429 where it is one too many."""
+    organization = request.membership.organization
+    try:
+        rates.check(RATE, "downloads", organization.pk, what="downloads")
+        alone = _alone(organization.pk, text)
+        next(alone)
+    except ApiError as error:
+        return page_error(request, error)
+    request.META[spool.WHOSE] = organization.pk
+    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(alone, content_type=content_type, headers=disposition)
+
+
+def _alone(organization_id: str, text: Generator[str, None, None]) -> Generator[str, None, None]:
+    """`text` after an empty piece, while no other is made for the organization, until it is closed."""
+    with downloads.one(organization_id), closing(text):
+        yield ""
+        yield from text

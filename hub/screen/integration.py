@@ -1,0 +1,222 @@
+"""`/settings/integration/`: the app, the repository, the template."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+
+from core import rates
+from core.errors import ApiError
+from hub.screen.access import MemberRequest, members_only, only_post
+from hub.screen.overview import integration_of, next_task
+from hub.screen.previews import previews
+from integrations.api import setup
+from integrations.delivery import holds
+from integrations.issue.rendering import DEFAULT_TEMPLATE, PLACEHOLDERS
+from integrations.models import Integration
+from integrations.setup import configuration, installing
+from orgs.models import Membership, Site, User
+
+PAGE = "settings-integration"
+PREVIEWS = "60/minute"  # for each organization: three issues of any template, each time
+
+
+class IntegrationForm(forms.Form):
+    """Where issues go, and what they look like. GitHub and the journey check all of it."""
+
+    repository = forms.RegexField(
+        r"\A[\w.-]{1,100}/[\w.-]{1,100}\Z",
+        widget=forms.Select,
+        error_messages={"required": "Choose a repository.", "invalid": "Choose a repository."},
+    )
+    issue_template = forms.CharField(
+        required=False,
+        strip=False,
+        label="Template of the issues",
+        help_text="Markdown. Leave it empty for the default. Placeholders: "
+        + ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        + ".",
+        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
+    )
+
+    def clean_issue_template(self) -> str:
+        try:
+            return configuration.checked_template(self.cleaned_data["issue_template"])
+        except ApiError as error:
+            raise forms.ValidationError(str(error.detail)) from None
+
+    def save(self, member: Membership) -> Integration | None:
+        """The integration; None where GitHub or the journey refuses, which is an error of the form."""
+        owner, _, name = self.cleaned_data["repository"].partition("/")
+        try:
+            return configuration.configure(
+                member,
+                repo_owner=owner,
+                repo_name=name,
+                issue_template=self.cleaned_data["issue_template"],
+            )
+        except ApiError as error:
+            self.add_error("repository", str(error.detail))
+        return None
+
+
+@members_only
+def integration(request: MemberRequest) -> HttpResponse:
+    """Without an installation, the way to one; else the form, its preview and what can be done."""
+    mine = integration_of(request.membership.organization)
+    if mine is None:
+        return render(request, "hub/install.html")
+    only_looks = request.POST.keys() & {"preview", "live", "page"}
+    if request.method == "POST" and not only_looks:
+        form = IntegrationForm(request.POST)
+        if form.is_valid() and "sure" not in request.POST and (lost := _lost(mine, form)):
+            return render(request, "hub/switch.html", {"form": form, "mine": mine, "lost": lost})
+        if form.is_valid() and (saved := form.save(request.membership)):
+            messages.success(request, f"Issues go to {saved.repository} now.")
+            return redirect(PAGE)
+    else:
+        form = IntegrationForm(initial=_stored(mine) | request.POST.dict())
+    if "live" in request.POST:
+        return render(request, "hub/_preview.html", _preview(request, form))
+    context = {
+        "form": form,
+        "integration": mine,
+        "is_owner": request.membership.is_owner,
+        "next": next_task(request.membership.organization),
+        "other_page": _offer_repositories(request, form),
+        **_preview(request, form),
+    }
+    return render(request, "hub/integration.html", context)
+
+
+@only_post(PAGE)
+def install(request: MemberRequest) -> HttpResponse:
+    """On to GitHub, to install the app or to use an installation that is there."""
+    try:
+        begun = installing.begin(request.membership)
+    except rates.TooMany as error:
+        messages.error(request, str(error.detail))
+        return redirect(PAGE)
+    existing = "existing" in request.POST
+    return redirect(begun.use_existing_url if existing else begun.install_url)
+
+
+@csrf_exempt  # nothing is posted here: the state is the proof, and no form is looked at
+@never_cache
+def callback(request: HttpRequest) -> HttpResponseBase:
+    """The browser comes back from GitHub: to a page, if somebody sits before it; else as JSON."""
+    is_read = request.method in ("GET", "HEAD")  # the API refuses all else
+    sees_pages = "text/html" in request.headers.get("Accept", "")
+    if not (is_read and sees_pages and isinstance(request.user, User)):
+        return setup.Callback.as_view()(request)
+    try:
+        done = setup.completed(request.GET, request.user)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+        return redirect(PAGE)
+    match done:
+        case installing.SignInFirst():
+            return redirect(done.url)
+        case installing.Choose():
+            context = {"installations": done.installations}
+            return render(request, "hub/choose_installation.html", context)
+    messages.success(request, f"The app is installed on {done.installation.account}.")
+    return redirect(PAGE)
+
+
+@only_post(PAGE)
+def try_again(request: MemberRequest) -> HttpResponse:
+    try:
+        saved = configuration.try_again(request.membership)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        messages.success(request, f"{saved.repository} takes issues again. What was held goes on.")
+    return redirect(PAGE)
+
+
+@only_post(PAGE)
+def pause(request: MemberRequest) -> HttpResponse:
+    if mine := integration_of(request.membership.organization):
+        holds.pause(mine)
+        messages.success(request, "Paused. Nothing is sent until you resume.")
+    return redirect(PAGE)
+
+
+@only_post(PAGE)
+def resume(request: MemberRequest) -> HttpResponse:
+    if mine := integration_of(request.membership.organization):
+        count = holds.end_pause(mine)
+        waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
+        if mine.problem or mine.rights_lost_at:
+            messages.warning(request, "The pause is over, but something else is in the way.")
+        else:
+            messages.success(request, f"Reports are sent again.{waiting}")
+    return redirect(PAGE)
+
+
+@members_only
+def disconnect(request: MemberRequest) -> HttpResponse:
+    """Asks; then the repository is forgotten."""
+    mine = integration_of(request.membership.organization)
+    if mine is None or mine.repository_id is None:
+        return redirect(PAGE)
+    if request.method == "POST":
+        try:
+            configuration.disconnect(request.membership)
+        except ApiError as error:
+            messages.error(request, str(error.detail))
+        else:
+            messages.success(request, f"{mine.repository} gets no issues any more.")
+        return redirect(PAGE)
+    return render(request, "hub/disconnect.html", {"integration": mine})
+
+
+def _lost(mine: Integration, form: IntegrationForm) -> list[Site]:
+    """The sites that would not be claimed any more, since another repository publishes them."""
+    live = Site.objects.live().filter(organization=mine.organization_id)
+    return list(live.exclude(repository__iexact=form.cleaned_data["repository"]))
+
+
+def _stored(mine: Integration) -> dict[str, str]:
+    template = mine.issue_template or DEFAULT_TEMPLATE
+    return {"repository": mine.repository, "issue_template": template}
+
+
+def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | None:
+    """Offer what is chosen, and what GitHub says that this person may choose.
+
+    Which page of its list comes next, the first one after the last; None where there is only one.
+    """
+    asked = request.POST.get("page", "")
+    page = int(asked) if asked.isdecimal() and len(asked) < 5 else 1
+    names, other_page = {(form.data or form.initial).get("repository", "")}, None
+    try:
+        found = configuration.repositories(request.membership, page=max(page, 1))
+    except ApiError as error:
+        messages.warning(request, f"The list of repositories is not there. {error.detail}")
+    else:
+        names.update(each.full_name for each in found.repositories)
+        other_page = found.following or (1 if page > 1 else None)
+    offered = [(name, name) for name in sorted(names - {""}, key=str.lower)]
+    form.fields["repository"].widget.choices = [("", "Choose…"), *offered]
+    if len(offered) == 1 and not other_page:
+        form.initial["repository"] = offered[0][0]  # there is nothing to choose
+    return other_page
+
+
+def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
+    """The previews of what is in the form; none, but the reason, where they are refused."""
+    template = form["issue_template"].value() or ""
+    organization = request.membership.organization
+    try:
+        template = configuration.checked_template(template)
+        rates.check(PREVIEWS, "previews", organization.pk, what="previews")
+    except ApiError as error:
+        return {"refused": str(error.detail)}
+    return {"previews": previews(template, organization)}

@@ -1,0 +1,136 @@
+"""Asking somebody into an organization by their GitHub login, and their answer."""
+
+import re
+
+from allauth.idp.oidc.models import Token
+from django.db import transaction
+
+from core.errors import ApiError
+from integrations import github_api
+from integrations.github_api import asking
+from integrations.models import Integration
+from orgs.models import Invitation, Membership, Organization
+from orgs.people import members
+from reports.models import Report
+
+LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?")
+
+
+class NoSuchAccount(ApiError):
+    status_code = 422
+    default_code = "no_such_account"
+
+
+class InUse(ApiError):
+    status_code = 409
+    default_code = "organization_in_use"
+
+
+class Withdrawn(ApiError):
+    status_code = 409
+    default_code = "withdrawn"
+    default_detail = "This invitation was withdrawn or changed. Look at the page again."
+
+
+def invite(login: str, *, role: str, by: Membership) -> Invitation:
+    """Ask the GitHub account into the organization of `by`, an owner; again: with another role.
+
+    Nothing changes before they agree. Raises the errors above, those of `orgs.people.members`, or those of
+    `asking.github`.
+    """
+    members.require_owner(by)
+    account = _account(login, by.organization)
+    with transaction.atomic():
+        members.lock(by.organization_id)
+        members.require_owner(by)  # GitHub may have taken its time
+        known = by.organization.memberships.filter(github_id=account.github_id).first()
+        if known:
+            raise members.AlreadyAMember(
+                f"{known.login} is {members.in_words(known.role)} already."
+            )
+        invitation, _ = Invitation.objects.update_or_create(
+            organization=by.organization,
+            github_id=account.github_id,
+            defaults={"login": account.login, "role": role, "invited_by": by},
+        )
+    return invitation
+
+
+def of(membership: Membership) -> list[Invitation]:
+    """Those that wait for this person's answer."""
+    mine = Invitation.objects.filter(github_id=membership.github_id)
+    return list(mine.select_related("organization", "invited_by").order_by("pk"))
+
+
+@transaction.atomic
+def join(membership: Membership, invitation_id: int, role: str) -> Organization:
+    """Say yes to an invitation, as it was read; the organization.
+
+    The own one goes, if it is empty, and so do the person's tokens, which were made for it. Raises
+    `Withdrawn`, `InUse`.
+    """
+    invitation = _answered(membership, invitation_id)
+    members.lock(membership.organization_id, invitation.organization_id)
+    if not Invitation.objects.filter(pk=invitation_id, role=role).exists():
+        raise Withdrawn
+    membership.refresh_from_db()
+    former = membership.organization
+    if not _is_empty(former):
+        raise InUse(
+            f"You belong to {former.name}, which is in use, and to one organization at a time. "
+            "Leave it first, in Settings, Account."
+        )
+    membership.organization, membership.role = invitation.organization, invitation.role
+    membership.save(update_fields=["organization", "role"])
+    Token.objects.filter(user=membership.user).delete()
+    invitation.delete()
+    former.delete()
+    return membership.organization
+
+
+@transaction.atomic
+def decline(membership: Membership, invitation_id: int) -> Organization:
+    """Say no; the organization is told. Raises `Withdrawn`."""
+    invitation = _answered(membership, invitation_id)
+    invitation.organization.tell(f"{membership.login} has declined the invitation.")
+    invitation.delete()
+    return invitation.organization
+
+
+def withdraw(invitation: Invitation, *, by: Membership) -> None:
+    """Take it back. Raises `members.NotAnOwner`."""
+    members.require_owner(by)
+    invitation.delete()
+
+
+def _answered(membership: Membership, invitation_id: int) -> Invitation:
+    mine = Invitation.objects.filter(pk=invitation_id, github_id=membership.github_id)
+    invitation = mine.select_related("organization").first()
+    if invitation is None:
+        raise Withdrawn
+    return invitation
+
+
+def _account(login: str, organization: Organization) -> github_api.Person:
+    """The person of that login, by GitHub's word."""
+    login = login.strip().removeprefix("@")
+    found = None
+    if LOGIN.fullmatch(login):
+        known = Integration.objects.filter(organization=organization)
+        installation_id = known.values_list("installation__github_id", flat=True).first()
+        with asking.github(organization) as deadline:
+            found = github_api.person(login, installation_id=installation_id, deadline=deadline)
+    if found is None:
+        raise NoSuchAccount(f"GitHub knows nobody called {login[:100]}. Check the spelling.")
+    return found
+
+
+def _is_empty(organization: Organization) -> bool:
+    """Whether nothing would be lost with it: one member, and nothing set up or received."""
+    return not (
+        organization.memberships.count() > 1
+        or organization.domains.exists()
+        or organization.sites.exists()
+        or Integration.objects.filter(organization=organization).exists()
+        or Report.objects.filter(organization=organization).exists()
+    )

@@ -1,0 +1,60 @@
+"""`/settings/test/`: one real report about a page of one's own, and the issue that it becomes."""
+
+from django import forms
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+
+from core.errors import ApiError
+from core.ids import is_id
+from hub.screen.access import MemberRequest, members_only
+from hub.screen.overview import integration_of
+from integrations.models import Delivery
+from integrations.setup import trial_report
+from reports.models import Report
+
+
+class TestForm(forms.Form):
+    """Which claim to try."""
+
+    def __init__(self, *args, pages: list[str], **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["page"] = forms.ChoiceField(
+            label="About the page", choices=[(page, page) for page in pages]
+        )
+
+
+@members_only
+def new(request: MemberRequest) -> HttpResponse:
+    mine = request.membership.organization
+    form = TestForm(request.POST or None, pages=trial_report.pages(mine))
+    if form.is_valid():
+        try:
+            receipt = trial_report.send(mine, form.cleaned_data["page"])
+        except ApiError as error:
+            form.add_error(None, str(error.detail))
+        else:
+            return redirect("settings-tested", receipt.report.id)
+    context = {"form": form, "integration": integration_of(mine)}
+    return render(request, "hub/test.html", context)
+
+
+@members_only
+def sent(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Where it is on its way."""
+    mine = Report.objects.readable_by(request.membership.organization)
+    if not is_id(report_id):
+        raise Http404
+    ours = Delivery.objects.filter(report__in=mine.filter(agent_name=trial_report.AGENT))
+    delivery = ours.select_related("report", "integration").filter(report=report_id).first()
+    if delivery is None:
+        raise Http404
+    return render(request, "hub/tested.html", {"delivery": delivery, "took": _took(delivery)})
+
+
+def _took(delivery: Delivery) -> str:
+    """From the receipt of the report to its issue, in words."""
+    last = delivery.attempts.order_by("-pk").first()
+    if last is None or last.ended_at is None:
+        return ""
+    seconds = max(1, round((last.ended_at - delivery.report.received_at).total_seconds()))
+    return f"{seconds} second{'' if seconds == 1 else 's'}"

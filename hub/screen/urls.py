@@ -1,0 +1,42 @@
+"""The addresses of the settings screen, below /settings/."""
+
+from django.urls import path
+
+from hub.screen import account, claims, integration, overview, reports, test_reports
+from orgs.people import account_pages
+
+urlpatterns = [
+    path("", overview.overview, name="settings"),
+    path("integration/", integration.integration, name="settings-integration"),
+    path("integration/install/", integration.install, name="settings-install"),
+    path("integration/try-again/", integration.try_again, name="settings-try-again"),
+    path("integration/pause/", integration.pause, name="settings-pause"),
+    path("integration/resume/", integration.resume, name="settings-resume"),
+    path("integration/disconnect/", integration.disconnect, name="settings-disconnect"),
+    path("test/", test_reports.new, name="settings-test"),
+    path("test/<str:report_id>/", test_reports.sent, name="settings-tested"),
+    path("claims/", claims.claims, name="settings-claims"),
+    path("claims/new/", claims.new, name="settings-new-claim"),
+    path("claims/<str:claim_id>/", claims.claim, name="settings-claim"),
+    path("claims/<str:claim_id>/opt-out/", claims.opt_out, name="settings-opt-out"),
+    path("claims/<str:claim_id>/delete/", claims.delete, name="settings-delete-claim"),
+    path("reports/", reports.reports, name="settings-reports"),
+    path("reports/reports.csv", reports.as_csv, name="reports-csv"),
+    path("reports/change/", reports.change, name="change-reports"),
+    path("reports/<str:report_id>/", reports.report, name="report"),
+    path("reports/<str:report_id>/raw", reports.raw, name="raw-report"),
+    path("reports/<str:report_id>/try-again/", reports.try_again, name="try-again"),
+    path("reports/<str:report_id>/erase/", reports.erase, name="erase"),
+    path("reports/<str:report_id>/discard/", reports.discard, name="discard"),
+    path("reports/<str:report_id>/restore/", reports.restore, name="restore"),
+    path("tokens/", account_pages.tokens, name="tokens"),
+    path("tokens/<int:token_id>/revoke/", account_pages.revoke, name="revoke-token"),
+    path("account/", account.account, name="account"),
+    path("invitations/<int:invitation_id>/", account.answer, name="answer-invitation"),
+    path("account/invitations/<int:invitation_id>/", account.withdraw, name="withdraw-invitation"),
+    path("account/members/<int:member_id>/role/", account.change_role, name="change-role"),
+    path("account/members/<int:member_id>/remove/", account.remove, name="remove-member"),
+    path("account/theme/", account.theme, name="theme"),
+    path("account/export.json", account.export_all, name="export"),
+    path("account/delete/", account_pages.delete, name="delete-account"),
+]

@@ -1,0 +1,75 @@
+"""What a member may do with the reports of their organization, from the API and from the pages."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from core.errors import ApiError
+from core.ids import is_id
+from integrations.api.report_list import Received
+from integrations.delivery import discarding, trying_again
+from integrations.models import Delivery
+from orgs.models import Membership
+from reports import erasing
+from reports.models import Report
+
+Act = Callable[[Membership, Received], None]
+
+ACTS: dict[str, Act] = {  # each raises `ApiError` where it cannot be
+    "retry": lambda member, received: trying_again.try_again(received.delivery),
+    "discard": lambda member, received: discarding.discard(received.delivery),
+    "restore": lambda member, received: discarding.restore(received.delivery),
+    "erase": lambda member, received: erasing.erase_for(member, received.report),
+}
+FOR_MANY = ["discard", "restore"]  # nobody else is asked, so a hundred are soon done
+
+
+class NotFound(ApiError):
+    status_code = 404
+    default_code = "not_found"
+    default_detail = "There is no such report."
+
+
+class Refused(NamedTuple):
+    """Why one of many stayed as it is."""
+
+    id: str
+    error: str
+    message: str
+
+
+def find(member: Membership, report_id: str) -> Received:
+    """A report of the member's organization. Raises `NotFound`."""
+    for received in _found(member, [report_id]).values():
+        return received
+    raise NotFound
+
+
+def perform(name: str, member: Membership, report_id: str) -> None:
+    """Do it to one report. Raises `NotFound`, and what the act raises."""
+    ACTS[name](member, find(member, report_id))
+
+
+def perform_on_each(
+    name: str, member: Membership, report_ids: Iterable[str]
+) -> tuple[list[str], list[Refused]]:
+    """The ids of those to which it was done, and the others with the reason; nobody's twice."""
+    ids = list(dict.fromkeys(report_ids))
+    found, done, refused = _found(member, ids), [], []
+    for each in ids:
+        try:
+            if each not in found:
+                raise NotFound
+            ACTS[name](member, found[each])
+            done.append(each)
+        except ApiError as error:
+            refused.append(Refused(each, str(error.get_codes()), str(error.detail)))
+    return done, refused
+
+
+def _found(member: Membership, report_ids: list[str]) -> dict[str, Received]:
+    """Those that the members of the organization may read, by their ids, in two queries."""
+    ids = [each for each in report_ids if is_id(each)]
+    mine = Report.objects.readable_by(member.organization_id).filter(pk__in=ids)
+    deliveries = Delivery.objects.select_related("integration", "report").filter(report__in=ids)
+    by_report = {each.report_id: each for each in deliveries}
+    return {each.pk: Received(each, by_report.get(each.pk)) for each in mine}

@@ -1,0 +1,89 @@
+"""The maintainer's calls about domains."""
+
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.errors import ApiError
+from integrations.api import shapes
+from integrations.api.setup import Body, OptOutBody, read
+from orgs.api.authentication import MaintainerView
+from orgs.domains import claiming, hosts, verification
+from orgs.models import Domain, Organization
+from reports import shape
+
+
+class DomainBody(Body):
+    domain: shape.Text = Field(max_length=2048)
+
+
+class InvalidDomain(ApiError):
+    status_code = 400
+    default_code = "invalid_domain"
+
+
+class PublicSuffix(ApiError):
+    status_code = 422
+    default_code = "public_suffix"
+
+
+class UseSiteClaim(ApiError):
+    status_code = 422
+    default_code = "use_site_claim"
+
+
+class NotYours(ApiError):
+    status_code = 404
+    default_code = "not_found"
+    default_detail = "You have not claimed this domain."
+
+
+class Domains(MaintainerView):
+    """`POST /v1/orgs/me/domains`: claim a domain. 200 where it is claimed already."""
+
+    def post(self, request: Request) -> Response:
+        text = read(DomainBody, request).domain
+        try:
+            domain, is_new = claiming.claim_domain(self.organization, text)
+        except hosts.UseSiteClaim as error:
+            raise UseSiteClaim(str(error)) from None
+        except hosts.PublicSuffix as error:
+            raise PublicSuffix(str(error)) from None
+        except hosts.NotClaimable as error:
+            raise InvalidDomain(str(error)) from None
+        return Response(shapes.claim(domain), status=201 if is_new else 200)
+
+
+class OneDomain(MaintainerView):
+    """`/v1/orgs/me/domains/<domain>`: give it up, or opt out with it."""
+
+    def delete(self, request: Request, name: str) -> Response:
+        claiming.give_up(_find(self.organization, name), by=self.membership)
+        return Response(status=204)
+
+    def patch(self, request: Request, name: str) -> Response:
+        opted_out = read(OptOutBody, request).opted_out
+        domain = _find(self.organization, name)
+        try:
+            claiming.opt_out(domain, opted_out, by=self.membership)
+        except Domain.DoesNotExist:  # somebody gave it up at this moment
+            raise NotYours from None
+        return Response(shapes.domain(domain))
+
+
+class VerifyDomain(MaintainerView):
+    """`POST /v1/orgs/me/domains/<domain>/verify`: look for the record, and say what DNS answers."""
+
+    def post(self, request: Request, name: str) -> Response:
+        try:
+            domain, hint = verification.check(_find(self.organization, name))
+        except (verification.Gone, Domain.DoesNotExist):
+            raise NotYours from None
+        return Response({**shapes.claim(domain), "hint": hint or None})
+
+
+def _find(organization: Organization, text: str) -> Domain:
+    try:
+        return claiming.claim_of(organization, text)
+    except Domain.DoesNotExist:
+        raise NotYours from None

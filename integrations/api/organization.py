@@ -1,0 +1,33 @@
+"""`GET /v1/orgs/me`: the organization of whoever asks, with all that it has set up."""
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from integrations.api import shapes
+from integrations.models import Integration
+from orgs.api.authentication import MaintainerView
+from orgs.models import Organization
+
+
+class Me(MaintainerView):
+    """What the set-up looks like, in five queries however much there is."""
+
+    def get(self, request: Request) -> Response:
+        mine = self.organization
+        return Response(
+            {
+                "id": mine.id,
+                "name": mine.name,
+                "integration": _integration(mine),
+                "domains": [shapes.domain(each) for each in mine.domains.order_by("name")],
+                "sites": [shapes.site(each) for each in mine.sites.order_by("host", "path")],
+            }
+        )
+
+
+def _integration(organization: Organization) -> dict[str, Any] | None:
+    known = Integration.objects.select_related("installation")
+    integration = known.filter(organization=organization).first()
+    return shapes.integration(integration) if integration else None

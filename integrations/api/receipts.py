@@ -1,0 +1,45 @@
+"""What a reporter can look up about a report: where it is on its way, and no word of its text."""
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.cors import AnyOrigin
+from core.ids import is_id
+from integrations.models import Delivery
+from reports.models import Report
+
+STATUS: dict[str, str] = {
+    Delivery.Status.PENDING: "forwarding",
+    Delivery.Status.SENDING: "forwarding",
+    Delivery.Status.HELD: "forwarding",
+    Delivery.Status.SENT: "forwarded",
+    Delivery.Status.FAILED: "received",
+    Delivery.Cause.DISCARDED: "received",
+}
+
+
+class ReceiptView(AnyOrigin):
+    """`GET /v1/reports/<id>`: the receipt."""
+
+    def get(self, request: Request, report_id: str) -> Response:
+        report = Report.objects.filter(pk=report_id).first() if is_id(report_id) else None
+        if report is None:
+            raise Http404
+        delivery = Delivery.objects.filter(report=report).first()
+        return Response(
+            {
+                "id": report.id,
+                "status": STATUS[delivery.state] if delivery else "received",
+                "received_at": report.received_at,
+                "times_reported": report.times_reported,
+                "issue_url": delivery.public_issue_url() if delivery else None,
+            }
+        )
+
+
+def receipt_page(request: HttpRequest, report_id: str) -> HttpResponse:
+    """`/r/<id>/`: leads to the JSON receipt."""
+    return redirect(f"{settings.HUB_BASE_URL}/v1/reports/{report_id}")

@@ -1,0 +1,99 @@
+"""One report of an organization, and what is done with it or with several."""
+
+from typing import Any
+
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from integrations.api import acts, report_list
+from integrations.api.report_list import Received
+from integrations.api.setup import Body, read
+from integrations.models import Attempt, Delivery
+from orgs.api.authentication import MaintainerView
+from reports.models import Account
+
+TEXT = [
+    "canonical_url", "last_received_at", "details", "evidence", "suggested_fix", "task_context",
+    "agent_version", "agent_vendor", "submitted_at", "locale", "notices",
+]  # fmt: skip
+ACCOUNT = [
+    "received_at", "last_received_at", "times_received", "kind", "summary", "details", "evidence",
+    "suggested_fix", "task_context", "agent_version", "agent_vendor",
+]  # fmt: skip
+AT_ONCE = 100
+
+
+class Chosen(Body):
+    ids: list[str] = Field(min_length=1, max_length=AT_ONCE)
+
+
+class OneReport(MaintainerView):
+    """`GET /v1/orgs/me/reports/<id>`: everything about one report."""
+
+    def get(self, request: Request, report_id: str) -> Response:
+        return Response(whole(acts.find(self.membership, report_id)))
+
+
+class ActOnReport(MaintainerView):
+    """`POST /v1/orgs/me/reports/<id>/<act>`: the report as it is afterwards."""
+
+    act = ""  # one of `acts.ACTS`
+
+    def post(self, request: Request, report_id: str) -> Response:
+        acts.perform(self.act, self.membership, report_id)
+        return Response(whole(acts.find(self.membership, report_id)))
+
+
+class ActOnReports(MaintainerView):
+    """`POST /v1/orgs/me/reports/<act>` `{ids}`: `{done: [id], refused: [{id, error, message}]}`."""
+
+    act = ""  # one of `acts.FOR_MANY`
+
+    def post(self, request: Request) -> Response:
+        ids = read(Chosen, request).ids
+        done, refused = acts.perform_on_each(self.act, self.membership, ids)
+        return Response({"done": done, "refused": [each._asdict() for each in refused]})
+
+
+def whole(received: Received) -> dict[str, Any]:
+    """A report as the list shows it, with all its text, its attempts, and what went to GitHub."""
+    report, delivery = received
+    attempts = delivery.attempts.all() if delivery else []
+    return {
+        **report_list.shape(received),
+        **{name: getattr(report, name) for name in TEXT},
+        "accounts": [_account(each) for each in report.accounts.readable()],
+        "accounts_not_kept": report.accounts_not_kept,
+        "attempts": [_attempt(each) for each in attempts],
+        "issue": _issue(delivery),
+    }
+
+
+def _account(account: Account) -> dict[str, Any]:
+    return {name: getattr(account, name) for name in ACCOUNT}
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "started_at": attempt.started_at,
+        "ended_at": attempt.ended_at,
+        "outcome": attempt.outcome or None,
+        "reason": attempt.reason or None,
+    }
+
+
+def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
+    """What was sent, or is being sent; `number` is null where GitHub has not told it."""
+    if delivery is None or not (delivery.title or delivery.issue_number):
+        return None
+    state = delivery.issue_state or Delivery.IssueState.OPEN
+    return {
+        "repository": delivery.repository,
+        "title": delivery.title,
+        "body": delivery.body,
+        "number": delivery.issue_number,
+        "url": delivery.issue_url or None,
+        "state": state if delivery.issue_number else None,
+    }

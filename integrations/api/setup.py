@@ -1,0 +1,197 @@
+"""The maintainer's calls about installation, integration, sites and test reports."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from django.http import Http404, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from pydantic import BaseModel, ConfigDict, Field
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core.errors import ApiError
+from core.ids import is_id
+from integrations.api import shapes
+from integrations.models import Delivery, Integration
+from integrations.ownership import site_claims, taking_over
+from integrations.setup import configuration, installing, trial_report
+from orgs.api.authentication import MaintainerView
+from orgs.models import Site, User
+from reports import shape
+from reports.views import answer_of, json_body
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class ValidationError(ApiError):
+    status_code = 400
+    default_code = "validation_error"
+    default_detail = "The request has a wrong shape; `details` says where. Nothing was saved."
+
+
+class Body(BaseModel):
+    """What a maintainer's call sends; nothing else is taken."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ConfigureBody(Body):
+    repo_owner: shape.Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
+    repo_name: shape.Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
+    issue_template: shape.Text | None = None
+
+
+class SiteBody(Body):
+    url: shape.Text = Field(max_length=2048)
+
+
+class OptOutBody(Body):
+    opted_out: bool
+
+
+class Install(MaintainerView):
+    """`GET /v1/integrations/github/install`: where to install the app, for the next ten minutes.
+
+    It makes a state, so it reads nothing.
+    """
+
+    reading = ()
+
+    def get(self, request: Request) -> Response:
+        return Response(installing.begin(self.membership)._asdict())
+
+
+class SignedIn(BaseAuthentication):
+    """`request.user` is whoever is signed in at the Hub in this browser, or None."""
+
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        user = request._request.user
+        return (user, None) if isinstance(user, User) else None
+
+
+class Callback(APIView):
+    """`GET /v1/integrations/github/callback`: the browser comes back from GitHub."""
+
+    authentication_classes = [SignedIn]
+
+    def get(self, request: Request) -> HttpResponseBase:
+        done = completed(
+            request.query_params, request.user if isinstance(request.user, User) else None
+        )
+        match done:
+            case installing.SignInFirst():
+                return HttpResponseRedirect(done.url)
+            case installing.Choose():
+                return Response({"choose": [each._asdict() for each in done.installations]})
+        return Response(shapes.integration(done))
+
+
+def completed(
+    sent: Mapping[str, str], user: User | None
+) -> Integration | installing.SignInFirst | installing.Choose:
+    """What becomes of an installation, from what the browser brings. `user` is who is signed in."""
+    if sent.get("error"):
+        raise installing.Declined
+    if sent.get("setup_action") == "request":
+        raise installing.Requested
+    return installing.complete(
+        sent.get("state", ""),
+        code=sent.get("code", ""),
+        installation_id=_number(sent, "installation_id"),
+        user=user,
+    )
+
+
+class Repositories(MaintainerView):
+    """`GET /v1/integrations/github/repositories`: what the caller may choose from, 50 looked at a call."""
+
+    def get(self, request: Request) -> Response:
+        page = configuration.repositories(
+            self.membership, page=_number(request.query_params, "page") or 1
+        )
+        return Response(
+            {
+                "repositories": [shapes.repository(each) for each in page.repositories],
+                "next_page": page.following,
+            }
+        )
+
+
+class GitHubIntegration(MaintainerView):
+    """`/v1/orgs/me/integrations/github`: choose the repository, or forget it."""
+
+    def post(self, request: Request) -> Response:
+        body = read(ConfigureBody, request)
+        integration = configuration.configure(
+            self.membership,
+            repo_owner=body.repo_owner,
+            repo_name=body.repo_name,
+            issue_template=body.issue_template or "",
+        )
+        return Response(shapes.integration(integration))
+
+    def delete(self, request: Request) -> Response:
+        configuration.disconnect(self.membership)
+        return Response(status=204)
+
+
+class Sites(MaintainerView):
+    """`POST /v1/orgs/me/sites`: claim a site. 200 where it is the organization's already."""
+
+    def post(self, request: Request) -> Response:
+        site, is_new = taking_over.claim_site(self.membership, read(SiteBody, request).url)
+        return Response(shapes.site(site), status=201 if is_new else 200)
+
+
+class OneSite(MaintainerView):
+    """`/v1/orgs/me/sites/<id>`: give the claim up, or opt out with it."""
+
+    def delete(self, request: Request, site_id: str) -> Response:
+        site_claims.give_up(self._find(site_id), by=self.membership)
+        return Response(status=204)
+
+    def patch(self, request: Request, site_id: str) -> Response:
+        opted_out = read(OptOutBody, request).opted_out
+        site = self._find(site_id)
+        try:
+            site_claims.opt_out(site, opted_out, by=self.membership)
+        except Site.DoesNotExist:  # somebody gave it up at this moment
+            raise Http404 from None
+        return Response(shapes.site(site))
+
+    def _find(self, site_id: str) -> Site:
+        mine = Site.objects.filter(organization=self.organization)
+        site = mine.filter(pk=site_id).first() if is_id(site_id) else None
+        if site is None:
+            raise Http404
+        return site
+
+
+class TestReport(MaintainerView):
+    """`POST /v1/orgs/me/test-report`: one real report, and the issue that it became."""
+
+    def post(self, request: Request) -> Response:
+        receipt = trial_report.send(self.organization)
+        delivery = Delivery.objects.filter(report=receipt.report).first()
+        issue_url = delivery.issue_url if delivery else ""
+        return Response({**answer_of(receipt), "issue_url": issue_url or None}, status=201)
+
+
+def read(model: type[M], request: Request) -> M:
+    """The body of a maintainer's call."""
+    try:
+        return shape.read(model, json_body(request))
+    except shape.Malformed as error:
+        raise ValidationError(details=error.faults) from None
+
+
+def _number(sent: Mapping[str, str], name: str) -> int | None:
+    """A parameter of the address; None where it is absent."""
+    text = sent.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise ValidationError(details=[{"path": f"query:{name}", "message": "Give a number."}])
+    return int(text)

@@ -1,0 +1,173 @@
+"""The way out: one report becomes one issue, however often this is called."""
+
+import logging
+import time
+from contextlib import suppress
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from core import deadlines
+from integrations import github_api
+from integrations.delivery import holds, ownership_changes, pacing
+from integrations.issue.evidence import evidence_text
+from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
+from integrations.issue.secrets_at_seams import without_secrets_at_seams
+from integrations.models import Delivery, Integration
+from integrations.models.delivery import LeaseLost
+from reports.models import Report
+from reports.screening import Notice
+
+log = logging.getLogger(__name__)
+
+DEADLINE = 10  # seconds, for everything that GitHub is asked about one delivery
+SOON = timedelta(seconds=5)
+CLOCKS_DIFFER = timedelta(hours=2)  # by at most this, between the database and GitHub
+
+
+def forward_new(report_id: str) -> None:
+    """A report that has just come in does not overtake those whose turn is before its own."""
+    if not Delivery.objects.others_come_first(report_id):
+        forward(report_id)
+
+
+def forward(report_id: str) -> None:
+    """Bring a report as far on its way as it can get now.
+
+    Records what became of it, and raises nothing of GitHub's.
+    """
+    deadline = time.monotonic() + DEADLINE
+    if deadlines.is_full() or not (delivery := pacing.claim(report_id)):
+        return  # sent, held, being sent by someone else, or to wait for its turn
+    try:
+        _try(delivery, deadline)
+    except LeaseLost:
+        log.warning("The delivery of report %s was taken over by another process", report_id)
+    except Exception:  # nobody above would tell the maintainer
+        log.exception("The delivery of report %s stumbled", report_id)
+        with suppress(LeaseLost):
+            delivery.stumble()
+
+
+def _try(delivery: Delivery, deadline: float) -> None:
+    """One attempt, from claimed to recorded."""
+    if not delivery.report.is_still_owned():
+        return delivery.hold_unasked(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
+    if not delivery.has_target():  # the integration was disconnected just now
+        return delivery.hold_unasked(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
+    cause, reason = delivery.integration.stop
+    if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
+        return delivery.hold_unasked(Delivery.Cause(cause), reason)
+    try:
+        found = _look_for(delivery, deadline)
+        if delivery.outcome_unknown_since and not found and not delivery.has_settled():
+            return delivery.wait_for_settling()
+        if delivery.report.erased_at and not found:
+            return delivery.end_erased()
+        issue = found or _create(delivery, deadline)
+    except github_api.Suspended as error:
+        with transaction.atomic():
+            delivery.hold(Delivery.Cause.INTEGRATION, str(error))
+            holds.suspend(delivery.integration.installation, str(error))
+    except github_api.Blocked as error:
+        _block(delivery, str(error))
+    except github_api.Refused as error:
+        delivery.fail(str(error))
+    except github_api.Limited as error:
+        delivery.integration.installation.leave_alone_for(error.wait)
+        delivery.wait(str(error), error.wait)
+    except github_api.Busy as error:
+        delivery.wait(str(error), SOON)
+    except github_api.Unreachable as error:
+        delivery.postpone(str(error))
+    except github_api.OutcomeUnknown as error:
+        delivery.reconcile_later(str(error))
+    else:
+        delivery.succeed(issue.number, issue.url, adopted=found is not None)
+        delivery.integration.installation.note_limit(issue.limit_left)
+        if not found:  # a list may be read where nothing can be written
+            _lift_holds(delivery.integration)
+
+
+def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
+    """The issue of a delivery whose answer was lost, if it is there."""
+    if not delivery.outcome_unknown_since:
+        return None
+    since = delivery.outcome_unknown_since - CLOCKS_DIFFER
+    connection.close()  # none is held while GitHub takes its time
+    return github_api.find_issue(
+        delivery.target, marker(delivery.report_id), since=since, deadline=deadline
+    )
+
+
+def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
+    """Write down what is sent, and send it."""
+    if delivery.outcome_unknown_since:
+        delivery.record_again()
+    else:
+        delivery.record(*_last_look(delivery.report, delivery.integration.issue_template))
+    connection.close()
+    return github_api.create_issue(
+        delivery.target, delivery.title, delivery.body, deadline=deadline
+    )
+
+
+def _last_look(report: Report, template: str) -> tuple[str, str]:
+    """Title and body, without what counts as a secret by now; what was removed is noted."""
+    changed, notices = report.screen()
+    title, body = render(report, template, notices=notices)
+    if notices:
+        report.note(notices, changed)
+    return title, body
+
+
+def _block(delivery: Delivery, problem: str) -> None:
+    """The repository takes nothing; that is the integration's problem only if it is its repository."""
+    if delivery.target.id != delivery.integration.repository_id:
+        delivery.fail(
+            f"It was sent to {delivery.repository}, and nobody can look there now. {problem}"
+        )
+        return
+    with transaction.atomic():
+        delivery.hold(Delivery.Cause.INTEGRATION, problem)
+        holds.block(delivery.integration, problem)
+
+
+def _lift_holds(integration: Integration) -> None:
+    """An issue was made: what was in the way is gone."""
+    if integration.installation.suspended_at:
+        holds.resume(integration.installation)
+    elif integration.probe_at:
+        holds.unblock(integration)
+
+
+def render(
+    report: Report, template: str, *, notices: list[Notice] | None = None
+) -> tuple[str, str]:
+    """Title and body of a report's issue, with the Hub's footer and marker.
+
+    What is removed where its texts meet in the template is added to `notices`.
+    """
+    receipt_url = f"{settings.HUB_BASE_URL}/r/{report.id}/"
+    fields = {
+        "summary": report.summary,
+        "details": report.details,
+        "doc_url": report.doc_url,
+        "agent_name": report.agent_name,
+        "report_kind": report.kind,
+        "suggested_fix": report.suggested_fix,
+        "evidence": evidence_text(report.evidence),
+        "report_id": report.id,
+        "receipt_url": receipt_url,
+    }
+    fields = without_secrets_at_seams(template, fields, [] if notices is None else notices)
+    code_host = urlsplit(settings.HUB_GITHUB_URL).hostname or ""
+    title, body = render_issue(template or DEFAULT_TEMPLATE, fields, code_host=code_host)
+    return title, f"{body}\n\n---\n[Receipt of this report]({receipt_url})\n\n{marker(report.id)}"
+
+
+def marker(report_id: str) -> str:
+    """How the Hub knows its issue again. No reporter can write it: `<` is broken in their text."""
+    return f"<!-- hub:{report_id} -->"

@@ -1,0 +1,127 @@
+"""Asking GitHub about every installation, for webhooks that never came."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from enum import Enum
+from typing import cast
+
+from django.db import transaction
+
+from integrations import github_api
+from integrations.github_api.asking import DEADLINE, deadline
+from integrations.github_sync import applying
+from integrations.models import Installation, Integration
+from integrations.ownership import push_access
+
+log = logging.getLogger(__name__)
+
+EVERY = timedelta(hours=1)
+BATCH = 50
+AWAY = 2  # installations in a row that GitHub does not answer about: it is away for all
+
+
+class Answer(Enum):
+    """How much of what was asked about an installation GitHub has told."""
+
+    ALL = "all"
+    SOME = "some"
+    NONE = "none"  # it could not be reached
+
+
+def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
+    """Bring every installation and integration up to date; how many `asked` and `unanswered`.
+
+    Where GitHub has asked to be left alone, nothing is asked.
+    """
+    outcomes: Counter[str] = Counter()
+    for installation in Installation.objects.in_use():
+        asked = not installation.is_left_alone() and _reconcile(installation) is Answer.ALL
+        outcomes["asked" if asked else "unanswered"] += 1
+        on_progress()
+    return outcomes
+
+
+def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
+    """Some of those that were not asked about for an hour; no more once GitHub is away.
+
+    That one has failed keeps no other waiting.
+    """
+    unreached = 0  # in a row
+    for installation in Installation.objects.to_be_asked_about(EVERY)[:BATCH]:
+        if not go_on() or unreached == AWAY:
+            return
+        unreached = unreached + 1 if _reconcile(installation) is Answer.NONE else 0
+
+
+def _reconcile(installation: Installation) -> Answer:
+    installation.ask_about_later()
+    try:
+        return Answer.ALL if _ask_about(installation) else Answer.SOME
+    except github_api.GitHubError as error:
+        _note(installation, error)
+        away = isinstance(error, github_api.Unreachable)
+        return Answer.NONE if away and not isinstance(error, github_api.Limited) else Answer.SOME
+
+
+def _ask_about(installation: Installation) -> bool:
+    """Whether GitHub answered all that it was asked."""
+    facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
+    with transaction.atomic():
+        applying.installation_is(installation, facts)
+    if facts is None or facts.is_suspended:
+        return True
+    configured = Integration.objects.configured().filter(installation=installation)
+    reached = [
+        (each, _reconcile_repository(each, may_write=facts.may_write_issues)) for each in configured
+    ]
+    looked = [_look_at_rights(each, found) for each, found in reached if found]
+    return all(looked)
+
+
+def _reconcile_repository(
+    integration: Integration, *, may_write: bool
+) -> github_api.Reached | None:
+    """The repository, where the installation reaches it."""
+    asked_about = cast(int, integration.repository_id)
+    reached = github_api.reached(
+        integration.installation.github_id, asked_about, deadline=deadline(DEADLINE)
+    )
+    with transaction.atomic():
+        unmoved = Integration.objects.select_for_update().filter(repository_id=asked_about)
+        if now := unmoved.filter(pk=integration.pk).first():  # nobody chose another one meanwhile
+            if reached is None:
+                applying.repository_is_out_of_reach(now)
+            else:
+                _follow(now, reached.repository, may_write=may_write)
+    return reached
+
+
+def _follow(
+    integration: Integration, facts: github_api.RepositoryFacts, *, may_write: bool
+) -> None:
+    if applying.repository_is(integration, facts) and may_write:
+        applying.takes_issues_again(integration)
+    applying.visibility_is(facts, installation_id=integration.installation.github_id)
+
+
+def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:
+    """Whether GitHub answered. One that it does not answer about keeps no other waiting."""
+    try:
+        push_access.look(integration, reached)
+        if integration.rights_lost_at:
+            with transaction.atomic():
+                applying.rights_stay_lost(integration)
+    except github_api.Limited:
+        raise
+    except github_api.GitHubError as error:
+        _note(integration.installation, error)
+        return False
+    return True
+
+
+def _note(installation: Installation, error: github_api.GitHubError) -> None:
+    if isinstance(error, github_api.Limited):
+        installation.leave_alone_for(error.wait)
+    log.warning("GitHub did not tell about the installation %s: %s", installation, error)

@@ -1,0 +1,59 @@
+"""Reads what GitHub's webhooks tell: what has another shape is refused, and never a crash."""
+
+import logging
+from typing import Any
+
+from core.errors import ApiError
+from integrations.github_api import RepositoryFacts, repository_facts
+
+log = logging.getLogger(__name__)
+
+Payload = dict[str, Any]
+
+LARGEST = 2**63 - 1  # number that a column holds
+LONGEST = 255  # characters of the name of an account or repository
+
+
+class NotAWebhook(ApiError):
+    status_code = 400
+    default_code = "validation_error"
+    default_detail = "Send a JSON object with the headers X-GitHub-Event and X-GitHub-Delivery."
+
+
+def number(payload: Any, *path: str) -> int:
+    """The id at `path`, such as `installation`, `id`; raises `NotAWebhook` where there is none."""
+    found = _at(payload, path)
+    if type(found) is int and 0 < found <= LARGEST:  # True is no number
+        return found
+    raise another_shape(*path)
+
+
+def name(payload: Any, *path: str) -> str:
+    """The name of an account or repository at `path`; raises `NotAWebhook` where there is none."""
+    found = _at(payload, path)
+    if isinstance(found, str) and 0 < len(found) <= LONGEST and found.isprintable():
+        return found
+    raise another_shape(*path)
+
+
+def repository(payload: Payload) -> RepositoryFacts:
+    """The repository that it is about; raises `NotAWebhook`."""
+    number(payload, "repository", "id")
+    name(payload, "repository", "name")
+    name(payload, "repository", "owner", "login")
+    for key in ("private", "has_issues", "archived"):
+        if not isinstance(payload["repository"].get(key, False), bool):
+            raise another_shape("repository", key)
+    return repository_facts(payload["repository"])
+
+
+def another_shape(*path: str) -> NotAWebhook:
+    place = ".".join(path)
+    log.warning("A signed webhook has another shape than GitHub's, at %s", place)
+    return NotAWebhook(f"`{place}` has another shape than GitHub's.")
+
+
+def _at(payload: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        payload = payload.get(key) if isinstance(payload, dict) else None
+    return payload

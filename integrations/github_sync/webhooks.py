@@ -1,0 +1,191 @@
+"""`POST /v1/webhooks/github`: what GitHub tells about installations, repositories and issues.
+
+https://docs.github.com/en/webhooks/webhook-events-and-payloads
+"""
+
+import hashlib
+import hmac
+import json
+import logging
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.db import transaction
+from django.utils.crypto import constant_time_compare
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core import client_address, rates
+from core.errors import ApiError
+from integrations.delivery import holds
+from integrations.github_sync import applying, webhook_payload
+from integrations.github_sync.webhook_payload import NotAWebhook, Payload
+from integrations.models import Delivery, Installation, Integration, Webhook
+from integrations.models.integration import IntegrationQuerySet
+from orgs.api.authentication import Unauthorized
+
+log = logging.getLogger(__name__)
+
+Action = Callable[[Payload], None]
+
+# GitHub sends from a few addresses for all repositories; nobody else has a signature.
+ADDRESS_RATE = "1200/minute"
+FORGED_RATE = "30/minute"
+INSTALLATION_RATE = "600/minute"
+
+
+class BadSignature(Unauthorized):
+    default_detail = "The signature in X-Hub-Signature-256 is not the one of this body."
+
+
+class TooLarge(ApiError):
+    status_code = 413
+    default_code = "payload_too_large"
+    default_detail = "The body is larger than any webhook that matters here."
+
+
+class GitHubWebhook(APIView):
+    """Believes what GitHub has signed, once, and answers without asking anybody."""
+
+    def post(self, request: Request) -> Response:
+        callers = client_address.limits(request, ADDRESS_RATE, "webhooks")
+        rates.check_all(*callers, what="webhooks from your address")
+        body = _body(request)
+        if not _is_signed(body, request.headers.get("X-Hub-Signature-256", "")):
+            forgers = client_address.limits(request, FORGED_RATE, "forged webhooks")
+            rates.check_all(*forgers, what="unsigned webhooks")
+            raise BadSignature
+        delivery_id = request.headers.get("X-GitHub-Delivery", "")
+        payload = _json(body)
+        if not delivery_id.isprintable() or not 0 < len(delivery_id) <= 64 or payload is None:
+            raise NotAWebhook
+        act = ACTIONS.get((request.headers.get("X-GitHub-Event", ""), str(payload.get("action"))))
+        if act:
+            installation = str(webhook_payload.number(payload, "installation", "id"))
+            rates.check(INSTALLATION_RATE, "installation webhooks", installation, what="webhooks")
+            _once(delivery_id, act, payload)
+        return Response(status=202)
+
+
+def _body(request: Request) -> bytes:
+    try:
+        return request.body
+    except RequestDataTooBig:
+        raise TooLarge from None
+
+
+def _once(delivery_id: str, act: Action, payload: Payload) -> None:
+    """Act, and remember to have acted, or neither."""
+    with transaction.atomic():
+        if Webhook.objects.is_new(delivery_id):
+            act(payload)
+
+
+def _is_signed(body: bytes, signature: str) -> bool:
+    """Without a secret nothing is signed."""
+    secret = settings.HUB_GITHUB_WEBHOOK_SECRET.encode()
+    right = "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
+    return bool(secret) and constant_time_compare(signature, right)
+
+
+def _json(body: bytes) -> Payload | None:
+    try:
+        payload = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return payload if isinstance(payload, dict) else None
+
+
+def _of_installation(act: Callable[[Installation], None]) -> Action:
+    """`act` upon the installation that it is about, where an organization has it."""
+
+    def do(payload: Payload) -> None:
+        number = webhook_payload.number(payload, "installation", "id")
+        for installation in Installation.objects.filter(github_id=number):
+            act(installation)
+
+    return do
+
+
+def _integrations(repository_id: int) -> IntegrationQuerySet:
+    mine = Integration.objects.filter(repository_id=repository_id).select_for_update(of=("self",))
+    return mine.select_related("installation", "organization")
+
+
+def _of_selection(changed: str, act: Callable[[Integration], object]) -> Action:
+    """`act` upon integrations with a repository that the installation was given, or has lost."""
+
+    def do(payload: Payload) -> None:
+        repositories = payload.get(changed)
+        if not isinstance(repositories, list):
+            raise webhook_payload.another_shape(changed)
+        for repository in repositories:
+            for integration in _integrations(webhook_payload.number(repository, "id")):
+                if integration.installation.github_id == payload["installation"]["id"]:
+                    act(integration)
+
+    return do
+
+
+def _account_renamed(payload: Payload) -> None:
+    login = webhook_payload.name(payload, "account", "login")
+    number = webhook_payload.number(payload, "installation", "id")
+    for installation in Installation.objects.filter(github_id=number):
+        applying.account_is(installation, login)
+
+
+def _changed(payload: Payload) -> None:
+    _follow(payload)
+
+
+def _unarchived(payload: Payload) -> None:
+    for integration in _follow(payload):
+        applying.takes_issues_again(integration)
+
+
+def _follow(payload: Payload) -> list[Integration]:
+    """Bring all that is about the repository up to date; the integrations that may use it."""
+    facts = webhook_payload.repository(payload)
+    integrations = [each for each in _integrations(facts.id) if applying.repository_is(each, facts)]
+    installation_id = webhook_payload.number(payload, "installation", "id")
+    applying.visibility_is(facts, installation_id=installation_id)
+    return integrations
+
+
+def _deleted(payload: Payload) -> None:
+    for integration in _integrations(webhook_payload.number(payload, "repository", "id")):
+        applying.repository_is_deleted(integration)
+
+
+def _issue(state: Delivery.IssueState) -> Action:
+    def note(payload: Payload) -> None:
+        repository = webhook_payload.number(payload, "repository", "id")
+        applying.issue_is(repository, webhook_payload.number(payload, "issue", "number"), state)
+
+    return note
+
+
+ACTIONS: dict[tuple[str, str], Action] = {
+    ("installation", "deleted"): _of_installation(applying.is_uninstalled),
+    ("installation", "suspend"): _of_installation(applying.is_suspended),
+    ("installation", "unsuspend"): _of_installation(holds.resume),
+    ("installation_repositories", "added"): _of_selection(
+        "repositories_added", applying.takes_issues_again
+    ),
+    ("installation_repositories", "removed"): _of_selection(
+        "repositories_removed", applying.repository_is_out_of_reach
+    ),
+    ("installation_target", "renamed"): _account_renamed,
+    ("repository", "renamed"): _changed,
+    ("repository", "transferred"): _changed,
+    ("repository", "privatized"): _changed,
+    ("repository", "publicized"): _changed,
+    ("repository", "archived"): _changed,
+    ("repository", "unarchived"): _unarchived,
+    ("repository", "deleted"): _deleted,
+    ("issues", "closed"): _issue(Delivery.IssueState.CLOSED),
+    ("issues", "reopened"): _issue(Delivery.IssueState.OPEN),
+    ("issues", "deleted"): _issue(Delivery.IssueState.DELETED),
+}

@@ -1,0 +1,242 @@
+"""A report and a maintainer's template become the title and body of an issue.
+
+The template is the maintainer's own text and stays as it is. What comes through a placeholder is a
+stranger's: it is made inert by itself (`safe_text`), and for the place where it stands (`seams`).
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from integrations.issue import tables, template_limits
+from integrations.issue.code_blocks import end_code, keep_code
+from integrations.issue.github_markdown import shows_code, taking_code, what_ends
+from integrations.issue.placement import CONTAINER, Place, place
+from integrations.issue.safe_text import (
+    ARMED,
+    clean,
+    inert_with_tables,
+    neutralize,
+    safe_url,
+    without_tables,
+)
+from integrations.issue.template_limits import LONG, PLACEHOLDER
+
+TITLE_LIMIT = 256  # GitHub's
+BODY_LIMIT = 65_000  # GitHub's is 65,536; what is left is for the Hub's footer and marker
+RAW_LIMIT = 2 * BODY_LIMIT  # of one text as it was reported, invisible characters and all
+TITLE_PREFIX = "[docs] "
+NO_SUMMARY = "A problem with a documentation page"
+DEFAULT_TEMPLATE = """\
+{summary}
+
+{details}
+
+- Page: {doc_url}
+- Kind: {report_kind}
+- Agent: {agent_name}
+"""
+URLS = {"doc_url", "receipt_url"}
+PLACEHOLDERS = (
+    "summary",
+    "details",
+    "doc_url",
+    "agent_name",
+    "report_kind",
+    "suggested_fix",
+    "evidence",
+    "report_id",
+    "receipt_url",
+)
+_PARAGRAPH = re.compile(rf"(?:\A|(?<=\n\n)){CONTAINER}\{{([a-z_]+)\}}[ \t]*(?:\n\n|\n?\Z)")
+
+
+_MARKUP = 3  # in per cent-encoding, for each byte of a character
+_SHARES = 3  # so often what is still too long is shortened, by a third of its first length
+
+
+class _Link(str):
+    """An address as `safe_url` spells it."""
+
+
+class _Template(NamedTuple):
+    """The pieces between placeholders, and of each placeholder its name, place, and whether it takes code."""
+
+    pieces: list[str]
+    names: list[str]
+    places: list[Place]
+    takes_code: frozenset[int]  # numbers of places, the first is 1
+
+
+def render_issue(
+    template: str, fields: Mapping[str, str], *, code_host: str = "github.com"
+) -> tuple[str, str]:
+    """Title (one line, at most 256 characters) and body (at most 65,000 characters).
+
+    `fields` maps names of PLACEHOLDERS to text as it was reported; a missing one counts as empty.
+    Where they are too long the longest are shortened, never the template. A blank template counts
+    as the default; of one beyond a limit `template_limits.cut` decides what is left. What follows
+    the body will be seen, even after a template that leaves a code block open. Addresses on
+    `code_host`, where the issue will be, are no links.
+    """
+    values = {name: _prepared(name, fields.get(name) or "", code_host) for name in PLACEHOLDERS}
+    title = _title(values["summary"] or NO_SUMMARY)
+    return title, _body(_within_limits(template), values)
+
+
+def unknown_placeholder(template: str) -> tuple[str, str] | None:
+    """The first placeholder of a template that does not exist, and the known one nearest to it."""
+    for name in PLACEHOLDER.findall(template):
+        if name not in PLACEHOLDERS:
+            return name, get_close_matches(name, PLACEHOLDERS, n=1, cutoff=0)[0]
+    return None
+
+
+def parts(template: str) -> list[str]:
+    """The own text of the template that `render_issue` fills, and names of placeholders, in turn."""
+    return PLACEHOLDER.split(_within_limits(template))
+
+
+def shown(name: str, text: str) -> str:
+    """A reported text as it stands in an issue, before it is shortened and made inert."""
+    text = clean(text[:RAW_LIMIT])
+    return text.strip() if name in LONG else " ".join(text.split())
+
+
+def _within_limits(template: str) -> str:
+    template = template_limits.cut(template_limits.with_line_feeds(template))
+    return template if template.strip() else DEFAULT_TEMPLATE
+
+
+def _prepared(name: str, text: str, code_host: str) -> str:
+    if name in URLS and (url := safe_url(text, code_host=code_host)):
+        return _Link(url)
+    return shown(name, text)
+
+
+def _title(summary: str) -> str:
+    limit = TITLE_LIMIT - len(TITLE_PREFIX)
+    summary, longest = _cut("summary", summary, limit), limit
+    title = neutralize(summary)
+    while len(title) > limit:
+        longest = min(longest - 1, longest * limit // len(title))
+        title = neutralize(_cut("summary", summary, longest))
+    return TITLE_PREFIX + title
+
+
+def _cut(name: str, text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    text = text[: limit - 1].rstrip() + "…" if limit > 0 else ""
+    return end_code(text) if name in LONG else text
+
+
+def _body(template: str, values: Mapping[str, str]) -> str:
+    parsed = _parsed(
+        _PARAGRAPH.sub(lambda found: found[0] if values.get(found[1], "x") else "", template)
+    )
+    limit = _limit(parsed, values)
+    for share in range(_SHARES, -1, -1):
+        longest = limit * share // _SHARES
+        body = _ended(parsed, {name: _cut(name, values[name], longest) for name in values})
+        if len(body) <= BODY_LIMIT:
+            return body
+    raise AssertionError("A template without any text of the report is within the limit.")
+
+
+@lru_cache(maxsize=64)
+def _parsed(template: str) -> _Template:
+    pieces, names = PLACEHOLDER.split(template)[::2], PLACEHOLDER.findall(template)
+    places = [
+        place(template[: each.start()], template[each.end() :])
+        for each in PLACEHOLDER.finditer(template)
+    ]
+    alone = {
+        number: each.prefix
+        for number, (name, each) in enumerate(zip(names, places, strict=True), 1)
+        if name in LONG and each.is_alone
+    }
+    return _Template(pieces, names, places, taking_code(pieces, alone) if alone else frozenset())
+
+
+def _limit(template: _Template, values: Mapping[str, str]) -> int:
+    """How long a text may be, so that all of them fit into the body; computed before any is made."""
+    room = BODY_LIMIT - sum(map(len, template.pieces))
+    lengths = range(max(map(len, values.values())) + 1)
+    used = [
+        (name, at)
+        for name, at in zip(template.names, template.places, strict=True)
+        if name in values
+    ]
+
+    def needed(length: int) -> int:
+        cut = {name: _Size.of(text[:length]) for name, text in values.items()}
+        return sum(cut[name].placed(at) for name, at in used)
+
+    if needed(lengths[-1]) <= room:
+        return lengths[-1]
+    return max(0, bisect_right(lengths, room, key=needed) - 1)
+
+
+class _Size(NamedTuple):
+    """What decides how long a text is when it is made inert and has its place."""
+
+    characters: int
+    bytes: int
+    armed: int  # after how many characters a zero-width space may have to stand
+    lines: int
+
+    @classmethod
+    def of(cls, text: str) -> "_Size":
+        armed = sum(map(text.count, ARMED))
+        return cls(len(text), len(text.encode()), armed, text.count("\n"))
+
+    def placed(self, at: Place) -> int:
+        if at.in_address:
+            return _MARKUP * self.bytes
+        return self.characters + self.armed + self.lines * len(at.prefix)
+
+
+def _ended(template: _Template, values: Mapping[str, str]) -> str:
+    """The body, and what has to end it.
+
+    With code blocks where they are shown as such, and with tables where they are small and show all.
+    """
+    prose = cache(inert_with_tables)  # once for all places of a text
+    body, code = _filled(template, values, prose, with_code=True, with_tables=True)
+    if not tables.can_be_shown(body):
+        body, code = _filled(template, values, prose, with_code=True, with_tables=False)
+    if len(body) > BODY_LIMIT:
+        return body
+    if code and not shows_code(body, code):
+        body, _ = _filled(template, values, prose, with_code=False, with_tables=False)
+    return body if len(body) > BODY_LIMIT else body + what_ends(body)
+
+
+def _filled(
+    template: _Template,
+    values: Mapping[str, str],
+    prose: Callable[[str], str],
+    *,
+    with_code: bool,
+    with_tables: bool,
+) -> tuple[str, list[str]]:
+    """The template with each placeholder replaced, in one pass, and the code blocks put in."""
+    plain, coded = cache(lambda each: without_tables(prose(each))), cache(keep_code)
+    code: list[str] = []
+    text = [template.pieces[0]]
+    for number, (name, at) in enumerate(zip(template.names, template.places, strict=True), 1):
+        value, safe = values.get(name), prose if with_tables and at.is_paragraph else plain
+        if value is None:
+            text.append(f"{{{name}}}")
+        elif with_code and value and number in template.takes_code:
+            written, blocks = coded(value, safe)
+            code += blocks
+            text.append(at.continued(written))
+        elif value:
+            text.append(value if isinstance(value, _Link) else at.placed(value, safe))
+        text.append(template.pieces[number])
+    return "".join(text).strip("\n"), code

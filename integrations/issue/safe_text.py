@@ -1,0 +1,115 @@
+"""Text that a reporter wrote, made harmless: readable as before, and live nowhere.
+
+GitHub decodes entities and backslashes before it looks for mentions, mail replies and bots read the
+raw text, and whoever normalizes it to NFKC turns look-alikes into the real thing. So nothing is
+escaped here. `clean` leaves only what can be seen, in one spelling, and `neutralize` puts a
+zero-width space (U+200B) wherever somebody would act on what remains.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from integrations.issue.tables import DELIMITERS
+from orgs.domains import hosts
+from reports.cleaning import clean
+
+ZWSP = "\u200b"
+
+_HERE, _AFTER = ZWSP, r"\g<0>" + ZWSP
+_LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)）])*"  # from where a line begins to where its text does
+KEYWORD = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|duplicate of)"
+TEX = r"(?:href|url|html|class|style|cssid|require|unicode|csname)"  # links, or loads more TeX
+
+
+def _in_sixes(run: re.Match[str]) -> str:
+    return ZWSP.join(re.findall(".{1,6}", run[0]))
+
+
+Rules = Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]
+FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
+_RULES: Rules = [
+    (re.compile(pattern, FLAGS), replacement)
+    for pattern, replacement in (
+        (r"(?<=[@#])", _HERE),  # mentions, references, headings, mail addresses
+        (r"(?<=&)(?=[#a-z]|\Z)", _HERE),  # entities, which would spell any of these
+        (r"(?<![a-z0-9])gh(?:sa)?(?=\\*-|\Z)", _AFTER),  # GH-1, GHSA-…
+        (r"(?<=<)(?=\S|\Z)", _HERE),  # HTML, comments and <links>
+        (r"(?<=--)(?=[!！]?>)", _HERE),  # the end of a comment
+        (r"(?<=\bhub)(?=[:：])", _HERE),  # the Hub's marker, in a comment of the template
+        (r"(?<=[:：])(?=[/\\]|\Z)", _HERE),  # URLs
+        (r"(?<=www)(?=\\*\.|\Z)", _HERE),
+        (r"(?<=!)(?=\[)|(?<=\[)", _HERE),  # links, images, footnotes, tasks, alerts
+        (r"\A(?=\])|(?<=\])(?=[(（\[:：\\\u3200-\u3243]|\Z)", _HERE),  # the last range: (…)
+        (r"(?<=``)(?=`)|(?<=~~)(?=~)", _HERE),  # code fences
+        (_LINE + "/", _AFTER),  # bot commands
+        (r"(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])", _in_sixes),  # commits
+        (r"(?:\A|(?<=[^\n]\n))[ \t>]*(?==+[ \t]*$|-+[ \t]*$)", _AFTER),  # setext headings
+        (KEYWORD + r"(?=[:：]?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
+        (r"\\(?=" + TEX + r"|\Z)", _AFTER),
+    )
+]
+_NO_TABLES: Rules = [(re.compile(DELIMITERS, FLAGS), _AFTER)]
+ARMED = "@#&<>:[]!`~/\\-=|."  # a zero-width space stands by none but these, or in words of letters
+
+_IN_URL = "%/?=&+,:._~-"
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_LIVE_IN_URL = re.compile(r"(?<=/)/|(?<=\bgh)-(?=\d)|~(?=~)|[.,:?_~]\Z", re.IGNORECASE)
+
+
+def neutralize(text: str) -> str:
+    """`clean(text)` with U+200B in all places where GitHub, a mail reply or a bot would act on it.
+
+    Idempotent; without the U+200B it is `clean(text)`. Takes time linear in the text's length.
+    """
+    return inert(clean(text))
+
+
+def inert(cleaned: str) -> str:
+    """`neutralize` for a text that is clean."""
+    return without_tables(inert_with_tables(cleaned))
+
+
+def inert_with_tables(cleaned: str) -> str:
+    """As `inert`, but its tables are shown as such. How large they are is the caller's matter."""
+    return applied(_RULES, cleaned)
+
+
+def without_tables(text: str) -> str:
+    """`text`, in which no line makes a table of those around it."""
+    return applied(_NO_TABLES, text)
+
+
+def applied(rules: Rules, text: str) -> str:
+    """`text` after each rule has put in what it puts in, in their order."""
+    for pattern, replacement in rules:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def safe_url(url: str, *, code_host: str = "github.com") -> str | None:
+    """An http(s) URL, still clickable, spelled so that it stays one word and ends where it ends.
+
+    Host in punycode, everything that means something to Markdown, HTML or a bot percent-encoded.
+    None for anything else, for user info, and for the code host's own pages (github.com's too),
+    which a link to them would tell of this issue.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host = hosts.normalize(parts.hostname or "")
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"} or re.search(r"[@\\\[]", parts.netloc):
+        return None
+    if f".{host}".endswith((".github.com", f".{code_host}")) or re.search(r"\bgh-\d", host):
+        return None
+    path, query, fragment = (_encoded(part) for part in (parts.path, parts.query, parts.fragment))
+    if fragment[:1].isdigit():  # or it would read as the issue #123
+        fragment = f"%{ord(fragment[0]):X}{fragment[1:]}"
+    return urlunsplit((parts.scheme, host + port, path or "/", query, fragment))
+
+
+def _encoded(part: str) -> str:
+    part = quote(_STRAY_PERCENT.sub("%25", part), safe=_IN_URL, errors="ignore")
+    return _LIVE_IN_URL.sub(lambda live: f"%{ord(live[0]):X}", part)

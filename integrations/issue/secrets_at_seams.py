@@ -1,0 +1,114 @@
+"""Once more before a report is sent: no secret in what its text becomes.
+
+The patterns may be newer than the report, and texts that are harmless alone may meet in a template.
+The template itself is the maintainer's: what stands in it is neither removed nor noted, nor is a
+secret that begins and ends in it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from integrations.issue.rendering import parts, shown
+from reports import secrets
+from reports.screening import POINTERS, Notice
+from reports.secrets import Secret
+
+REPORTED = {"doc_url": "/doc_url"} | POINTERS
+REACH = 1_000  # characters of a text that can meet another, and that may stand between the two
+EDGE = 100  # a secret that ends so near to where the search ends may go on behind it
+LOOKS = 3  # before texts that are still part of a secret are replaced as a whole
+
+
+class _Piece(NamedTuple):
+    """A part of the filled template, of which it is `[start:end]`; a reported text has its name."""
+
+    name: str
+    start: int
+    end: int
+
+
+def without_secrets_at_seams(
+    template: str, fields: Mapping[str, str], notices: list[Notice]
+) -> dict[str, str]:
+    """`fields`, without the secrets that come about where reported texts meet in the template.
+
+    What was removed is added to `notices`, once; texts that it was removed from are cleaned.
+    """
+    divided = parts(template)
+    texts = {name: shown(name, fields.get(name, "")) for name in REPORTED if name in divided[1::2]}
+    changed: dict[str, str] = {}
+    noted: dict[Notice, None] = {}
+    for number in range(LOOKS + len(texts)):  # texts that are replaced are in no more secrets
+        cuts = _cuts(*_filled(divided, dict(fields) | texts))
+        for name, found in cuts.items():
+            whole = secrets.notice(found[0].kind) if number >= LOOKS else ""
+            texts[name] = changed[name] = whole or secrets.cut(texts[name], found)
+            noted |= dict.fromkeys(Notice(REPORTED[name], secret.kind) for secret in found)
+        if not cuts:
+            break
+    notices.extend(noted)
+    return dict(fields) | changed
+
+
+def _filled(divided: list[str], fields: Mapping[str, str]) -> tuple[str, list[_Piece]]:
+    """The filled template, and where in it the reported texts are that say something."""
+    filled = [fields.get(part, part) if number % 2 else part for number, part in enumerate(divided)]
+    ends = accumulate(map(len, filled))
+    pieces = [
+        _Piece(name, end - len(text), end)
+        for number, (name, text, end) in enumerate(zip(divided, filled, ends, strict=True))
+        if number % 2 and name in REPORTED and text
+    ]
+    return "".join(filled), pieces
+
+
+def _cuts(filled: str, pieces: list[_Piece]) -> dict[str, list[Secret]]:
+    """Where to cut each text, by its name."""
+    for look in (cache(secrets.found_in), cache(secrets.hidden_in)):  # once for equal windows
+        cuts: dict[str, list[Secret]] = {}
+        for start, end in _windows(pieces):
+            for secret in look(filled[start:end]):
+                for piece, part in _shared(_moved(secret, start), pieces, end):
+                    cuts.setdefault(piece.name, []).append(part)
+        if cuts:
+            return {name: secrets.joined(found) for name, found in cuts.items()}
+    return {}
+
+
+def _windows(pieces: list[_Piece]) -> Iterator[tuple[int, int]]:
+    """What is searched: around each place where two texts are near; what overlaps is one."""
+    start = end = 0
+    for left, right in pairwise(pieces):
+        if right.start - left.end > REACH:
+            continue
+        if left.end - REACH > end:
+            yield start, end
+            start = left.end - REACH
+        end = right.start + REACH
+    yield start, end
+
+
+def _shared(secret: Secret, pieces: list[_Piece], searched: int) -> Iterator[tuple[_Piece, Secret]]:
+    """The parts of a secret that two texts make one; none where the template has both its ends."""
+    held = _touched(pieces, secret.start, secret.end)
+    if not held or len(_touched(pieces, *secret.shape)) < 2:
+        return
+    if secret.start < held[0].start and held[-1].end < secret.end:
+        return
+    last = held[-1].end if secret.end > searched - EDGE else secret.end
+    for piece in held:
+        part = secret._replace(start=max(secret.start, piece.start), end=min(last, piece.end))
+        yield piece, _moved(part, -piece.start)
+
+
+def _touched(pieces: list[_Piece], start: int, end: int) -> list[_Piece]:
+    first = bisect_right(pieces, start, key=lambda piece: piece.end)
+    return pieces[first : bisect_right(pieces, end - 1, key=lambda piece: piece.start)]
+
+
+def _moved(secret: Secret, by: int) -> Secret:
+    begins, ends = secret.shape
+    return Secret(secret.start + by, secret.end + by, secret.kind, (begins + by, ends + by))

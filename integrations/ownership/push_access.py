@@ -1,0 +1,139 @@
+"""Who may still push to the repository that an organization's issues go to.
+
+GitHub is asked with the app's own token, and its answers count for account numbers, never for
+logins alone. That it could not be asked is an exception, and held against nobody.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, cast
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+
+from core.errors import ApiError
+from integrations import github_api
+from integrations.delivery import holds
+from integrations.github_api import Person, Reached, asking
+from integrations.models import Integration
+from orgs.models import Membership
+
+MOST = 50  # members of an organization that one look asks about
+TOGETHER = 10  # of them, where the first has no push right
+LONGEST_LOOK = 20  # seconds, at one integration
+
+
+class Members(NamedTuple):
+    """Some members; `last` is the membership after which there are more, 0 where there are none."""
+
+    people: list[Person]
+    last: int
+
+
+class NoPushRight(ApiError):
+    status_code = 403
+    default_code = "no_push_right"
+
+
+def look(integration: Integration, reached: Reached) -> None:
+    """Ask for a member with push right; write down whose it is, or that it is nobody's.
+
+    Nobody's it is once all members were asked about, over as many looks as that takes. Raises
+    `github_api.GitHubError` where GitHub could not be asked; then nothing is written.
+    """
+    members = some_members(integration.organization_id, after=integration.rights_asked_to)
+    found = somebody(members.people, reached, deadline=asking.deadline(LONGEST_LOOK))
+    with transaction.atomic():
+        unmoved = Integration.objects.select_for_update().filter(
+            repository_id=reached.repository.id
+        )
+        now = unmoved.filter(pk=integration.pk).first()
+        if now is None:  # another repository was chosen meanwhile
+            return
+        if found:
+            if found not in members.people:
+                _follow_login(found)
+            holds.right_found(now, found.github_id)
+        elif members.last:
+            now.asked_about_some(members.last)
+        else:
+            holds.right_missed(now)
+
+
+def require(member: Membership) -> None:
+    """Ask whether the member may push to the organization's repository now.
+
+    Where none is chosen, nothing is asked. Raises `NoPushRight`, or as `asking.github` does.
+    """
+    _require(member, or_nobody=False)
+
+
+def require_to_let_go(member: Membership) -> None:
+    """The same before something ends, which an owner may also end where nobody could prove a right."""
+    _require(member, or_nobody=True)
+
+
+def _require(member: Membership, *, or_nobody: bool) -> None:
+    configured = Integration.objects.configured().select_related("installation")
+    integration = configured.filter(organization=member.organization_id).first()
+    if integration is None:
+        return
+    asked_about = [Person(member.github_id, member.login)]
+    if or_nobody:
+        members = some_members(member.organization_id)
+        asked_about += [each for each in members.people if each.github_id != member.github_id]
+        or_nobody = not members.last or integration.rights_lost_at is not None
+    with asking.github(member.organization, through=integration.installation) as deadline:
+        reached = reach(integration, deadline=deadline)
+        found = somebody(asked_about, reached, deadline=deadline) if reached else None
+    if found is None and or_nobody:  # also where the app does not reach the repository
+        return
+    if found is None or found.github_id != member.github_id:
+        raise NoPushRight(
+            f"You have no push right in {integration.repository} at GitHub. Ask a member who has."
+        )
+
+
+def reach(integration: Integration, *, deadline: float) -> Reached | None:
+    """Its repository; None where the app is suspended, uninstalled, or was not given it any more."""
+    asked_about = cast(int, integration.repository_id)
+    try:
+        return github_api.reached(
+            integration.installation.github_id, asked_about, deadline=deadline
+        )
+    except github_api.Suspended:
+        return None
+
+
+def some_members(organization_id: str, *, after: int = 0) -> Members:
+    """At most `MOST` of its members: who had push right last comes first, then who joined first.
+
+    With `after` those who joined later than that membership.
+    """
+    seen = Integration.objects.filter(organization=organization_id, rights_of=OuterRef("github_id"))
+    members = Membership.objects.filter(
+        Q(pk__gt=after) | Exists(seen), organization=organization_id
+    )
+    in_turn = members.order_by(Exists(seen).desc(), "pk")
+    found = list(in_turn.values_list("github_id", "login", "pk")[: MOST + 1])
+    people = [Person(github_id, login) for github_id, login, _ in found[:MOST]]
+    return Members(people, found[MOST - 1][-1] if len(found) > MOST else 0)
+
+
+def somebody(people: Sequence[Person], reached: Reached, *, deadline: float) -> Person | None:
+    """The first of `people` who may push to the repository; no more are asked about after that."""
+    for some in _first_alone(people):
+        for right in github_api.rights(reached, some, deadline=deadline):
+            if right.pushes:
+                return right.person
+    return None
+
+
+def _first_alone(people: Sequence[Person]) -> Iterator[Sequence[Person]]:
+    yield people[:1]
+    for first in range(1, len(people), TOGETHER):
+        yield people[first : first + TOGETHER]
+
+
+def _follow_login(person: Person) -> None:
+    """GitHub lets people change their login, and wants to be asked by it."""
+    Membership.objects.filter(github_id=person.github_id).update(login=person.login)

@@ -1,0 +1,227 @@
+"""The integration: which repository receives the issues, and what they look like."""
+
+from django.db import transaction
+
+from core.errors import ApiError
+from integrations import github_api
+from integrations.delivery import holds
+from integrations.github_api import Person, asking
+from integrations.issue import template_limits
+from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
+from integrations.models import Delivery, Integration
+from integrations.ownership import push_access, site_claims
+from orgs.models import Membership, Organization
+from orgs.people import members
+
+
+class UnknownPlaceholder(ApiError):
+    status_code = 400
+    default_code = "unknown_placeholder"
+
+
+class TemplateTooLong(ApiError):
+    status_code = 400
+    default_code = "template_too_long"
+
+
+class NotInstalled(ApiError):
+    status_code = 409
+    default_code = "not_installed"
+    default_detail = "Install the app on your account first."
+
+
+class RepositoryNotWritable(ApiError):
+    status_code = 422
+    default_code = "repository_not_writable"
+
+
+def configure(
+    member: Membership, *, repo_owner: str, repo_name: str, issue_template: str = ""
+) -> Integration:
+    """Receive the organization's issues in this repository, after GitHub has said that all is well.
+
+    The repository is in the organization's installation, the app may write issues there, they are
+    turned on, it is not archived, and `member` may push to it. Raises the errors above, or
+    `asking.CodeHostUnavailable`; then nothing is saved.
+    """
+    template = checked_template(issue_template)
+    integration = _integration(member.organization)
+    facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
+    with transaction.atomic():
+        integration = _unchanged(integration, member)
+        integration.repository_id = facts.id
+        integration.issue_template = template
+        _goes_on(integration, facts, member)
+        site_claims.lapse_unpublished(integration.organization, facts.full_name)
+    return integration
+
+
+def try_again(member: Membership) -> Integration:
+    """Ask GitHub whether what stood in the way is gone; if so, what was held goes on.
+
+    Raises as `configure` does, with what still stands in the way.
+    """
+    known = _integration(member.organization)
+    if known.repository_id is None:
+        raise NotInstalled("Choose a repository first.")
+    facts = _writable(known, known.repository, member)
+    with transaction.atomic():
+        integration = _unchanged(known, member)
+        if integration.repository_id != facts.id:
+            raise NotInstalled("The repository was changed meanwhile. Look at the page again.")
+        _goes_on(integration, facts, member)
+    return integration
+
+
+def disconnect(member: Membership) -> None:
+    """Let an owner end the integration.
+
+    Raises `members.NotAnOwner`, or as `rights.require_to_let_go` does; then nothing is saved.
+    """
+    require_to_disconnect(member)
+    with transaction.atomic():
+        members.require_owner(member)  # GitHub may have taken its time
+        forget(member.organization)
+
+
+def require_to_disconnect(member: Membership) -> None:
+    """Raises as `disconnect` does where the member may not do that."""
+    members.require_owner(member)
+    push_access.require_to_let_go(member)
+
+
+def forget(organization: Organization) -> None:
+    """Forget the repository: what waits is held, and the sites that it publishes lapse."""
+    with transaction.atomic():
+        mine = Integration.objects.select_for_update().filter(organization=organization)
+        if integration := mine.first():
+            leave_repository(integration, holds.NO_REPOSITORY)
+
+
+def leave_repository(integration: Integration, reason: str) -> None:
+    integration.repository_id = None
+    integration.repo_owner = integration.repo_name = integration.problem = ""
+    integration.probe_at = None
+    integration.forget_rights()
+    integration.save()
+    integration.deliveries.hold(Delivery.Cause.INTEGRATION, reason)
+    without_right = integration.deliveries.held(Delivery.Cause.RIGHTS)
+    without_right.update(held_for=Delivery.Cause.INTEGRATION, reason=reason)
+    site_claims.lapse_unpublished(integration.organization, "")
+
+
+def repositories(member: Membership, *, page: int) -> github_api.Page:
+    """One page of the repositories that the member may choose from. Errors as `configure`."""
+    integration = _integration(member.organization)
+    with asking.github(member.organization, through=integration.installation) as deadline:
+        try:
+            return github_api.pushable(
+                integration.installation.github_id,
+                person=Person(member.github_id, member.login),
+                page=page,
+                deadline=deadline,
+            )
+        except github_api.Suspended:
+            raise _not_installed(integration) from None
+
+
+def checked_template(template: str) -> str:
+    """The template with plain line ends; empty where it is blank, or the default.
+
+    Raises `TemplateTooLong`, `UnknownPlaceholder`.
+    """
+    template = template_limits.with_line_feeds(template)
+    if problem := template_limits.problem(template):
+        raise TemplateTooLong(problem)
+    if unknown := unknown_placeholder(template):
+        placeholder, suggestion = unknown
+        raise UnknownPlaceholder(
+            f"There is no placeholder {{{placeholder}}}. Did you mean {{{suggestion}}}?",
+            placeholder=placeholder,
+            suggestion=suggestion,
+        )
+    return "" if template.strip() in ("", DEFAULT_TEMPLATE.strip()) else template
+
+
+def _integration(organization: Organization) -> Integration:
+    mine = Integration.objects.select_related("installation").filter(organization=organization)
+    if integration := mine.first():
+        return integration
+    raise NotInstalled
+
+
+def _not_installed(integration: Integration) -> NotInstalled:
+    return NotInstalled(
+        f"The app is suspended on {integration.installation.account}, or not installed there any "
+        "more. Mend that at GitHub first."
+    )
+
+
+def _writable(
+    integration: Integration, full_name: str, member: Membership
+) -> github_api.RepositoryFacts:
+    """What GitHub says of the repository, if all of it is well."""
+    installation_id = integration.installation.github_id
+    person = Person(member.github_id, member.login)
+    with asking.github(member.organization, through=integration.installation) as deadline:
+        installation = github_api.installation(installation_id, deadline=deadline)
+        if installation is None or installation.is_suspended:
+            raise _not_installed(integration)
+        if not installation.may_write_issues:
+            raise RepositoryNotWritable(
+                f"The app may not write issues on {installation.account}. Give it the permission "
+                "Issues: read and write there."
+            )
+        try:
+            found = github_api.candidate(
+                installation_id, full_name, person=person, deadline=deadline
+            )
+        except github_api.Suspended:
+            raise _not_installed(integration) from None
+    if found is None or not found.may_see:
+        raise RepositoryNotWritable(
+            f"{full_name} is not among the repositories that the app was given on "
+            f"{installation.account}. Add it there, or choose another one."
+        )
+    if problem := _problem(found):
+        raise RepositoryNotWritable(problem)
+    return found.repository
+
+
+def _problem(found: github_api.Candidate) -> str:
+    """Why the repository cannot receive issues, in words; empty where it can."""
+    name = found.repository.full_name
+    if not found.may_push:
+        return f"You have no push right in {name}. Ask somebody who has to set this up."
+    if found.repository.is_archived:
+        return f"{name} is archived. Unarchive it first."
+    if not found.repository.has_issues:
+        return f"Issues are turned off in {name}. Turn them on first."
+    return ""
+
+
+def _unchanged(checked: Integration, member: Membership) -> Integration:
+    """The integration, locked, if what GitHub was asked about still holds, and so does the member."""
+    integration = Integration.objects.select_for_update().get(pk=checked.pk)
+    if integration.installation_id != checked.installation_id:
+        raise NotInstalled("The installation was changed meanwhile. Choose again.")
+    mine = Membership.objects.filter(pk=member.pk, organization=integration.organization_id)
+    if not mine.exists():
+        raise NotInstalled("You do not belong to this organization any more.")
+    return integration
+
+
+def _goes_on(
+    integration: Integration, facts: github_api.RepositoryFacts, member: Membership
+) -> None:
+    """GitHub has said that all is well, and that the member has push right.
+
+    What was held goes on, and what the repository publishes is claimed again.
+    """
+    integration.repo_owner, integration.repo_name = facts.owner, facts.name
+    integration.repository_private = facts.is_private
+    integration.problem, integration.probe_at = "", None
+    integration.save()
+    holds.right_found(integration, member.github_id)
+    integration.deliveries.release(Delivery.Cause.INTEGRATION)
+    site_claims.revive_published(integration.organization, facts.full_name)

@@ -1,0 +1,245 @@
+"""Installing the app: what a browser brings back from GitHub is a claim, until it is proved.
+
+Three proofs: a one-time state of the organization, a code whose person sees that installation, and
+that person's membership of the organization. https://docs.github.com/en/apps/using-github-apps
+"""
+
+from datetime import datetime
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.db import transaction
+
+from core import rates
+from core.errors import ApiError
+from integrations import github_api
+from integrations.github_api import asking
+from integrations.github_sync import applying
+from integrations.models import Delivery, Installation, Integration, OneTimeState
+from integrations.setup import configuration
+from orgs.models import Membership, Organization, User
+
+CALLBACK = "/v1/integrations/github/callback"
+
+
+class InvalidState(ApiError):
+    status_code = 400
+    default_code = "invalid_state"
+    default_detail = "This address is not one that the Hub gave out. Begin the installation again."
+
+
+class StateUsed(InvalidState):
+    default_detail = "This installation has been finished already. To change it, begin again."
+
+
+class StateExpired(InvalidState):
+    default_detail = "This installation was begun more than ten minutes ago. Begin again."
+
+
+class BegunElsewhere(ApiError):
+    status_code = 403
+    default_code = "begun_elsewhere"
+    default_detail = (
+        "This installation was begun by another organization than yours. Begin again from your own."
+    )
+
+
+class InvalidCode(ApiError):
+    status_code = 400
+    default_code = "invalid_code"
+    default_detail = "GitHub does not know that code, or not any more. Begin again."
+
+
+class Declined(ApiError):
+    status_code = 403
+    default_code = "declined"
+    default_detail = "You cancelled at GitHub, so nothing was changed. Begin again when you like."
+
+
+class Requested(ApiError):
+    status_code = 409
+    default_code = "not_installed"
+    default_detail = (
+        "GitHub has asked an owner of that account to install the app. Come back when they have."
+    )
+
+
+class NotAMember(ApiError):
+    status_code = 403
+    default_code = "not_a_member"
+
+
+class NotYourInstallation(ApiError):
+    status_code = 403
+    default_code = "not_your_installation"
+    default_detail = "That installation belongs to someone else."
+
+
+class Begun(NamedTuple):
+    """Where a browser may go now, until `expires_at`, and once in all."""
+
+    install_url: str
+    use_existing_url: str
+    expires_at: datetime
+
+
+class SignInFirst(NamedTuple):
+    """GitHub has to say first who the browser's person is, at this address."""
+
+    url: str
+
+
+class Choice(NamedTuple):
+    """An installation, and the address that takes it."""
+
+    installation_id: int
+    account: str
+    url: str
+
+
+class Choose(NamedTuple):
+    """There are several installations to choose from."""
+
+    installations: list[Choice]
+
+
+def begin(member: Membership) -> Begun:
+    """A state for one installation, and the addresses that carry it to GitHub.
+
+    Raises `rates.TooMany`.
+    """
+    rates.check(settings.HUB_ASKING_RATE, "install", member.organization_id)
+    state, text = OneTimeState.objects.begin(member)
+    return Begun(_install_url(text), _authorize_url(text), state.expires_at)
+
+
+def complete(
+    text: str, *, code: str = "", installation_id: int | None = None, user: User | None = None
+) -> Integration | SignInFirst | Choose:
+    """Give the organization of the state in `text` an installation, once all three proofs are there.
+
+    `user` is who is signed in at the Hub, where somebody is. Only the call that answers an
+    Integration uses the state up. Raises the errors above, or `asking.CodeHostUnavailable`.
+    """
+    state = _usable(text, user)
+    if not code:
+        if installation_id:
+            state.remember(installation_id)
+        return SignInFirst(_authorize_url(text))
+    visitor = _visitor(code, state.organization)
+    wanted = installation_id or state.claimed_installation
+    if wanted is None and len(visitor.installations) > 1:
+        return Choose([_choice(text, each) for each in visitor.installations])
+    facts = _chosen(visitor.installations, wanted)
+    if _leaves_its_repository(state.organization, facts):
+        configuration.require_to_disconnect(state.member)
+    return _save(state, facts)
+
+
+def _usable(text: str, user: User | None) -> OneTimeState:
+    """The state that this text belongs to, if it may still be used, and by this person."""
+    state = OneTimeState.objects.find(text)
+    if state is None:
+        raise InvalidState
+    if state.used_at:
+        raise StateUsed
+    if state.has_expired():
+        raise StateExpired
+    if state.member.organization_id != state.organization_id:
+        raise BegunElsewhere  # whoever began it has moved since
+    if user and not state.organization.memberships.filter(user=user).exists():
+        raise BegunElsewhere
+    return state
+
+
+def _visitor(code: str, organization: Organization) -> github_api.Visitor:
+    """Who brought the code, if they are a member."""
+    with asking.github(organization) as deadline:
+        try:
+            visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
+        except github_api.BadCode:
+            raise InvalidCode from None
+    if not organization.memberships.filter(github_id=visitor.github_id).exists():
+        raise NotAMember(
+            f"At GitHub you are {visitor.login}, who is not a member of {organization.name} here. "
+            "Begin again with the account that is."
+        )
+    return visitor
+
+
+def _chosen(
+    installations: list[github_api.InstallationFacts], wanted: int | None
+) -> github_api.InstallationFacts:
+    for each in installations:
+        if wanted in (None, each.id):
+            return each
+    if wanted is None:
+        raise configuration.NotInstalled(
+            "The app is not installed on any account of yours. Install it first."
+        )
+    raise NotYourInstallation
+
+
+def _leaves_its_repository(organization: Organization, facts: github_api.InstallationFacts) -> bool:
+    """Whether this installation, being on another account, would end what is configured now."""
+    configured = Integration.objects.configured().filter(organization=organization)
+    elsewhere = configured.exclude(installation__github_id=facts.id)
+    return elsewhere.exclude(installation__account__iexact=facts.account).exists()
+
+
+def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integration:
+    """The one who uses the state up gives its organization the installation."""
+    with transaction.atomic():
+        if not state.use_up():
+            raise StateUsed
+        if not state.organization.memberships.filter(pk=state.member_id).exists():
+            raise BegunElsewhere  # whoever began it was removed at this moment
+        installation, _ = Installation.objects.update_or_create(
+            github_id=facts.id, defaults={"account": facts.account}
+        )
+        integration, _ = Integration.objects.select_for_update().get_or_create(
+            organization=state.organization, defaults={"installation": installation}
+        )
+        _move(integration, installation)
+        applying.installation_is(installation, facts)
+    return integration
+
+
+def _move(integration: Integration, installation: Installation) -> None:
+    """Onto another installation. On the same account the repository stays: the app was reinstalled."""
+    former = integration.installation
+    integration.installation = installation
+    if former.account.lower() != installation.account.lower():
+        configuration.leave_repository(
+            integration, "The app is on another account now. Choose a repository to go on."
+        )
+    elif former != installation:
+        integration.problem, integration.probe_at = "", None
+        integration.save(update_fields=["installation", "problem", "probe_at"])
+        integration.deliveries.release(Delivery.Cause.INTEGRATION)
+
+
+def _install_url(state: str) -> str:
+    folder = "apps" if settings.HUB_GITHUB_URL == "https://github.com" else "github-apps"
+    path = f"/{folder}/{settings.HUB_GITHUB_APP_SLUG}/installations/new"
+    return f"{settings.HUB_GITHUB_URL}{path}?{urlencode({'state': state})}"
+
+
+def _authorize_url(state: str) -> str:
+    query = {
+        "client_id": settings.HUB_GITHUB_CLIENT_ID,
+        "redirect_uri": _callback_url(),
+        "state": state,
+    }
+    return f"{settings.HUB_GITHUB_URL}/login/oauth/authorize?{urlencode(query)}"
+
+
+def _choice(state: str, facts: github_api.InstallationFacts) -> Choice:
+    """Its address brings no code, so that the person is asked for again and everything is proved."""
+    query = urlencode({"state": state, "installation_id": facts.id})
+    return Choice(facts.id, facts.account, f"{_callback_url()}?{query}")
+
+
+def _callback_url() -> str:
+    return f"{settings.HUB_BASE_URL}{CALLBACK}"

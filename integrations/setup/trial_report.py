@@ -1,0 +1,58 @@
+"""One real report about a page of one's own, to see that everything works."""
+
+import secrets
+
+from core import rates
+from core.errors import ApiError
+from integrations.models import Integration
+from integrations.models.integration import NO_RIGHTS
+from integrations.ownership.site_claims import NotConfigured
+from orgs.models import Domain, Organization, Site
+from reports import intake, shape
+
+AGENT = "Docs Feedback Hub"
+RATE = "5/minute;50/day"  # real issues in a real repository
+
+
+class NoClaim(ApiError):
+    status_code = 409
+    default_code = "no_claim"
+    default_detail = "Prove first that a page is yours: claim a domain or a site."
+
+
+def pages(organization: Organization) -> list[str]:
+    """The addresses of pages that are the organization's now, one a claim."""
+    mine = {"organization": organization, "opted_out_at": None}
+    sites = Site.objects.live().filter(**mine).order_by("host", "path")
+    domains = Domain.objects.verified().filter(**mine).order_by("name")
+    return [each.url for each in sites] + [f"https://{each.name}/" for each in domains]
+
+
+def send(organization: Organization, page: str = "") -> intake.Receipt:
+    """Report something harmless about `page`; it takes the way that every report takes.
+
+    `page` is one of `pages`; the first one where it is none of them. Raises `NotConfigured`,
+    `NoClaim`, or as `rates.check` does.
+    """
+    integration = Integration.objects.configured().filter(organization=organization).first()
+    if integration is None:
+        raise NotConfigured
+    if integration.rights_lost_at:
+        raise NotConfigured(NO_RIGHTS)
+    mine = pages(organization)
+    if not mine:
+        raise NoClaim
+    rates.check(RATE, "test", organization.pk, what="test reports")
+    body = shape.Body.model_validate(
+        {
+            "protocol_version": "0",
+            "doc_url": page if page in mine else mine[0],
+            "agent": {"name": AGENT},
+            "report": {
+                "kind": "other",
+                "summary": "Test report: this is how reports arrive",
+                "details": "A maintainer sent this from the Hub to try it. There is nothing to mend.",
+            },
+        }
+    )
+    return intake.accept(body, idempotency_key=secrets.token_urlsafe(16))

@@ -1,0 +1,112 @@
+"""What every call of the maintainer's interface has in common: a bearer token, its scope, an organization."""
+
+from collections.abc import Collection
+from contextlib import ExitStack
+
+from allauth.idp.oidc.models import Token
+from django.conf import settings
+from django.http.response import HttpResponseBase
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core import at_once
+from core.errors import ApiError
+from orgs.models import Membership, Organization
+from orgs.people import tokens
+
+
+class Unauthorized(ApiError):
+    status_code = 401
+    default_code = "unauthorized"
+    default_detail = "Send a token of this Hub that is still good: `Authorization: Bearer <token>`."
+
+
+class InsufficientScope(ApiError):
+    status_code = 403
+    default_code = "insufficient_scope"
+
+
+class NoOrganization(ApiError):
+    status_code = 403
+    default_code = "no_organization"
+    default_detail = (
+        f"You belong to no organization. Sign in at {settings.HUB_BASE_URL}/login/ to get one."
+    )
+
+
+class BearerToken(BaseAuthentication):
+    """A personal token, or one that the device flow gave, in the header and nowhere else (RFC 6750).
+
+    `request.auth` is the token. Raises `Unauthorized` where there is none that is good.
+    """
+
+    def authenticate(self, request: Request):
+        token = _good_token(_bearer(request))
+        if personal := getattr(token, "personal", None):
+            personal.note_use()
+        return token.user, token
+
+
+def _bearer(request: Request) -> str:
+    scheme, _, value = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not value:
+        raise Unauthorized(headers={"WWW-Authenticate": "Bearer"})
+    return value
+
+
+def _good_token(value: str) -> Token:
+    """The token that is neither expired nor revoked, with all that a call asks of it, in one query."""
+    known = Token.objects.select_related("personal", "user__membership__organization")
+    token = known.lookup(Token.Type.ACCESS_TOKEN, value)
+    if token is None or token.user is None or not token.user.is_active:
+        raise Unauthorized(headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
+    return token
+
+
+class MaintainerView(APIView):
+    """A call of the maintainer's interface.
+
+    Has `self.membership` of the caller and `self.organization`, its only one, before the method
+    runs. The methods in `reading` need the scope `orgs:read`, all others `orgs:write`. One
+    organization has only so many calls answered at once.
+    """
+
+    authentication_classes = [BearerToken]
+    reading: Collection[str] = SAFE_METHODS
+    membership: Membership
+    organization: Organization
+
+    def dispatch(self, *args, **kwargs) -> HttpResponseBase:
+        with ExitStack() as self._until_answered:
+            return super().dispatch(*args, **kwargs)
+
+    def initial(self, request: Request, *args, **kwargs) -> None:
+        super().initial(request, *args, **kwargs)
+        _check_scope(request, tokens.READ if request.method in self.reading else tokens.WRITE)
+        self.membership = _membership(request)
+        self.organization = self.membership.organization
+        self._until_answered.enter_context(at_once.requests.one(self.organization.pk))
+
+    def finalize_response(self, *args, **kwargs) -> Response:
+        """No cache on the way keeps what was answered to a token."""
+        response = super().finalize_response(*args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        return response
+
+
+def _membership(request: Request) -> Membership:
+    try:
+        return request.user.membership  # type: ignore[union-attr]
+    except Membership.DoesNotExist:
+        raise NoOrganization from None
+
+
+def _check_scope(request: Request, scope: str) -> None:
+    if scope not in request.auth.get_scopes():  # type: ignore[union-attr]
+        challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
+        raise InsufficientScope(
+            f"This needs a token with the scope {scope}.", headers={"WWW-Authenticate": challenge}
+        )

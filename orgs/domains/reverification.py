@@ -1,0 +1,117 @@
+"""Looking again at the records of claims that were verified."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import timedelta
+from itertools import islice
+
+from django.db import connection, transaction
+
+from orgs.domains.claiming import drop_expired
+from orgs.domains.diagnosis import Finding, look
+from orgs.domains.verification import Gone, VerifiedElsewhere, record
+from orgs.models import Domain
+from orgs.models.domain import DomainQuerySet
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 50  # names whose DNS is being asked
+BATCH = 100  # names taken in one transaction
+FRESH = timedelta(minutes=10)  # what was taken this lately is not taken again
+
+
+def due() -> DomainQuerySet:
+    """The claims whose turn has come. A look, jittered: a day after the last, sooner after a miss."""
+    return Domain.objects.due()
+
+
+def maintain(go_on: Callable[[], bool] = lambda: True) -> Counter[str]:
+    """What is to be done about claims every few minutes."""
+    drop_expired()
+    return run(due(), go_on=go_on)
+
+
+def run(
+    among: DomainQuerySet,
+    *,
+    dry_run: bool = False,
+    fresh: timedelta = FRESH,
+    on_progress: Callable[[], None] = lambda: None,
+    go_on: Callable[[], bool] = lambda: True,
+) -> Counter[str]:
+    """Look at the record of each claim once, and count what has become of them, in words.
+
+    Each is taken by a conditional UPDATE, so two runs at once do the work once. The DNS is asked
+    by threads that use no database; at most about 8 seconds a name, whatever the others do.
+    With `dry_run` nothing is written. No more are begun when `go_on` says no.
+    """
+    ids = iter(list(among.order_by("pk").values_list("pk", flat=True)))
+    outcomes: Counter[str] = Counter()
+    waiting = _untouched(ids) if dry_run else _taken(ids, fresh)
+    asked: dict[Future[Finding], Domain] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        while True:
+            for domain in islice(waiting, 2 * AT_ONCE - len(asked) if go_on() else 0):
+                asked[pool.submit(_look, domain)] = domain
+            if not asked:
+                return outcomes
+            connection.close()  # none is held while the DNS takes its time
+            done = wait(asked, return_when=FIRST_COMPLETED).done
+            looks = [(asked.pop(each), each.result()) for each in done]
+            outcomes.update(_seen(looks) if dry_run else _recorded(looks))
+            for _ in looks:
+                on_progress()
+
+
+def _untouched(ids: Iterator[str]) -> Iterator[Domain]:
+    while batch := list(islice(ids, BATCH)):
+        yield from Domain.objects.filter(pk__in=batch).order_by("pk")
+
+
+def _taken(ids: Iterator[str], fresh: timedelta) -> Iterator[Domain]:
+    """The claims that no other run has taken lately; from now on they are this run's."""
+    while batch := list(islice(ids, BATCH)):
+        with transaction.atomic():  # rows are locked in the order of their ids, as `record` does
+            mine = [pk for pk in batch if Domain.objects.take(pk, fresh=fresh)]
+        yield from Domain.objects.filter(pk__in=mine).order_by("pk")
+
+
+def _look(domain: Domain) -> Finding:
+    try:
+        return look(domain)
+    except Exception:  # of one name, which must not end the run for all
+        log.exception("The look at the DNS of %s stumbled", domain.name)
+        return Finding(None, "")
+
+
+def _seen(looks: list[tuple[Domain, Finding]]) -> list[str]:
+    return [_in_words(domain, finding) for domain, finding in looks]
+
+
+def _recorded(looks: list[tuple[Domain, Finding]]) -> list[str]:
+    """Write down what was found, most of it at one go; what became of each claim, in words."""
+    confirmed = [domain for domain, finding in looks if _in_words(domain, finding) == "confirmed"]
+    changed = [each for each in looks if each[0] not in confirmed]
+    Domain.objects.confirm(confirmed)
+    return ["confirmed"] * len(confirmed) + [_outcome(*look) for look in changed]
+
+
+def _outcome(domain: Domain, finding: Finding) -> str:
+    try:
+        now = record(domain, finding)
+    except Gone:
+        return "deleted meanwhile"
+    except VerifiedElsewhere:
+        return "another organization's"
+    lapsed = domain.verified_at and not now.verified_at
+    return "lapsed" if lapsed else _in_words(domain, finding)
+
+
+def _in_words(domain: Domain, finding: Finding) -> str:
+    if finding.proven is None:
+        return "not answered"
+    if domain.record_value not in finding.proven:
+        return "record missing"
+    return "confirmed" if domain.verified_at else "verified again"

@@ -1,0 +1,132 @@
+"""Who receives reports: organizations, and the people in them."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from core import clock
+from core.ids import ULIDField
+
+
+class User(AbstractUser):
+    """A person who has signed in."""
+
+
+class Organization(models.Model):
+    """Who receives reports."""
+
+    id = ULIDField()
+    name = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def tell(self, text: str) -> None:
+        """Leave a notice for its members."""
+        self.notices.create(at=clock.now(), text=text)
+
+
+class Notice(models.Model):
+    """What an organization is told about something that happened without its doing."""
+
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="notices")
+    at = models.DateTimeField()
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Membership(models.Model):
+    """A GitHub account's place in an organization. An account belongs to exactly one."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner"
+        MEMBER = "member"
+
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="memberships")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="membership",
+        help_text="Empty until the first sign-in.",
+    )
+    github_id = models.BigIntegerField(unique=True)
+    login = models.CharField(max_length=255)
+    role = models.CharField(max_length=10, choices=Role, default=Role.MEMBER)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(role__in=["owner", "member"]), name="membership_role"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.login} ({self.role}) in {self.organization_id}"
+
+    @property
+    def is_owner(self) -> bool:
+        return self.role == self.Role.OWNER
+
+
+class Invitation(models.Model):
+    """A question to a GitHub account: whether it joins an organization. An answer deletes it.
+
+    There may be several for an account; until a yes its membership is what it was.
+    """
+
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="invitations")
+    github_id = models.BigIntegerField(db_index=True)
+    login = models.CharField(max_length=255)
+    role = models.CharField(max_length=10, choices=Membership.Role)
+    invited_by = models.ForeignKey(
+        Membership, models.CASCADE, related_name="+", help_text="It ends when they are no owner."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "github_id"], name="invitation_once_per_organization"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.login} to {self.organization_id}"
+
+
+class PersonalToken(models.Model):
+    """What a person sees of a token that they made for a program of theirs.
+
+    The token itself (hash, scopes, expiry) is the identity provider's, and to revoke it is to
+    delete that. `orgs.people.tokens` makes both.
+    """
+
+    USE_NOTED_EVERY = timedelta(minutes=1)
+
+    token = models.OneToOneField(
+        "allauth_idp_oidc.Token", models.CASCADE, primary_key=True, related_name="personal"
+    )
+    name = models.CharField(max_length=100)
+    ending = models.CharField(max_length=4, help_text="The last four characters of its value.")
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} (hub_…{self.ending})"
+
+    def note_use(self) -> None:
+        """At most once a minute, so that reading stays reading."""
+        now = timezone.now()
+        if self.last_used_at is None or self.last_used_at <= now - self.USE_NOTED_EVERY:
+            PersonalToken.objects.filter(pk=self.pk).update(last_used_at=now)

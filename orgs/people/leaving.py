@@ -1,0 +1,53 @@
+"""How a person leaves, and what goes with them."""
+
+from django.db import transaction
+
+from orgs.models import Membership, Organization, User
+from orgs.people import members
+
+
+class NotConfirmed(Exception):
+    """What was typed is not the name of what would go."""
+
+
+def organization_that_goes(user: User) -> Organization | None:
+    """The organization that would be left without an owner, and so goes along with this one."""
+    owners = Membership.objects.filter(role=Membership.Role.OWNER).select_related("organization")
+    own = owners.filter(user=user).first()
+    if own is None or owners.filter(organization=own.organization).exclude(pk=own.pk).exists():
+        return None
+    return own.organization
+
+
+def name_to_type(user: User) -> str:
+    """The organization's name where it goes too; else the person's own."""
+    if organization := organization_that_goes(user):
+        return organization.name
+    own = Membership.objects.filter(user=user).first()
+    return own.login if own else user.username
+
+
+@transaction.atomic
+def leave(user: User, name: str) -> None:
+    """Delete an account with its tokens, and the organization too with its last owner.
+
+    Everything that hangs on the organization goes: claims, integration, deliveries, and the
+    accounts of all its members; an operator goes on alone. The reports that it has received stay,
+    without its name.
+    Raises `NotConfirmed` unless `name` is what `name_to_type` says by now.
+    """
+    _wait_for_others_who_leave(user)
+    if name != name_to_type(user):
+        raise NotConfirmed(f"Type {name_to_type(user)} to delete it.")
+    if organization := organization_that_goes(user):
+        for operator in organization.memberships.filter(user__is_staff=True).exclude(user=user):
+            members.go_alone(operator)
+        User.objects.filter(membership__organization=organization).delete()
+        organization.delete()
+    Membership.objects.filter(user=user).delete()
+    User.objects.filter(pk=user.pk).delete()
+
+
+def _wait_for_others_who_leave(user: User) -> None:
+    """Of two owners who leave at once, the second has to see that the first has gone."""
+    Organization.objects.select_for_update(of=("self",)).filter(memberships__user=user).first()

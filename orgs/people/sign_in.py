@@ -1,0 +1,46 @@
+"""The way in and out, in a browser."""
+
+from allauth.account.utils import get_next_redirect_url
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from django.conf import settings
+from django.contrib import auth
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+
+from orgs.people.github_account import OAuth
+
+_to_github = OAuth2LoginView.adapter_view(OAuth)
+complete = never_cache(OAuth2CallbackView.adapter_view(OAuth))
+
+
+@never_cache
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """`/login/`: one form. Who is signed in already goes on."""
+    wanted = get_next_redirect_url(request)
+    if request.user.is_authenticated:
+        return HttpResponseRedirect(wanted) if wanted else redirect(settings.LOGIN_REDIRECT_URL)
+    context = {"next": wanted or "", "is_set_up": bool(settings.HUB_GITHUB_CLIENT_ID)}
+    return render(request, "orgs/login.html", context)
+
+
+@never_cache
+def begin(request: HttpRequest) -> HttpResponse:
+    """The form of `/login/`, on its way to GitHub."""
+    if request.method != "POST" or not settings.HUB_GITHUB_CLIENT_ID:
+        return redirect("account_login")
+    return _to_github(request)
+
+
+@never_cache
+def inactive(request: HttpRequest) -> HttpResponse:
+    return render(request, "orgs/inactive.html", status=403)
+
+
+@never_cache
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """`/logout/` asks; its form signs out."""
+    if request.method == "POST":
+        auth.logout(request)
+        return redirect("account_login")
+    return render(request, "orgs/logout.html")

@@ -1,0 +1,191 @@
+"""Counting what comes in."""
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import pytest
+
+from core import rates
+from tests.hub_process import ROOT, free_port
+
+AT_ONCE = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import django
+
+django.setup()
+from core import rates
+
+together = Barrier(32)
+
+def report(_):
+    together.wait()
+    try:
+        rates.check("20/minute", "x")
+    except Exception as error:
+        return type(error).__name__
+    return "taken"
+
+sys.setswitchinterval(1e-6)
+with ThreadPoolExecutor(32) as threads:
+    answers = list(threads.map(report, range(32)))
+print(answers.count("taken"), answers.count("TooMany"))
+"""
+
+
+def alarms(caplog) -> list[str]:
+    return [each.message for each in caplog.records if each.levelno >= logging.WARNING]
+
+
+def test_each_key_is_counted_by_itself():
+    rates.check("1/minute", "address", "a")
+    rates.check("1/minute", "address", "b")
+
+    with pytest.raises(rates.TooMany):
+        rates.check("1/minute", "address", "a")
+
+
+def test_every_limit_of_several_counts():
+    rates.check("5/minute;2/hour", "x")
+    rates.check("5/minute;2/hour", "x")
+
+    with pytest.raises(rates.TooMany) as refused:
+        rates.check("5/minute;2/hour", "x")
+
+    assert int(refused.value.headers["Retry-After"]) > 60
+
+
+def test_what_a_narrow_limit_refuses_is_not_taken_from_the_wide_one():
+    def ask(address: str) -> None:
+        rates.check_all(rates.Limit("4/minute", ("all",)), rates.Limit("2/minute", (address,)))
+
+    for _ in range(2):
+        ask("a")
+    for _ in range(10):
+        with pytest.raises(rates.TooMany):
+            ask("a")
+
+    ask("b")
+    ask("b")
+    with pytest.raises(rates.TooMany):
+        ask("c")
+
+
+def test_a_limit_may_be_given_several_times_over():
+    for _ in range(20):
+        rates.check_all(rates.Limit("2/minute", ("x",), times=10))
+
+    with pytest.raises(rates.TooMany):
+        rates.check_all(rates.Limit("2/minute", ("x",), times=10))
+
+
+@pytest.mark.parametrize(
+    ("rate", "part", "taken"),
+    [("30/minute", "1/10", 3), ("25/minute", "1/10", 2), ("3/hour", "1/10", 1)],
+)
+def test_a_limit_may_be_a_part_of_a_rate_and_is_at_least_one(rate, part, taken):
+    for _ in range(taken):
+        rates.check_all(rates.Limit(rate, ("x",), times=Fraction(part)))
+
+    with pytest.raises(rates.TooMany):
+        rates.check_all(rates.Limit(rate, ("x",), times=Fraction(part)))
+
+
+def test_a_rate_of_nothing_is_nothing_in_part_as_well():
+    with pytest.raises(rates.TooMany):
+        rates.check_all(rates.Limit("0/minute", ("x",), times=Fraction(1, 10)))
+
+
+def test_a_redis_that_says_nothing_holds_nobody_up(settings):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}"
+        rates.check("1/minute", "x")
+
+        with pytest.raises(rates.TooMany):
+            rates.check("1/minute", "x")
+
+
+@pytest.mark.parametrize("rest", ["", "/0?no_such_option=1", "/not-a-number"])
+def test_whatever_is_wrong_with_redis_this_process_counts_for_itself_and_says_so_once(
+    settings, caplog, rest
+):
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}{rest}"
+    rates.prepare()
+
+    for _ in range(50):
+        rates.check("50/minute", "x")
+
+    with pytest.raises(rates.TooMany):
+        rates.check("50/minute", "x")
+    assert alarms(caplog) == ["Redis is away: rate limits are counted in this process only"]
+
+
+def test_many_that_find_redis_away_at_once_give_one_alarm(settings, caplog):
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}"
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda number: rates.check("1/minute", str(number)), range(100)))
+
+    assert len(alarms(caplog)) == 1
+
+
+def test_the_first_reports_of_a_new_process_all_at_once_are_taken_and_counted(redis):
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "hub.settings",
+        "HUB_SECRET_KEY": "x",
+        "REDIS_URL": redis.url,
+    }
+
+    ended = subprocess.run(
+        [sys.executable, "-c", AT_ONCE],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert ended.stdout == "20 12\n", ended.stderr
+
+
+def test_redis_counts_for_every_process_and_forgets_by_itself(redis):
+    client = rates._redis(redis.url).storage.storage
+    rates.check("2/minute", "x")
+    rates.forget()  # as another process
+    rates.check("2/minute", "x")
+
+    with pytest.raises(rates.TooMany) as refused:
+        rates.check("2/minute", "x")
+
+    assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
+    assert [0 < client.ttl(key) <= 60 for key in client.scan_iter()] == [True]
+
+
+def test_a_redis_that_goes_and_comes_back_is_said_once_each_and_counted_in_again(
+    redis, caplog, monkeypatch
+):
+    monkeypatch.setattr(rates, "REDIS_PAUSE", 0)
+    rates.check("100/minute", "x")
+
+    redis.stop()
+    for _ in range(10):
+        rates.check("100/minute", "x")
+    redis.start()
+    for _ in range(10):
+        rates.check("100/minute", "x")
+
+    assert alarms(caplog) == [
+        "Redis is away: rate limits are counted in this process only",
+        "Redis is back: rate limits are shared again",
+    ]
+    [key] = rates._redis(redis.url).storage.storage.keys()
+    assert rates._redis(redis.url).storage.storage.llen(key) == 10

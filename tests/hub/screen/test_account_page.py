@@ -1,0 +1,331 @@
+"""`/settings/account/`: members, theme and export."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from integrations.models import Attempt, Delivery
+from orgs.models import Domain, User
+from orgs.people import members
+from reports.models import Report
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGE = "/settings/account/"
+
+
+@pytest.fixture
+def acme(code_host):
+    return build.acme(code_host)
+
+
+@pytest.fixture
+def alice(acme, code_host, client):
+    alice = build.member(acme, github_id=code_host.account("alice").id)
+    client.force_login(alice)
+    return alice.membership
+
+
+def text_of(answer) -> str:
+    return answer.content.decode()
+
+
+def as_bob(acme) -> Client:
+    client = Client()
+    client.force_login(build.member(acme, "bob", role="member"))
+    return client
+
+
+def test_members_are_listed_with_those_who_have_not_agreed_yet(client, acme, alice):
+    acme.invitations.create(github_id=3, login="charlie", role="owner", invited_by=alice)
+
+    page = text_of(client.get(PAGE))
+
+    assert "alice (you)" in page
+    assert "Owner" in page
+    assert "charlie" in page
+    assert page.count("Invited by alice") == 1
+
+
+def test_an_owner_invites_somebody_by_their_login(client, acme, alice):
+    answer = client.post(PAGE, {"login": "bob", "role": "member"}, follow=True)
+
+    assert answer.redirect_chain == [(PAGE, 302)]
+    assert "bob is invited, and is asked at the next visit." in text_of(answer)
+    assert acme.invitations.get(login="bob").role == "member"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"login": "nobody", "role": "owner"}, "GitHub knows nobody called nobody."),
+        ({"login": "alice", "role": "owner"}, "alice is an owner already."),
+        ({"login": "alice", "role": "member"}, "alice is an owner already."),
+        ({"login": "bob", "role": "king"}, "Select a valid choice."),
+        ({"login": "", "role": "owner"}, "This field is required."),
+    ],
+)
+def test_a_refusal_keeps_what_was_typed(client, acme, alice, typed, said):
+    answer = client.post(PAGE, typed)
+
+    assert "<title>Error: Account" in text_of(answer)
+    assert said in text_of(answer)
+    assert answer.context["form"]["login"].value() == typed["login"]
+    assert acme.memberships.count() == 1
+
+
+def test_a_member_adds_and_removes_nobody(acme, alice):
+    bob = as_bob(acme)
+
+    assert "Invite a member" not in text_of(bob.get(PAGE))
+    refused = bob.post(PAGE, {"login": "charlie", "role": "owner"}, follow=True)
+    changed = bob.post(f"{PAGE}members/{alice.pk}/role/", {"role": "member"}, follow=True)
+    assert "Only an owner" in text_of(refused)
+    assert "Only an owner" in text_of(changed)
+    removed = bob.post(f"{PAGE}members/{alice.pk}/remove/", follow=True)
+
+    assert "Only an owner" in text_of(removed)
+    assert acme.memberships.count() == 2
+
+
+def test_an_owner_changes_a_role(client, acme, alice):
+    as_bob(acme)
+    bob = acme.memberships.get(login="bob")
+
+    up = client.post(f"{PAGE}members/{bob.pk}/role/", {"role": "owner"}, follow=True)
+    again = client.post(f"{PAGE}members/{bob.pk}/role/", {"role": "owner"}, follow=True)
+    down = client.post(f"{PAGE}members/{alice.pk}/role/", {"role": "member"}, follow=True)
+
+    assert "bob is an owner now." in text_of(up)
+    assert "bob is an owner already." in text_of(again)
+    assert "alice is a member now." in text_of(down)
+    assert set(acme.memberships.values_list("login", "role")) == {
+        ("alice", "member"),
+        ("bob", "owner"),
+    }
+
+
+@pytest.fixture
+def invited(acme, alice) -> Client:
+    """Bob, who has just signed in and is asked whether he joins acme."""
+    acme.invitations.create(github_id=3, login="bob", role="member", invited_by=alice)
+    user = User.objects.create(username="bob")
+    members.welcome(user, github_id=3, login="bob")
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_whoever_is_invited_is_asked_and_goes_on_as_before(invited, acme):
+    invited.post("/settings/claims/new/", {"address": "docs.bob.dev"})
+    page = text_of(invited.get("/settings/"))
+
+    assert "alice invites you to acme" in page
+    assert "You are bob, owner of bob." in page
+    assert [each.organization.name for each in Domain.objects.filter(name="docs.bob.dev")] == [
+        "bob"
+    ]
+
+
+def test_a_yes_joins(invited, acme):
+    answer = invited.post(invitation_of(acme), {"join": "member"}, follow=True)
+
+    assert "You belong to acme now." in text_of(answer)
+    assert acme.memberships.count() == 2
+
+
+def test_a_no_changes_nothing_but_what_the_inviting_one_is_told(invited, acme):
+    answer = invited.post(invitation_of(acme), {"decline": "1"}, follow=True)
+
+    assert "You have not joined acme." in text_of(answer)
+    assert "You are bob, owner of bob." in text_of(answer)
+    assert "bob has declined the invitation." in [each.text for each in acme.notices.all()]
+
+
+def test_a_form_that_says_neither_changes_nothing(invited, acme):
+    invited.post(invitation_of(acme))
+    invited.get(invitation_of(acme))
+
+    assert acme.invitations.exists()
+
+
+def test_an_invitation_is_withdrawn(client, invited, acme):
+    invitation = acme.invitations.get()
+    address = invitation_of(acme)
+
+    others = invited.post(f"{PAGE}invitations/{invitation.pk}/")
+    answer = client.post(f"{PAGE}invitations/{invitation.pk}/", follow=True)
+    late = invited.post(address, {"join": "member"}, follow=True)
+
+    assert others.status_code == 404
+    assert "bob is not invited any more." in text_of(answer)
+    assert "This invitation was withdrawn or changed." in text_of(late)
+    assert acme.memberships.count() == 1
+
+
+def invitation_of(acme) -> str:
+    return f"/settings/invitations/{acme.invitations.get().pk}/"
+
+
+def test_removing_asks_and_then_does(client, acme, alice):
+    as_bob(acme)
+    bob = acme.memberships.get(login="bob")
+
+    asked = client.get(f"{PAGE}members/{bob.pk}/remove/")
+    assert acme.memberships.count() == 2
+    done = client.post(f"{PAGE}members/{bob.pk}/remove/", follow=True)
+
+    assert "Remove bob?" in text_of(asked)
+    assert "bob has left acme." in text_of(done)
+    assert acme.memberships.count() == 1
+
+
+def test_leaving_leads_to_an_organization_of_ones_own(acme, alice):
+    bob = as_bob(acme)
+    leave = f"{PAGE}members/{acme.memberships.get(login='bob').pk}/remove/"
+
+    asked = bob.get(leave)
+    done = bob.post(leave, follow=True)
+
+    assert "Leave acme?" in text_of(asked)
+    assert "You have left acme." in text_of(done)
+    assert "Members of bob" in text_of(done)
+    assert acme.memberships.count() == 1
+
+
+def test_the_last_owner_cannot_leave(client, acme, alice):
+    answer = client.post(f"{PAGE}members/{alice.pk}/remove/", follow=True)
+
+    assert "alice is the last owner. Make somebody else an owner first" in text_of(answer)
+    assert acme.memberships.count() == 1
+
+
+def test_members_of_others_are_not_there(client, alice):
+    charlie = build.member(build.organization("charlie"), "charlie").membership
+
+    assert client.get(f"{PAGE}members/{charlie.pk}/remove/").status_code == 404
+    assert client.post(f"{PAGE}members/{charlie.pk}/remove/").status_code == 404
+
+
+def test_the_theme_is_kept_in_this_browser(client, alice):
+    answer = client.post(f"{PAGE}theme/", {"theme": "dark"}, follow=True)
+    assert 'data-theme="dark"' in text_of(answer)
+    assert '<option value="dark" selected>' in text_of(answer)
+
+    answer = client.post(f"{PAGE}theme/", {"theme": "system"}, follow=True)
+
+    assert "data-theme" not in text_of(answer)
+
+
+def test_a_theme_that_does_not_exist_is_none(client, alice):
+    answer = client.post(f"{PAGE}theme/", {"theme": '"><script>'}, follow=True)
+
+    assert "data-theme" not in text_of(answer)
+
+
+def test_the_export_has_everything_of_ours_and_nothing_of_others(client, acme, alice):
+    build.site(acme, "acme.github.io")
+    build.send(client, build.report(report__details="Grüße\n<b>"))
+    neighbor = build.organization("neighbor")
+    build.domain(neighbor, "docs.neighbor.dev")
+    build.send(client, build.report("https://docs.neighbor.dev/"))
+
+    answer = client.get(f"{PAGE}export.json")
+    text = b"".join(answer.streaming_content).decode()
+    found = json.loads(text)
+
+    assert "attachment" in answer["Content-Disposition"]
+    assert found["organization"]["name"] == "acme"
+    assert [each["login"] for each in found["members"]] == ["alice"]
+    assert [each["name"] for each in found["domains"]] == ["docs.acme.com"]
+    assert [each["host"] for each in found["sites"]] == ["acme.github.io"]
+    assert found["integrations"][0]["repo_name"] == "docs"
+    assert found["integrations"][0]["installation"]["account"] == "acme"
+    [report] = found["reports"]
+    assert report["details"] == "Grüße\n<b>"
+    assert report["delivery"]["issue_number"] == 1
+    assert [each["outcome"] for each in report["delivery"]["attempts"]] == ["sent"]
+    assert "neighbor" not in text
+
+
+def test_the_export_has_invitations_tokens_and_earlier_challenges(client, acme, alice, code_host):
+    value = build.token(alice.user, ["orgs:read"])
+    bob = code_host.account("bob")
+    acme.invitations.create(github_id=bob.id, login="bob", role="member", invited_by=alice)
+    earlier = acme.domains.get().challenge
+    acme.domains.get().give_up()
+
+    text = b"".join(client.get(f"{PAGE}export.json").streaming_content).decode()
+    found = json.loads(text)
+
+    assert [each["login"] for each in found["invitations"]] == ["bob"]
+    assert [each["challenge"] for each in found["earlier_challenges"]] == [earlier]
+    [token] = found["tokens"]
+    assert (token["name"], token["scopes"]) == ("for a test", ["orgs:read"])
+    assert value not in text
+
+
+def test_the_export_of_many_reports_costs_four_queries_a_batch(
+    client, acme, alice, django_assert_max_num_queries
+):
+    now = acme.created_at
+    Report.objects.bulk_create(
+        [
+            Report(organization=acme, received_at=now, last_received_at=now, kind="other")
+            for _ in range(450)
+        ]
+    )
+
+    with django_assert_max_num_queries(12 + 10):
+        answer = client.get(f"{PAGE}export.json")
+        found = json.loads(b"".join(answer.streaming_content))
+
+    assert len(found["reports"]) == 450
+    assert found["reports"][0]["delivery"] is None
+    assert (Delivery.objects.count(), Attempt.objects.count()) == (0, 0)
+
+
+def test_downloads_cannot_take_all_threads(client, acme, alice):
+    first = client.get(f"{PAGE}export.json")
+    beside = client.get("/settings/reports/reports.csv", headers={"Accept": "text/html"})
+    first.close()
+    after = client.get(f"{PAGE}export.json")
+
+    assert (first.status_code, beside.status_code, after.status_code) == (200, 429, 200)
+    assert beside["Retry-After"] == "1"
+    assert "Another download is just being made" in text_of(beside)
+    after.close()
+
+
+def test_a_download_counts_for_its_organization_until_it_is_read(client, acme, alice):
+    answer = client.get(f"{PAGE}export.json")
+    answer.close()
+
+    assert answer.wsgi_request.META["hub.whose"] == acme.pk  # which `hub.server.spool` goes by
+
+
+def test_downloads_are_limited_for_each_organization(client, acme, alice):
+    answers = []
+    for _ in range(11):
+        answers.append(client.get(f"{PAGE}export.json"))
+        answers[-1].close()
+
+    assert [each.status_code for each in answers] == [200] * 10 + [429]
+    assert int(answers[-1]["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize(
+    "path", ["", "theme/", "members/1/remove/", "delete/"],
+)  # fmt: skip
+def test_every_form_has_its_token(acme, alice, path):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(alice.user)
+
+    assert client.post(PAGE + path).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["", "members/1/remove/", "export.json"])
+def test_visitors_sign_in_first(client, path):
+    assert client.get(PAGE + path)["Location"] == f"/login/?next={PAGE}{path}"

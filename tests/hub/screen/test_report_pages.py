@@ -1,0 +1,457 @@
+"""`/settings/reports/`: the list, one report, and trying again."""
+
+import csv
+import io
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from hub.screen import csv_lines
+from integrations.models import Attempt, Delivery, Installation, Integration
+from reports.models import Report
+from tests import build
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+PAGE = "/settings/reports/"
+
+
+@pytest.fixture
+def acme(db):
+    return build.organization()
+
+
+@pytest.fixture
+def alice(acme, client):
+    client.force_login(build.member(acme))
+    return client
+
+
+def received(organization, *, at: datetime = NOON, **changes) -> Report:
+    fields = {
+        "doc_url": "https://docs.acme.com/install",
+        "canonical_url": "https://docs.acme.com/install",
+        "kind": "outdated",
+        "summary": "The command is gone",
+        "agent_name": "agent-x",
+    }
+    return Report(
+        organization=organization, received_at=at, last_received_at=at, **fields | changes
+    )
+
+
+def stored(organization, **changes) -> Report:
+    report = received(organization, **changes)
+    report.save()
+    return report
+
+
+def delivered(report: Report, **changes) -> Delivery:
+    installation, _ = Installation.objects.get_or_create(github_id=1, account="acme")
+    integration, _ = Integration.objects.get_or_create(
+        organization=report.organization, installation=installation
+    )
+    return Delivery.objects.create(report=report, integration=integration, **changes)
+
+
+def text_of(answer) -> str:
+    return answer.content.decode()
+
+
+def test_the_list_shows_what_became_of_each(alice, acme):
+    sent = stored(acme, summary="First")
+    issue = "https://github.com/acme/docs/issues/4"
+    delivered(sent, status="sent", issue_number=4, repository_id=7, issue_url=issue)
+    stored(acme, summary="Second")
+
+    page = text_of(alice.get(PAGE))
+
+    assert f'<a href="{PAGE}{sent.id}/">First</a>' in page
+    assert f'<a href="{issue}">#4</a>' in page
+    assert '<span class="state off">Not forwarded</span>' in page
+
+
+def test_the_filters_are_in_the_address_and_in_the_form(alice, acme):
+    stored(acme, summary="Gone", kind="broken")
+    stored(acme, summary="Stale", kind="outdated")
+
+    page = text_of(alice.get(PAGE, {"kind": "broken", "status": "none", "q": "go"}))
+
+    assert "Gone" in page
+    assert "Stale" not in page
+    assert '<option value="broken" selected>' in page
+    assert 'value="go"' in page
+    assert "reports.csv?kind=broken&amp;status=none&amp;q=go" in page
+
+
+def test_a_long_address_of_the_overview_finds_its_reports(alice, acme):
+    address = "https://docs.acme.com/" + "a" * 1000
+    now = timezone.now()
+    stored(acme, canonical_url=address, doc_url=f"{address}?x", at=now, summary="Gone 1")
+
+    overview = text_of(alice.get("/settings/"))
+    [link] = re.findall(r'href="(/settings/reports/\?q=[^"]+)"', overview)
+    found = alice.get(link)
+
+    assert found.status_code == 200
+    assert "Gone 1" in text_of(found)
+
+
+def test_what_comes_next_is_said_where_there_is_nothing(alice):
+    assert "No reports yet" in text_of(alice.get(PAGE))
+    assert "Nothing matches" in text_of(alice.get(PAGE, {"q": "x"}))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"status": "lost"}, {"kind": "wrong"}, {"q": "a" * 2049}, {"q": "a\0"}, {"cursor": "1"}],
+)
+def test_an_address_that_nobody_gave_out_is_answered_in_words(alice, wrong):
+    answer = alice.get(PAGE, wrong)
+
+    assert answer.status_code == 400
+    assert "<title>Error: Reports" in text_of(answer)
+    assert alice.get(f"{PAGE}reports.csv", wrong).status_code == 404
+
+
+def test_pages_lead_on_and_back_with_the_filters(alice, acme):
+    for number in range(51):
+        stored(acme, at=NOON + timedelta(seconds=number), summary=f"Number {number}.")
+
+    first = alice.get(PAGE, {"kind": "outdated"})
+    older = alice.get(PAGE + first.context["next_page"])
+
+    assert "Number 50." in text_of(first)
+    assert "Number 0." not in text_of(first)
+    assert "Number 0." in text_of(older)
+    assert older.context["first_page"] == "?kind=outdated"
+    assert older.context["next_page"] == ""
+
+
+def test_a_page_costs_few_queries_at_ten_thousand_reports(
+    alice, acme, django_assert_max_num_queries
+):
+    many = [received(acme, at=NOON + timedelta(seconds=n), summary=f"N{n}") for n in range(10_000)]
+    Report.objects.bulk_create(many)
+    delivered(many[-1], status="pending")
+    delivered(many[-2], status="pending")
+
+    with django_assert_max_num_queries(6):
+        answer = alice.get(PAGE, {"q": "n"})
+
+    assert len(answer.context["rows"]) == 50
+
+
+def table(answer) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+
+
+def test_the_table_for_a_spreadsheet_has_all_that_the_filters_let_through(alice, acme):
+    for number in range(120):
+        stored(acme, at=NOON + timedelta(seconds=number), summary=f'Number "{number}",\nfine')
+    stored(acme, kind="broken")
+    stored(build.organization("bobs"))
+
+    answer = alice.get(f"{PAGE}reports.csv", {"kind": "outdated"})
+    rows = table(answer)
+
+    assert answer["Content-Type"].startswith("text/csv")
+    assert "attachment" in answer["Content-Disposition"]
+    assert rows[0][:4] == ["id", "received_at", "kind", "summary"]
+    assert [row[3] for row in rows[1:]] == [f'Number "{n}",\nfine' for n in range(119, -1, -1)]
+
+
+def test_a_formula_is_a_text_in_the_table(alice, acme):
+    stored(acme, summary='=HYPERLINK("https://evil.example")', agent_name="@SUM(1)")
+
+    row = table(alice.get(f"{PAGE}reports.csv"))[1]
+
+    assert row[3] == '\'=HYPERLINK("https://evil.example")'
+    assert row[5] == "'@SUM(1)"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("=1", "'=1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@x", "'@x"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("  =1", "'  =1"),
+        ("\u00a0=1", "'\u00a0=1"),
+        ("＝1", "'＝1"),
+        ("a=1", "a=1"),
+        ("", ""),
+        (-1, -1),
+    ],
+)
+def test_no_cell_is_a_formula(cell, shown):
+    assert csv_lines.harmless(cell) == shown
+
+
+def test_one_report_shows_its_text_as_text(alice, acme):
+    hostile = "<script>alert(1)</script> @alice"
+    report = stored(
+        acme,
+        summary=hostile,
+        details=f"details {hostile}",
+        suggested_fix=f"fix {hostile}",
+        evidence=[{"kind": "quote", "text": f"evidence {hostile}"}],
+    )
+
+    page = text_of(alice.get(f"{PAGE}{report.id}/"))
+
+    assert "<script>alert" not in page
+    for part in ("details", "fix", "evidence"):
+        assert f"{part} &lt;script&gt;alert(1)&lt;/script&gt; @alice" in page
+
+
+def test_a_page_that_is_a_path_is_no_link(alice, acme):
+    report = stored(acme, doc_url="docs/javascript:x", canonical_url="docs/javascript:x")
+
+    page = text_of(alice.get(f"{PAGE}{report.id}/"))
+
+    assert "<dd>docs/javascript:x</dd>" in page
+
+
+def test_one_report_shows_exactly_what_was_sent_and_every_attempt(alice, acme):
+    report = stored(acme)
+    delivery = delivered(
+        report,
+        status="failed",
+        reason="Body is too long",
+        tries=2,
+        repository="acme/docs",
+        repository_id=7,
+        posted_at=NOON,
+        title="[docs] Gone",
+        body="It is gone\n\n<!-- hub:1 -->",
+    )
+    Attempt.objects.create(
+        delivery=delivery, number=1, started_at=NOON, outcome="later", reason="GitHub was away"
+    )
+    Attempt.objects.create(delivery=delivery, number=2, started_at=NOON, outcome="refused")
+
+    page = text_of(alice.get(f"{PAGE}{report.id}/"))
+
+    assert '<pre tabindex="0">[docs] Gone</pre>' in page
+    assert '<pre tabindex="0">It is gone\n\n&lt;!-- hub:1 --&gt;</pre>' in page
+    assert "Body is too long" in page
+    assert "GitHub was away" in page
+    assert "Refused" in page
+
+
+def test_a_report_without_a_delivery_says_why(alice, acme):
+    page = text_of(alice.get(f"{PAGE}{stored(acme).id}/"))
+
+    assert "no repository was chosen" in page
+    assert "Try again" not in page
+
+
+def test_the_raw_text_is_plain_text(alice, acme):
+    report = stored(
+        acme,
+        summary="Grüße <b>",
+        details="One\n\n@alice",
+        evidence=[{"kind": "quote", "text": "It says"}],
+        suggested_fix="Mend it",
+    )
+
+    answer = alice.get(f"{PAGE}{report.id}/raw")
+
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert text_of(answer) == "Grüße <b>\n\nOne\n\n@alice\n\nquote:\nIt says\n\nMend it\n"
+
+
+POSTED = ["try-again/", "discard/", "restore/"]
+PARTS = ["", "raw", *POSTED]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_not_mine_is_not_there(alice, part):
+    foreign = delivered(stored(build.organization("bobs"))).report
+    nobodys = stored(None)
+
+    for report_id in (foreign.id, nobodys.id, "unknown", "0" * 26):
+        address = f"{PAGE}{report_id}/{part}"
+        answer = alice.post(address) if part in POSTED else alice.get(address)
+        assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("part", ["", "reports.csv", "01J/", "01J/raw"])
+def test_visitors_sign_in_first(client, db, part):
+    assert client.get(PAGE + part)["Location"] == f"/login/?next={PAGE}{part}"
+
+
+def test_whoever_belongs_to_no_organization_has_no_reports(client, db):
+    from orgs.models import User
+
+    client.force_login(User.objects.create(username="operator"))
+
+    assert client.get(PAGE).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_try_again_ends_in_the_issue(client, code_host):
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    code_host.fail("422")
+    build.send(client)
+    page = f"{PAGE}{Report.objects.get().id}/"
+    assert "Try again" in text_of(client.get(page))
+
+    answer = client.post(f"{page}try-again/", follow=True)
+
+    assert answer.redirect_chain == [(page, 302)]
+    assert "Issue #1 opened in acme/docs." in text_of(answer)
+    assert "Try again" not in text_of(answer)
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_try_again_says_why_it_did_not_arrive(client, code_host):
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    code_host.set_issues("acme/docs", False)
+    build.send(client)
+
+    answer = client.post(f"{PAGE}{Report.objects.get().id}/try-again/", follow=True)
+
+    assert "It did not arrive. Issues are turned off in acme/docs." in text_of(answer)
+
+
+def test_trying_again_is_a_form_with_its_token(alice, acme, client):
+    report = delivered(stored(acme), status="failed").report
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = alice.cookies
+
+    assert strict.post(f"{PAGE}{report.id}/try-again/").status_code == 403
+    assert alice.get(f"{PAGE}{report.id}/try-again/")["Location"] == f"{PAGE}{report.id}/"
+
+
+def test_a_discarded_report_is_kept_and_may_be_restored(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    report = delivered(stored(acme), status="pending").report
+    page = f"{PAGE}{report.id}/"
+    assert "Restore</button>" not in text_of(alice.get(page))
+
+    discarded = alice.post(f"{page}discard/", follow=True)
+    restored = alice.post(f"{page}restore/", follow=True)
+
+    assert discarded.redirect_chain == [(page, 302)]
+    assert '<span class="state off">Discarded</span>' in text_of(discarded)
+    assert "Restore</button>" in text_of(discarded)
+    assert "Try again</button>" not in text_of(discarded)
+    assert "Discard</button>" in text_of(restored)
+    assert Delivery.objects.get().status == "pending"
+
+
+def test_what_has_arrived_is_not_discarded(alice, acme):
+    report = delivered(stored(acme), status="sent", issue_number=4, repository_id=7).report
+    page = f"{PAGE}{report.id}/"
+    assert "Discard</button>" not in text_of(alice.get(page))
+
+    answer = alice.post(f"{page}discard/", follow=True)
+
+    assert "It has arrived already." in text_of(answer)
+    assert Delivery.objects.get().status == "sent"
+
+
+def test_what_was_discarded_needs_no_attention(alice, acme):
+    now = timezone.now()
+    delivered(stored(acme, at=now), status="held", held_for="discarded")
+
+    overview = text_of(alice.get("/settings/"))
+
+    assert "report held" not in overview
+    assert '<span class="state off">Discarded</span>' in overview
+
+
+CHANGE = f"{PAGE}change/"
+
+
+def states() -> list[str]:
+    return [each.state for each in Delivery.objects.order_by("pk")]
+
+
+def test_those_that_are_ticked_are_discarded_and_restored(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    waiting = [delivered(stored(acme)).report.id for _ in range(3)]
+    foreign = delivered(stored(build.organization("bobs"))).report.id
+
+    address = f"{CHANGE}?kind=outdated"
+    discarded = alice.post(address, {"act": "discard", "id": [*waiting[:2], foreign]}, follow=True)
+    after = states()
+    restored = alice.post(CHANGE, {"act": "restore", "id": waiting[:1]}, follow=True)
+
+    assert discarded.redirect_chain == [(f"{PAGE}?kind=outdated", 302)]
+    assert "2 reports discarded: kept, and not sent." in text_of(discarded)
+    assert "1 left as it is. There is no such report." in text_of(discarded)
+    assert after == ["discarded", "discarded", "pending", "pending"]
+    assert "1 report restored." in text_of(restored)
+    assert states() == ["pending", "discarded", "pending", "pending"]
+
+
+def test_what_could_not_be_discarded_is_counted_by_its_reason(alice, acme):
+    arrived = [
+        delivered(stored(acme), status="sent", issue_number=n, repository_id=7).report.id
+        for n in range(2)
+    ]
+
+    answer = alice.post(CHANGE, {"act": "discard", "id": arrived}, follow=True)
+
+    assert "2 left as they are. It has arrived already." in text_of(answer)
+
+
+def test_all_that_the_filters_let_through_and_nothing_else_is_discarded(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    for number in range(60):
+        delivered(stored(acme, summary=f"Flood {number}", agent_name="bot"))
+    delivered(stored(acme, summary="Flooded sink"), status="sent", issue_number=1, repository_id=7)
+    delivered(stored(acme, summary="Honest"))
+    delivered(stored(build.organization("bobs"), summary="Flood"))
+
+    discarded = alice.post(f"{CHANGE}?q=flood", {"all": "discard"}, follow=True)
+    after = states()
+    restored = alice.post(f"{CHANGE}?q=BOT&status=discarded", {"all": "restore"}, follow=True)
+
+    assert "60 reports discarded" in text_of(discarded)
+    assert after == ["discarded"] * 60 + ["sent", "pending", "pending"]
+    assert "60 reports restored" in text_of(restored)
+    assert states() == ["pending"] * 60 + ["sent", "pending", "pending"]
+
+
+def test_a_list_without_filters_is_not_discarded_whole(alice, acme):
+    delivered(stored(acme))
+
+    assert "all that match</button>" not in text_of(alice.get(PAGE))
+    assert alice.post(CHANGE, {"all": "discard"}).status_code == 404
+    assert alice.post(f"{CHANGE}?status=lost", {"all": "discard"}).status_code == 404
+    assert states() == ["pending"]
+
+
+def test_nothing_ticked_and_nothing_known_change_nothing(alice, acme):
+    delivered(stored(acme))
+
+    nothing = alice.post(CHANGE, {"act": "discard"}, follow=True)
+    alice.post(CHANGE, {"act": "erase", "all": "everything", "id": ["x"]})
+
+    assert "Tick the reports first." in text_of(nothing)
+    assert states() == ["pending"]
+    assert alice.get(CHANGE)["Location"] == PAGE
+
+
+def test_only_what_can_change_can_be_ticked(alice, acme):
+    delivered(stored(acme), status="sent", issue_number=1, repository_id=7)
+    assert 'type="checkbox"' not in text_of(alice.get(PAGE))
+
+    waiting = delivered(stored(acme)).report.id
+    page = text_of(alice.get(PAGE))
+
+    assert re.findall(r'type="checkbox" name="id" value="(\w+)"', page) == [waiting]
+    assert "Restore</button>" not in page

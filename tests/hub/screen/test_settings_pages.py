@@ -1,0 +1,514 @@
+"""The pages of the settings: who may see them, what they refuse, and what they cost."""
+
+import re
+from datetime import timedelta
+from itertools import count
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from hub.screen import overview, weeks
+from hub.screen import urls as settings_pages
+from integrations.issue.rendering import DEFAULT_TEMPLATE
+from integrations.models import Delivery, Integration
+from orgs.models import Domain, PersonalToken, Site
+from reports.models import Report
+from tests import build
+
+NOBODYS = {
+    "report_id": "0" * 26,
+    "claim_id": "0" * 26,
+    "member_id": 0,
+    "token_id": 0,
+    "invitation_id": 0,
+}
+
+
+def addresses(ids: dict[str, object]) -> list[str]:
+    """Every address of the settings, with these ids in it."""
+    return [
+        "/settings/" + re.sub(r"<\w+:(\w+)>", lambda part: str(ids[part[1]]), str(each.pattern))
+        for each in settings_pages.urlpatterns
+    ]
+
+
+PAGES = addresses(NOBODYS)
+
+
+@pytest.fixture
+def acme(db):
+    return build.organization()
+
+
+@pytest.fixture
+def alice(acme, client):
+    client.force_login(build.member(acme))
+    return client
+
+
+def text_of(answer) -> str:
+    return answer.content.decode()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_visitor_signs_in_first(client, db, page):
+    answer = client.post(page)
+
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/login/?next={page}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_form_needs_its_token(acme, page):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(build.member(acme))
+
+    assert strict.post(page).status_code == 403
+
+
+def test_no_cache_keeps_a_page_of_a_member(transactional_db, code_host, client):
+    acme = build.acme(code_host)
+    alice = build.member(acme)
+    client.force_login(alice)
+    build.token(alice)
+    other = build.organization("initech")
+    asks = build.member(other, "charlie").membership
+    asked = {"github_id": alice.membership.github_id, "login": "alice", "invited_by": asks}
+    ids = {
+        "report_id": build.send(Client()).json()["id"],
+        "claim_id": acme.domains.get().pk,
+        "member_id": alice.membership.pk,
+        "token_id": PersonalToken.objects.get().pk,
+        "invitation_id": other.invitations.create(role="member", **asked).pk,
+    }
+
+    for page in addresses(ids):
+        answer = client.get(page)
+        answer.close()  # of downloads one is made at a time
+        assert answer.status_code in (200, 302, 404), answer.request["PATH_INFO"]
+        assert "no-store" in answer["Cache-Control"], answer.request["PATH_INFO"]
+
+
+def test_what_belongs_to_others_is_not_there(alice, code_host):
+    others = build.acme(code_host, "docs.initech.com")
+    domain, site = others.domains.get(), build.site(others, "initech.github.io")
+    build.send(Client(), build.report("https://docs.initech.com/x"))
+    report = Report.objects.get()
+
+    for path in (
+        f"claims/{domain.id}/",
+        f"claims/{domain.id}/delete/",
+        f"claims/{site.id}/",
+        f"claims/{site.id}/delete/",
+        "claims/nonsense/",
+        f"test/{report.id}/",
+    ):
+        assert alice.get(f"/settings/{path}").status_code == 404
+        assert alice.post(f"/settings/{path}").status_code == 404
+    assert alice.post(f"/settings/claims/{domain.id}/opt-out/").status_code == 404
+    assert Domain.objects.filter(pk=domain.pk, opted_out_at=None).exists()
+    assert Site.objects.filter(pk=site.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "refusal"),
+    [
+        ("github.io", "shared by many owners"),
+        ("https://alice.github.io/docs/", "Choose the repository for your issues first"),
+        ("localhost", "localhost"),
+        ("not a host", "This is not a host name"),
+        ("co.uk", "shared by many owners"),
+    ],
+)
+def test_an_address_that_cannot_be_claimed_is_refused_in_words_and_kept(alice, address, refusal):
+    page = text_of(alice.post("/settings/claims/new/", {"address": address}))
+
+    assert "<title>Error: " in page
+    assert refusal in page
+    assert f'value="{address}"' in page
+
+
+@pytest.mark.parametrize(
+    "address", ["docs.acme.com", "https://docs.acme.com/guide?x=1", " Docs.ACME.com. "]
+)
+def test_any_spelling_of_a_domain_leads_to_its_record(alice, address):
+    answer = alice.post("/settings/claims/new/", {"address": address}, follow=True)
+
+    assert Domain.objects.get().name == "docs.acme.com"
+    assert "_hub-challenge.docs.acme.com" in text_of(answer)
+    assert "<code>_hub-challenge.docs</code>" in text_of(answer)
+
+
+def test_giving_up_a_claim_asks_first(alice, acme):
+    claim = build.domain(acme, "docs.acme.com")
+
+    asked = alice.get(f"/settings/claims/{claim.id}/delete/")
+    assert "Give up docs.acme.com?" in text_of(asked)
+    assert Domain.objects.exists()
+
+    alice.post(f"/settings/claims/{claim.id}/delete/")
+    assert not Domain.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_try_again_says_what_is_still_in_the_way_and_then_lets_go_on(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    Integration.objects.update(problem="Issues are turned off in acme/docs.")
+    build.send(Client())
+    code_host.set_issues("acme/docs", False)
+
+    refused = client.post("/settings/integration/try-again/", follow=True)
+    assert "Issues are turned off in acme/docs. Turn them on first." in text_of(refused)
+    assert Delivery.objects.get().status == "held"
+
+    code_host.set_issues("acme/docs", True)
+    client.post("/settings/integration/try-again/")
+    assert Integration.objects.get().problem == ""
+    assert Delivery.objects.get().status == "pending"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_pause_holds_what_comes_in_and_its_end_lets_it_go(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+
+    paused = client.post("/settings/integration/pause/", follow=True)
+    build.send(Client())
+    held = Delivery.objects.get()
+    overview = text_of(client.get("/settings/"))
+    report = text_of(client.get(f"/settings/reports/{held.report_id}/"))
+    resumed = client.post("/settings/integration/resume/", follow=True)
+    call_command("retry_deliveries")
+
+    assert "Paused</span> since" in text_of(paused)
+    assert "Paused</span> since" in overview
+    assert (held.status, held.held_for) == ("held", "pause")
+    assert "has paused the integration" in report
+    assert "Try again" not in report
+    assert "1 report on the way" in text_of(resumed)
+    assert [issue.title for issue in code_host.issues("acme/docs")] == [
+        "[docs] The install command is gone"
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_opting_out_refuses_reports_until_they_are_taken_again(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner))
+    claim = owner.domains.get()
+
+    out = client.post(f"/settings/claims/{claim.id}/opt-out/", {"opted_out": "1"}, follow=True)
+    refused = build.send(Client())
+    again = client.post(f"/settings/claims/{claim.id}/opt-out/", follow=True)
+    taken = build.send(Client())
+
+    assert "Reports about docs.acme.com are refused from now on." in text_of(out)
+    assert "Take reports again" in text_of(out)
+    assert refused.status_code == 410
+    assert "Reports about docs.acme.com are taken again." in text_of(again)
+    assert taken.status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_repositories_are_shown_fifty_at_a_time_and_what_was_typed_is_kept(client, code_host):
+    for number in range(60):
+        code_host.add_repository("acme", f"other-{number:02}")
+    owner = build.acme(code_host)
+    code_host.installation_on(code_host.account("acme")).repositories = None
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    typed = {"repository": "acme/docs", "issue_template": "{sumary}"}
+
+    first = text_of(client.get("/settings/integration/"))
+    second = text_of(client.post("/settings/integration/", {**typed, "page": "2"}))
+
+    assert first.count("<option") == 51  # and the one that says: choose
+    assert "Show more repositories" in first
+    assert second.count("<option") == 1 + 11 + 1  # the chosen one stays
+    assert "Show the first repositories" in second
+    assert "{sumary}" in second
+    assert "<title>Error" not in second
+
+
+@pytest.mark.django_db(transaction=True)
+def test_disconnecting_asks_first(client, code_host):
+    client.force_login(build.member(build.acme(code_host)))
+
+    asked = client.get("/settings/integration/disconnect/")
+    assert "Disconnect acme/docs?" in text_of(asked)
+    assert Integration.objects.get().repository == "acme/docs"
+
+    client.post("/settings/integration/disconnect/")
+    assert Integration.objects.get().repository == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_only_repository_is_chosen_already(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    Integration.objects.update(repository_id=None, repo_owner="", repo_name="")
+
+    page = text_of(client.get("/settings/integration/"))
+
+    assert '<option value="acme/docs" selected>' in page
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("looking", ["live", "preview", "page"])
+def test_looking_saves_nothing(client, code_host, looking):
+    owner = build.acme(code_host)
+    code_host.add_to_installation(build.installed(code_host), code_host.add_repository("acme", "b"))
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    before = Integration.objects.values().get()
+
+    form = {"repository": "acme/b", "issue_template": "half a sen", looking: "1"}
+    answer = client.post("/settings/integration/", form)
+
+    assert answer.status_code == 200
+    assert Integration.objects.values().get() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_another_repository_is_asked_about_where_sites_would_be_lost(client, code_host):
+    owner = build.acme(code_host)
+    site = build.site(owner, "acme.github.io", "/docs/")
+    code_host.add_to_installation(build.installed(code_host), code_host.add_repository("acme", "b"))
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    form = {"repository": "acme/b", "issue_template": "{summary}"}
+
+    asked = text_of(client.post("/settings/integration/", form))
+    assert "Change to acme/b?" in asked
+    assert "https://acme.github.io/docs/" in asked
+    assert Integration.objects.get().repository == "acme/docs"
+
+    done = client.post("/settings/integration/", {**form, "sure": "1"}, follow=True)
+    assert "Issues go to acme/b now." in text_of(done)
+    assert owner.sites.get(pk=site.pk).lapsed_at
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_asked_about_a_form_with_a_fault(client, code_host):
+    owner = build.acme(code_host)
+    build.site(owner, "acme.github.io", "/docs/")
+    client.force_login(build.member(owner))
+
+    form = {"repository": "acme/nonsense", "issue_template": "{sumary}"}
+    page = text_of(client.post("/settings/integration/", form))
+
+    assert "Change to" not in page
+    assert "Did you mean {summary}?" in page
+
+
+def test_a_claim_that_has_opted_out_does_not_promise_reports(alice, acme, code_host):
+    build.integration(acme, code_host)
+    domain, site = build.domain(acme, "docs.acme.com"), build.site(acme, "acme.github.io", "/docs/")
+    domain.opt_out(True)
+    site.opt_out(True)
+
+    pages = [text_of(alice.get(f"/settings/claims/{each.id}/")) for each in (domain, site)]
+
+    for page in pages:
+        assert "come to you" not in page.replace("do not come to you", "")
+        assert "Send a test report" not in page
+    assert "a claim that has not opted out" in text_of(alice.get("/settings/"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_default_template_is_not_frozen_by_a_form_that_shows_it(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+
+    shown = DEFAULT_TEMPLATE.replace("\n", "\r\n")  # as browsers send it
+    client.post("/settings/integration/", {"repository": "acme/docs", "issue_template": shown})
+
+    assert Integration.objects.get().issue_template == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_whose_record_is_gone_still_gets_its_diagnosis(alice, acme, dns):
+    claim = build.domain(acme, "docs.acme.com")
+    Domain.objects.update(lapses_at=timezone.now() + timedelta(days=3))
+    dns.txt("_hub-challenge.docs.acme.com.docs.acme.com", claim.record_value)
+
+    page = text_of(alice.post(f"/settings/claims/{claim.id}/", follow=True))
+
+    assert "Record gone" in page
+    assert "Leave the record where it is" not in page
+    assert "a second time" in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_checking_a_claim_that_is_fine_says_so(alice, acme, dns):
+    claim = build.domain(acme, "docs.acme.com")
+    dns.txt(claim.record_name, claim.record_value)
+
+    page = text_of(alice.post(f"/settings/claims/{claim.id}/", follow=True))
+
+    assert "The record is there." in page
+
+
+def test_what_is_to_do_next_is_one_button_away(alice, acme, code_host):
+    claim = build.domain(acme, "docs.acme.com")
+    without = text_of(alice.get(f"/settings/claims/{claim.id}/"))
+    build.integration(acme, code_host)
+
+    page = text_of(alice.get(f"/settings/claims/{claim.id}/"))
+
+    assert "Install the app</a>" in without
+    assert "Send a test report</a>" in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_so_many_test_reports_are_sent(client, code_host):
+    client.force_login(build.member(build.acme(code_host)))
+    page = {"page": "https://docs.acme.com/"}
+
+    answers = [client.post("/settings/test/", page) for _ in range(6)]
+
+    assert [each.status_code for each in answers] == [302] * 5 + [200]
+    assert "There were too many test reports." in text_of(answers[-1])
+    assert len(code_host.issues("acme/docs")) == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_github_and_dns_are_asked_only_so_often(alice, acme, settings, dns):
+    settings.HUB_ASKING_RATE = "1/minute"
+    claim = build.domain(acme, "docs.acme.com", verified=False)
+
+    alice.post(f"/settings/claims/{claim.id}/")
+    refused = alice.post(f"/settings/claims/{claim.id}/", follow=True)
+
+    assert "There were too many requests." in text_of(refused)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_preview_shows_a_hostile_report_made_safe(client, code_host):
+    client.force_login(build.member(build.acme(code_host)))
+
+    form = {"repository": "acme/docs", "issue_template": "{summary} {details}", "live": "1"}
+    page = text_of(client.post("/settings/integration/", form))
+
+    assert "Made harmless at" in page
+    assert "@everyone" not in page
+    assert 'here">·</mark>everyone' in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_previews_are_made_only_so_often(client, code_host, monkeypatch):
+    """Each makes three issues of whatever template it is sent."""
+    client.force_login(build.member(build.acme(code_host)))
+    form = {"repository": "acme/docs", "issue_template": "{summary}", "live": "1"}
+
+    pages = [text_of(client.post("/settings/integration/", form)) for _ in range(61)]
+
+    assert sum("A hostile report" in page for page in pages) == 60
+    assert "There were too many previews. Try again in" in pages[-1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_has_a_template_that_is_cut_is_told(client, code_host):
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    template = "{summary}\n\n" + "{details}\n\n" * 5
+    Integration.objects.update(issue_template=template)
+
+    overview = text_of(client.get("/settings/"))
+    form = {"repository": "acme/docs", "issue_template": template}
+    refused = text_of(client.post("/settings/integration/", form))
+    preview = text_of(client.post("/settings/integration/", form | {"live": "1"}))
+
+    said = "{details} is in the template 5 times. Keep it at most 4 times."
+    assert "Your template is too large" in overview
+    assert all(said in page for page in (overview, refused, preview))
+
+
+def test_one_organization_cannot_take_all_threads(alice, acme, monkeypatch):
+    bob = build.api(build.token(build.member(acme, "bob")))
+    charlie = Client()
+    charlie.force_login(build.member(build.organization("initech"), "charlie"))
+    under_way, integration_of, beside = count(1), overview.integration_of, []
+
+    def ask_for_more_meanwhile(organization):
+        number = next(under_way) if organization == acme else None
+        if number in (1, 2, 3):
+            alice.get("/settings/")
+        elif number == 4:
+            beside.append(alice.get("/settings/", headers={"Accept": "text/html"}))
+            beside.append(bob.get("/v1/orgs/me"))
+            beside.append(charlie.get("/settings/"))
+        return integration_of(organization)
+
+    monkeypatch.setattr(overview, "integration_of", ask_for_more_meanwhile)
+    first = alice.get("/settings/")
+
+    assert [first.status_code, *(each.status_code for each in beside)] == [200, 429, 429, 200]
+    assert beside[0]["Retry-After"] == beside[1]["Retry-After"] == "1"
+    assert "many requests under way" in text_of(beside[0])
+    assert beside[1].json()["error"] == "rate_limited"
+    assert (alice.get("/settings/").status_code, bob.get("/v1/orgs/me").status_code) == (200, 200)
+
+
+def received(organization, number: int, *, apart: timedelta = timedelta(minutes=1)) -> None:
+    """As many reports about fifty pages, the latest first."""
+    now = timezone.now()
+    Report.objects.bulk_create(
+        Report(
+            organization=organization,
+            received_at=now - apart * each,
+            last_received_at=now,
+            doc_url=f"https://docs.acme.com/{each % 50}",
+            canonical_url=f"https://docs.acme.com/{each % 50}",
+            kind="other",
+            summary=f"Number {each}",
+            agent_name="agent-x",
+        )
+        for each in range(number)
+    )
+
+
+def test_the_overview_takes_thirteen_queries_however_much_there_is(
+    alice, acme, django_assert_max_num_queries
+):
+    received(acme, 500)
+
+    with django_assert_max_num_queries(13):
+        page = text_of(alice.get("/settings/"))
+
+    assert "Number 0" in page
+    assert "Of your latest" not in page
+
+
+def test_the_overview_counts_only_the_latest_reports(alice, acme, monkeypatch):
+    """A member whose organization has hundreds of thousands asks for the page in a loop."""
+    monkeypatch.setattr(overview, "COUNTED", 60)
+    received(acme, 200)
+    Report.objects.filter(summary="Number 3").update(withheld_for=7)
+
+    shown = alice.get("/settings/")
+
+    pages = [(each["canonical_url"], each["times"]) for each in shown.context["pages"]]
+    assert pages == [(f"https://docs.acme.com/{number}", 2) for number in (0, 1, 10, 2, 4)]
+    assert sum(bar.reports for bar in shown.context["weeks"]) == 60
+    assert text_of(shown).count("Of your latest 60 reports.") == 2
+
+
+def test_the_most_reported_pages_are_those_of_the_last_thirty_days(alice, acme):
+    received(acme, 4, apart=timedelta(days=20))
+
+    shown = alice.get("/settings/")
+
+    assert [each["canonical_url"][-1] for each in shown.context["pages"]] == ["0", "1"]
+    assert sum(bar.reports for bar in shown.context["weeks"]) == 3  # of eight weeks
+    assert "Most reported in the last 30 days" in text_of(shown)
+
+
+def test_the_highest_week_fills_the_drawing_and_one_report_is_still_seen():
+    today = timezone.now().date()
+    days = [today - timedelta(weeks=1), today]
+
+    small, large = weeks.drawn(days, {days[0]: 1, days[1]: 1000})
+
+    assert (small.height, large.height) == (2, weeks.HEIGHT)
+    assert weeks.drawn(days, {})[0].height == 0

@@ -1,0 +1,395 @@
+"""A flood of one source takes its share of an installation's pace, and no more."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.models import F
+from django.utils import timezone
+
+from core import client_address
+from hub.screen.export import as_json
+from integrations import github_api
+from integrations.delivery import holds, pacing, turns
+from integrations.models import Delivery, Installation, Integration
+from integrations.setup import trial_report
+from reports.models import Report
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FLOODER, HONEST = "198.51.100.7", "203.0.113.9"
+
+
+@pytest.fixture(autouse=True)
+def behind_a_proxy(settings):
+    settings.HUB_TRUSTED_PROXIES = 1
+    settings.HUB_ISSUE_RATE = "20/minute;400/hour"
+
+
+@pytest.fixture
+def acme(code_host):
+    return build.acme(code_host)
+
+
+def send(client, sender: str, number: int = 1, host: str = "docs.acme.com") -> None:
+    for each in range(number):
+        body = build.report(f"https://{host}/", report__summary=f"{sender} says {each}")
+        build.send(client, body, X_Forwarded_For=sender)
+
+
+def titles(code_host) -> list[str]:
+    issues = sorted(code_host.issues("acme/docs"), key=lambda issue: issue.number)
+    return [issue.title.removeprefix("[docs] ") for issue in issues]
+
+
+def sent_by(code_host, sender: str) -> int:
+    return sum(title.startswith(f"{sender} ") for title in titles(code_host))
+
+
+def test_a_flood_of_one_source_is_a_quarter_of_the_pace(acme, client, code_host, clock):
+    send(client, FLOODER, 12)
+    call_command("retry_deliveries")
+    at_once = sent_by(code_host, FLOODER)
+    clock.advance(seconds=61)
+    call_command("retry_deliveries")
+
+    assert (at_once, sent_by(code_host, FLOODER)) == (5, 10)
+
+
+def test_neighbors_in_a_network_are_one_source(acme, client, code_host):
+    for each in range(7):
+        send(client, f"198.51.100.{each}")
+        send(client, f"2001:db8:1:2::{each}")
+
+    assert sum(title.startswith("198.51.100.") for title in titles(code_host)) <= 5
+    assert sum(title.startswith("2001:db8:1:2:") for title in titles(code_host)) <= 5
+
+
+def test_a_flood_keeps_no_honest_report_waiting(acme, client, code_host):
+    send(client, FLOODER, 12)
+
+    send(client, HONEST)
+
+    assert titles(code_host)[-1] == f"{HONEST} says 0"
+    assert Delivery.objects.filter(status="pending").count() == 7
+
+
+def test_a_flood_of_five_sources_keeps_no_honest_report_waiting(acme, client, code_host):
+    for each in range(5):
+        for source in range(5):
+            body = build.report(report__summary=f"Flood {source}, {each}")
+            build.send(client, body, X_Forwarded_For=f"198.51.{source}.7")
+
+    send(client, HONEST)
+
+    assert titles(code_host)[-1] == f"{HONEST} says 0"
+
+
+def test_an_hour_of_five_sources_leaves_room_for_others(acme, client, code_host, settings, clock):
+    settings.HUB_ISSUE_RATE = "12/hour"
+    for each in range(4):
+        for source in range(5):
+            body = build.report(report__summary=f"Flood {source}, {each}")
+            build.send(client, body, X_Forwarded_For=f"198.51.{source}.7")
+    call_command("retry_deliveries")
+    flood = len(titles(code_host))
+
+    send(client, HONEST)
+
+    assert flood <= 10
+    assert sent_by(code_host, HONEST) == 1
+
+
+def test_a_released_flood_goes_behind_the_first_report_of_everybody(
+    acme, client, code_host, settings, clock
+):
+    settings.HUB_ISSUE_RATE = "4/minute"
+    holds.pause(Integration.objects.get())
+    send(client, FLOODER, 6)
+    send(client, HONEST, 2)
+    holds.end_pause(Integration.objects.get())
+
+    for _ in range(4):
+        call_command("retry_deliveries")
+        clock.advance(seconds=61)
+
+    assert titles(code_host)[:4] == [
+        f"{FLOODER} says 0", f"{HONEST} says 0", f"{FLOODER} says 1", f"{HONEST} says 1"
+    ]  # fmt: skip
+
+
+def test_as_many_sources_as_there_are_wait_once_each(acme, client, code_host, settings, clock):
+    """A flood from many networks: an honest report waits for their first ones, not for all."""
+    settings.HUB_ISSUE_RATE = "2/minute"
+    for each in range(5):
+        for source in range(4):
+            body = build.report(report__summary=f"Flood {source}, {each}")
+            build.send(client, body, X_Forwarded_For=f"198.51.{source}.7")
+    Delivery.objects.update(due_at=F("due_at") - timedelta(seconds=30))
+    send(client, HONEST)
+
+    for _ in range(4):
+        call_command("retry_deliveries")
+        clock.advance(seconds=61)
+
+    assert titles(code_host).index(f"{HONEST} says 0") <= 4
+
+
+def test_who_sends_many_a_day_waits_behind_no_flood_that_has_had_its_share(
+    acme, client, code_host, clock
+):
+    send(client, HONEST, 5)
+    clock.advance(hours=2)
+    send(client, FLOODER, 12)
+    Delivery.objects.filter(status="pending").update(due_at=clock.now() - timedelta(seconds=30))
+    build.send(client, build.report(report__summary=f"{HONEST} says more"), X_Forwarded_For=HONEST)
+
+    call_command("retry_deliveries")
+
+    assert sent_by(code_host, HONEST) == 6  # though the flood's sixth is older
+    assert sent_by(code_host, FLOODER) == 5
+
+
+def test_what_has_no_source_is_never_held_back(acme, client, code_host):
+    send(client, FLOODER, 12)
+    Delivery.objects.filter(status="pending").update(source="")
+
+    call_command("retry_deliveries")
+
+    assert len(titles(code_host)) == 12
+
+
+def test_a_flood_about_another_integration_of_the_installation_is_counted_too(
+    acme, client, code_host
+):
+    neighbor = build.organization("neighbor")
+    build.domain(neighbor, "docs.neighbor.dev")
+    build.integration(neighbor, code_host)
+    send(client, FLOODER, 5)
+
+    send(client, FLOODER, 5, host="docs.neighbor.dev")
+    send(client, HONEST, host="docs.neighbor.dev")
+
+    assert sent_by(code_host, FLOODER) == 5
+    assert sent_by(code_host, HONEST) == 1
+
+
+def test_who_repeats_a_report_that_was_nobodys_is_the_source_of_its_delivery(client, code_host):
+    owner = build.organization()
+    build.integration(owner, code_host)
+    build.send(client, X_Forwarded_For=FLOODER)
+    build.domain(owner, "docs.acme.com")
+
+    build.send(client, X_Forwarded_For=HONEST)
+
+    assert Delivery.objects.get().source == client_address.source(HONEST)
+
+
+def test_the_networks_of_one_customer_are_one_source():
+    """A /48 has 65,536 of them; an honest report would wait for the first of each."""
+    assert client_address.source("2001:db8:1:2::/64") == client_address.source(
+        "2001:db8:1:ffff::/64"
+    )
+    assert client_address.source("2001:db8:1:2::/64") != client_address.source("2001:db8:2:2::/64")
+
+
+def test_a_test_report_has_no_source(acme, client, code_host):
+    trial_report.send(acme)
+
+    assert (Delivery.objects.get().source, Delivery.objects.get().status) == ("", "sent")
+
+
+def test_a_small_pace_still_sends_what_one_source_says(acme, client, code_host, settings, clock):
+    settings.HUB_ISSUE_RATE = "1/minute"
+    send(client, FLOODER, 3)
+
+    for _ in range(2):
+        clock.advance(seconds=61)
+        call_command("retry_deliveries")
+
+    assert sent_by(code_host, FLOODER) == 3
+
+
+def test_a_source_is_no_address_and_another_each_day(acme, client, code_host, monkeypatch):
+    today = client_address.source(FLOODER)
+    later = client_address.timezone.now() + timedelta(days=1)
+    monkeypatch.setattr(client_address.timezone, "now", lambda: later)
+
+    assert len(today) == 16
+    assert client_address.source(FLOODER) != today
+    assert client_address.source("198.51.100.8") == client_address.source(FLOODER)
+    assert client_address.source("198.51.101.7") != client_address.source(FLOODER)
+    assert client_address.source("unknown") != client_address.source(FLOODER)
+
+
+def test_a_source_is_kept_for_two_days_and_its_turn_for_good(acme, client, code_host, clock):
+    holds.pause(Integration.objects.get())
+    send(client, FLOODER, 3)
+    clock.advance(days=1, hours=23)
+    kept = pacing.forget_sources()
+    clock.advance(hours=1, minutes=1)
+
+    assert (kept, pacing.forget_sources(lambda: False)) == (0, 0)
+    assert (pacing.forget_sources(), pacing.forget_sources()) == (3, 0)
+    assert list(Delivery.objects.order_by("pk").values_list("source", "turn")) == [
+        ("-", 0), ("-", 1), ("-", 2)
+    ]  # fmt: skip
+
+
+def test_a_flood_that_outlives_its_source_still_has_the_share_of_one(
+    acme, client, code_host, clock
+):
+    holds.pause(Integration.objects.get())
+    send(client, FLOODER, 30)
+    clock.advance(days=2, minutes=1)
+    pacing.forget_sources()
+    holds.end_pause(Integration.objects.get())
+    call_command("retry_deliveries")
+
+    send(client, HONEST)
+
+    assert sent_by(code_host, FLOODER) == 5
+    assert sent_by(code_host, HONEST) == 1
+    assert Installation.objects.get().limited_until is None
+
+
+def test_many_sources_are_forgotten_batch_by_batch(acme, client, code_host, clock, monkeypatch):
+    monkeypatch.setattr(pacing, "BATCH", 2)
+    send(client, FLOODER, 5)
+    clock.advance(days=3)
+
+    assert pacing.forget_sources() == 5
+
+
+def test_no_one_is_told_a_source(acme, client, code_host):
+    send(client, FLOODER)
+    source = Delivery.objects.get().source
+
+    assert len(source) == 16
+    assert source not in "".join(as_json(acme))
+
+
+def test_more_flooded_integrations_than_are_looked_at_keep_no_other_waiting(
+    acme, client, code_host, monkeypatch
+):
+    monkeypatch.setattr(turns, "BATCH", 1)
+    code_host.add_organization("zeta")
+    code_host.add_installation("zeta", repositories=[code_host.add_repository("zeta", "docs")])
+    zeta = build.organization("zeta")
+    build.domain(zeta, "docs.zeta.dev")
+    build.integration(zeta, code_host, "zeta/docs")
+    send(client, FLOODER, 6)
+    code_host.fail("500", path="token")
+    github_api.forget_tokens()
+    send(client, HONEST, host="docs.zeta.dev")
+    Delivery.objects.filter(status="pending").update(due_at=F("created_at"))
+
+    found = {report_id for _ in range(100) for report_id in turns.due_ids()}
+
+    assert found == {Delivery.objects.get(integration__organization=zeta).report_id}
+
+
+def plan_of(query) -> str:
+    if connection.vendor == "sqlite":
+        return query.explain()
+    with connection.cursor() as cursor:  # or the planner sorts the handful of rows
+        cursor.execute("SET enable_seqscan = off; SET enable_sort = off")
+        try:
+            return query.explain()
+        finally:
+            cursor.execute("RESET enable_seqscan; RESET enable_sort")
+
+
+def test_what_is_next_is_read_from_an_index_however_much_waits(acme, client, code_host):
+    integration = Integration.objects.get()
+
+    next_ones = plan_of(turns.next_of(integration, set()))
+    without_a_full_source = plan_of(turns.next_of(integration, {"a"}))
+
+    assert "delivery_turn" in next_ones
+    assert "delivery_turn" in without_a_full_source
+    assert not {"Sort", "TEMP B-TREE"} & set(re.findall("Sort|TEMP B-TREE", next_ones))
+
+
+def test_old_sources_are_found_by_an_index(acme):
+    assert "delivery_with_source" in plan_of(pacing.with_an_old_source())
+
+
+def backlog(number: int, **columns) -> None:
+    """So many reports more, whose deliveries are as the first one's, but for these columns."""
+    now = timezone.now()
+    known = {
+        "received_at": now,
+        "last_received_at": now,
+        "doc_url": "x",
+        "canonical_url": "x",
+        "kind": "other",
+        "summary": "x",
+    }
+    reports = Report.objects.bulk_create([Report(**known) for _ in range(number)])
+    integration = Integration.objects.get()
+    Delivery.objects.bulk_create(
+        Delivery(report=each, integration=integration, **columns) for each in reports
+    )
+
+
+def steps(ask) -> int:
+    """How many steps SQLite's machine takes for it."""
+    counted = []
+    connection.connection.set_progress_handler(lambda: counted.append(1), 1)
+    ask()
+    connection.connection.set_progress_handler(None, 0)
+    return len(counted)
+
+
+@pytest.mark.sqlite
+def test_what_asks_each_second_or_minute_reads_no_backlog(acme, client, code_host, clock):
+    Installation.objects.update(limited_until=clock.now() + timedelta(minutes=40))
+    holds.block(Integration.objects.get(), "Issues are turned off.")
+    asks = [turns.is_anything_due, holds.probe]
+    counts = []
+
+    for number in (50, 350):
+        for stop in ({"status": "pending"}, {"status": "held", "held_for": "discarded"}):
+            backlog(number, **stop)
+        counts.append([steps(ask) for ask in asks])
+
+    assert not turns.is_anything_due()
+    assert counts[1] == pytest.approx(counts[0], rel=0.2)
+
+
+def test_whether_anything_is_due_is_seen_for_each_installation(acme, client, code_host, clock):
+    code_host.fail("500", path="token")
+    send(client, FLOODER)
+    states = []
+
+    for change in (
+        {"due_at": clock.now() + timedelta(hours=1)},
+        {"due_at": clock.now()},
+        {"status": "sending", "lease_until": clock.now() + timedelta(minutes=1)},
+        {"status": "sending", "lease_until": clock.now() - timedelta(minutes=1)},
+    ):
+        Delivery.objects.update(**change)
+        states.append(turns.is_anything_due())
+    Installation.objects.update(limited_until=clock.now() + timedelta(minutes=5))
+
+    assert states == [False, True, False, True]
+    assert not turns.is_anything_due()
+
+
+def test_what_is_held_is_found_by_an_index(acme):
+    assert "delivery_held" in plan_of(holds.with_some_held(Delivery.Cause.PAUSE))
+    held = Integration.objects.get().deliveries.held(Delivery.Cause.PAUSE)
+    assert "delivery_held" in plan_of(held)
+
+
+def test_the_installation_that_is_limited_is_not_asked_for_what_is_next(
+    acme, client, code_host, clock
+):
+    send(client, FLOODER, 8)
+    Installation.objects.update(limited_until=clock.now() + timedelta(minutes=5))
+
+    assert turns.due_ids() == []

@@ -1,0 +1,192 @@
+"""What becomes of deliveries when the page's owner changes."""
+
+from collections.abc import Callable, Iterable
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from hub.maintenance import JOBS
+from integrations.delivery import ownership_changes
+from integrations.models import Delivery, Integration
+from orgs.domains.reverification import maintain
+from orgs.models import Domain, Organization
+from reports.models import Report
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def waiting(client, code_host):
+    """A delivery that waits, since GitHub is away; of an organization with one domain."""
+    build.acme(code_host)
+    code_host.fail("500", path="token", times=1000)
+    build.send(client)
+    return Delivery.objects.get()
+
+
+def lapse(clock, dns) -> None:
+    for _ in range(12 * 2):
+        clock.advance(hours=12)
+        maintain()
+
+
+def test_when_a_domain_lapses_what_waits_is_held(waiting, dns, clock):
+    lapse(clock, dns)
+
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.held_for) == ("held", "ownership")
+    assert "no longer yours" in waiting.reason
+
+
+def test_verified_again_what_was_held_arrives(waiting, dns, clock, code_host):
+    lapse(clock, dns)
+    code_host.faults.clear()
+    domain = Domain.objects.get()
+    dns.txt(domain.record_name, domain.record_value)
+
+    clock.advance(days=1)
+    maintain()
+    call_command("retry_deliveries")
+
+    waiting.refresh_from_db()
+    assert waiting.status == "sent"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_what_is_about_another_claim_goes_on(waiting, client, dns, clock):
+    other = build.domain(waiting.integration.organization, "other.acme.org")
+    dns.txt(other.record_name, other.record_value)
+    build.send(client, build.report("https://other.acme.org/x"))
+
+    lapse(clock, dns)
+
+    assert sorted(Delivery.objects.values_list("status", flat=True)) == ["held", "pending"]
+
+
+def test_a_deleted_claim_holds_what_waits(waiting):
+    Domain.objects.get().give_up()
+
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.held_for) == ("held", "ownership")
+
+
+def test_a_page_that_somebody_else_has_given_up_is_the_organizations_again(client, code_host):
+    build.acme(code_host, "acme.com")
+    code_host.fail("500", path="token")
+    build.send(client)
+    theirs = build.domain(build.organization("bob"), "docs.acme.com")
+    Delivery.objects.update(due_at=Delivery.objects.get().created_at)
+    call_command("retry_deliveries")
+    held = Delivery.objects.get()
+    still = ownership_changes.release_all_regained()
+
+    theirs.give_up()
+    released = ownership_changes.release_all_regained()
+    call_command("retry_deliveries")
+
+    assert (held.status, held.held_for) == ("held", "ownership")
+    assert (still, released) == (0, 1)
+    assert Delivery.objects.get().status == "sent"
+
+
+def test_what_is_told_to_stop_releases_nothing(waiting):
+    Delivery.objects.hold(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
+
+    assert ownership_changes.release_all_regained(lambda: False) == 0
+    assert ownership_changes.release_all_regained() == 1
+
+
+@pytest.mark.parametrize("page", ["https://docs.acme.com/", "https://acme.github.io/docs/"])
+def test_each_place_is_asked_about_once(waiting, page, django_assert_max_num_queries):
+    owner = waiting.integration.organization
+    build.site(owner, "acme.github.io", "/docs/")
+    give_300_about(page, owner, waiting.integration)
+    Domain.objects.update(verified_at=None)
+    owner.sites.update(lapsed_at=waiting.created_at)
+
+    with django_assert_max_num_queries(10):
+        lost = ownership_changes.hold_lost(owner)
+    Domain.objects.update(verified_at=waiting.created_at)
+    owner.sites.update(lapsed_at=None)
+    with django_assert_max_num_queries(10):
+        regained = ownership_changes.release_regained(owner)
+
+    assert (lost, regained) == (301, 301)
+
+
+def test_a_batch_of_a_hundred_hosts_costs_a_few_statements(
+    waiting, django_assert_max_num_queries, monkeypatch
+):
+    monkeypatch.setattr(ownership_changes, "BATCH", 100)
+    owner = waiting.integration.organization
+    pages = [f"https://h{number}.acme.org/" for number in range(100)]
+    pages += [f"https://u{number}.github.io/" for number in range(100)]
+    give_one_about_each(pages, owner, waiting.integration)
+
+    with django_assert_max_num_queries(12):
+        lost = ownership_changes.hold_lost(owner)
+    build.domain(owner, "acme.org")
+    with django_assert_max_num_queries(12):
+        regained = ownership_changes.release_all_regained()
+
+    assert (lost, regained) == (200, 100)
+
+
+def test_one_request_looks_at_so_many_and_no_more_and_maintain_does_the_rest(waiting, monkeypatch):
+    monkeypatch.setattr(ownership_changes, "AT_ONCE", 4, raising=False)
+    monkeypatch.setattr(ownership_changes, "BATCH", 2)
+    owner, theirs = waiting.integration.organization, Domain.objects.get()
+    pages = [f"https://docs.acme.com/{number}" for number in range(8)]
+    give_one_about_each(pages, owner, waiting.integration)
+
+    theirs.give_up()
+    lost = Delivery.objects.held(Delivery.Cause.OWNERSHIP).count()
+    call_command("retry_deliveries")
+    after_a_round = Delivery.objects.held(Delivery.Cause.OWNERSHIP).count()
+    build.domain(owner, "docs.acme.com")
+    regained = ownership_changes.release_regained(owner)
+
+    assert (lost, after_a_round) == (4, 9)
+    assert (regained, ownership_changes.release_all_regained()) == (4, 5)
+
+
+def test_a_round_that_was_stopped_is_gone_on_with_by_the_next(waiting, monkeypatch):
+    """Of somebody with many pages that were lost, nobody else's wait for ever."""
+    monkeypatch.setattr(ownership_changes, "BATCH", 2)
+    lost = [f"https://evil.dev/{number}" for number in range(6)]
+    give_one_about_each(lost, waiting.integration.organization, waiting.integration)
+    mine = ["https://docs.acme.com/x"]
+    give_one_about_each(mine, waiting.integration.organization, waiting.integration)
+    Delivery.objects.exclude(pk=waiting.pk).hold(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
+    [release] = [job.run for job in JOBS if job.name == "regained pages"]
+
+    rounds = [release(once()) for _ in range(4)]
+    again = Delivery.objects.waiting().hold(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
+
+    assert rounds == [0, 0, 0, 1]
+    assert again == 2
+    assert release(lambda: True) == 2  # from the first on
+
+
+def once() -> Callable[[], bool]:
+    """What says to go on with one batch."""
+    answers = iter([True])
+    return lambda: next(answers, False)
+
+
+def give_300_about(page: str, owner: Organization, integration: Integration) -> None:
+    pages = [f"{page}{number % 3}" for number in range(300)]
+    give_one_about_each(pages, owner, integration)
+
+
+def give_one_about_each(
+    pages: Iterable[str], owner: Organization, integration: Integration
+) -> None:
+    now = timezone.now()
+    reports = Report.objects.bulk_create(
+        Report(organization=owner, received_at=now, last_received_at=now, canonical_url=page)
+        for page in pages
+    )
+    Delivery.objects.bulk_create(Delivery(report=each, integration=integration) for each in reports)

@@ -1,0 +1,229 @@
+"""Trying again what has stopped, because a person asks for it."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from integrations.delivery import trying_again
+from integrations.models import Delivery, Integration
+from integrations.setup import configuration
+from orgs.models import Domain
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def acme(code_host):
+    return build.acme(code_host)
+
+
+def sent(client, number: int = 1) -> Delivery:
+    for each in range(number):
+        build.send(client, build.report(report__summary=f"Gone {each}"))
+    return Delivery.objects.order_by("pk")[0]
+
+
+def after(delivery: Delivery) -> Delivery:
+    trying_again.try_again(delivery)
+    delivery.refresh_from_db()
+    return delivery
+
+
+def test_what_github_refused_is_sent_when_it_takes_it(acme, code_host, client):
+    code_host.fail("422")
+    refused = sent(client)
+
+    delivery = after(refused)
+
+    assert (refused.tries, delivery.status) == (2, "sent")
+    assert [each.outcome for each in delivery.attempts.all()] == ["refused", "sent"]
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_what_failed_goes_where_the_integration_points_now(acme, code_host, client):
+    code_host.fail("422")
+    refused = sent(client)
+    moved = code_host.add_repository("acme", "handbook")
+    Integration.objects.update(repository_id=moved.id, repo_name="handbook")
+    build.installed(code_host).repositories = None
+
+    delivery = after(refused)
+
+    assert (delivery.status, delivery.repository) == ("sent", "acme/handbook")
+    assert not code_host.issues("acme/docs")
+
+
+def test_one_that_goes_through_sets_the_others_free(acme, code_host, client):
+    code_host.set_issues("acme/docs", False)
+    first = sent(client, 3)
+    code_host.set_issues("acme/docs", True)
+
+    delivery = after(first)
+
+    assert delivery.status == "sent"
+    assert Integration.objects.get().problem == ""
+    assert Delivery.objects.filter(status="pending").count() == 2
+
+
+def test_what_github_still_refuses_is_held_with_the_reason(acme, code_host, client):
+    code_host.set_issues("acme/docs", False)
+    held = sent(client)
+
+    delivery = after(held)
+
+    assert (delivery.status, delivery.tries) == ("held", 2)
+    assert "Issues are turned off" in delivery.reason
+
+
+def test_a_page_that_is_no_longer_owned_is_held_again(acme, code_host, client):
+    code_host.set_issues("acme/docs", False)
+    held = sent(client)
+    code_host.set_issues("acme/docs", True)
+    Domain.objects.all().delete()
+
+    delivery = after(held)
+
+    assert (delivery.status, delivery.held_for) == ("held", "ownership")
+    assert not code_host.issues("acme/docs")
+
+
+def test_where_the_answer_was_lost_the_issue_is_found_and_not_made_twice(acme, code_host, client):
+    code_host.fail("502", created=True)
+    lost = sent(client)
+    Delivery.objects.update(status="failed", reason="Given up after 24 hours.")
+    lost.refresh_from_db()
+
+    delivery = after(lost)
+
+    assert delivery.status == "sent"
+    assert [each.outcome for each in delivery.attempts.all()] == ["unknown", "adopted"]
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_a_lost_answer_is_not_sent_again_before_two_minutes(acme, code_host, client, clock):
+    code_host.fail("502")
+    lost = sent(client)
+
+    soon = after(lost).status
+    clock.advance(minutes=3)
+    later = after(lost).status
+
+    assert (soon, later) == ("pending", "sent")
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_a_lost_answer_stays_with_its_repository_without_an_integration(acme, code_host, client):
+    code_host.fail("502", created=True)
+    lost = sent(client)
+    configuration.forget(acme)
+    lost.refresh_from_db()
+
+    assert after(lost).status == "sent"
+
+
+def test_what_waits_is_tried_at_once(acme, code_host, client):
+    code_host.fail("500", path="token")
+    waiting = sent(client)
+
+    assert waiting.status == "pending"
+    assert after(waiting).status == "sent"
+
+
+def test_what_waits_behind_others_is_tried_at_once(acme, code_host, client, clock):
+    code_host.fail("500", path="token", times=2)
+    elder = sent(client, 2)
+    clock.advance(minutes=2)
+    Delivery.objects.exclude(pk=elder.pk).update(due_at=clock.now() + timedelta(hours=1))
+    younger = Delivery.objects.exclude(pk=elder.pk).get()
+
+    assert after(younger).status == "sent"
+    elder.refresh_from_db()
+    assert elder.status == "pending"
+
+
+def test_what_finds_no_room_now_is_due_as_soon_as_there_is_some(acme, code_host, client):
+    code_host.fail("429", value=300)
+    limited = sent(client)
+
+    waiting = after(limited)
+
+    assert waiting.status == "pending"
+    assert Delivery.objects.filter(due_at__lte=Now()).exists()
+
+
+def test_a_delivery_under_way_is_left_to_whoever_sends_it(acme, code_host, client):
+    code_host.fail("500", path="token")
+    delivery = sent(client)
+    Delivery.objects.claim(delivery.report_id)
+
+    assert after(delivery).status == "sending"
+    assert not code_host.issues("acme/docs")
+
+
+def test_what_has_arrived_is_not_sent_again(acme, code_host, client):
+    arrived = sent(client)
+
+    with pytest.raises(trying_again.CannotTryAgain, match="arrived already"):
+        trying_again.try_again(arrived)
+
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_without_a_repository_there_is_nowhere_to_send_it(acme, code_host, client):
+    code_host.set_issues("acme/docs", False)
+    held = sent(client)
+    configuration.forget(acme)
+    held.refresh_from_db()
+
+    with pytest.raises(trying_again.CannotTryAgain, match="Choose one first"):
+        trying_again.try_again(held)
+
+    assert Delivery.objects.get().status == "held"
+
+
+def test_what_an_operator_stopped_only_an_operator_sets_free(acme, code_host, client, clock):
+    code_host.fail("500", path="token")
+    delivery = sent(client)
+    stopped = trying_again.stop_all(Delivery.objects.all())
+    delivery.refresh_from_db()
+
+    with pytest.raises(trying_again.CannotTryAgain, match="stopped"):
+        trying_again.try_again(delivery)
+    clock.advance(minutes=61)
+    Delivery.objects.release(Delivery.Cause.INTEGRATION)
+    still = Delivery.objects.get().status
+    set_out = trying_again.try_all_again(Delivery.objects.all())
+
+    assert (stopped, still, set_out) == (1, "held", 1)
+    assert Delivery.objects.get().status == "sent"
+
+
+def test_a_press_that_an_operator_comes_before_sets_nothing_free(acme, code_host, client):
+    code_host.fail("500", path="token")
+    as_it_was_read = sent(client)
+    trying_again.stop_all(Delivery.objects.all())
+
+    trying_again.try_again(as_it_was_read)
+
+    assert (Delivery.objects.get().status, Delivery.objects.get().held_for) == ("held", "operator")
+    assert not code_host.issues("acme/docs")
+
+
+def test_an_operator_sets_out_all_that_has_somewhere_to_go(acme, code_host, client):
+    code_host.set_issues("acme/docs", False)
+    sent(client, 3)
+    code_host.set_issues("acme/docs", True)
+    neighbor = build.organization("neighbor")
+    build.domain(neighbor, "docs.neighbor.dev")
+    build.integration(neighbor, code_host)
+    code_host.fail("410")
+    build.send(client, build.report("https://docs.neighbor.dev/"))
+    configuration.forget(neighbor)
+
+    set_out = trying_again.try_all_again(Delivery.objects.all())
+
+    assert set_out == 3
+    assert Delivery.objects.filter(status="sent").count() == 3
+    assert Delivery.objects.filter(status="held").count() == 1

@@ -1,0 +1,388 @@
+"""What happens at GitHub is noticed: by webhook at once, or when the Hub asks."""
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from integrations.github_api import RepositoryFacts
+from integrations.github_sync import applying
+from integrations.github_sync.reconciling import reconcile_due
+from integrations.models import Installation, Integration
+from integrations.ownership import site_claims
+from integrations.setup import configuration
+from orgs.models import Site
+from tests import build
+from tests.integrations.world import delivery, integration
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def handbook(code_host):
+    return code_host.rename("acme/docs", "handbook")
+
+
+def given_away(code_host):
+    """To an account where the app is installed too, so that GitHub tells of it."""
+    code_host.add_organization("initech")
+    code_host.add_installation("initech")
+    code_host.transfer("acme/docs", "initech")
+
+
+def uninstall(code_host):
+    code_host.uninstall(build.installed(code_host))
+
+
+def suspend(code_host):
+    code_host.suspend(build.installed(code_host))
+
+
+def take_out(code_host):
+    code_host.remove_from_installation(build.installed(code_host), "acme/docs")
+
+
+def archive(code_host):
+    code_host.archive("acme/docs")
+
+
+def delete(code_host):
+    code_host.delete_repository("acme/docs")
+
+
+STOPS = [
+    (uninstall, "The app was uninstalled from acme."),
+    (suspend, "The app was suspended on acme."),
+    (take_out, "The app's installation on acme does not reach acme/docs."),
+    (archive, "acme/docs is archived."),
+    (given_away, "initech/docs belongs to another account now."),
+]
+
+
+@pytest.mark.parametrize(("change", "problem"), [*STOPS, (delete, "acme/docs was deleted.")])
+def test_a_webhook_stops_what_github_would_not_take(webhooks, code_host, change, problem):
+    change(code_host)
+
+    assert integration().problem.startswith(problem)
+    assert delivery().status == "held"
+    assert code_host.webhooks_sent[-1].status == 202
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [*STOPS, (delete, "The app's installation on acme does not reach acme/docs.")],
+)
+def test_what_no_webhook_told_is_found_by_asking(acme, code_host, change, problem, capsys):
+    change(code_host)
+
+    call_command("reconcile_installations")
+
+    if change is given_away:  # from here, it looks as if it had been taken out
+        problem = "The app's installation on acme does not reach acme/docs."
+    assert integration().problem.startswith(problem)
+    assert delivery().status == "held"
+    assert "1 installations are up to date; about 0" in capsys.readouterr().out
+
+
+def test_issues_that_were_turned_off_are_found_by_asking(acme, code_host):
+    code_host.set_issues("acme/docs", False)
+
+    call_command("reconcile_installations")
+
+    assert integration().problem.startswith("Issues are turned off in acme/docs.")
+
+
+@pytest.mark.parametrize("by_webhook", [True, False])
+def test_after_a_suspension_everything_goes_on(webhooks, code_host, by_webhook):
+    suspend(code_host)
+    if not by_webhook:
+        code_host.app.webhook_url = ""
+
+    code_host.unsuspend(build.installed(code_host))
+    call_command("reconcile_installations")
+    call_command("retry_deliveries")
+
+    assert integration().problem == ""
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def give_back(code_host):
+    code_host.add_to_installation(build.installed(code_host), "acme/docs")
+
+
+def unarchive(code_host):
+    code_host.unarchive("acme/docs")
+
+
+@pytest.mark.parametrize("by_webhook", [True, False])
+@pytest.mark.parametrize(("stop", "mend"), [(archive, unarchive), (take_out, give_back)])
+def test_what_is_mended_goes_on(webhooks, code_host, by_webhook, stop, mend):
+    stop(code_host)
+    assert integration().problem
+    if not by_webhook:
+        code_host.app.webhook_url = ""
+
+    mend(code_host)
+    if not by_webhook:
+        call_command("reconcile_installations")
+    call_command("retry_deliveries")
+
+    assert integration().problem == ""
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_issues_that_are_on_again_are_found_by_asking(acme, code_host):
+    code_host.set_issues("acme/docs", False)
+    call_command("reconcile_installations")
+    code_host.set_issues("acme/docs", True)
+
+    call_command("reconcile_installations")
+
+    assert integration().problem == ""
+    assert delivery().status == "pending"
+
+
+def test_a_right_that_the_app_still_lacks_is_waited_for(acme, code_host):
+    build.installed(code_host).permissions = {"metadata": "read"}
+    call_command("retry_deliveries", "--now")
+
+    call_command("reconcile_installations")
+
+    assert integration().problem.startswith("The app may not write issues in acme/docs.")
+    assert delivery().status == "held"
+
+
+@pytest.mark.parametrize("by_webhook", [True, False])
+def test_a_new_name_is_followed_and_the_site_of_the_old_one_lapses(webhooks, code_host, by_webhook):
+    if not by_webhook:
+        code_host.app.webhook_url = ""
+
+    handbook(code_host)
+    call_command("reconcile_installations")
+
+    assert integration().repository == "acme/handbook"
+    assert integration().problem == ""
+    assert Site.objects.get().status == "lapsed"
+    assert (delivery().status, delivery().held_for) == ("held", "ownership")
+
+
+def test_a_repository_that_becomes_private_is_not_shown_any_more(webhooks, code_host):
+    call_command("retry_deliveries", "--now")
+    receipt = f"/v1/reports/{delivery().report_id}"
+    assert Client().get(receipt).json()["issue_url"]
+
+    code_host.set_private("acme/docs", True)
+
+    assert Client().get(receipt).json()["issue_url"] is None
+
+
+def chooses_another(code_host):
+    code_host.add_to_installation(
+        build.installed(code_host), manual := code_host.add_repository("acme", "manual")
+    )
+    Integration.objects.update(repository_id=manual.id, repo_name="manual")
+
+
+def disconnects(code_host):
+    configuration.forget(integration().organization)
+
+
+@pytest.mark.parametrize("move_on", [chooses_another, disconnects])
+def test_a_repository_that_becomes_private_after_the_integration_has_moved_on_is_not_shown_either(
+    webhooks, code_host, move_on
+):
+    call_command("retry_deliveries", "--now")
+    receipt = f"/v1/reports/{delivery().report_id}"
+    move_on(code_host)
+    shown = Client().get(receipt).json()["issue_url"]
+
+    code_host.set_private("acme/docs", True)
+    hidden = Client().get(receipt).json()["issue_url"]
+    code_host.set_private("acme/docs", False)
+
+    assert (shown, hidden) == (delivery().issue_url, None)
+    assert Client().get(receipt).json()["issue_url"] == shown
+
+
+def test_an_issue_whose_answer_is_missing_follows_its_repository_too(webhooks, code_host, clock):
+    code_host.fail("502_after_creating")
+    call_command("retry_deliveries", "--now")
+    unknown = delivery().outcome_unknown_since
+    chooses_another(code_host)
+
+    code_host.set_private("acme/docs", True)
+    clock.advance(minutes=10)
+    call_command("retry_deliveries", "--now")
+
+    assert unknown
+    assert (delivery().status, delivery().public_issue_url()) == ("sent", None)
+
+
+def test_no_look_at_all_deliveries_is_needed_for_it(acme):
+    facts = RepositoryFacts(
+        id=1, owner="acme", name="docs", is_private=True, has_issues=True, is_archived=False
+    )
+
+    with CaptureQueriesContext(connection) as queries:
+        applying.visibility_is(facts, installation_id=1)
+
+    plans = [plan_of(each["sql"]) for each in queries]
+    assert plans
+    assert not [
+        each for each in plans if "SCAN integrations_delivery" in each or "Seq Scan" in each
+    ]
+
+
+def plan_of(statement: str) -> str:
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
+            return "\n".join(row[3] for row in cursor.fetchall())
+        cursor.execute("SET enable_seqscan = off")  # or the planner reads all of the handful
+        try:
+            cursor.execute(f"EXPLAIN {statement}")
+            return "\n".join(row[0] for row in cursor.fetchall())
+        finally:
+            cursor.execute("RESET enable_seqscan")
+
+
+def test_what_becomes_of_an_issue_is_recorded(webhooks, code_host):
+    call_command("retry_deliveries", "--now")
+    states = [delivery().issue_state]
+
+    for happens in (code_host.close_issue, code_host.reopen_issue, code_host.delete_issue):
+        happens("acme/docs", 1, by="alice")
+        states.append(delivery().issue_state)
+
+    assert states == ["", "closed", "open", "deleted"]
+
+
+def test_what_another_installation_has_lost_is_of_no_concern(webhooks, code_host):
+    lost = [{"id": code_host.repository("acme/docs").id}]
+    other = {"id": 999_999}
+
+    sent = code_host.deliver_webhook(
+        "installation_repositories",
+        {"action": "removed", "installation": other, "repositories_removed": lost},
+    )
+
+    assert sent.status == 202
+    assert integration().problem == ""
+
+
+def test_a_site_is_claimed_again_however_the_problem_went_away(acme, code_host):
+    installation = build.installed(code_host)
+    alice = build.member(acme, github_id=code_host.account("alice").id).membership
+    code_host.remove_from_installation(installation, "acme/docs")
+    call_command("reconcile_installations")
+    lapsed = Site.objects.get().status
+    code_host.add_to_installation(installation, "acme/docs")
+
+    configuration.try_again(alice)
+
+    assert (lapsed, Site.objects.get().status) == ("lapsed", "verified")
+
+
+def test_a_site_is_claimed_again_when_an_issue_has_told_that_all_is_well(acme, code_host):
+    Site.objects.update(lapsed_at=timezone.now())
+
+    call_command("reconcile_installations")  # there is no problem any more
+
+    assert Site.objects.get().status == "verified"
+
+
+def test_a_site_of_a_name_that_was_given_up_is_not_claimed(acme, code_host):
+    applying.account_is(Installation.objects.get(), "initech")
+
+    with pytest.raises(site_claims.NotConfigured, match="an account that was renamed"):
+        site_claims.claim_site(acme, "https://acme.github.io/docs/")
+
+
+def test_others_are_not_touched(webhooks, code_host):
+    code_host.add_organization("initech")
+    theirs = code_host.add_installation("initech", repositories=[])
+    other = code_host.add_repository("initech", "docs")
+    code_host.add_to_installation(theirs, other)
+
+    code_host.archive(other)
+    code_host.suspend(theirs)
+
+    assert integration().problem == ""
+    assert delivery().status == "pending"
+
+
+def test_one_installation_that_cannot_be_asked_about_does_not_stop_the_others(
+    acme, code_host, capsys
+):
+    code_host.add_organization("initech")
+    manual = code_host.add_repository("initech", "manual")
+    code_host.add_installation("initech")
+    other = build.organization("initech")
+    build.integration(other, code_host, "initech/manual")
+    code_host.archive(manual)
+    code_host.fail("500", method="GET", path="/api/v3/app/installations/*")
+
+    call_command("reconcile_installations")
+
+    assert "1 installations are up to date; about 1" in capsys.readouterr().out
+    assert Integration.objects.get(organization=other).problem
+
+
+def test_each_installation_is_asked_about_once_an_hour(acme, code_host, clock):
+    def asked() -> int:
+        """How often, from now on to the end of one round."""
+        before = len(code_host.requests)
+        reconcile_due()
+        paths = [each.path for each in code_host.requests[before:]]
+        return sum(path.startswith("/api/v3/app/installations/") for path in paths)
+
+    rounds = [asked(), asked()]
+    clock.advance(minutes=61)
+    rounds.append(asked())
+
+    assert rounds == [2, 0, 2]
+
+
+def others(code_host) -> None:
+    """Two more organizations, each with an installation."""
+    for name in ("initech", "zeta"):
+        code_host.add_organization(name)
+        manual = code_host.add_repository(name, "manual")
+        code_host.add_installation(name, repositories=[manual])
+        build.integration(build.organization(name), code_host, f"{name}/manual")
+
+
+def test_a_round_ends_where_github_gives_no_answer_twice(acme, code_host):
+    others(code_host)
+    code_host.fail("500", method="GET", path="/api/v3/app/installations/*", times=3)
+
+    reconcile_due()
+
+    assert Installation.objects.filter(asked_about_at=None).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("500", "/api/v3/app/installations/*"),
+        ("429", "/api/v3/app/installations/*"),
+        ("500", "/api/v3/repositories/*/permission"),
+    ],
+)
+def test_an_installation_that_always_fails_keeps_no_other_from_being_asked_about(
+    acme, code_host, kind, path
+):
+    others(code_host)
+    build.member(acme, github_id=code_host.account("alice").id)
+    code_host.fail(kind, method="GET", path=path)
+
+    reconcile_due()
+
+    assert not Installation.objects.filter(asked_about_at=None).exists()
+
+
+def test_a_round_ends_when_it_is_told_to(acme):
+    reconcile_due(lambda: False)
+
+    assert Installation.objects.filter(asked_about_at=None).count() == 1

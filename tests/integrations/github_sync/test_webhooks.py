@@ -1,0 +1,241 @@
+"""The door for GitHub's webhooks: signed, heard once, answered at once."""
+
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from integrations.github_sync import webhooks
+from integrations.models import Installation, Integration, Webhook
+from tests import build
+from tests.integrations.world import delivery, integration
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+URL = "/v1/webhooks/github"
+
+
+def test_a_webhook_counts_once_however_often_it_comes(webhooks, code_host):
+    code_host.suspend(build.installed(code_host))
+    old = code_host.webhooks_sent[-1].event
+    code_host.unsuspend(build.installed(code_host))
+
+    again = [
+        code_host.deliver_webhook(old.name, dict(old.payload), delivery_id=old.id)
+        for _ in range(10)
+    ]
+
+    assert {each.status for each in again} == {202}
+    assert integration().problem == ""
+    assert delivery().status == "pending"
+    assert Webhook.objects.count() == 2
+
+
+def test_a_webhook_is_answered_at_once_also_while_github_hangs(webhooks, code_host):
+    code_host.fail("hang", method="*", path="/*", seconds=5)
+    begun = time.monotonic()
+
+    code_host.suspend(build.installed(code_host))
+
+    assert time.monotonic() - begun < 2
+    assert delivery().status == "held"
+
+
+def sign(body: bytes, secret: str = "not-a-secret") -> str:
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def post(body: bytes, signature: str, *, address: str = "192.0.2.9", **more: str):
+    sent = {
+        "X-GitHub-Event": "installation",
+        "X-GitHub-Delivery": "d-1",
+        "X-Hub-Signature-256": signature,
+    }
+    return Client(REMOTE_ADDR=address).post(
+        URL, body, content_type="application/json", headers=sent | more
+    )
+
+
+def suspension(code_host) -> bytes:
+    installation = {"id": build.installed(code_host).id}
+    return json.dumps({"action": "suspend", "installation": installation}).encode()
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda body: "",
+        lambda body: sign(body, "another"),
+        lambda body: sign(body, ""),
+        lambda body: sign(body + b" "),
+        lambda body: sign(body).removeprefix("sha256="),
+        lambda body: sign(body).upper(),
+        lambda body: "sha256=é",
+    ],
+)
+def test_an_unsigned_webhook_is_refused(acme, code_host, forge: Callable[[bytes], str]):
+    body = suspension(code_host)
+
+    answer = post(body, forge(body))
+
+    assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized")
+    assert delivery().status == "pending"
+
+
+def test_without_a_secret_nothing_is_believed(acme, code_host, settings):
+    settings.HUB_GITHUB_WEBHOOK_SECRET = ""
+    body = suspension(code_host)
+
+    assert post(body, sign(body, "")).status_code == 401
+
+
+def test_a_signed_body_is_believed_to_the_byte(acme, code_host):
+    body = suspension(code_host).replace(b":", b" :  ")
+
+    assert post(body, sign(body)).status_code == 202
+
+    assert delivery().status == "held"
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"[" * 30_000])
+def test_what_is_no_webhook_is_refused(acme, body):
+    assert post(body, sign(body)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "shape", [b'{"action": "suspend"}', b'{"action": "suspend", "installation": 7}']
+)
+def test_a_signed_body_of_another_shape_is_refused_and_not_remembered(acme, shape):
+    assert post(shape, sign(shape)).status_code == 400
+
+    assert not Webhook.objects.exists()
+
+
+def test_a_huge_body_is_refused(acme):
+    body = b'{"action": "' + b"x" * 3_000_000 + b'"}'
+
+    assert post(body, sign(body)).status_code == 413
+
+
+def test_a_webhook_without_an_id_is_refused(acme, code_host):
+    body = suspension(code_host)
+
+    assert post(body, sign(body), **{"X-GitHub-Delivery": ""}).status_code == 400
+    assert delivery().status == "pending"
+
+
+def test_an_account_that_was_renamed_is_asked_about_soon(acme, code_host):
+    Installation.objects.update(asked_about_at=timezone.now())
+    installation = {"id": build.installed(code_host).id}
+    renamed = {"action": "renamed", "account": {"login": "initech"}, "installation": installation}
+    body = json.dumps(renamed).encode()
+
+    answer = post(body, sign(body), **{"X-GitHub-Event": "installation_target"})
+
+    assert answer.status_code == 202
+    assert Installation.objects.values_list("account", "asked_about_at").get() == ("initech", None)
+
+
+@pytest.mark.parametrize("event", ["ping", "push", "installation"])
+def test_what_is_of_no_concern_is_taken_politely(acme, event):
+    body = b'{"zen": "Keep it logically awesome.", "action": "created"}'
+
+    assert post(body, sign(body), **{"X-GitHub-Event": event}).status_code == 202
+
+
+REPOSITORY = {"id": 7, "name": "docs", "owner": {"login": "acme"}, "private": False}
+GOOD = {  # of each way in which a payload is read
+    ("installation", "suspend"): {},
+    ("installation_repositories", "added"): {"repositories_added": [{"id": 7}]},
+    ("installation_target", "renamed"): {"account": {"login": "initech"}},
+    ("repository", "renamed"): {"repository": REPOSITORY | {"archived": False, "has_issues": True}},
+    ("repository", "unarchived"): {"repository": REPOSITORY},
+    ("repository", "deleted"): {"repository": REPOSITORY},
+    ("issues", "closed"): {"repository": REPOSITORY, "issue": {"number": 1}},
+}
+ODD = [
+    None, True, 0, -1, 1.5, 2**63, 10**400, "", "7", "\0", "\ud800", "x" * 300, [], [None], {}, {"id": []},
+]  # fmt: skip
+
+
+def places(value: Any) -> Iterator[tuple[Any, ...]]:
+    """Where in the payload there is something."""
+    for key in value if isinstance(value, dict) else range(len(value)):
+        yield (key,)
+        if isinstance(value[key], dict | list):
+            yield from ((key, *rest) for rest in places(value[key]))
+
+
+def with_odd_parts(payload: Any) -> Iterator[Any]:
+    """The payload with something odd in each of its places, each time in one."""
+    for number, (*way, last) in enumerate(places(payload)):
+        copy = part = deepcopy(payload)
+        for key in way:
+            part = part[key]
+        part[last] = ODD[number % len(ODD)]
+        yield copy
+
+
+def test_no_signed_webhook_of_another_shape_breaks_the_hub(acme, code_host):
+    installation = {"id": build.installed(code_host).id}
+    Integration.objects.update(repository_id=7)
+
+    seen = set()
+    for (event, action), more in GOOD.items():
+        good = {"action": action, "installation": installation, **more}
+        for payload in [good, *with_odd_parts(good)]:
+            body = json.dumps(payload).encode()
+            named = {"X-GitHub-Event": event, "X-GitHub-Delivery": sign(body)[-64:]}
+            seen.add((event, post(body, sign(body), **named).status_code))
+
+    assert seen == {(event, status) for event, _ in GOOD for status in (202, 400)}
+
+
+def test_forged_webhooks_of_one_address_are_limited_and_keep_nobody_elses_out(
+    acme, code_host, monkeypatch
+):
+    monkeypatch.setattr(webhooks, "FORGED_RATE", "2/minute")
+    body = suspension(code_host)
+
+    forged = [post(body, "", address="192.0.2.1").status_code for _ in range(3)]
+
+    assert forged == [401, 401, 429]
+    assert post(body, sign(body)).status_code == 202
+
+
+def test_no_body_is_looked_at_of_an_address_that_sends_too_many(acme, code_host, monkeypatch):
+    monkeypatch.setattr(webhooks, "ADDRESS_RATE", "2/minute")
+    body = suspension(code_host)
+
+    answers = [post(body, sign(body), **{"X-GitHub-Delivery": f"d-{n}"}) for n in range(3)]
+
+    assert [each.status_code for each in answers] == [202, 202, 429]
+    assert answers[-1].headers["Retry-After"].isdecimal()
+
+
+@pytest.mark.parametrize("limit", ["ADDRESS_RATE", "FORGED_RATE"])
+def test_who_moves_from_network_to_network_of_a_48_is_limited_too(acme, monkeypatch, limit):
+    monkeypatch.setattr(webhooks, limit, "2/minute")
+
+    forged = [post(b"{}", "", address=f"2001:db8:1:{n:x}::1").status_code for n in range(22)]
+
+    assert forged == [401] * 20 + [429] * 2
+    assert post(b"{}", sign(b"{}"), address="2001:db8:2::1").status_code == 202
+
+
+def test_one_installation_cannot_keep_the_hub_busy_with_its_webhooks(acme, code_host, monkeypatch):
+    monkeypatch.setattr(webhooks, "INSTALLATION_RATE", "2/minute")
+    body = suspension(code_host)
+    other = body.replace(b'"id": ', b'"id": 9')
+
+    answers = [post(body, sign(body), **{"X-GitHub-Delivery": f"d-{n}"}) for n in range(3)]
+
+    assert [each.status_code for each in answers] == [202, 202, 429]
+    assert post(other, sign(other), **{"X-GitHub-Delivery": "e"}).status_code == 202

@@ -1,0 +1,157 @@
+"""What would act on GitHub: seen by GitHub's own Markdown parser, and by readers of the raw text.
+
+Stricter than GitHub: what is found need not be live there, but what is live there is found.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from html.parser import HTMLParser
+
+import cmarkgfm
+from cmarkgfm.cmark import Options
+
+from integrations.issue.rendering import render_issue
+from integrations.issue.safe_text import clean
+
+FOOTER = "\n\n---\n[Receipt](https://docs.example.com/r/1/)"
+EXTENSIONS = ["table", "strikethrough", "autolink", "tagfilter", "tasklist"]
+NOT_SEARCHED = {"pre", "code", "a"}  # elsewhere GitHub looks for mentions and references
+VOID = {"br", "hr", "img", "input", "source"}
+HARMLESS = {"p", "br", "hr", "em", "strong", "del", "code", "pre", "blockquote", "a"}
+HARMLESS |= {"ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"}
+
+_FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
+MENTION = re.compile(r"(?<![a-z0-9_])@[a-z0-9]", _FLAGS)
+REFERENCE = re.compile(r"#\d|(?<![a-z0-9_])gh-\d", _FLAGS)
+COMMIT = re.compile(r"(?<![a-z0-9_])[0-9a-f]{7,40}(?![a-z0-9_])", _FLAGS)
+KEYWORD = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|duplicate of)"
+IN_RAW_TEXT = {
+    "raw mention": MENTION,
+    "raw reference": REFERENCE,
+    "keyword": re.compile(KEYWORD + r":?\s+(?:[\w./-]*#|gh-|https?://\S+/)\d", _FLAGS),
+    "command": re.compile(r"^[\s>]*/[a-z]", _FLAGS),
+    "marker": re.compile(r"<!--\s*hub:", _FLAGS),
+    "unseen": re.compile(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u2069\u3164"
+        r"\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+    ),
+}
+HARMLESS_IN_CODE = {  # no account, team or issue has such a name
+    "raw mention": re.compile(r"(?<![a-z0-9_])@[a-z0-9]+_", _FLAGS),
+    "raw reference": re.compile(r"#\d+[a-z_]", _FLAGS),
+}
+_CODE = re.compile(r'<pre data-sourcepos="(\d+):\d+-(\d+):\d+"><code')
+
+
+class Page(HTMLParser):
+    """A body as GitHub's parser has it, before GitHub takes away dangerous HTML.
+
+    `texts`: (text, names of the elements around it); `links`: addresses; `elements`: how many.
+    """
+
+    def __init__(self, body: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.texts: list[tuple[str, set[str]]] = []
+        self.links: list[str] = []
+        self.elements: Counter[str] = Counter()
+        self._around: list[str] = []
+        self._text = ""
+        self.feed(html(body))
+        self.close()
+        self._end_text()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._end_text()
+        self.elements[tag] += 1
+        self.links += [value for name, value in attrs if name in {"href", "src"} and value]
+        if tag not in VOID:
+            self._around.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._end_text()
+        if tag in self._around:
+            del self._around[len(self._around) - 1 - self._around[::-1].index(tag) :]
+
+    def handle_comment(self, data: str) -> None:
+        self._end_text()
+        self.elements["comment"] += 1
+
+    def handle_data(self, data: str) -> None:
+        self._text += data
+
+    def _end_text(self) -> None:
+        if self._text:
+            self.texts.append((self._text, set(self._around)))
+        self._text = ""
+
+    def shows(self, word: str) -> bool:
+        """Whether the word is to be read, and not as code."""
+        return any(not around & {"pre", "code"} for around in self.around(word))
+
+    def around(self, word: str) -> list[set[str]]:
+        """The elements around each text that has the word in it."""
+        return [around for text, around in self.texts if word in text]
+
+
+def html(body: str, *, unsafe: bool = True, positions: bool = False) -> str:
+    options = Options.CMARK_OPT_FOOTNOTES | (Options.CMARK_OPT_UNSAFE if unsafe else 0)
+    options |= Options.CMARK_OPT_SOURCEPOS if positions else 0
+    return cmarkgfm.markdown_to_html_with_extensions(body, options=options, extensions=EXTENSIONS)
+
+
+def live(body: str, *, links: tuple[str, ...] = ()) -> Counter[str]:
+    """What acts in a body, and how often. Links that begin with one of `links` do not count."""
+    normalized = unicodedata.normalize("NFKC", body)
+    found = _in_page(normalized, links)
+    del found["commit"]  # GitHub looks for those in the text as it is
+    found |= _in_page(body, links)
+    return found | _live_in_raw_body(normalized) | _live_in_raw_body(body)
+
+
+def newly_live(template: str, fields: Mapping[str, str], *, links: tuple[str, ...]) -> Counter[str]:
+    """What is live in a report's issue, and not by the template itself.
+
+    For the template, each of `fields` that has a text has a harmless one, of one or two words or
+    paragraphs; an address of `links` stays.
+    """
+    by_itself: Counter[str] = Counter()
+    for text in "word", "two words", "two\n\nparagraphs":
+        harmless = {
+            name: value if value.startswith(links) else text if clean(value).strip() else ""
+            for name, value in fields.items()
+        }
+        by_itself |= live(render_issue(template, harmless)[1] + FOOTER, links=links)
+    return live(render_issue(template, fields)[1] + FOOTER, links=links) - by_itself
+
+
+def live_in_raw_text(text: str) -> Counter[str]:
+    """What acts where nobody knows of Markdown: in titles, for bots, in replies by mail."""
+    return +Counter({name: len(pattern.findall(text)) for name, pattern in IN_RAW_TEXT.items()})
+
+
+def _live_in_raw_body(body: str) -> Counter[str]:
+    """As `live_in_raw_text`, without what is harmless in code."""
+    found, code = live_in_raw_text(body), _code(body)
+    for name, pattern in HARMLESS_IN_CODE.items():
+        found[name] -= len(pattern.findall(code))
+    return +found
+
+
+def _code(body: str) -> str:
+    """The lines of a body that are inside of fences, one block after another."""
+    lines = body.split("\n")
+    blocks = _CODE.findall(html(body, positions=True))
+    return "\n".join(line for start, end in blocks for line in lines[int(start) : int(end) - 1])
+
+
+def _in_page(body: str, links: tuple[str, ...]) -> Counter[str]:
+    page = Page(body)
+    searched = [text for text, around in page.texts if not NOT_SEARCHED & around]
+    found = Counter({tag: n for tag, n in page.elements.items() if tag not in HARMLESS})
+    found["raw HTML"] = html(body, unsafe=False).count("<!-- raw HTML omitted -->")
+    found["link"] = sum(not link.startswith(links) for link in page.links)
+    for name, pattern in ("mention", MENTION), ("reference", REFERENCE), ("commit", COMMIT):
+        found[name] = sum(len(pattern.findall(text)) for text in searched)
+    return +found

@@ -1,0 +1,127 @@
+"""Nothing that a reporter writes is live on GitHub, in any template."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from integrations.issue.rendering import render_issue
+from integrations.issue.safe_text import clean, safe_url
+from tests.integrations.issue import hostile
+from tests.integrations.issue.liveness import FOOTER, Page, live, live_in_raw_text, newly_live
+
+ROOT = Path(__file__).resolve().parents[3]
+SANITISE = os.environ.get("HUB_SANITISE_DIR", "")
+FUZZ = settings(max_examples=300, derandomize=True, deadline=None, database=None)
+
+PAGE = "https://docs.example.com/guide"
+SITE = "https://docs.example.com"
+WRITTEN = ("summary", "details", "evidence", "suggested_fix", "agent_name", "report_kind")
+
+templates = st.sampled_from(sorted(hostile.TEMPLATES)).map(hostile.TEMPLATES.get)
+
+
+@pytest.mark.skipif(not SANITISE, reason="HUB_SANITISE_DIR is not set")
+def test_an_independent_checker_finds_nothing_live_in_its_corpus():
+    checker = [sys.executable, f"{SANITISE}/check.py", "--module"]
+
+    result = subprocess.run(
+        [*checker, "integrations.issue.rendering:render_issue"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    summary = json.loads(result.stdout)
+    assert summary["renders"] > 1_000
+    assert summary["live_inputs"] == 0, summary
+
+
+@given(templates, st.fixed_dictionaries(dict.fromkeys(WRITTEN, hostile.text)))
+@FUZZ
+def test_nothing_that_a_reporter_writes_is_live(template, fields):
+    fields["doc_url"] = PAGE
+
+    title, body = render_issue(template, fields)
+
+    assert not newly_live(template, fields, links=(SITE,))
+    assert Page(body + FOOTER).shows("Receipt")
+    assert not live_in_raw_text(title)
+    assert "\n" not in title
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("@lru_cache #0366d6", {}),
+        ("@property", {"raw mention": 1}),
+        ("@a-b_c #1", {"raw mention": 1, "raw reference": 1}),
+        ("fixes #1a", {"keyword": 1}),
+        ("/opt/hub", {"command": 1}),
+    ],
+)
+def test_less_is_live_in_the_raw_text_of_code(line, found):
+    assert live(f"> ```\n> {line}\n> ```") == found
+    assert live(f"> {line}").total() > 0
+
+
+@given(templates, *[hostile.code_block] * 3, hostile.text)
+@FUZZ
+def test_a_code_block_is_no_way_out(template, details, evidence, suggested_fix, summary):
+    fields = dict.fromkeys(WRITTEN, "word") | {
+        "summary": summary,
+        "details": details,
+        "evidence": evidence,
+        "suggested_fix": suggested_fix,
+    }
+
+    _, body = render_issue(template, fields)
+
+    assert not newly_live(template, fields, links=(SITE,))
+    assert Page(body + FOOTER).shows("Receipt")
+
+
+@given(templates, *[hostile.table] * 3)
+@settings(FUZZ, max_examples=100)
+def test_nothing_is_live_in_a_cell_of_a_table(template, details, evidence, suggested_fix):
+    fields = dict.fromkeys(WRITTEN, "word") | {
+        "details": details,
+        "evidence": f"word\n\n{evidence}\n\nword",
+        "suggested_fix": f"```\n{details}\n```\n{suggested_fix}\n/close",
+    }
+
+    _, body = render_issue(template, fields)
+
+    assert not newly_live(template, fields, links=(SITE,))
+    assert Page(body + FOOTER).shows("Receipt")
+
+
+@given(templates, st.sampled_from([f"{SITE}/", SITE, "docs/", ""]), hostile.text)
+@FUZZ
+def test_the_address_of_the_page_brings_nothing_else_with_it(template, start, rest):
+    url = start + rest
+    page = safe_url(url) or safe_url(clean(url)) or PAGE
+    fields = dict.fromkeys(WRITTEN, "word") | {"doc_url": url}
+
+    found = newly_live(template, fields, links=(page, SITE))
+
+    assert not found
+
+
+@given(hostile.text, st.sampled_from(["quote", "code", "tildes", "code that is indented"]))
+@FUZZ
+def test_no_line_leaves_the_quote_or_code_that_the_maintainer_put_it_in(text, name):
+    details = f"first ESCAPE\n{text}\nESCAPE {text}\n\nESCAPE"
+
+    _, body = render_issue(hostile.TEMPLATES[name], {"details": details})
+
+    wanted = "blockquote" if name == "quote" else "pre"
+    around = Page(body).around("ESCAPE")
+    assert around
+    assert all(wanted in elements for elements in around)

@@ -1,0 +1,290 @@
+"""Site claims: whoever receives issues in the repository that publishes a site owns it."""
+
+import pytest
+from django.test import Client
+
+from integrations.delivery import holds
+from integrations.github_sync import applying
+from integrations.models import Delivery, Installation
+from integrations.ownership import site_claims
+from integrations.ownership.site_claims import ClaimedElsewhere, NotConfigured, claim_site
+from orgs.models import Site
+from orgs.ownership import owner_of
+from tests import build
+
+URL = "/v1/orgs/me/sites"
+
+
+@pytest.fixture
+def acme(db):
+    return organization("acme", "acme", "docs")
+
+
+@pytest.fixture
+def alice(acme) -> Client:
+    return build.api(build.token(build.member(acme)))
+
+
+def organization(name: str, repo_owner: str = "", repo_name: str = ""):
+    """An organization whose integration is for that repository; GitHub is not asked about it."""
+    from integrations.models import Installation, Integration
+
+    owner = build.organization(name)
+    if repo_name:
+        installation, _ = Installation.objects.get_or_create(
+            github_id=3001, defaults={"account": repo_owner}
+        )
+        Integration.objects.create(
+            organization=owner,
+            installation=installation,
+            repository_id=2001,
+            repo_owner=repo_owner,
+            repo_name=repo_name,
+        )
+    return owner
+
+
+def claim(client: Client, url: str):
+    return client.post(URL, {"url": url}, content_type="application/json")
+
+
+def test_a_site_is_claimed_and_its_pages_are_mine_at_once(alice, acme):
+    answer = claim(alice, "https://acme.github.io/docs/")
+
+    site = Site.objects.get()
+    assert answer.status_code == 201
+    assert answer.json() == {
+        "id": site.id,
+        "url": "https://acme.github.io/docs/",
+        "status": "verified",
+        "repository": "acme/docs",
+        "verified_at": answer.json()["verified_at"],
+        "lapsed_at": None,
+        "opted_out_at": None,
+    }
+    assert owner_of("https://acme.github.io/docs/install") == acme
+    assert owner_of("https://acme.github.io/docs-2/install") is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://acme.github.io/docs",
+        "https://ACME.github.io/Docs/",
+        "http://acme.github.io/docs/",
+        "https://acme.github.io//docs/#top",
+        "https://acme.github.io/./docs/",
+    ],
+)
+def test_one_site_has_many_spellings(acme, url):
+    site, is_new = claim_site(acme, url)
+
+    assert is_new
+    assert site.url == "https://acme.github.io/docs/"
+
+
+def test_the_site_of_a_user_is_published_by_the_repository_of_that_name(db):
+    acme = organization("acme", "acme", "acme.github.io")
+
+    site, _ = claim_site(acme, "https://acme.github.io")
+
+    assert (site.path, site.repository) == ("/", "acme/acme.github.io")
+    assert owner_of("https://acme.github.io/any/page") == acme
+
+
+def test_claiming_again_changes_nothing(alice):
+    first = claim(alice, "https://acme.github.io/docs/")
+    second = claim(alice, "https://acme.github.io/docs/")
+
+    assert second.status_code == 200
+    assert second.json() == first.json()
+
+
+def test_a_lapsed_claim_can_be_made_again(acme):
+    site, _ = claim_site(acme, "https://acme.github.io/docs/")
+    Site.objects.update(lapsed_at=site.verified_at)
+
+    again, is_new = claim_site(acme, "https://acme.github.io/docs/")
+
+    assert (again.pk, is_new, again.status) == (site.pk, True, "verified")
+
+
+@pytest.mark.parametrize(
+    ("url", "status", "error", "message"),
+    [
+        (
+            "https://acme.github.io/handbook/",
+            422,
+            "different_repository",
+            (
+                "That site is published from acme/handbook, and your integration is for acme/docs. "
+                "Make acme/handbook the integration first."
+            ),
+        ),
+        (
+            "https://acme.github.io/",
+            422,
+            "different_repository",
+            (
+                "That site is published from acme/acme.github.io, and your integration is for "
+                "acme/docs. Make acme/acme.github.io the integration first."
+            ),
+        ),
+        (
+            "https://initech.github.io/docs/",
+            422,
+            "different_repository",
+            (
+                "That site is published from initech/docs, and your integration is for acme/docs. "
+                "Make initech/docs the integration first."
+            ),
+        ),
+        (
+            "https://github.io/",
+            422,
+            "public_suffix",
+            (
+                "`github.io` is shared by many owners, so nobody can claim it whole. "
+                "Claim your own address, for example https://you.github.io/repo/."
+            ),
+        ),
+        (
+            "https://acme.github.io/docs/install",
+            400,
+            "invalid_site",
+            "A site is claimed whole: claim https://acme.github.io/docs/ to cover that page.",
+        ),
+        (
+            "https://acme.github.io/docs/?page=2",
+            400,
+            "invalid_site",
+            "A site is claimed whole: claim https://acme.github.io/docs/ to cover that page.",
+        ),
+        (
+            "https://docs.acme.github.io/docs/",
+            400,
+            "invalid_site",
+            "A site is claimed whole: claim https://acme.github.io/docs/ to cover that page.",
+        ),
+        (
+            "https://acme.github.io/acme.github.io/",
+            400,
+            "invalid_site",
+            "A site is claimed whole: claim https://acme.github.io/ to cover that page.",
+        ),
+        (
+            "https://docs.acme.com/",
+            422,
+            "use_domain_claim",
+            (
+                "`docs.acme.com` is a domain of its own, not a site on github.io. "
+                "Claim it as a domain."
+            ),
+        ),
+        (
+            "docs/install.md",
+            400,
+            "invalid_site",
+            "Give the whole address, for example https://you.github.io/repo/.",
+        ),
+        (
+            "ftp://acme.github.io/docs/",
+            400,
+            "invalid_site",
+            "Give an address that begins with https:// or http://, or a path.",
+        ),
+    ],
+)
+def test_what_is_not_mine_to_claim_is_refused_with_what_to_do(alice, url, status, error, message):
+    answer = claim(alice, url)
+
+    assert answer.status_code == status
+    assert answer.json() == {"error": error, "message": message}
+    assert not Site.objects.exists()
+
+
+def test_without_a_repository_there_is_nothing_to_prove_a_site_with(db):
+    alice = build.api(build.token(build.member(organization("acme"))))
+
+    answer = claim(alice, "https://acme.github.io/docs/")
+
+    assert (answer.status_code, answer.json()["error"]) == (409, "not_configured")
+
+
+def test_a_site_has_one_owner_at_a_time(acme):
+    other = organization("initech", "acme", "docs")
+    claim_site(other, "https://acme.github.io/docs/")
+
+    with pytest.raises(ClaimedElsewhere, match="Another organization of this Hub has claimed"):
+        claim_site(acme, "https://acme.github.io/docs/")
+    Site.objects.update(lapsed_at=Site.objects.get().verified_at)
+    claim_site(acme, "https://acme.github.io/docs/")
+
+    assert owner_of("https://acme.github.io/docs/x") == acme
+
+
+@pytest.mark.parametrize("body", [{}, {"url": 7}, {"url": "https://x", "more": 1}, {"url": None}])
+def test_a_wrong_shape_is_refused(alice, body):
+    answer = alice.post(URL, body, content_type="application/json")
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "validation_error")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_is_removed(code_host):
+    alice = build.api(build.token(build.member(build.acme(code_host))))
+    site = claim(alice, "https://acme.github.io/docs/").json()
+
+    assert alice.delete(f"{URL}/{site['id']}").status_code == 204
+
+    assert not Site.objects.exists()
+    assert alice.delete(f"{URL}/{site['id']}").status_code == 404
+    assert alice.delete(f"{URL}/nonsense").status_code == 404
+
+
+def test_bobs_token_cannot_remove_what_is_alices(alice):
+    site = claim(alice, "https://acme.github.io/docs/").json()
+    bob = build.api(build.token(build.member(organization("initech"), "bob")))
+
+    answer = bob.delete(f"{URL}/{site['id']}")
+
+    assert answer.status_code == 404
+    assert Site.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_waits_for_a_site_is_held_while_it_is_nobodys(code_host):
+    acme = build.organization()
+    build.integration(acme, code_host)
+    alice = build.api(build.token(build.member(acme)))
+    site = claim(alice, "https://acme.github.io/docs/").json()
+    code_host.fail("500", path="token")
+    build.send(Client(), build.report("https://acme.github.io/docs/x"))
+
+    alice.delete(f"{URL}/{site['id']}")
+    held = Delivery.objects.get()
+    claim(alice, "https://acme.github.io/docs/")
+    released = Delivery.objects.get()
+
+    assert (held.status, held.held_for) == ("held", "ownership")
+    assert released.status == "pending"
+
+
+@pytest.mark.django_db
+def test_a_site_without_proof_is_nobodys_until_it_is_proved_again(code_host):
+    acme, other = build.acme(code_host), build.organization("other")
+    claim_site(acme, "https://acme.github.io/docs/")
+    build.integration(other, code_host)
+    installation = Installation.objects.get()
+
+    applying.is_uninstalled(installation)
+    while_gone = owner_of("https://acme.github.io/docs/x")
+    with pytest.raises(NotConfigured, match="uninstalled"):
+        claim_site(acme, "https://acme.github.io/docs/")
+    holds.resume(installation)
+    site, _ = claim_site(other, "https://acme.github.io/docs/")
+
+    assert while_gone is None
+    assert acme.notices.filter(text__contains="not published by your repository any more").exists()
+    assert site.organization == other
+    assert site_claims.revive_published(acme, "acme/docs") == 0

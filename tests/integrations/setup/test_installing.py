@@ -1,0 +1,470 @@
+"""Installing: three proofs, and each refusal with its own sentence."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import requests
+from django.db import connection
+from django.test import Client
+
+from core.at_once import AtOnce
+from integrations import github_api
+from integrations.github_api import asking
+from integrations.models import Integration, OneTimeState
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CALLBACK = "/v1/integrations/github/callback"
+
+
+@pytest.fixture(autouse=True)
+def callback_url(code_host, settings) -> str:
+    url = settings.HUB_BASE_URL + CALLBACK
+    code_host.app.callback_urls = [url]
+    return url
+
+
+@pytest.fixture
+def acme():
+    return build.organization()
+
+
+@pytest.fixture
+def alice(acme, code_host) -> Client:
+    """alice's calls of the API."""
+    return build.api(build.token(member(acme, code_host, "alice")))
+
+
+def member(organization, code_host, login: str):
+    return build.member(organization, login, github_id=code_host.account(login).id)
+
+
+def begin(client: Client) -> dict[str, str]:
+    """The answer, and the state that its addresses carry."""
+    answer = client.get("/v1/integrations/github/install").json()
+    return answer | {"state": parse_qs(urlsplit(answer["install_url"]).query)["state"][0]}
+
+
+def code_of(code_host, login: str) -> str:
+    """What GitHub gives to the browser of somebody who agrees."""
+    authorize = f"{code_host.url}/login/oauth/authorize?client_id=client&login={login}"
+    answer = requests.get(authorize, allow_redirects=False, timeout=10)
+    return parse_qs(urlsplit(answer.headers["Location"]).query)["code"][0]
+
+
+def come_back(**query) -> tuple[int, dict]:
+    """A browser at the callback."""
+    answer = Client().get(CALLBACK, query)
+    return answer.status_code, answer.json() if answer.content else {}
+
+
+def test_the_install_url_is_the_apps_page_for_ten_minutes(alice, code_host):
+    begun = begin(alice)
+
+    path = "/github-apps/docs-feedback-hub/installations/new?state="
+    assert begun["install_url"].startswith(code_host.url + path)
+    assert begun["use_existing_url"].startswith(f"{code_host.url}/login/oauth/authorize?")
+    assert begun["expires_at"]
+
+
+def test_on_github_itself_the_apps_page_is_elsewhere(alice, settings):
+    settings.HUB_GITHUB_URL = "https://github.com"
+
+    url = begin(alice)["install_url"]
+
+    assert url.startswith("https://github.com/apps/docs-feedback-hub/installations/new?state=")
+
+
+def test_a_state_is_kept_as_a_hash(alice):
+    state = begin(alice)["state"]
+
+    kept = OneTimeState.objects.values().get()
+
+    assert state.partition(".")[2] not in str(kept)
+
+
+def test_installing_gives_the_organization_its_installation(alice, acme, code_host):
+    """The whole way of the browser: GitHub's page, its button, and back."""
+    code_host.uninstall(build.installed(code_host))
+    begun = begin(alice)
+    with requests.Session() as browser:
+        browser.get(begun["install_url"], params={"login": "alice"}, timeout=10)
+        sent = {"account": "acme", "selection": "all", "state": begun["state"]}
+        form = begun["install_url"].partition("?")[0]
+        back = browser.post(form, sent, allow_redirects=False, timeout=10).headers["Location"]
+
+    status, body = come_back(**{k: v[0] for k, v in parse_qs(urlsplit(back).query).items()})
+
+    assert status == 200
+    assert body == {
+        "provider": "github",
+        "status": "installed",
+        "account": "acme",
+        "repo_owner": None,
+        "repo_name": None,
+        "issue_template": None,
+        "problem": None,
+    }
+    integration = Integration.objects.get(organization=acme)
+    assert integration.installation.github_id == build.installed(code_host).id
+
+
+def test_looking_at_the_install_page_consumes_nothing(alice, code_host):
+    begun = begin(alice)
+
+    for _ in range(2):
+        requests.get(begun["install_url"], params={"login": "alice"}, timeout=10)
+    status, _ = come_back(state=begun["state"], code=code_of(code_host, "alice"))
+
+    assert status == 200
+
+
+def test_an_existing_installation_is_used_without_installing(alice, code_host):
+    url = begin(alice)["use_existing_url"]
+    back = requests.get(url, params={"login": "alice"}, allow_redirects=False, timeout=10)
+
+    answer = Client().get(back.headers["Location"].replace("https://hub.example", ""))
+
+    assert answer.json()["account"] == "acme"
+
+
+def test_of_several_existing_installations_one_is_chosen(alice, acme, code_host):
+    code_host.add_organization("initech")
+    code_host.add_member("initech", "alice", role="admin")
+    code_host.add_repository("initech", "manual")
+    wanted = code_host.add_installation("initech")
+    state = begin(alice)["state"]
+
+    _, asked = come_back(state=state, code=code_of(code_host, "alice"))
+    assert [each["account"] for each in asked["choose"]] == ["acme", "initech"]
+    follow = Client().get(asked["choose"][1]["url"].replace("https://hub.example", ""))
+    status, body = come_back(state=state, code=code_of(code_host, "alice"))
+
+    assert urlsplit(follow["Location"]).path == "/login/oauth/authorize"
+    assert (status, body["account"]) == (200, "initech")
+    assert Integration.objects.get().installation.github_id == wanted.id
+
+
+def test_a_callback_without_a_code_goes_on_to_sign_in_with_the_same_state(alice, code_host):
+    state = begin(alice)["state"]
+    installation = build.installed(code_host)
+
+    answer = Client().get(CALLBACK, {"state": state, "installation_id": installation.id})
+    assert answer.status_code == 302
+    asked = parse_qs(urlsplit(answer["Location"]).query)
+    status, body = come_back(state=asked["state"][0], code=code_of(code_host, "alice"))
+
+    assert asked["state"] == [state]
+    assert (status, body["account"]) == (200, "acme")
+
+
+def test_an_installation_may_serve_several_organizations(alice, code_host):
+    other = build.api(build.token(member(build.organization("docs team"), code_host, "bob")))
+
+    for client, login in ((alice, "alice"), (other, "bob")):
+        come_back(state=begin(client)["state"], code=code_of(code_host, login))
+
+    assert Integration.objects.count() == 2
+    assert len({each.installation_id for each in Integration.objects.all()}) == 1
+
+
+def test_the_persons_token_is_kept_nowhere(alice, code_host):
+    come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+
+    rows = [*Integration.objects.values(), *OneTimeState.objects.values()]
+    assert "ghu_" not in str(rows)
+
+
+def someone_elses(alice, code_host):
+    code_host.add_organization("initech")
+    code_host.add_repository("initech", "manual")
+    theirs = code_host.add_installation("initech")
+    return {
+        "state": begin(alice)["state"],
+        "code": code_of(code_host, "alice"),
+        "installation_id": theirs.id,
+    }
+
+
+def no_such_installation(alice, code_host):
+    return someone_elses(alice, code_host) | {"installation_id": 999_999}
+
+
+def used_twice(alice, code_host):
+    state = begin(alice)["state"]
+    assert come_back(state=state, code=code_of(code_host, "alice"))[0] == 200
+    return {"state": state, "code": code_of(code_host, "alice")}
+
+
+def made_up(alice, code_host):
+    return {"state": "x" * 70, "code": code_of(code_host, "alice")}
+
+
+def altered(alice, code_host):
+    return {"state": begin(alice)["state"][:-1] + "_", "code": code_of(code_host, "alice")}
+
+
+def absent(alice, code_host):
+    return {"code": code_of(code_host, "alice")}
+
+
+def anothers_organization(alice, code_host):
+    charlie = build.api(build.token(member(build.organization("initech"), code_host, "charlie")))
+    return {"state": begin(charlie)["state"], "code": code_of(code_host, "alice")}
+
+
+def old_code(alice, code_host):
+    return {"state": begin(alice)["state"], "code": "0123456789"}
+
+
+def cancelled(alice, code_host):
+    return {"state": begin(alice)["state"], "error": "access_denied"}
+
+
+def only_requested(alice, code_host):
+    return {"state": begin(alice)["state"], "setup_action": "request", "code": "x"}
+
+
+def not_installed(alice, code_host):
+    code_host.uninstall(build.installed(code_host))
+    return {"state": begin(alice)["state"], "code": code_of(code_host, "alice")}
+
+
+def not_a_number(alice, code_host):
+    return {"state": begin(alice)["state"], "installation_id": "1; DROP"}
+
+
+@pytest.mark.parametrize(
+    ("made", "status", "error", "message"),
+    [
+        (someone_elses, 403, "not_your_installation", "That installation belongs to someone else."),
+        (no_such_installation, 403, "not_your_installation", "belongs to someone else"),
+        (used_twice, 400, "invalid_state", "has been finished already"),
+        (made_up, 400, "invalid_state", "not one that the Hub gave out"),
+        (altered, 400, "invalid_state", "not one that the Hub gave out"),
+        (absent, 400, "invalid_state", "not one that the Hub gave out"),
+        (anothers_organization, 403, "not_a_member", "you are alice, who is not a member of"),
+        (old_code, 400, "invalid_code", "GitHub does not know that code"),
+        (cancelled, 403, "declined", "You cancelled at GitHub"),
+        (only_requested, 409, "not_installed", "GitHub has asked an owner"),
+        (not_installed, 409, "not_installed", "not installed on any account of yours"),
+        (not_a_number, 400, "validation_error", "wrong shape"),
+    ],
+)
+def test_without_all_three_proofs_it_is_refused_and_said_why(
+    alice, code_host, made: Callable, status, error, message
+):
+    query = made(alice, code_host)
+    before = list(Integration.objects.values())
+
+    answered, body = come_back(**query)
+
+    assert (answered, body["error"]) == (status, error)
+    assert message in body["message"]
+    assert list(Integration.objects.values()) == before
+
+
+def test_an_expired_state_is_refused(alice, code_host, clock):
+    state = begin(alice)["state"]
+    clock.advance(minutes=10, seconds=1)
+
+    status, body = come_back(state=state, code=code_of(code_host, "alice"))
+
+    assert status == 400
+    assert "more than ten minutes ago" in body["message"]
+
+
+def test_of_two_who_use_one_state_at_once_one_succeeds(alice):
+    state = OneTimeState.objects.find(begin(alice)["state"])
+
+    assert [state.use_up(), state.use_up()] == [True, False]
+
+
+def test_a_suspended_installation_is_taken_with_its_problem(alice, acme, code_host):
+    code_host.suspend(build.installed(code_host))
+
+    _, body = come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+
+    assert body["account"] == "acme"
+    me = alice.get("/v1/orgs/me").json()
+    assert me["integration"]["problem"] == "The app was suspended on acme."
+
+
+def test_a_refusal_uses_nothing_up(alice, code_host):
+    query = someone_elses(alice, code_host)
+    assert come_back(**query)[0] == 403
+
+    status, _ = come_back(state=query["state"], code=code_of(code_host, "alice"))
+
+    assert status == 200
+
+
+def test_who_is_signed_in_elsewhere_cannot_finish_it(alice, code_host):
+    """Nobody is led into an organization that is not theirs by a link that somebody sends them."""
+    browser = Client()
+    browser.force_login(member(build.organization("initech"), code_host, "charlie"))
+    query = {"state": begin(alice)["state"], "code": code_of(code_host, "alice")}
+
+    body = browser.get(CALLBACK, query).json()
+
+    assert body["error"] == "begun_elsewhere"
+    assert "begun by another organization" in body["message"]
+
+
+@pytest.mark.parametrize(
+    ("goes", "error"),
+    [
+        (lambda alice: alice.delete(), "invalid_state"),
+        (lambda alice: alice.update(organization=build.organization("new")), "begun_elsewhere"),
+    ],
+)
+def test_what_somebody_began_who_has_left_is_void(alice, acme, code_host, goes, error):
+    member(acme, code_host, "bob")
+    state = begin(alice)["state"]
+    goes(acme.memberships.filter(login="alice"))
+
+    _, body = come_back(state=state, code=code_of(code_host, "bob"))
+
+    assert body["error"] == error
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "path"),
+    [
+        ("500", "POST", "/login/oauth/access_token"),
+        ("refuse", "GET", "/api/v3/user"),
+        ("502", "GET", "/api/v3/user/installations"),
+        ("429", "GET", "/api/v3/user"),
+    ],
+)
+def test_where_github_cannot_be_asked_nothing_is_saved(alice, code_host, kind, method, path):
+    state = begin(alice)["state"]
+    code = code_of(code_host, "alice")
+    code_host.fail(kind, method=method, path=path)
+
+    status, body = come_back(state=state, code=code)
+
+    assert (status, body["error"]) == (502, "code_host_unavailable")
+    assert not Integration.objects.exists()
+    assert come_back(state=state, code=code_of(code_host, "alice"))[0] == 200
+
+
+@pytest.mark.parametrize("body", ["<html>", "null", "[]", "{}", '{"installations": 7}'])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/login/oauth/access_token"),
+        ("GET", "/api/v3/user"),
+        ("GET", "/api/v3/user/installations"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_none(alice, code_host, method, path, body):
+    query = {"state": begin(alice)["state"], "code": code_of(code_host, "alice")}
+    code_host.fail("answer", method=method, path=path, status=200, body=body)
+
+    status, answer = come_back(**query)
+
+    assert (status, answer["error"]) == (502, "code_host_unavailable")
+
+
+def test_on_another_account_the_repository_is_to_be_chosen_again(alice, acme, code_host):
+    build.integration(acme, code_host)
+    site = build.site(acme, "acme.github.io", "/docs/")
+    query = someone_elses(alice, code_host)
+    code_host.add_member("initech", "alice", role="admin")
+
+    status, body = come_back(**query)
+
+    assert (status, body["account"], body["status"]) == (200, "initech", "installed")
+    site.refresh_from_db()
+    assert site.status == "lapsed"
+
+
+def test_after_a_new_installation_on_the_same_account_the_repository_stays(alice, acme, code_host):
+    build.integration(acme, code_host)
+    code_host.uninstall(build.installed(code_host))
+    code_host.add_installation("acme")
+
+    _, body = come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+
+    assert (body["status"], body["repo_name"]) == ("configured", "docs")
+    now = Integration.objects.get().installation
+    assert now.github_id == build.installed(code_host).id
+
+
+def test_a_state_that_is_sent_six_times_at_once_is_used_once(alice, code_host, monkeypatch):
+    monkeypatch.setattr(asking, "looks", AtOnce(6, "Six at once are let through here."))
+    state = begin(alice)["state"]
+    codes = [code_of(code_host, "alice") for _ in range(6)]
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda code: _in_a_thread(state=state, code=code), codes))
+
+    assert sorted(status for status, _ in answers) == [200] + 5 * [400]
+    assert {body.get("error") for status, body in answers if status == 400} == {"invalid_state"}
+
+
+def _in_a_thread(**query) -> tuple[int, dict]:
+    try:
+        return come_back(**query)
+    finally:
+        connection.close()
+
+
+def test_who_is_removed_while_github_is_asked_finishes_nothing(alice, acme, code_host, monkeypatch):
+    """bob brings the code; alice, who began, is moved while GitHub takes its time."""
+    member(acme, code_host, "bob")
+    query = {"state": begin(alice)["state"], "code": code_of(code_host, "bob")}
+    ask = github_api.visitor
+
+    def ask_while_she_goes(*args, **kwargs):
+        acme.memberships.filter(login="alice").update(organization=build.organization("new"))
+        return ask(*args, **kwargs)
+
+    monkeypatch.setattr(github_api, "visitor", ask_while_she_goes)
+    status, body = come_back(**query)
+
+    assert (status, body["error"]) == (403, "begun_elsewhere")
+    assert not Integration.objects.exists()
+
+
+def test_a_member_who_is_no_owner_moves_nothing_to_another_account(acme, code_host):
+    build.integration(acme, code_host)
+    code_host.add_organization("initech")
+    code_host.add_member("initech", "bob", role="admin")
+    code_host.add_repository("initech", "manual")
+    theirs = code_host.add_installation("initech")
+    user = build.member(acme, "bob", role="member", github_id=code_host.account("bob").id)
+    begun = begin(build.api(build.token(user)))
+
+    status, answer = come_back(
+        state=begun["state"], code=code_of(code_host, "bob"), installation_id=theirs.id
+    )
+
+    assert (status, answer["error"]) == (403, "not_an_owner")
+    assert Integration.objects.get().repository == "acme/docs"
+
+
+def test_nothing_that_is_posted_to_the_callback_is_read():
+    browser = Client(enforce_csrf_checks=True, headers={"Accept": "text/html"})
+    form = {"csrfmiddlewaretoken": "a" * 32}
+
+    answers = [
+        getattr(browser, method)(CALLBACK, form) for method in ("post", "put", "patch", "delete")
+    ]
+
+    assert {each.status_code for each in answers} == {405}
+    assert {each.json()["error"] for each in answers} == {"method_not_allowed"}
+    assert not [each for each in answers if hasattr(each.wsgi_request, "_post")]
+
+
+def test_a_signed_in_browser_posts_nothing_to_the_callback_either(alice, acme):
+    browser = Client(enforce_csrf_checks=True, headers={"Accept": "text/html"})
+    browser.force_login(acme.memberships.get().user)
+
+    answer = browser.post(f"{CALLBACK}?state={begin(alice)['state']}")
+
+    assert answer.status_code == 405

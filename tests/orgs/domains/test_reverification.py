@@ -1,0 +1,300 @@
+"""Records that go, come back, or cannot be seen, over days and weeks."""
+
+import threading
+from datetime import timedelta
+from io import StringIO
+from itertools import count
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from orgs.domains import claiming, reverification, txt_records
+from orgs.models import Domain, Notice
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RECORD = "_hub-challenge.docs.acme.com"
+
+
+@pytest.fixture
+def domain(dns):
+    """A verified claim of docs.acme.com, its record in the DNS."""
+    claim = build.domain(build.organization(), "docs.acme.com")
+    dns.txt(RECORD, claim.record_value)
+    return claim
+
+
+def reverify(**options) -> str:
+    out = StringIO()
+    call_command("reverify_domains", stdout=out, **options)
+    return out.getvalue()
+
+
+def pass_days(clock, days: int) -> None:
+    """Twice a day, maintain looks at what is due."""
+    for _ in range(days * 2):
+        clock.advance(hours=12)
+        reverification.maintain()
+
+
+def test_a_record_that_stays_keeps_the_domain(domain, clock):
+    pass_days(clock, 40)
+
+    domain.refresh_from_db()
+    assert domain.status == "verified"
+    assert not Notice.objects.exists()
+
+
+def test_a_hundred_days_without_an_answer_lose_nobody_a_domain(domain, dns, clock):
+    dns.fail(RECORD, "SERVFAIL")
+
+    pass_days(clock, 100)
+
+    domain.refresh_from_db()
+    assert (domain.status, domain.absences) == ("verified", 0)
+    assert not Notice.objects.exists()
+
+
+def test_a_day_without_the_record_begins_the_grace_time_and_says_so(domain, dns, clock):
+    dns.remove(RECORD)
+
+    pass_days(clock, 3)
+
+    domain.refresh_from_db()
+    assert domain.status == "verified"
+    assert domain.lapses_at
+    [notice] = Notice.objects.all()
+    assert f"{domain.lapses_at:%-d %B %Y at %H:%M}" in notice.text
+    assert domain.record_value in notice.text
+
+
+def test_many_looks_in_one_day_are_one_absence(domain, dns, clock):
+    dns.remove(RECORD)
+
+    for _ in range(20):
+        clock.advance(hours=1)
+        reverify()
+
+    domain.refresh_from_db()
+    assert domain.absences == 20
+    assert domain.lapses_at is None
+
+
+def test_two_looks_over_days_are_not_enough(domain, dns, clock):
+    dns.remove(RECORD)
+
+    for _ in range(2):
+        reverify()
+        clock.advance(days=3)
+
+    domain.refresh_from_db()
+    assert domain.lapses_at is None
+
+
+def test_a_record_that_is_back_in_the_grace_time_is_forgiven(domain, dns, clock):
+    dns.remove(RECORD)
+    pass_days(clock, 6)
+    dns.txt(RECORD, domain.record_value)
+    pass_days(clock, 2)
+    dns.remove(RECORD)
+    pass_days(clock, 6)
+
+    domain.refresh_from_db()
+    assert domain.status == "verified"
+    assert domain.lapses_at
+
+
+def test_after_the_grace_time_the_domain_lapses_and_that_is_said(domain, dns, clock):
+    dns.remove(RECORD)
+
+    pass_days(clock, 10)
+
+    domain.refresh_from_db()
+    assert (domain.status, bool(domain.lapsed_at)) == ("pending", True)
+    latest, _ = Notice.objects.all()
+    assert "the claim has lapsed" in latest.text
+
+
+def test_silence_at_the_end_of_the_grace_time_is_no_lapse(domain, dns, clock):
+    dns.remove(RECORD)
+    pass_days(clock, 5)
+    dns.fail(RECORD, "SERVFAIL")
+
+    pass_days(clock, 30)
+
+    domain.refresh_from_db()
+    assert domain.status == "verified"
+
+
+def test_a_lapsed_domain_whose_record_is_restored_is_verified_again(domain, dns, clock):
+    dns.remove(RECORD)
+    pass_days(clock, 12)
+    lapsed = Domain.objects.get().status
+    dns.txt(RECORD, domain.record_value)
+
+    pass_days(clock, 2)
+
+    assert lapsed == "pending"
+    assert Domain.objects.get().status == "verified"
+    assert Domain.objects.get().lapsed_at is None
+
+
+def test_a_wildcard_that_has_taken_the_records_place_proves_nothing(domain, dns, clock):
+    dns.remove(RECORD)
+    dns.txt("*.docs.acme.com", domain.record_value)
+
+    pass_days(clock, 12)
+
+    assert Domain.objects.get().status == "pending"
+
+
+def test_a_lapsed_claim_does_not_take_the_domain_from_its_new_owner(domain, dns, clock):
+    dns.remove(RECORD)
+    pass_days(clock, 12)
+    new = build.domain(build.organization("new"), "docs.acme.com")
+    dns.txt(RECORD, domain.record_value, new.record_value)
+
+    pass_days(clock, 2)
+
+    assert Domain.objects.verified().get() == new
+
+
+def test_what_was_never_proved_is_given_up_after_thirty_days_and_that_is_said(dns, clock):
+    acme = build.organization()
+    claiming.claim_domain(acme, "docs.acme.com")
+
+    pass_days(clock, 29)
+    before = Domain.objects.count()
+    pass_days(clock, 2)
+
+    assert before == 1
+    assert not Domain.objects.exists()
+    assert "Claim it again" in acme.notices.get().text
+
+
+def test_the_command_counts_what_it_saw(domain, dns):
+    gone = build.domain(domain.organization, "gone.example.com")
+    hidden = build.domain(domain.organization, "hidden.example.com")
+    dns.fail(hidden.record_name, "SERVFAIL")
+
+    said = reverify()
+
+    assert said == "3 looked at: 1 confirmed, 1 not answered, 1 record missing.\n"
+    gone.refresh_from_db()
+    assert gone.absences == 1
+
+
+def test_a_rehearsal_writes_nothing(domain, dns):
+    dns.remove(RECORD)
+
+    said = reverify(dry_run=True)
+
+    assert "1 record missing" in said
+    assert "Nothing was written" in said
+    assert Domain.objects.get().last_checked_at is None
+    assert reverify().startswith("1 looked at")
+
+
+def test_one_domain_in_any_spelling(domain, dns):
+    build.domain(domain.organization, "other.example.com")
+
+    assert reverify(domain="DOCS.acme.com.") == "1 looked at: 1 confirmed.\n"
+    with pytest.raises(CommandError, match=r"Nobody has verified nobody\.example"):
+        reverify(domain="nobody.example")
+    with pytest.raises(CommandError, match="Check the host name"):
+        reverify(domain="exa mple.com")
+
+
+def test_what_another_run_has_just_looked_at_is_left_out(domain, dns, clock):
+    reverify()
+
+    assert reverify() == "None looked at. 1 left out.\n"
+    clock.advance(minutes=11)
+    assert reverify() == "1 looked at: 1 confirmed.\n"
+
+
+def test_a_terminal_shows_how_far_it_is(domain, dns):
+    terminal = StringIO()
+    terminal.isatty = lambda: True
+
+    call_command("reverify_domains", stdout=StringIO(), stderr=terminal, no_color=True)
+
+    assert terminal.getvalue() == "\r1 of 1\n"
+
+
+def test_only_what_is_due_is_looked_at_when_that_is_asked(domain, dns, clock):
+    reverify()
+    clock.advance(hours=12)
+    early = reverify(due=True)
+    clock.advance(hours=18)
+
+    assert early == "None looked at.\n"
+    assert reverify(due=True) == "1 looked at: 1 confirmed.\n"
+
+
+def test_two_runs_at_once_do_the_work_once(dns):
+    owner = build.organization()
+    for number in range(250):
+        claim = build.domain(owner, f"d{number}.example.com")
+        dns.txt(claim.record_name, claim.record_value)
+    together = threading.Barrier(2)
+    outcomes = []
+
+    def run() -> None:
+        together.wait()
+        outcomes.append(reverification.run(Domain.objects.all())["confirmed"])
+        connection.close()
+
+    runs = [threading.Thread(target=run) for _ in range(2)]
+    for each in runs:
+        each.start()
+    for each in runs:
+        each.join()
+
+    assert sum(outcomes) == 250
+    assert len([q for q in dns.asked if q.name.startswith("_hub-challenge")]) == 250
+
+
+def test_one_hanging_name_among_a_thousand_holds_up_nobody(dns, monkeypatch):
+    monkeypatch.setattr(txt_records, "PATIENCE", 60)
+    monkeypatch.setattr(txt_records, "MAX_SECONDS", 60)
+    owner = build.organization()
+    domains = [build.domain(owner, f"d{number}.example.com") for number in range(1000)]
+    for claim in domains:
+        dns.txt(claim.record_name, claim.record_value)
+    dns.fail(domains[3].record_name, "silence")
+    done = count(1)
+
+    def let_go_when_all_others_are_done() -> None:
+        if next(done) == 999:
+            dns.mend(domains[3].record_name)
+
+    outcomes = reverification.run(Domain.objects.all(), on_progress=let_go_when_all_others_are_done)
+
+    assert outcomes == {"confirmed": 1000}
+
+
+def test_a_name_that_hangs_for_good_is_given_up(domain, dns, impatient):
+    dns.fail(RECORD, "silence")
+
+    assert reverification.run(Domain.objects.all()) == {"not answered": 1}
+    assert Domain.objects.get().status == "verified"
+
+
+def test_a_run_that_is_to_stop_begins_no_more(domain, dns):
+    assert not reverification.run(Domain.objects.all(), go_on=lambda: False)
+    assert not dns.asked
+
+
+def test_looks_are_spread_over_time(dns):
+    owner = build.organization()
+    for number in range(20):
+        claim = build.domain(owner, f"d{number}.example.com")
+        dns.txt(claim.record_name, claim.record_value)
+
+    reverify()
+
+    due = sorted(Domain.objects.values_list("look_due_at", flat=True))
+    assert due[-1] - due[0] > timedelta(hours=1)

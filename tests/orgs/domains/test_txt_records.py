@@ -1,0 +1,255 @@
+"""What a DNS server may answer, and what the Hub makes of it."""
+
+import time
+
+import pytest
+
+from orgs.domains import txt_records
+from orgs.domains.diagnosis import look
+from orgs.domains.txt_records import AliasLoop, Answer, Lookup, NotAnswered, Server, is_public
+from orgs.models import Domain
+from tests.dns_server import DNSServer
+
+NAME = "_hub-challenge.docs.acme.com"
+
+
+def test_every_record_is_one_text(dns):
+    dns.txt(NAME, "one", "TWO three")
+
+    assert sorted(Lookup().at(NAME).texts) == ["TWO three", "one"]
+
+
+def test_the_strings_of_one_record_are_joined(dns):
+    dns.txt(NAME, ["hub-verify=", "abc"])
+
+    assert Lookup().at(NAME).texts == ("hub-verify=abc",)
+
+
+def test_a_name_that_does_not_exist_has_no_records(dns):
+    assert Lookup().at(NAME) == Answer()
+
+
+def test_a_name_with_other_records_only_has_no_records(dns):
+    dns.name_server("acme.com", NAME, "192.0.2.1")
+
+    assert Lookup().at(NAME) == Answer()
+
+
+@pytest.mark.parametrize("fault", ["SERVFAIL", "REFUSED", "NOTIMP", "FORMERR", "silence"])
+def test_where_nobody_can_say_there_is_no_answer(dns, impatient, fault):
+    dns.txt(NAME, "one")
+    dns.fail(NAME, fault)
+
+    with pytest.raises(NotAnswered):
+        Lookup().at(NAME)
+
+
+def test_where_nobody_listens_there_is_no_answer(settings, impatient):
+    settings.HUB_DNS_SERVERS = "127.0.0.1:1"
+
+    with pytest.raises(NotAnswered, match="in time"):
+        Lookup().at(NAME)
+
+
+def test_a_truncated_answer_is_asked_for_again_over_tcp(dns):
+    texts = [f"{number}" * 200 for number in range(9)]
+    dns.txt(NAME, *texts)
+    dns.fail(NAME, "truncated")
+
+    assert sorted(Lookup().at(NAME).texts) == texts
+    assert [question.transport for question in dns.asked] == ["udp", "tcp"]
+
+
+def test_one_lost_answer_is_not_the_end(dns, impatient, settings):
+    dns.txt(NAME, "one")
+    settings.HUB_DNS_SERVERS = f"127.0.0.1:1,{settings.HUB_DNS_SERVERS}"
+
+    assert Lookup().at(NAME).texts == ("one",)
+
+
+def test_an_alias_is_followed_and_told(dns):
+    dns.alias(NAME, "proof.acme.net")
+    dns.alias("proof.acme.net", "deep.acme.org")
+    dns.txt("deep.acme.org", "one")
+
+    assert Lookup().at(NAME) == Answer(("one",), "proof.acme.net")
+
+
+def test_an_alias_to_nowhere_has_no_records(dns):
+    dns.alias(NAME, "gone.acme.net")
+
+    assert Lookup().at(NAME) == Answer((), "gone.acme.net")
+
+
+def test_aliases_in_a_circle_are_no_answer(dns):
+    dns.alias(NAME, "proof.acme.net")
+    dns.alias("proof.acme.net", NAME)
+
+    with pytest.raises(AliasLoop):
+        Lookup().at(NAME)
+
+
+def test_a_chain_of_aliases_without_end_is_given_up(dns):
+    for number in range(40):
+        dns.alias(f"a{number}.acme.com", f"a{number + 1}.acme.com")
+
+    with pytest.raises(NotAnswered):
+        Lookup().at("a0.acme.com")
+
+    assert len(dns.asked) == txt_records.MAX_QUERIES
+
+
+def test_a_text_that_is_no_utf8_is_read_all_the_same(dns):
+    dns.txt(NAME, [b"\xff\x00"])
+
+    assert Lookup().at(NAME).texts == ("\ufffd\x00",)
+
+
+def test_a_lookup_asks_twelve_questions_at_most(dns):
+    lookup = Lookup()
+    for number in range(12):
+        lookup.at(f"a{number}.acme.com")
+
+    with pytest.raises(NotAnswered):
+        lookup.at("a12.acme.com")
+
+    assert len(dns.asked) == 12
+
+
+def test_a_lookup_ends_in_time_whatever_the_servers_do(dns, monkeypatch):
+    monkeypatch.setattr(txt_records, "MAX_SECONDS", 0.2)
+    monkeypatch.setattr(txt_records, "PATIENCE", 30)
+    dns.fail(NAME, "silence")
+    began = time.monotonic()
+
+    with pytest.raises(NotAnswered):
+        Lookup().at(NAME)
+
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("setting", "servers"),
+    [
+        ("192.0.2.1", [Server("192.0.2.1", 53)]),
+        ("192.0.2.1:5353, 192.0.2.2", [Server("192.0.2.1", 5353), Server("192.0.2.2", 53)]),
+        ("2001:db8::1", [Server("2001:db8::1", 53)]),
+        ("[2001:db8::1]:5353", [Server("2001:db8::1", 5353)]),
+        ("[2001:db8::1]", [Server("2001:db8::1", 53)]),
+        ("", []),
+    ],
+)
+def test_the_operators_servers_are_read(settings, setting, servers):
+    settings.HUB_DNS_SERVERS = setting
+
+    assert txt_records.configured_servers() == servers
+
+
+@pytest.mark.parametrize(
+    "setting", ["dns.acme.com", "192.0.2.1:x", "192.0.2.1:0", "192.0.2.1:99999", "[::1"]
+)
+def test_what_is_no_address_is_refused(settings, setting):
+    settings.HUB_DNS_SERVERS = setting
+
+    with pytest.raises(ValueError):  # noqa: PT011
+        txt_records.configured_servers()
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700:4700::1111"])
+def test_a_public_name_server_may_be_asked(address):
+    assert txt_records.is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "10.0.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "0.0.0.0",
+        "100.64.0.1",
+        "224.0.0.251",
+        "240.0.0.1",
+        "::1",
+        "fe80::1",
+        "fd00::1",
+        "::ffff:127.0.0.1",
+    ],
+)
+def test_a_name_server_inside_is_not_asked(address):
+    assert not txt_records.is_public(address)
+
+
+@pytest.fixture
+def zone(dns, settings, monkeypatch):
+    """The zone acme.com on a server of its own, which the resolver names; and what the resolver remembers."""
+    authority = DNSServer()
+    with authority.serving() as address:
+        host, _, port = address.partition(":")
+        resolver = txt_records.configured_servers()
+        monkeypatch.setattr(txt_records, "_resolvers", lambda: resolver)
+        monkeypatch.setattr(txt_records, "PORT", int(port))
+        monkeypatch.setattr(txt_records, "is_public", lambda address: True)
+        settings.HUB_DNS_SERVERS = ""
+        dns.name_server("acme.com", "ns1.acme.com", host)
+        yield authority
+
+
+def test_the_zones_own_server_is_believed_before_the_resolver(dns, zone):
+    zone.txt(NAME, "one")
+    lookup = Lookup(direct=True)
+
+    assert lookup.at(NAME).texts == ("one",)
+    assert lookup.at("_hub-other.docs.acme.com").texts == ()
+    assert {question.kind for question in dns.asked} == {"SOA", "NS", "A"}
+    assert [question.name for question in zone.asked] == [NAME, "_hub-other.docs.acme.com"]
+
+
+def test_a_no_that_the_resolver_remembers_does_not_keep_a_maintainer_waiting(dns, zone):
+    domain = Domain(name="docs.acme.com")
+    zone.txt(NAME, domain.record_value)
+
+    assert domain.record_value in look(domain, thorough=True).proven
+    assert domain.record_value not in look(domain).proven
+
+
+@pytest.mark.parametrize("fault", ["SERVFAIL", "REFUSED", "silence"])
+def test_without_the_zones_own_server_the_resolver_answers(dns, zone, impatient, fault):
+    dns.txt(NAME, "one")
+    zone.fail(NAME, fault)
+
+    assert Lookup(direct=True).at(NAME).texts == ("one",)
+
+
+def test_a_zones_server_inside_is_not_asked(dns, zone, monkeypatch):
+    monkeypatch.setattr(txt_records, "is_public", is_public)
+    dns.txt(NAME, "one")
+    zone.txt(NAME, "another")
+
+    assert Lookup(direct=True).at(NAME).texts == ("one",)
+    assert not zone.asked
+
+
+def test_an_alias_of_the_zone_is_followed_by_the_resolver(dns, zone):
+    zone.alias(NAME, "proof.acme.net")
+    dns.alias(NAME, "proof.acme.net")
+    dns.txt("proof.acme.net", "one")
+
+    assert Lookup(direct=True).at(NAME) == Answer(("one",), "proof.acme.net")
+
+
+def test_a_name_under_an_alias_is_found_in_its_own_zone(dns, zone):
+    dns.zones.append("acme.net")
+    dns.alias(NAME, "proof.acme.net")
+    zone.txt(NAME, "one")
+
+    assert Lookup(direct=True).at(NAME).texts == ("one",)
+
+
+def test_where_the_operator_names_servers_only_those_are_asked(dns, zone, settings):
+    settings.HUB_DNS_SERVERS = "127.0.0.1:1"  # as configured; the resolvers are patched above
+    dns.txt(NAME, "one")
+
+    assert Lookup(direct=True).at(NAME).texts == ("one",)
+    assert not zone.asked

@@ -1,0 +1,190 @@
+"""Who leaves, and what goes with them."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+from allauth.idp.oidc.models import Token
+from allauth.socialaccount.models import SocialAccount
+from django.db import connection
+
+from integrations.models import Delivery, Installation, Integration
+from orgs.models import Domain, Membership, Organization, PersonalToken, Site, User
+from orgs.people import leaving
+from reports.models import Report
+from tests import build
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def acme(client):
+    """An organization with all that can hang on one, a report included."""
+    organization = build.organization()
+    build.domain(organization, "docs.acme.com")
+    build.site(organization, "acme.github.io")
+    Integration.objects.create(
+        organization=organization,
+        installation=Installation.objects.create(github_id=1, account="acme"),
+        repository_id=7,
+        repo_owner="acme",
+        repo_name="docs",
+    )
+    build.send(client)
+    assert Delivery.objects.get().report.organization == organization
+    return organization
+
+
+@pytest.fixture
+def alice(acme):
+    alice = build.member(acme)
+    SocialAccount.objects.create(user=alice, provider="github", uid="1")
+    build.token(alice)
+    return alice
+
+
+def count(*models) -> list[int]:
+    return [model.objects.count() for model in models]
+
+
+def test_the_last_owner_takes_the_organization_along(alice):
+    leaving.leave(alice, "acme")
+
+    gone = (Organization, Membership, Domain, Site, Integration, Delivery)
+    assert count(*gone) == [0] * len(gone)
+    assert count(User, SocialAccount, Token, PersonalToken) == [0, 0, 0, 0]
+
+
+def test_reports_stay_without_a_name(alice, client):
+    report = Report.objects.get()
+
+    leaving.leave(alice, "acme")
+
+    assert Report.objects.get().organization is None
+    assert client.get(f"/v1/reports/{report.id}").json()["status"] == "received"
+
+
+def test_the_accounts_of_its_members_go_too(acme, alice):
+    bob = build.member(acme, "bob", role="member")
+    value = build.token(bob)
+    Membership.objects.create(organization=acme, github_id=3, login="charlie")
+
+    leaving.leave(alice, "acme")
+
+    assert count(User, Membership) == [0, 0]
+    assert build.api(value).get("/v1/orgs/me").status_code == 401
+
+
+def test_an_operator_stays_one(acme, alice):
+    bob = build.member(acme, "bob", role="member")
+    User.objects.filter(pk=bob.pk).update(is_staff=True)
+
+    leaving.leave(alice, "acme")
+
+    assert [each.username for each in User.objects.all()] == ["bob"]
+    assert User.objects.get().membership.organization.name == "bob"
+
+
+def test_a_member_leaves_alone(acme, alice):
+    bob = build.member(acme, "bob", role="member")
+    value = build.token(bob)
+
+    leaving.leave(bob, "bob")
+
+    assert build.api(value).get("/v1/orgs/me").status_code == 401
+    assert [each.login for each in acme.memberships.all()] == ["alice"]
+    assert count(Domain, Site, Integration, Delivery) == [1, 1, 1, 1]
+
+
+def test_an_owner_among_owners_leaves_alone(acme, alice):
+    build.member(acme, "bob", role="owner")
+
+    leaving.leave(alice, "alice")
+
+    assert [each.login for each in acme.memberships.all()] == ["bob"]
+    assert count(Domain, Token) == [1, 0]
+
+
+def test_who_meant_to_leave_alone_takes_nothing_along(acme, alice):
+    bob = build.member(acme, "bob", role="owner")
+    leaving.leave(bob, "bob")  # meanwhile, so that alice is the last
+
+    with pytest.raises(leaving.NotConfirmed, match="Type acme"):
+        leaving.leave(alice, "alice")
+
+    assert count(Organization, User) == [1, 1]
+
+
+def test_another_organization_stays_as_it_is(alice, client):
+    bobs = build.organization("bobs")
+    build.member(bobs, "bob")
+    build.domain(bobs, "bob.example")
+    build.send(client, build.report("https://bob.example/"))
+
+    leaving.leave(alice, "acme")
+
+    assert count(Organization, Domain, User) == [1, 1, 1]
+    assert Report.objects.get(organization=bobs)
+
+
+def test_what_is_free_again_can_be_claimed_by_another(alice, client):
+    leaving.leave(alice, "acme")
+    bobs = build.organization("bobs")
+    build.domain(bobs, "docs.acme.com")
+
+    answer = build.send(client)
+
+    assert answer.json()["is_duplicate"]
+    assert Report.objects.get().organization == bobs
+
+
+def test_who_belongs_to_no_organization_can_leave(db):
+    operator = User.objects.create(username="operator")
+
+    leaving.leave(operator, "operator")
+
+    assert count(User) == [0]
+
+
+def test_the_page_asks_for_the_name_and_then_deletes(client, acme, alice):
+    client.force_login(alice)
+
+    asked = client.get("/settings/account/delete/")
+    mistaken = client.post("/settings/account/delete/", {"name": "something"})
+    assert count(Organization) == [1]
+    done = client.post("/settings/account/delete/", {"name": "acme"}, follow=True)
+
+    assert "Type <strong>acme</strong> to delete it." in asked.content.decode()
+    assert "<title>Error: " in mistaken.content.decode()
+    assert "acme is deleted." in done.content.decode()
+    assert count(Organization, User) == [0, 0]
+    assert client.get("/settings/").status_code == 302
+
+
+def test_a_member_types_their_own_name(client, acme, alice):
+    client.force_login(build.member(acme, "bob", role="member"))
+
+    client.post("/settings/account/delete/", {"name": "acme"})
+    assert count(User) == [2]
+    client.post("/settings/account/delete/", {"name": "bob"})
+
+    assert count(User, Organization) == [1, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_owners_who_leave_at_once_one_stays():
+    acme = build.organization()
+    owners = [build.member(acme, login) for login in ("alice", "bob")]
+    ready = threading.Barrier(len(owners))
+
+    def leave(user: User) -> None:
+        ready.wait()
+        with suppress(leaving.NotConfirmed):
+            leaving.leave(user, user.username)
+        connection.close()
+
+    with ThreadPoolExecutor(len(owners)) as pool:
+        list(pool.map(leave, owners))
+
+    assert count(Organization, User, Membership) == [1, 1, 1]
