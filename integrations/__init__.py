@@ -1,0 +1,1 @@
+"""What happens to a report after intake; its admin and its commands."""

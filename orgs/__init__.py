@@ -1,0 +1,1 @@
+"""Organizations: who owns a page."""

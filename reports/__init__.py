@@ -1,0 +1,1 @@
+"""Intake: a report comes in, once and without secrets."""

@@ -1,0 +1,1 @@
+"""PostgreSQL behind a pool that gets over a restart."""

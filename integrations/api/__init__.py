@@ -1,0 +1,1 @@
+"""The maintainers' API, and the public receipts."""

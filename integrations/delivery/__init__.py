@@ -1,0 +1,1 @@
+"""One report becomes one issue: forwarding, pace, holds, retries."""

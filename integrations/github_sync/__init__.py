@@ -1,0 +1,1 @@
+"""Keeping up with GitHub: webhooks, and asking once an hour."""

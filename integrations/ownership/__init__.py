@@ -1,0 +1,1 @@
+"""Claims of sites, and who still has push access."""

@@ -1,0 +1,1 @@
+"""Installing the app, choosing the repository, a trial report."""

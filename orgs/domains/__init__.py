@@ -1,0 +1,1 @@
+"""Claiming a domain, proving it by DNS, and looking again."""

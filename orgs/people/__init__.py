@@ -1,0 +1,1 @@
+"""Members, sign-in, sessions and tokens."""
