@@ -1,9 +1,12 @@
 """The arrows between the rooms, and who may know which library."""
 
+import re
+
 import pytest
 
+from integrations.models import Delivery
 from tests import map as drawing
-from tests.rooms import MODULES, ROOMS, arrows, imports, room_of
+from tests.rooms import MODULES, ROOMS, ROOT, arrows, imports, room_of
 
 APPS = {"orgs", "reports", "integrations", "hub"}
 ONLY_IN = {  # who may know which library
@@ -34,6 +37,21 @@ def test_the_outside_is_known_to_one_module_each(path):
 def test_the_picture_shows_the_rooms_as_they_are():
     """Run script/map where this fails, and look at what has changed."""
     assert drawing.PICTURE.read_text(encoding="utf-8") == drawing.drawn()
+
+
+def test_the_page_names_every_status_and_cause():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+
+    assert named == [*Delivery.Status.values, *Delivery.Cause.values]
+
+
+def test_what_the_page_names_is_there():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`([\w./]+(?:/|\.py|\.json))`", page)
+
+    assert len(paths) > 30
+    assert not [path for path in paths if not (ROOT / path).exists() and path != "delivery/"]
 
 
 def test_the_sandbox_is_not_part_of_the_hub(settings):
