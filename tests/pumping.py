@@ -16,7 +16,16 @@ from typing import Any, NamedTuple
 from django import forms
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ["core", "orgs", "reports", "integrations", "hub", "sandbox", "clients/python/src", "clients/mcp/src"]
+ROOMS = [
+    "core",
+    "orgs",
+    "reports",
+    "integrations",
+    "hub",
+    "sandbox",
+    "clients/python/src",
+    "clients/mcp/src",
+]
 MODULES = sorted(path.relative_to(ROOT) for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 METHODS = ["search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"]
 WHOLE = {"match", "fullmatch"}  # begin in one place; all others try every place
