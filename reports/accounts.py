@@ -3,7 +3,6 @@
 import hashlib
 import json
 from datetime import datetime
-from itertools import accumulate
 from typing import Any
 
 from django.db.models import F
@@ -13,7 +12,7 @@ from reports.models import Account, Report
 
 MOST = 20
 BYTES = 64 * 1024
-FIRST, FIRST_BYTES = 10, BYTES // 2  # of these the first ones stay; later ones make room for newer
+FIRST, SHORT = 10, BYTES // 20  # of these the first short ones stay; all others make room for newer
 OF_ONE_SOURCE = "3/day"  # of one report, so that nobody fills it, or drives others out, alone
 
 
@@ -34,8 +33,8 @@ def may_add(report: Report, said: Account, source: str) -> bool:
 def keep(report: Report, said: Account, now: datetime, *, may_add: bool) -> None:
     """Keep what a repeat said with its report, once; the caller saves the report's counters.
 
-    The report's row is locked. Junk that came first keeps no true account out, since the later
-    half makes room for it; and junk that comes afterwards drives the first half out never.
+    The report's row is locked. Junk that came first keeps no true account out, since later and
+    longer ones make room for it; and junk that comes afterwards never drives the first ones out.
     """
     kept = list(report.accounts.only("report", "size", "words_hash"))
     said.words_hash = _sha256(said.words)
@@ -58,20 +57,16 @@ def keep(report: Report, said: Account, now: datetime, *, may_add: bool) -> None
 
 def _to_make_room(kept: list[Account], size: int) -> list[Account] | None:
     """Which accounts leave for one of `size` bytes, oldest first; None where it is too large."""
+    staying = [each.pk for each in kept if each.size <= SHORT][:FIRST]
     free = BYTES - size - sum(each.size for each in kept)
     leaving: list[Account] = []
-    for each in kept[_staying(kept) :]:
+    for each in kept:
         if free >= 0 and len(kept) - len(leaving) < MOST:
             break
-        leaving.append(each)
-        free += each.size
-    return leaving if free >= 0 else None
-
-
-def _staying(kept: list[Account]) -> int:
-    """How many of the first ones stay, whatever comes."""
-    sizes = accumulate(each.size for each in kept[:FIRST])
-    return sum(size <= FIRST_BYTES for size in sizes)
+        if each.pk not in staying:
+            leaving.append(each)
+            free += each.size
+    return leaving if free >= 0 and len(kept) - len(leaving) < MOST else None
 
 
 def _sha256(words: list[Any]) -> str:

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 
 from core import at_once
 from core.error_answers import page_error
+from hub.server import spool
 from orgs.models import Membership, User
 
 
@@ -37,6 +38,7 @@ def members_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRes
         if membership is None:
             raise Http404
         request.membership = membership
+        request.META[spool.WHOSE] = membership.organization_id
         try:
             with at_once.requests.one(membership.organization_id):
                 return view(request, *args, **kwargs)

@@ -11,7 +11,6 @@ from core.at_once import AtOnce
 from core.error_answers import page_error
 from core.errors import ApiError
 from hub.screen.access import MemberRequest
-from hub.server import spool
 
 RATE = "10/minute"  # for each organization
 
@@ -30,7 +29,6 @@ def download(
         next(alone)
     except ApiError as error:
         return page_error(request, error)
-    request.META[spool.WHOSE] = organization.pk
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingHttpResponse(alone, content_type=content_type, headers=disposition)
 

@@ -15,7 +15,7 @@ IN_MEMORY = 64 * 1024  # bytes of one answer
 ON_DISK = 1024**3  # bytes of all answers of this process
 SHARE = 4  # those for one organization or address take a quarter, however slowly they are read;
 SHARE_OF_ONE = 2  # a single one half, so that a long export arrives
-WHOSE = "hub.whose"  # where a download says, in its environ, which organization it is for
+WHOSE = "hub.whose"  # where a page of members says, in its environ, which organization it is for
 
 
 def whole(pieces: Iterable[bytes], *, whose: Callable[[], str]) -> IO[bytes]:

@@ -7,20 +7,35 @@ from django.conf import settings
 from django.db import transaction
 
 from core import clock, rates
+from core.errors import ApiError
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization
 from orgs.models.domain import CHALLENGE_LIFETIME
 from orgs.people import members
+
+MOST_UNPROVED = 100  # claims of one organization; each page that lists claims shows all of them
+
+
+class TooManyUnproved(ApiError):
+    status_code = 409
+    default_code = "too_many_claims"
+    default_detail = (
+        f"{MOST_UNPROVED} of your claims wait for their DNS records. Publish these, or give some of "
+        "the claims up, and claim this one then."
+    )
 
 
 def claim_domain(organization: Organization, text: str) -> tuple[Domain, bool]:
     """The organization's claim of the name in `text`, in any spelling; and whether it is new.
 
     A claim that was never proved in time gets another value to publish. Raises
-    `hosts.NotClaimable`, `rates.TooMany`.
+    `hosts.NotClaimable`, `rates.TooMany`, `TooManyUnproved`.
     """
     name = _claimable(text)
     rates.check(settings.HUB_ASKING_RATE, "claim", organization.pk)
+    others = organization.domains.exclude(name=name)
+    if others.filter(verified_at=None)[MOST_UNPROVED - 1 : MOST_UNPROVED].exists():
+        raise TooManyUnproved
     domain, is_new = Domain.objects.get_or_create(
         organization=organization,
         name=name,

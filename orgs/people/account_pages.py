@@ -15,6 +15,8 @@ from orgs.models import PersonalToken, User
 from orgs.people import leaving
 from orgs.people import tokens as personal_tokens
 
+SHOWN = 100  # tokens, the latest; all valid ones are among them, since few may be valid
+
 
 class SignedIn(HttpRequest):
     """A request behind `login_required`."""
@@ -61,15 +63,19 @@ def tokens(request: SignedIn) -> HttpResponse:
     if form.is_valid():
         lifetime = timedelta(days=form.cleaned_data["days"])
         wanted = form.cleaned_data
-        _, value = personal_tokens.issue(
-            request.user, wanted["name"], scopes=wanted["scopes"], lifetime=lifetime
-        )
-        form = TokenForm()
+        try:
+            _, value = personal_tokens.issue(
+                request.user, wanted["name"], scopes=wanted["scopes"], lifetime=lifetime
+            )
+        except personal_tokens.TooMany as error:
+            form.add_error(None, str(error.detail))
+        else:
+            form = TokenForm()
     theirs = PersonalToken.objects.select_related("token").filter(token__user=request.user)
     context = {
         "form": form,
         "value": value,
-        "tokens": theirs.order_by("-token__created_at"),
+        "tokens": theirs.order_by("-token__created_at")[:SHOWN],
         "now": timezone.now(),
     }
     return render(request, "orgs/tokens.html", context)

@@ -141,6 +141,19 @@ def test_one_source_does_not_fill_a_report_nor_drive_out_what_others_said(client
     assert Report.objects.get().accounts_not_kept == 57
 
 
+def test_three_long_ones_of_one_source_drive_nobody_out(client):
+    send(client, "lol")
+    for number in range(2):
+        send(client, report__evidence=long(number, 16_000))
+    for number in range(9):
+        send(client, f"{TRUE}, {number}")
+
+    send(client, report__evidence=long(3, 32_000))
+
+    assert sum(TRUE in each for each in kept()) == 9
+    assert sum(Account.objects.values_list("size", flat=True)) <= accounts.BYTES
+
+
 def test_what_one_source_repeats_in_the_same_words_uses_nothing_up(client):
     build.send(client)
 
@@ -178,7 +191,7 @@ def test_a_report_keeps_64_kib_of_accounts_at_most(client):
 def test_an_account_that_is_larger_than_what_may_give_way_is_only_counted(client):
     send(client, "lol")
     for number in range(7):
-        send(client, report__evidence=long(number, 4_000))
+        send(client, f"{number}" + "x" * 3_000)
 
     send(client, report__evidence=long(9, 60_000))
 

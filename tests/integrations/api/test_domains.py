@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 
 from orgs.domains import txt_records, verification
 from orgs.models import Domain, Notice, Organization
@@ -366,3 +367,16 @@ def test_a_site_that_is_given_up_in_the_middle_of_an_opt_out_is_not_found(alice)
         answer = alice.patch(path, {"opted_out": True}, content_type="application/json")
 
     assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+
+
+def test_claims_without_number_are_not_begun(alice, monkeypatch):
+    monkeypatch.setattr("orgs.domains.claiming.MOST_UNPROVED", 2)
+    claim(alice, "one.acme.com")
+    claim(alice, "two.acme.com")
+
+    answer = claim(alice, "three.acme.com")
+
+    assert (answer.status_code, answer.json()["error"]) == (409, "too_many_claims")
+    assert claim(alice, "one.acme.com").status_code == 200
+    Domain.objects.filter(name="two.acme.com").update(verified_at=Now())
+    assert claim(alice, "three.acme.com").status_code == 201

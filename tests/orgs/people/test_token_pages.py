@@ -94,3 +94,15 @@ def test_who_is_not_signed_in_is_sent_to_do_so(client, path):
     answer = client.get(f"/settings/{path}")
 
     assert answer["Location"] == f"/login/?next=/settings/{path}"
+
+
+def test_tokens_without_number_are_not_made(client, alice, monkeypatch):
+    monkeypatch.setattr("orgs.people.tokens.MOST", 2)
+    for _ in range(2):
+        client.post(PAGE, FORM)
+
+    page = client.post(PAGE, FORM | {"name": "one more"}).content.decode()
+
+    assert "Revoke one that you do not need" in page
+    assert 'value="one more"' in page
+    assert Token.objects.count() == 2
