@@ -76,15 +76,13 @@ async def send(answer: Answer, send: Send) -> None:
         body.seek(0)
         start = {"type": "http.response.start", "status": answer.status}
         await send({**start, "headers": _with_length(answer.headers, left)})
-        while left > PIECE:
+        more = True
+        while more:
             left -= PIECE
+            more = left > 0
+            message = {"type": "http.response.body", "body": body.read(PIECE), "more_body": more}
             async with asyncio.timeout(PATIENCE):
-                await send(_piece(body, more=True))
-        await send(_piece(body, more=False))  # which nobody waits for: the server has it now
-
-
-def _piece(body: IO[bytes], *, more: bool) -> dict[str, Any]:
-    return {"type": "http.response.body", "body": body.read(PIECE), "more_body": more}
+                await send(message)
 
 
 def _with_length(headers: Headers, length: int) -> Headers:

@@ -5,8 +5,10 @@ fixed number of threads; the event loop sends what it answered (`answers.py`), a
 client takes it.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from core import client_address
@@ -16,7 +18,6 @@ from hub.server.answers import Answer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
 from hub.server.overload import Busy, Overload
-from hub.server.threads import Threads
 
 WAITING = 8  # requests for each thread that may wait for it; those beyond are told to come again
 SHARE = (
@@ -29,7 +30,7 @@ class Bridge:
 
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application
-        self._threads = Threads(threads)
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="request")
         self._room = threads * (1 + WAITING)
         self._share = self._room // SHARE
         self._callers: Counter[str] = Counter()  # of the requests that wait or are answered
@@ -53,7 +54,9 @@ class Bridge:
         door.check(scope)
         async with self._bodies.whole(scope, receive) as body:
             with self._room_for(_caller(scope)):
-                return await self._threads.run(answers.of, self._application, scope, body)
+                return await asyncio.get_running_loop().run_in_executor(
+                    self._threads, answers.of, self._application, scope, body
+                )
 
     @contextmanager
     def _room_for(self, caller: str) -> Iterator[None]:

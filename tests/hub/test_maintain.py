@@ -116,6 +116,7 @@ def test_retry_deliveries_can_go_on_until_it_is_interrupted(code_host):
         assert process.wait(20) == 0
     finally:
         process.kill()  # or it would send what the next tests put down
+        process.wait()
 
 
 def test_an_error_ends_one_piece_of_work_and_not_the_runner(monkeypatch, caplog):
