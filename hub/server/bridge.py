@@ -20,9 +20,7 @@ from hub.server.bodies import Bodies
 from hub.server.overload import Busy, Overload
 
 WAITING = 8  # requests for each thread that may wait for it; those beyond are told to come again
-SHARE = (
-    4  # one caller may have a quarter of what may wait and be answered, so that others have room
-)
+SHARE = 4  # one caller may have a quarter of the room for what waits and is answered
 
 
 class Bridge:
