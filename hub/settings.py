@@ -51,6 +51,7 @@ HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's 
 
 HUB_TRUSTED_PROXIES = env.int("HUB_TRUSTED_PROXIES", 0)
 HUB_REPORT_RATE = _rate("HUB_REPORT_RATE", "60/minute")
+HUB_NETWORK_RATE = _rate("HUB_NETWORK_RATE", "3600/hour")
 HUB_HOST_RATE = _rate("HUB_HOST_RATE", "600/minute")
 HUB_TOTAL_RATE = _rate("HUB_TOTAL_RATE", "6000/minute")
 HUB_SIGN_IN_RATE = _rate("HUB_SIGN_IN_RATE", "30/minute")

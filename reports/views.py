@@ -17,6 +17,8 @@ from reports import intake, shape
 
 MAX_BYTES = 64 * 1024
 SHARE = Fraction(1, 10)  # of what may come about one claim, for one network
+LARGE = 8 * 1024  # bytes of a body; a report with an excerpt and a fix has 2 to 4 KiB
+LARGE_SHARE = Fraction(1, 20)  # of what one network may send, for reports that are large
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
 
 
@@ -59,31 +61,38 @@ class Reports(AnyOrigin):
         except shape.Malformed as error:
             raise ValidationError(details=error.faults) from None
         source = client_address.source(client_address.client_address(request))
+        is_large = len(request.body) > LARGE
         receipt = intake.accept(
             body,
             idempotency_key=key,
             source=source,
-            admit=partial(_check_rate, source, body.host),
+            admit=partial(_check_rates, source, body.host, is_large),
         )
         return Response(answer_of(receipt), status=_status(request, receipt))
 
 
-def _check_rate(source: str, host: str | None, claim: intake.Claim | None) -> None:
-    """Whatever name of theirs it is sent about, one owner takes so many reports.
+def _check_rates(source: str, host: str | None, is_large: bool, claim: intake.Claim | None) -> None:
+    """One owner takes so many reports, and so many are kept for one network."""
+    network = rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
+    large = rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE)
+    rates.check_all(
+        *_about(claim, host, source), network, *([large] if is_large else []), what="reports"
+    )
 
-    And a part of them from one network, which would otherwise keep everybody else's out.
+
+def _about(claim: intake.Claim | None, host: str | None, source: str) -> list[rates.Limit]:
+    """Whatever name of theirs it is sent about, what one owner takes, and the widest comes first.
+
+    A part of it is for one network, which would otherwise keep everybody else's out.
     """
     if claim:
         about = ("claim", str(claim.pk))
     elif host:
         about = ("host", hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST))
     else:
-        return
-    rates.check_all(
-        rates.Limit(settings.HUB_HOST_RATE, about),
-        rates.Limit(settings.HUB_HOST_RATE, (*about, source), times=SHARE),
-        what="reports",
-    )
+        return []
+    rate = settings.HUB_HOST_RATE
+    return [rates.Limit(rate, about), rates.Limit(rate, (*about, source), times=SHARE)]
 
 
 def json_body(request: Request) -> bytes:

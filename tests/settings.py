@@ -29,7 +29,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # No test outlives the machine, so nothing has to wait for its disk.
     DATABASES["default"]["OPTIONS"]["init_command"] += ";PRAGMA synchronous=OFF"
 HUB_REPORT_RATE = HUB_HOST_RATE = HUB_TOTAL_RATE = HUB_ISSUE_RATE = "1000000/minute"
-HUB_SIGN_IN_RATE = HUB_ASKING_RATE = "1000000/minute"
+HUB_NETWORK_RATE = HUB_SIGN_IN_RATE = HUB_ASKING_RATE = "1000000/minute"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns otherwise

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest
@@ -15,46 +14,62 @@ from core.error_answers import page_error
 from hub.server import spool
 from orgs.models import Membership, User
 
+View = Callable[..., HttpResponseBase]
 
-class MemberRequest(HttpRequest):
-    """A request by a member of an organization, which `membership` brings along."""
+
+class SignedInRequest(HttpRequest):
+    """A request by somebody who has signed in; `membership` is None without an organization."""
 
     user: User
+    membership: Membership | None
+
+
+class MemberRequest(SignedInRequest):
+    """A request by a member of an organization, which `membership` brings along."""
+
     membership: Membership
 
 
-def members_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Visitors sign in first; to whoever belongs to no organization there is no such page.
-
-    One organization has only so many made at once.
-    """
+def signed_in(view: View) -> View:
+    """Visitors sign in first. One organization has only so many pages made at once."""
 
     @never_cache
     @login_required
     @wraps(view)
-    def of_a_member(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
+    def of_a_person(request: SignedInRequest, *args, **kwargs) -> HttpResponseBase:
         known = Membership.objects.select_related("organization")
-        membership = known.filter(user=request.user).first()
-        if membership is None:
-            raise Http404
-        request.membership = membership
-        request.META[spool.WHOSE] = membership.organization_id
+        membership = request.membership = known.filter(user=request.user).first()
+        whose = membership.organization_id if membership else f"user {request.user.pk}"
+        request.META[spool.WHOSE] = whose
         try:
-            with at_once.requests.one(membership.organization_id):
+            with at_once.requests.one(whose):
                 return view(request, *args, **kwargs)
         except at_once.TooManyAtOnce as error:
             return page_error(request, error)
 
+    return of_a_person
+
+
+def members_only(view: View) -> View:
+    """The same, and to whoever belongs to no organization there is no such page."""
+
+    @signed_in
+    @wraps(view)
+    def of_a_member(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
+        if request.membership is None:
+            raise Http404
+        return view(request, *args, **kwargs)
+
     return of_a_member
 
 
-def only_post(page: str) -> Callable[[Callable[..., HttpResponseBase]], Any]:
+def only_post(page: str) -> Callable[[View], View]:
     """A form's target: whoever comes by its address (after a sign-in, say) is led to its page.
 
     `page` is the name of that page's address, which takes the same arguments.
     """
 
-    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    def decorate(view: View) -> View:
         @members_only
         @wraps(view)
         def posted(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from hub.screen import account, claims, integration, overview, reports, test_reports
+from hub.screen.access import signed_in
 from orgs.people import account_pages
 
 urlpatterns = [
@@ -29,8 +30,8 @@ urlpatterns = [
     path("reports/<str:report_id>/erase/", reports.erase, name="erase"),
     path("reports/<str:report_id>/discard/", reports.discard, name="discard"),
     path("reports/<str:report_id>/restore/", reports.restore, name="restore"),
-    path("tokens/", account_pages.tokens, name="tokens"),
-    path("tokens/<int:token_id>/revoke/", account_pages.revoke, name="revoke-token"),
+    path("tokens/", signed_in(account_pages.tokens), name="tokens"),
+    path("tokens/<int:token_id>/revoke/", signed_in(account_pages.revoke), name="revoke-token"),
     path("account/", account.account, name="account"),
     path("invitations/<int:invitation_id>/", account.answer, name="answer-invitation"),
     path("account/invitations/<int:invitation_id>/", account.withdraw, name="withdraw-invitation"),
@@ -38,5 +39,5 @@ urlpatterns = [
     path("account/members/<int:member_id>/remove/", account.remove, name="remove-member"),
     path("account/theme/", account.theme, name="theme"),
     path("account/export.json", account.export_all, name="export"),
-    path("account/delete/", account_pages.delete, name="delete-account"),
+    path("account/delete/", signed_in(account_pages.delete), name="delete-account"),
 ]

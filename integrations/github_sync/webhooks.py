@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 
 Action = Callable[[Payload], None]
 
-# GitHub sends from a few addresses for all repositories; nobody else has a signature.
-ADDRESS_RATE = "1200/minute"
+# GitHub sends from a few addresses for everybody, also what strangers have it send; so what is signed
+# counts for its installation and event (strangers make issues), and only what is not for its address.
 FORGED_RATE = "30/minute"
 INSTALLATION_RATE = "600/minute"
 
@@ -50,8 +50,6 @@ class GitHubWebhook(APIView):
     """Believes what GitHub has signed, once, and answers without asking anybody."""
 
     def post(self, request: Request) -> Response:
-        callers = client_address.limits(request, ADDRESS_RATE, "webhooks")
-        rates.check_all(*callers, what="webhooks from your address")
         body = _body(request)
         if not _is_signed(body, request.headers.get("X-Hub-Signature-256", "")):
             forgers = client_address.limits(request, FORGED_RATE, "forged webhooks")
@@ -61,10 +59,11 @@ class GitHubWebhook(APIView):
         payload = _json(body)
         if not delivery_id.isprintable() or not 0 < len(delivery_id) <= 64 or payload is None:
             raise NotAWebhook
-        act = ACTIONS.get((request.headers.get("X-GitHub-Event", ""), str(payload.get("action"))))
+        event = request.headers.get("X-GitHub-Event", "")
+        rates.check(INSTALLATION_RATE, "webhooks", _sender(payload), event, what="webhooks")
+        act = ACTIONS.get((event, str(payload.get("action"))))
         if act:
-            installation = str(webhook_payload.number(payload, "installation", "id"))
-            rates.check(INSTALLATION_RATE, "installation webhooks", installation, what="webhooks")
+            webhook_payload.number(payload, "installation", "id")
             _once(delivery_id, act, payload)
         return Response(status=202)
 
@@ -88,6 +87,13 @@ def _is_signed(body: bytes, signature: str) -> bool:
     secret = settings.HUB_GITHUB_WEBHOOK_SECRET.encode()
     right = "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
     return bool(secret) and constant_time_compare(signature, right)
+
+
+def _sender(payload: Payload) -> str:
+    """The installation that it comes from; what comes from none, such as a ping, is counted as one."""
+    installation = payload.get("installation")
+    number = installation.get("id") if isinstance(installation, dict) else None
+    return str(number) if type(number) is int else "none"
 
 
 def _json(body: bytes) -> Payload | None:

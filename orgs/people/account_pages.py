@@ -1,15 +1,16 @@
-"""The settings of a person: tokens and account. Plain forms, each a POST and its answer."""
+"""The settings of a person: tokens and account. Plain forms, each a POST and its answer.
+
+Whoever gives them an address lets only people in who have signed in.
+"""
 
 from datetime import timedelta
 
 from allauth.idp.oidc.models import Token
 from django import forms
 from django.contrib import auth, messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 
 from orgs.models import PersonalToken, User
 from orgs.people import leaving
@@ -19,7 +20,7 @@ SHOWN = 100  # tokens, the latest; all valid ones are among them, since few may 
 
 
 class SignedIn(HttpRequest):
-    """A request behind `login_required`."""
+    """A request by a person who has signed in."""
 
     user: User
 
@@ -54,8 +55,6 @@ class DeletionForm(forms.Form):
     )
 
 
-@never_cache
-@login_required
 def tokens(request: SignedIn) -> HttpResponse:
     """The tokens of this person; the form makes one, whose value the answer shows, this once."""
     form = TokenForm(request.POST or None)
@@ -81,8 +80,6 @@ def tokens(request: SignedIn) -> HttpResponse:
     return render(request, "orgs/tokens.html", context)
 
 
-@never_cache
-@login_required
 def revoke(request: SignedIn, token_id: int) -> HttpResponse:
     """Asks; then the token is good no more."""
     theirs = PersonalToken.objects.filter(token__user=request.user)
@@ -94,8 +91,6 @@ def revoke(request: SignedIn, token_id: int) -> HttpResponse:
     return render(request, "orgs/revoke_token.html", {"token": personal})
 
 
-@never_cache
-@login_required
 def delete(request: SignedIn) -> HttpResponse:
     """Asks for the name of what goes; then it goes."""
     form = DeletionForm(request.POST or None)

@@ -20,7 +20,7 @@ WEBHOOK = b"POST /v1/webhooks/github HTTP/1.1\r\n" + PROMISED
 SCRIPT = b"GET /static/admin/js/vendor/jquery/jquery.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 SECONDS = 12
 HEALTHZ, INTAKE = 100, 1000  # milliseconds, at most
-RATES = {"HUB_REPORT_RATE": "100000/minute", "HUB_HOST_RATE": "100000/minute"}
+RATES = {f"HUB_{name}_RATE": "100000/minute" for name in ("REPORT", "NETWORK", "HOST")}
 
 
 @attack

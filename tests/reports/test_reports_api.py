@@ -467,6 +467,33 @@ def test_one_network_has_its_tenth_of_each_claim(settings):
     assert [sent_about(each, of="192.0.2.1") for each in [*pages, *pages]] == [201, 201, 429, 429]
 
 
+@pytest.mark.parametrize(
+    ("network", "elsewhere"), [("2001:db8:1:{}::1", "2001:db8:2::1"), ("192.0.2.{}", "192.0.3.1")]
+)
+def test_one_network_cannot_fill_the_disk_with_reports_about_pages_of_many(
+    settings, network, elsewhere
+):
+    settings.HUB_NETWORK_RATE = "3/hour"
+    pages = [f"https://a{n}.dev/" for n in range(9)]
+
+    statuses = [sent_about(page, of=network.format(n)) for n, page in enumerate(pages)]
+
+    assert statuses == [201] * 3 + [429] * 6
+    assert sent_about(pages[-1], of=elsewhere) == 201
+
+
+def test_of_large_reports_one_network_sends_a_twentieth(settings):
+    settings.HUB_NETWORK_RATE = "40/hour"
+    client = Client(REMOTE_ADDR="192.0.2.1")
+    large = json.dumps(build.report()).encode().ljust(8 * 1024 + 1)
+
+    statuses = [build.send(client, large).status_code for _ in range(4)]
+
+    assert statuses == [201, 201, 429, 429]
+    assert build.send(client, large[:-1]).status_code == 201
+    assert build.send(Client(REMOTE_ADDR="192.0.3.1"), large).status_code == 201
+
+
 def test_sites_of_one_user_have_a_limit_each_where_they_are_claimed(settings):
     settings.HUB_HOST_RATE = "1/minute"
     for path in ("/docs/", "/blog/"):

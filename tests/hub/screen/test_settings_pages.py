@@ -1,6 +1,7 @@
 """The pages of the settings: who may see them, what they refuse, and what they cost."""
 
 import re
+from contextlib import ExitStack
 from datetime import timedelta
 from itertools import count
 
@@ -9,6 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from core import at_once
 from hub.screen import overview, weeks
 from hub.screen import urls as settings_pages
 from integrations.issue.rendering import DEFAULT_TEMPLATE
@@ -66,6 +68,16 @@ def test_a_form_needs_its_token(acme, page):
     strict.force_login(build.member(acme))
 
     assert strict.post(page).status_code == 403
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_one_organization_has_only_so_many_pages_made_at_once(alice, acme, page):
+    with ExitStack() as under_way:
+        for _ in range(at_once.MOST):
+            under_way.enter_context(at_once.requests.one(acme.pk))
+        full = alice.get(page)
+
+    assert (full.status_code, full["Retry-After"]) == (429, "1")
 
 
 def test_no_cache_keeps_a_page_of_a_member(transactional_db, code_host, client):

@@ -210,19 +210,44 @@ def test_forged_webhooks_of_one_address_are_limited_and_keep_nobody_elses_out(
     assert post(body, sign(body)).status_code == 202
 
 
-def test_no_body_is_looked_at_of_an_address_that_sends_too_many(acme, code_host, monkeypatch):
-    monkeypatch.setattr(webhooks, "ADDRESS_RATE", "2/minute")
+def of_a_stranger(number: int) -> tuple[bytes, dict[str, str]]:
+    """A webhook that means nothing here, of a repository that anybody may have, and its headers."""
+    body = json.dumps({"action": "labeled", "installation": {"id": 666}}).encode()
+    return body, {"X-GitHub-Event": "issues", "X-GitHub-Delivery": f"eve-{number}"}
+
+
+@pytest.mark.parametrize("rate", ["FORGED_RATE", "INSTALLATION_RATE"])
+def test_what_strangers_have_github_send_keeps_nobody_elses_webhooks_out(
+    acme, code_host, monkeypatch, rate
+):
+    monkeypatch.setattr(webhooks, rate, "2/minute")
     body = suspension(code_host)
+    is_signed = rate == "INSTALLATION_RATE"
+    strangers = [of_a_stranger(number) for number in range(3)]
 
-    answers = [post(body, sign(body), **{"X-GitHub-Delivery": f"d-{n}"}) for n in range(3)]
+    answers = [post(each, sign(each) if is_signed else "", **more) for each, more in strangers]
 
-    assert [each.status_code for each in answers] == [202, 202, 429]
+    assert [each.status_code for each in answers][-1] == 429
     assert answers[-1].headers["Retry-After"].isdecimal()
+    assert post(body, sign(body)).status_code == 202
+    assert delivery().status == "held"
 
 
-@pytest.mark.parametrize("limit", ["ADDRESS_RATE", "FORGED_RATE"])
-def test_who_moves_from_network_to_network_of_a_48_is_limited_too(acme, monkeypatch, limit):
-    monkeypatch.setattr(webhooks, limit, "2/minute")
+def test_issues_that_strangers_make_in_a_repository_keep_its_other_webhooks_in(
+    acme, code_host, monkeypatch
+):
+    monkeypatch.setattr(webhooks, "INSTALLATION_RATE", "2/minute")
+    body = suspension(code_host)
+    labeled = body.replace(b"suspend", b"labeled")
+
+    for number in range(4):
+        post(labeled, sign(labeled), **of_a_stranger(number)[1])
+
+    assert post(body, sign(body)).status_code == 202
+
+
+def test_who_moves_from_network_to_network_of_a_48_is_limited_too(acme, monkeypatch):
+    monkeypatch.setattr(webhooks, "FORGED_RATE", "2/minute")
 
     forged = [post(b"{}", "", address=f"2001:db8:1:{n:x}::1").status_code for n in range(22)]
 
