@@ -64,7 +64,7 @@ class Unavailable(ApiError):
     default_detail = "The database is away. Nothing was stored; send it again in a moment."
 
 
-class TooLarge(ApiError):
+class FormTooLarge(ApiError):
     status_code = 413
     default_code = "payload_too_large"
     default_detail = "The form is larger than anything that could be saved. Shorten it."
@@ -157,7 +157,7 @@ def _refusal(exc: Exception | None, method: str | None) -> ApiError:
     if isinstance(exc, TooManyFieldsSent) and method in ("GET", "HEAD"):
         return BadRequest("The address has too many parameters.")
     too_large = isinstance(exc, RequestDataTooBig | TooManyFieldsSent)
-    return TooLarge() if too_large else BadRequest()
+    return FormTooLarge() if too_large else BadRequest()
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -22,22 +22,22 @@ from orgs.models import (
 )
 from orgs.read_only import Looking, ReadOnly
 
-PATIENCE = 20  # seconds, for all that an operator asks for at once
+ACTION_TIMEOUT = 20  # seconds, for all that an operator asks for at once
 
 admin.site.unregister(Group)
 
 
-class Members(Looking, admin.TabularInline):
+class MemberInline(Looking, admin.TabularInline):
     model = Membership
     fields = ["login", "github_id", "role", "user"]
 
 
-class Domains(Looking, admin.TabularInline):
+class DomainInline(Looking, admin.TabularInline):
     model = Domain
     fields = ["name", "verified_at", "lapsed_at", "last_checked_at"]
 
 
-class Sites(Looking, admin.TabularInline):
+class SiteInline(Looking, admin.TabularInline):
     model = Site
     fields = ["host", "path", "repository", "verified_at", "lapsed_at"]
 
@@ -61,7 +61,7 @@ class UserAdmin(ReadOnly):
 class OrganizationAdmin(ReadOnly):
     list_display = ["name", "id", "created_at"]
     search_fields = ["name", "id", "memberships__login"]
-    inlines = [Members, Domains, Sites]
+    inlines = [MemberInline, DomainInline, SiteInline]
 
 
 @admin.register(Membership)
@@ -102,7 +102,7 @@ class DomainAdmin(ReadOnly):
 
     @admin.action(description="Re-verify: look at the DNS record now")
     def reverify(self, request: HttpRequest, selected: QuerySet) -> None:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + ACTION_TIMEOUT
         rows = self.fixed(selected)
         found = reverification.run(
             Domain.objects.filter(pk__in=rows),

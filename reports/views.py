@@ -22,7 +22,7 @@ LARGE_SHARE = Fraction(1, 20)  # of what one network may send, for reports that 
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
 
 
-class ValidationError(ApiError):
+class InvalidReport(ApiError):
     status_code = 400
     default_code = "validation_error"
     default_detail = "The report has a wrong shape; `details` says where. Nothing was stored."
@@ -59,7 +59,7 @@ class Reports(AnyOrigin):
             body = shape.parse(json_body(request))
             key = _headers(request, body)
         except shape.Malformed as error:
-            raise ValidationError(details=error.faults) from None
+            raise InvalidReport(details=error.faults) from None
         source = client_address.source(client_address.client_address(request))
         is_large = len(request.body) > LARGE
         receipt = intake.accept(
@@ -110,10 +110,10 @@ def json_body(request: Request) -> bytes:
     try:
         return request.body
     except UnreadablePostError:
-        raise ValidationError("The body ended before it was complete.", details=[]) from None
+        raise InvalidReport("The body ended before it was complete.", details=[]) from None
 
 
-def _headers(request: Request, body: shape.Body) -> str | None:
+def _headers(request: Request, body: shape.ReportBody) -> str | None:
     """The idempotency key of the headers, after checking them."""
     version = request.headers.get(VERSION_HEADER)
     if version is not None and version != body.protocol_version:

@@ -16,10 +16,10 @@ from orgs.models import PersonalToken, User
 from orgs.people import leaving
 from orgs.people import tokens as personal_tokens
 
-SHOWN = 100  # tokens, the latest; all valid ones are among them, since few may be valid
+TOKENS_SHOWN = 100  # tokens, the latest; all valid ones are among them, since few may be valid
 
 
-class SignedIn(HttpRequest):
+class PersonRequest(HttpRequest):
     """A request by a person who has signed in."""
 
     user: User
@@ -55,7 +55,7 @@ class DeletionForm(forms.Form):
     )
 
 
-def tokens(request: SignedIn) -> HttpResponse:
+def tokens(request: PersonRequest) -> HttpResponse:
     """The tokens of this person; the form makes one, whose value the answer shows, this once."""
     form = TokenForm(request.POST or None)
     value = ""
@@ -66,7 +66,7 @@ def tokens(request: SignedIn) -> HttpResponse:
             _, value = personal_tokens.issue(
                 request.user, wanted["name"], scopes=wanted["scopes"], lifetime=lifetime
             )
-        except personal_tokens.TooMany as error:
+        except personal_tokens.TooManyTokens as error:
             form.add_error(None, str(error.detail))
         else:
             form = TokenForm()
@@ -74,13 +74,13 @@ def tokens(request: SignedIn) -> HttpResponse:
     context = {
         "form": form,
         "value": value,
-        "tokens": theirs.order_by("-token__created_at")[:SHOWN],
+        "tokens": theirs.order_by("-token__created_at")[:TOKENS_SHOWN],
         "now": timezone.now(),
     }
     return render(request, "orgs/tokens.html", context)
 
 
-def revoke(request: SignedIn, token_id: int) -> HttpResponse:
+def revoke(request: PersonRequest, token_id: int) -> HttpResponse:
     """Asks; then the token is good no more."""
     theirs = PersonalToken.objects.filter(token__user=request.user)
     personal = get_object_or_404(theirs, token__id=token_id)
@@ -91,7 +91,7 @@ def revoke(request: SignedIn, token_id: int) -> HttpResponse:
     return render(request, "orgs/revoke_token.html", {"token": personal})
 
 
-def delete(request: SignedIn) -> HttpResponse:
+def delete(request: PersonRequest) -> HttpResponse:
     """Asks for the name of what goes; then it goes."""
     form = DeletionForm(request.POST or None)
     if form.is_valid():

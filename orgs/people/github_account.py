@@ -70,7 +70,7 @@ class Provider(GitHubProvider):
         return {"login": data["login"]}
 
 
-class Accounts(DefaultSocialAccountAdapter):
+class GitHubAccountAdapter(DefaultSocialAccountAdapter):
     """What the Hub does around a sign-in."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:

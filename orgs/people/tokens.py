@@ -17,7 +17,7 @@ LIFETIME = timedelta(days=90)
 MOST = 50  # valid ones of one person
 
 
-class TooMany(ApiError):
+class TooManyTokens(ApiError):
     status_code = 409
     default_code = "too_many_tokens"
     default_detail = f"You have {MOST} valid tokens. Revoke one that you do not need any more."
@@ -36,7 +36,7 @@ def issue(
         raise ValueError(f"A token has one or both of {SCOPES}, not {scopes}.")
     valid = PersonalToken.objects.filter(token__user=user, token__expires_at__gt=timezone.now())
     if valid[MOST - 1 : MOST].exists():
-        raise TooMany
+        raise TooManyTokens
     value = PREFIX + secrets.token_urlsafe(32)
     token = Token(type=Token.Type.ACCESS_TOKEN, user=user, expires_at=timezone.now() + lifetime)
     token.set_scopes(scopes)
