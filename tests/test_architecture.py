@@ -5,7 +5,8 @@ import re
 import pytest
 
 from integrations.models import Delivery
-from tests import map as drawing
+from tests import pictures
+from tests.pictures import sequence
 from tests.rooms import MODULES, ROOMS, ROOT, arrows, imports, room_of
 
 APPS = {"orgs", "reports", "integrations", "hub"}
@@ -34,9 +35,16 @@ def test_the_outside_is_known_to_one_module_each(path):
     assert not {name for name in libraries if ONLY_IN.get(name, str(path)) != str(path)}
 
 
-def test_the_picture_shows_the_rooms_as_they_are():
+@pytest.mark.parametrize("path", pictures.FILES, ids=lambda path: path.name)
+def test_the_pictures_show_the_code_as_it_is(path):
     """Run script/map where this fails, and look at what has changed."""
-    assert drawing.PICTURE.read_text(encoding="utf-8") == drawing.drawn()
+    assert path.read_text(encoding="utf-8") == pictures.FILES[path]()
+
+
+def test_the_modules_on_a_reports_way_are_there():
+    named = [path for step in sequence.STEPS for path in step.where.split(", ") if path]
+
+    assert not [path for path in named if not (ROOT / path).exists()]
 
 
 def test_the_page_names_every_status_and_cause():

@@ -1,30 +1,13 @@
-"""Draws the rooms of the code and the arrows between them. Run by script/map."""
+"""The rooms of the code and the arrows between them."""
 
 import ast
-import sys
-from html import escape
 from textwrap import wrap
 
+from tests.pictures import svg
 from tests.rooms import ROOMS, ROOT, arrows
 
-PICTURE = ROOT / "docs" / "rooms.svg"
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 260, 62, 40, 26, 20  # pixels
 LINE = 40  # characters
-STYLE = """
-  text { font: 13px system-ui, sans-serif; fill: #1f2328 }
-  .room { font-weight: 600 }
-  .says { font-size: 11px; fill: #59636e }
-  rect { fill: #fff; stroke: #8c959f; rx: 6 }
-  path { fill: none; stroke: #8c959f; stroke-width: 1.5; marker-end: url(#tip) }
-  #tip path { fill: #8c959f; stroke: none; marker-end: none }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 } .says { fill: #9198a1 } rect { fill: #151b23; stroke: #656c76 }
-  }
-"""
-TIP = (
-    '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
-    'orient="auto"><path d="M0 0 8 4 0 8z"/></marker>'
-)
 
 
 def direct(found: dict[str, set[str]]) -> dict[str, set[str]]:
@@ -70,12 +53,10 @@ def drawn() -> str:
     width = max(x for x, _ in at.values()) + WIDTH + MARGIN
     height = max(y for _, y in at.values()) + HEIGHT + MARGIN
     lines = [_arrow(at[room], at[target]) for room in ROOMS for target in sorted(shown[room])]
-    boxes = [_box(room, *at[room]) for room in ROOMS]
-    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="Rooms of the code">'
-    )
-    return "\n".join([head, f"<style>{STYLE}</style>", TIP, *lines, *boxes, "</svg>\n"])
+    boxes = [
+        svg.box(*at[room], WIDTH, HEIGHT, f"{room}/", wrap(_says(room), LINE)[:2]) for room in ROOMS
+    ]
+    return svg.picture(width, height, "Rooms of the code", [*lines, *boxes])
 
 
 def _below(room: str, found: dict[str, set[str]]) -> set[str]:
@@ -87,34 +68,15 @@ def _arrow(begin: tuple[int, int], end: tuple[int, int]) -> str:
     (x1, y1), (x2, y2) = begin, end
     if x1 == x2:
         x = x1 + WIDTH // 2
-        return f'<path d="M{x} {y1 + HEIGHT}V{y2}"/>'
+        return svg.line(f"M{x} {y1 + HEIGHT}V{y2}")
     if x1 < x2:
         x1, y1, x2 = x1 + WIDTH, y1 + HEIGHT * 3 // 4, x2 + WIDTH // 2
-        return f'<path d="M{x1} {y1} C{x2} {y1} {x2} {y1} {x2} {y2}"/>'
+        return svg.line(f"M{x1} {y1} C{x2} {y1} {x2} {y1} {x2} {y2}")
     y1, y2, x2 = y1 + HEIGHT // 2, y2 + HEIGHT // 2, x2 + WIDTH
-    return f'<path d="M{x1} {y1} C{x1 - GAP_X} {y1} {x2 + GAP_X} {y2} {x2} {y2}"/>'
-
-
-def _box(room: str, x: int, y: int) -> str:
-    says = [
-        f'<text class="says" x="{x + 12}" y="{y + 38 + 14 * n}">{escape(line)}</text>'
-        for n, line in enumerate(wrap(_says(room), LINE)[:2])
-    ]
-    return "\n".join(
-        [
-            f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}"/>',
-            f'<text class="room" x="{x + 12}" y="{y + 20}">{room}/</text>',
-            *says,
-        ]
-    )
+    return svg.line(f"M{x1} {y1} C{x1 - GAP_X} {y1} {x2 + GAP_X} {y2} {x2} {y2}")
 
 
 def _says(room: str) -> str:
     """The first sentence of its package's docstring."""
     source = (ROOT / room / "__init__.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
-
-
-if __name__ == "__main__":
-    PICTURE.write_text(drawn(), encoding="utf-8")
-    sys.stdout.write(f"{PICTURE.relative_to(ROOT)}: {len(ROOMS)} rooms\n")

@@ -1,0 +1,159 @@
+"""The states of a delivery as docs/architecture.md draws them: no other move, and none that is not made."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+
+from core import clock
+from integrations.models import Delivery, Integration
+from integrations.models.delivery import LeaseLost
+from reports.models import Report
+from tests import build
+from tests.pictures.states import BOXES, MOVES
+from tests.rooms import ROOT
+
+Act = Callable[[Delivery], object]
+HOUR = timedelta(hours=1)
+
+
+def these(delivery: Delivery):
+    return Delivery.objects.filter(pk=delivery.pk)
+
+
+def recheck(delivery: Delivery) -> None:
+    these(delivery).update(posted_at=clock.now())
+    delivery.recheck_later()
+
+
+def each_cause(act: Callable[[Delivery, Delivery.Cause], object]) -> Act:
+    def of_every_cause(delivery: Delivery) -> None:
+        for cause in Delivery.Cause:
+            act(delivery, cause)
+
+    return of_every_cause
+
+
+ACTS: dict[str, Act] = {
+    "take": lambda delivery: Delivery.objects.take(delivery.report_id),
+    "hold": each_cause(lambda delivery, cause: these(delivery).hold(cause, "Because.")),
+    "release": each_cause(lambda delivery, cause: these(delivery).release(cause)),
+    "requeue": lambda delivery: these(delivery).requeue(),
+    "discard": lambda delivery: these(delivery).discard(),
+    "restore": lambda delivery: these(delivery).restore(),
+    "succeed": lambda delivery: delivery.succeed(7, "https://github.com/x/y/issues/7", adopted=False),
+    "fail": lambda delivery: delivery.fail("No."),
+    "end_erased": Delivery.end_erased,
+    "hold ": lambda delivery: delivery.hold(Delivery.Cause.INTEGRATION, "Because."),
+    "hold_before_sending": lambda delivery: delivery.hold_before_sending(
+        Delivery.Cause.PAUSE, "Because."
+    ),
+    "wait": lambda delivery: delivery.wait("Later.", HOUR),
+    "postpone": lambda delivery: delivery.postpone("Later."),
+    "reconcile_later": lambda delivery: delivery.reconcile_later("Lost."),
+    "recheck_later": recheck,
+    "record_internal_error": Delivery.record_internal_error,
+    "forget_text": Delivery.forget_text,
+}  # fmt: skip
+
+
+@pytest.fixture
+def delivery(db, client, code_host) -> Delivery:
+    build.acme(code_host)
+    build.send(client)
+    Delivery.objects.update(status="pending", issue_number=None)
+    return Delivery.objects.select_related("report", "integration__installation").get()
+
+
+def begins() -> list[dict[str, object]]:
+    """Everything that a delivery can be, in columns."""
+    plain = [{"status": status} for status in ("pending", "failed")]
+    held = [{"status": "held", "held_for": cause} for cause in Delivery.Cause]
+    tried = [
+        {"status": "sending", "lease_until": clock.now() + end, "trying_since": clock.now() - since}
+        for end in (HOUR, -HOUR)
+        for since in (timedelta(), timedelta(days=2))
+    ]
+    posted = [each | {"posted_at": clock.now()} for each in tried]
+    sent = {"status": "sent", "issue_number": 7}
+    return [*plain, *held, *tried, *posted, sent]
+
+
+def moved(delivery: Delivery, begin: dict[str, object], act: Act) -> str:
+    """The status after the act, which is undone."""
+    lease = {"lease_until": clock.now() + HOUR}
+    columns = {"held_for": "", "repository_id": 7, "posted_at": None, **lease, **begin}
+    with transaction.atomic():
+        Delivery.objects.update(**columns)
+        delivery.refresh_from_db()
+        with suppress(LeaseLost):
+            act(delivery)
+        after = Delivery.objects.get().status
+        transaction.set_rollback(True)
+    return after
+
+
+def stops() -> list[dict[str, object]]:
+    """An integration that sends, and one that is paused."""
+    return [{"paused_at": None}, {"paused_at": clock.now()}]
+
+
+def test_every_move_is_drawn_and_every_drawn_one_is_made(delivery):
+    found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+
+    for begin in begins():
+        for name, act in ACTS.items():
+            after = moved(delivery, begin, act)
+            if after != begin["status"] or (after, name) == ("sending", "take"):
+                found[str(begin["status"]), after].add(name.strip())
+
+    assert dict(found) == {
+        (move.begin, move.end): set(move.by) for move in MOVES if move.begin and move.by
+    }
+
+
+def test_a_new_one_is_pending_or_held(db, client, code_host):
+    build.acme(code_host)
+    for stop, status in zip(stops(), ("pending", "held"), strict=True):
+        Integration.objects.update(**stop)
+        build.send(client)
+        report = Report.objects.get()
+        Delivery.objects.all().delete()
+
+        Delivery.objects.create_for(report)
+
+        assert Delivery.objects.get().status == status
+        Report.objects.all().delete()
+    assert {move.end for move in MOVES if not move.begin} == {"pending", "held"}
+
+
+def test_all_statuses_are_drawn():
+    assert [*BOXES] == Delivery.Status.values
+
+
+def test_whatever_writes_a_status_is_known():
+    writers = set()
+    rooms = (ROOT / "integrations" / name for name in ("models", "delivery", "ownership"))
+    for path in (path for room in rooms for path in sorted(room.glob("*.py"))):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and any(
+                map(_writes_status, ast.walk(function))
+            ):
+                writers.add(function.name)
+
+    known = {name.strip() for name in ACTS} | {"create_for"}
+    assert writers - {"_try_later"} <= known, "draw it in tests/pictures/states.py"
+    assert {"take", "succeed", "create_for"} <= writers
+
+
+def _writes_status(node: ast.AST) -> bool:
+    if isinstance(node, ast.Dict):
+        return any(isinstance(key, ast.Constant) and key.value == "status" for key in node.keys)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    writes = node.func.attr in ("update", "_update", "_end", "create")
+    return writes and any(keyword.arg == "status" for keyword in node.keywords)

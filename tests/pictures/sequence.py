@@ -1,0 +1,102 @@
+"""The way of a report, from who sends it to its issue: who does what, in order."""
+
+from typing import NamedTuple
+
+from tests.pictures import svg
+
+LANES = ["reporter", "hub/server", "reports", "integrations", "GitHub"]
+LANE, ROW, MARGIN, TOP = 240, 50, 100, 40  # pixels
+
+
+class Step(NamedTuple):
+    """One arrow, or work within a lane; `where` is the module that does it."""
+
+    begin: str
+    end: str
+    words: str
+    where: str = ""
+    is_answer: bool = False
+
+
+STEPS = [
+    Step("reporter", "hub/server", "POST /v1/reports"),
+    Step("hub/server", "reports", "the whole request, in a thread", "hub/server/bridge.py"),
+    Step("reports", "reports", "limits, then the shape", "reports/views.py, reports/shape.py"),
+    Step(
+        "reports",
+        "reports",
+        "one address; no secrets",
+        "reports/canonical.py, reports/screening.py",
+    ),
+    Step(
+        "reports",
+        "reports",
+        "whose page? new, or a repeat?",
+        "orgs/ownership.py, reports/intake.py",
+    ),
+    Step("reports", "integrations", "post_save: gets its delivery", "integrations/receivers.py"),
+    Step("reports", "reporter", "201 with its id, once it is stored", is_answer=True),
+    Step(
+        "integrations",
+        "integrations",
+        "is it its turn? one takes it",
+        "integrations/delivery/pacing.py",
+    ),
+    Step(
+        "integrations",
+        "integrations",
+        "still theirs? safe to read",
+        "integrations/delivery/forwarding.py, integrations/issue/rendering.py",
+    ),
+    Step("integrations", "GitHub", "POST the issue, once", "integrations/github_api/issues.py"),
+    Step("GitHub", "integrations", "its number, an error, or nothing", is_answer=True),
+    Step("integrations", "integrations", "what came of it", "integrations/models/delivery.py"),
+    Step(
+        "integrations",
+        "GitHub",
+        "no answer? looked for, sent again",
+        "integrations/delivery/retries.py, hub/maintenance.py",
+    ),
+    Step(
+        "GitHub",
+        "integrations",
+        "closed, renamed, suspended",
+        "integrations/github_sync/webhooks.py",
+        is_answer=True,
+    ),
+]
+
+
+def drawn() -> str:
+    """The picture as SVG, from top to bottom in the order of time."""
+    bottom = TOP + ROW * (len(STEPS) + 1) + 20
+    lanes = [_lane(name, _x(name), bottom) for name in LANES]
+    steps = [shape for n, step in enumerate(STEPS, 1) for shape in _step(step, TOP + ROW * n)]
+    width = 2 * MARGIN + LANE * (len(LANES) - 1) + 60
+    return svg.picture(width, bottom + 10, "The way of a report", [*lanes, *steps])
+
+
+def _x(lane: str) -> int:
+    return MARGIN + LANE * LANES.index(lane)
+
+
+def _lane(name: str, x: int, bottom: int) -> str:
+    head = svg.box(x - 75, 15, 150, 32, name)
+    return "\n".join([svg.line(f"M{x} 47V{bottom}", "lane"), head])
+
+
+def _step(step: Step, y: int) -> list[str]:
+    begin, end = _x(step.begin), _x(step.end)
+    files = step.where.split(", ") if step.where else []
+    if begin == end:
+        dot = svg.line(f"M{begin} {y - 12}h16v16h-12")
+        words = [svg.text(begin + 24, y - 4, step.words)]
+        return [dot, *words, *_files(begin + 24, y + 10, files)]
+    away = 4 if begin < end else -4
+    arrow = svg.line(f"M{begin + away} {y}H{end - away}", "back" if step.is_answer else "")
+    left = min(begin, end) + 12
+    return [arrow, svg.text(left, y - 7, step.words), *_files(left, y + 14, files)]
+
+
+def _files(x: int, y: int, files: list[str]) -> list[str]:
+    return [svg.text(x, y + 13 * n, file, "says") for n, file in enumerate(files)]
