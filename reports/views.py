@@ -1,4 +1,4 @@
-"""`POST /v1/reports`: the open door."""
+"""`POST /v1/reports`: takes a report from anybody."""
 
 from fractions import Fraction
 from functools import partial
@@ -16,36 +16,44 @@ from orgs.domains import hosts
 from reports import intake, shape
 
 MAX_BYTES = 64 * 1024
-SHARE = Fraction(1, 10)  # of what may come about one claim, for one network
+SHARE = Fraction(1, 10)  # of the limit of one claim, for one network
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
 
 
 class ValidationError(ApiError):
+    """400: the report does not have the right format."""
+
     status_code = 400
     default_code = "validation_error"
-    default_detail = "The report has a wrong shape; `details` says where. Nothing was stored."
+    default_detail = "Invalid report; see `details`. Nothing was saved."
 
 
 class LengthRequired(ApiError):
+    """411: the body has no length."""
+
     status_code = 411
     default_code = "length_required"
-    default_detail = "Send a Content-Length header; a chunked body is not read."
+    default_detail = "Send a Content-Length header; chunked bodies are not accepted."
 
 
 class PayloadTooLarge(ApiError):
+    """413: the body is too large."""
+
     status_code = 413
     default_code = "payload_too_large"
     default_detail = f"The body is over {MAX_BYTES} bytes. Shorten the details or the evidence."
 
 
 class UnsupportedMediaType(ApiError):
+    """415: the body is not JSON in UTF-8."""
+
     status_code = 415
     default_code = "unsupported_media_type"
     default_detail = "Send application/json in UTF-8, without a Content-Encoding."
 
 
 class Reports(AnyOrigin):
-    """Takes a report from anybody."""
+    """`POST /v1/reports`."""
 
     def post(self, request: Request) -> Response:
         rates.check_all(
@@ -69,9 +77,9 @@ class Reports(AnyOrigin):
 
 
 def _check_rate(source: str, host: str | None, claim: intake.Claim | None) -> None:
-    """Whatever name of theirs it is sent about, one owner takes so many reports.
+    """Limit the reports about one owner, whichever of their host names they name.
 
-    And a part of them from one network, which would otherwise keep everybody else's out.
+    One network gets only a part of that limit, so that it cannot use it up for everybody else.
     """
     if claim:
         about = ("claim", str(claim.pk))
@@ -87,7 +95,7 @@ def _check_rate(source: str, host: str | None, claim: intake.Claim | None) -> No
 
 
 def json_body(request: Request) -> bytes:
-    """The bytes of the body, read only after their number and type are known."""
+    """The bytes of the body, read only after its length and type have been checked."""
     kind, parameters = parse_header_parameters(request.headers.get("Content-Type", ""))
     if kind != "application/json" or parameters.get("charset", "utf-8").lower() != "utf-8":
         raise UnsupportedMediaType
@@ -101,11 +109,11 @@ def json_body(request: Request) -> bytes:
     try:
         return request.body
     except UnreadablePostError:
-        raise ValidationError("The body ended before it was complete.", details=[]) from None
+        raise ValidationError("The body is incomplete.", details=[]) from None
 
 
 def _headers(request: Request, body: shape.Body) -> str | None:
-    """The idempotency key of the headers, after checking them."""
+    """The idempotency key from the headers, after checking them."""
     version = request.headers.get(VERSION_HEADER)
     if version is not None and version != body.protocol_version:
         raise shape.Malformed.at(
@@ -116,7 +124,7 @@ def _headers(request: Request, body: shape.Body) -> str | None:
 
 
 def answer_of(receipt: intake.Receipt) -> dict:
-    """What is told about a report that was accepted."""
+    """The response for a report that was accepted."""
     return {
         "id": receipt.report.id,
         "is_duplicate": receipt.is_duplicate,
@@ -129,5 +137,5 @@ def answer_of(receipt: intake.Receipt) -> dict:
 
 
 def _status(request: Request, receipt: intake.Receipt) -> int:
-    """201, also for a duplicate; the open protocol's clients tell a duplicate by 200."""
+    """201, also for a duplicate; 200 for a duplicate to clients of the open protocol."""
     return 200 if receipt.is_duplicate and VERSION_HEADER in request.headers else 201

@@ -104,8 +104,8 @@ def test_any_spelling_is_one_domain(alice, dns, spelling):
         ("github.com", 400, "invalid_domain", "belongs to the code host"),
         ("alice.github.io", 422, "use_site_claim", "for example https://alice.github.io/repo/."),
         ("", 400, "invalid_domain", "This is not a host name."),
-        (None, 400, "validation_error", "wrong shape"),
-        (["docs.acme.com"], 400, "validation_error", "wrong shape"),
+        (None, 400, "validation_error", "Invalid request"),
+        (["docs.acme.com"], 400, "validation_error", "Invalid request"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_claimed_is_refused_in_words(alice, text, status, code, sentence):

@@ -251,7 +251,7 @@ def not_a_number(alice, code_host):
         (cancelled, 403, "declined", "You cancelled at GitHub"),
         (only_requested, 409, "not_installed", "GitHub has asked an owner"),
         (not_installed, 409, "not_installed", "not installed on any account of yours"),
-        (not_a_number, 400, "validation_error", "wrong shape"),
+        (not_a_number, 400, "validation_error", "Invalid request"),
     ],
 )
 def test_without_all_three_proofs_it_is_refused_and_said_why(
