@@ -49,7 +49,7 @@ class ReportAdmin(ReadOnly):
             return render(request, "admin/erase_reports.html", context)
         for report in rows:
             erasing.erase(report)
-        self.message_user(request, f"Erased the text of {len(rows)} reports.", messages.WARNING)
+        self.message_user(request, f"{len(rows)} erased.", messages.WARNING)
         self.note(request, self.fixed(rows), "Erased.")
         return None
 

@@ -445,7 +445,7 @@ def test_one_organization_cannot_take_all_threads(alice, acme, monkeypatch):
 
     assert [first.status_code, *(each.status_code for each in beside)] == [200, 429, 429, 200]
     assert beside[0]["Retry-After"] == beside[1]["Retry-After"] == "1"
-    assert "many requests under way" in text_of(beside[0])
+    assert "too many requests in progress" in text_of(beside[0])
     assert beside[1].json()["error"] == "rate_limited"
     assert (alice.get("/settings/").status_code, bob.get("/v1/orgs/me").status_code) == (200, 200)
 
