@@ -21,7 +21,7 @@ T = TypeVar("T")
 AT_ONCE = 4  # of one caller
 
 
-class Busy(Exception):
+class NoFreeSlot(Exception):
     """All slots are taken; nothing was started."""
 
 
@@ -72,7 +72,7 @@ def run_all(functions: Sequence[Callable[[], T]], *, deadline: float) -> list[T]
 def _begin(function: Callable[[], T]) -> Future[T]:
     slots = _slots()
     if not slots.acquire(blocking=False):
-        raise Busy
+        raise NoFreeSlot
     future: Future[T] = Future()
 
     def work() -> None:
@@ -87,7 +87,7 @@ def _begin(function: Callable[[], T]) -> Future[T]:
         threading.Thread(target=work, daemon=True).start()
     except RuntimeError as error:  # the machine has no more threads
         slots.release()
-        raise Busy from error
+        raise NoFreeSlot from error
     return future
 
 

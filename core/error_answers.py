@@ -72,7 +72,7 @@ class Unavailable(ApiError):
     default_detail = "Temporarily unavailable. Nothing was saved; please try again."
 
 
-class TooLarge(ApiError):
+class FormTooLarge(ApiError):
     """413: the form is too large."""
 
     status_code = 413
@@ -172,7 +172,7 @@ def _refusal(exc: Exception | None, method: str | None) -> ApiError:
     if isinstance(exc, TooManyFieldsSent) and method in ("GET", "HEAD"):
         return BadRequest("The URL has too many parameters.")
     too_large = isinstance(exc, RequestDataTooBig | TooManyFieldsSent)
-    return TooLarge() if too_large else BadRequest()
+    return FormTooLarge() if too_large else BadRequest()
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:

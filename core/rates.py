@@ -22,7 +22,7 @@ REDIS_TIMEOUT = 0.5  # seconds
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
 
 
-class TooMany(ApiError):
+class RateLimited(ApiError):
     """429: too many of `what`; another one is accepted after `wait` whole seconds."""
 
     status_code = 429
@@ -79,7 +79,7 @@ def prepare() -> None:
 
 def _refuse_for(wait: float, what: str) -> None:
     if wait > 0:
-        raise TooMany(max(1, math.ceil(wait)), what)
+        raise RateLimited(max(1, math.ceil(wait)), what)
 
 
 @cache

@@ -18,7 +18,7 @@ def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReques
         each = client_address.limits(request, settings.HUB_SIGN_IN_RATE, request.path)
         try:
             rates.check_all(*each, what="sign-ins from your address")
-        except rates.TooMany as error:
+        except rates.RateLimited as error:
             return page_error(request, error)
         return view(request)
 

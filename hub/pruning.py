@@ -15,7 +15,7 @@ from django.db.models.expressions import Combinable
 
 from core import clock
 from integrations.models import Attempt, Delivery, OneTimeState, Webhook
-from integrations.models import state as states
+from integrations.models import one_time_state as states
 from integrations.models import webhook as webhooks
 from orgs.models import Invitation
 from reports.models import Report
@@ -31,7 +31,7 @@ GoOn = Callable[[], bool]
 OnProgress = Callable[[int], None]
 
 
-class Kind(NamedTuple):
+class Prunable(NamedTuple):
     """Rows of one sort: those that are too old now, and how one batch of them is deleted."""
 
     name: str
@@ -150,11 +150,13 @@ def _older(model: Any, column: str, age: timedelta) -> QuerySet[Any]:
 
 
 KINDS = [
-    Kind("reports", reports_never_forwarded, _reports_in_batches),
-    Kind("attempts", lambda: _older(Attempt, "started_at", _retention()), _in_batches),
-    Kind("invitations", lambda: _older(Invitation, "created_at", _retention()), _in_batches),
-    Kind("webhooks", lambda: _older(Webhook, "received_at", webhooks.KEPT), _in_batches),
-    Kind("sign-in states", lambda: _older(OneTimeState, "expires_at", states.KEPT), _in_batches),
-    Kind("tokens", lambda: _older(Token, "expires_at", EXPIRED_TOKENS_KEPT), _in_batches),
-    Kind("sessions", lambda: _older(Session, "expire_date", timedelta()), _in_batches),
+    Prunable("reports", reports_never_forwarded, _reports_in_batches),
+    Prunable("attempts", lambda: _older(Attempt, "started_at", _retention()), _in_batches),
+    Prunable("invitations", lambda: _older(Invitation, "created_at", _retention()), _in_batches),
+    Prunable("webhooks", lambda: _older(Webhook, "received_at", webhooks.KEPT), _in_batches),
+    Prunable(
+        "sign-in states", lambda: _older(OneTimeState, "expires_at", states.KEPT), _in_batches
+    ),
+    Prunable("tokens", lambda: _older(Token, "expires_at", EXPIRED_TOKENS_KEPT), _in_batches),
+    Prunable("sessions", lambda: _older(Session, "expire_date", timedelta()), _in_batches),
 ]

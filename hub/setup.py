@@ -16,7 +16,7 @@ from orgs.domains.txt_records import configured_servers
 GITHUB_APP = ("APP_ID", "APP_SLUG", "CLIENT_ID", "CLIENT_SECRET", "PRIVATE_KEY", "WEBHOOK_SECRET")
 
 
-PATIENCE = 10  # seconds for GitHub's answer
+GITHUB_TIMEOUT = 10  # seconds for GitHub's answer
 
 
 def problems() -> list[str]:
@@ -51,7 +51,7 @@ def _github_app() -> Iterator[str]:
 
 def _what_github_says() -> Iterator[str]:
     try:
-        slug = app_slug(deadline=time.monotonic() + PATIENCE)
+        slug = app_slug(deadline=time.monotonic() + GITHUB_TIMEOUT)
     except GitHubError as error:
         yield f"{error} Check HUB_GITHUB_APP_ID and HUB_GITHUB_PRIVATE_KEY, and the network."
         return

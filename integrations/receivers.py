@@ -16,7 +16,7 @@ from reports.signals import is_unwanted, report_erased
 @receiver(post_save, sender=Report, dispatch_uid="forward-report")
 def forward_when_saved(sender, instance, raw, **kwargs):
     """Decides when; `forwarding.forward` decides everything else."""
-    if not raw and Delivery.objects.open_for(instance):  # True once a report, in its transaction
+    if not raw and Delivery.objects.create_for(instance):  # True once a report, in its transaction
         transaction.on_commit(partial(forward_report.enqueue, instance.pk), robust=True)
 
 

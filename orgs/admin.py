@@ -22,26 +22,26 @@ from orgs.models import (
 )
 from orgs.read_only import Looking, ReadOnly
 
-PATIENCE = 20  # seconds, for all the rows of one action
+ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 
 admin.site.unregister(Group)
 
 
-class Members(Looking, admin.TabularInline):
+class MemberInline(Looking, admin.TabularInline):
     """The members, shown below their organization."""
 
     model = Membership
     fields = ["login", "github_id", "role", "user"]
 
 
-class Domains(Looking, admin.TabularInline):
+class DomainInline(Looking, admin.TabularInline):
     """The claimed domains, shown below their organization."""
 
     model = Domain
     fields = ["name", "verified_at", "lapsed_at", "last_checked_at"]
 
 
-class Sites(Looking, admin.TabularInline):
+class SiteInline(Looking, admin.TabularInline):
     """The claimed sites, shown below their organization."""
 
     model = Site
@@ -69,7 +69,7 @@ class OrganizationAdmin(ReadOnly):
 
     list_display = ["name", "id", "created_at"]
     search_fields = ["name", "id", "memberships__login"]
-    inlines = [Members, Domains, Sites]
+    inlines = [MemberInline, DomainInline, SiteInline]
 
 
 @admin.register(Membership)
@@ -120,7 +120,7 @@ class DomainAdmin(ReadOnly):
     @admin.action(description="Re-verify: check the DNS record now")
     def reverify(self, request: HttpRequest, selected: QuerySet) -> None:
         """Check the DNS records of the selected claims now, for up to `PATIENCE` seconds."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + ACTION_TIMEOUT
         rows = self.fixed(selected)
         found = reverification.run(
             Domain.objects.filter(pk__in=rows),

@@ -25,7 +25,7 @@ def may_add(report: Report, said: Account, source: str) -> bool:
         return True
     try:
         rates.check(OF_ONE_SOURCE, "accounts", report.pk, source)
-    except rates.TooMany:
+    except rates.RateLimited:
         return False
     return True
 

@@ -10,7 +10,7 @@ from reports import erasing
 from reports.models import Account, Report
 
 
-class Accounts(Looking, admin.StackedInline):
+class AccountInline(Looking, admin.StackedInline):
     """The further accounts, shown below their report."""
 
     model = Account
@@ -37,7 +37,7 @@ class ReportAdmin(ReadOnly):
     list_select_related = ["organization"]
     search_fields = ["id", "summary", "canonical_url", "agent_name", "organization__name"]
     ordering = ["-received_at", "-id"]
-    inlines = [Accounts]
+    inlines = [AccountInline]
     actions = ["erase"]
 
     @admin.action(description="Erase the text (asks first)")

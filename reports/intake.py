@@ -15,8 +15,8 @@ from orgs.models import Domain, Site
 from orgs.ownership import claim_covering
 from reports import accounts
 from reports.models import Account, Report
-from reports.screening import Notice, page, without_secrets
-from reports.shape import Body
+from reports.screening import SecretNotice, page, without_secrets
+from reports.shape import ReportBody
 from reports.signals import is_unwanted
 
 Claim = Domain | Site
@@ -27,7 +27,7 @@ class Receipt(NamedTuple):
 
     report: Report
     is_duplicate: bool
-    notices: list[Notice]
+    notices: list[SecretNotice]
 
 
 class OptedOut(ApiError):
@@ -39,7 +39,7 @@ class OptedOut(ApiError):
 
 
 def accept(
-    body: Body,
+    body: ReportBody,
     *,
     idempotency_key: str | None = None,
     source: str = "",
@@ -51,7 +51,7 @@ def accept(
     with the claim that covers the page before anything is stored, and raises to refuse the report.
     Saving the row makes it travel on: delivery listens to its `post_save`, in the same transaction.
     """
-    notices: list[Notice] = []
+    notices: list[SecretNotice] = []
     address = page(body.doc_url, notices)
     claim = _claim(address["canonical_url"])
     admit(claim)  # before the expensive work on a long text
@@ -75,8 +75,10 @@ def _store(
     """
     owner_id = claim.organization_id if claim else None
     now = timezone.now()
-    twin = Report.objects.filter(dedup_key=dedup_key).first()
-    if twin and (counted := _repeated(twin, _said(fields), now, owner_id=owner_id, source=source)):
+    original = Report.objects.filter(dedup_key=dedup_key).first()
+    if original and (
+        counted := _repeated(original, _said(fields), now, owner_id=owner_id, source=source)
+    ):
         return counted, True
     report = Report(
         **fields,
@@ -87,30 +89,30 @@ def _store(
     )
     report.source = source
     with transaction.atomic():
-        if twin:
-            Report.objects.filter(pk=twin.pk).update(dedup_key=None)
+        if original:
+            Report.objects.filter(pk=original.pk).update(dedup_key=None)
         report.save(force_insert=True)
     return report, False
 
 
 def _repeated(
-    twin: Report, said: Account, now: datetime, *, owner_id: str | None, source: str
+    original: Report, said: Account, now: datetime, *, owner_id: str | None, source: str
 ) -> Report | None:
     """The earlier report, counted once more; None if this one must become a new report."""
-    differs = twin.words != said.words
-    may_add = differs and accounts.may_add(twin, said, source)
+    differs = original.words != said.words
+    may_add = differs and accounts.may_add(original, said, source)
     with transaction.atomic():
-        report = _locked(twin) if differs else twin
+        report = _locked(original) if differs else original
         if report is None or not _may_be_repeated(report, said, now, owner_id=owner_id):
             return None
         report.source = source
         return _count(report, said, now, owner_id=owner_id, may_add=may_add)
 
 
-def _locked(twin: Report) -> Report | None:
+def _locked(original: Report) -> Report | None:
     """The current row of the same report, locked; None if its key belongs to another one now."""
     rows = Report.objects.select_for_update(no_key=True)
-    return rows.filter(pk=twin.pk, dedup_key=twin.dedup_key).first()
+    return rows.filter(pk=original.pk, dedup_key=original.dedup_key).first()
 
 
 def _may_be_repeated(report: Report, said: Account, now: datetime, *, owner_id: str | None) -> bool:
@@ -147,22 +149,22 @@ def _claim(url: str) -> Claim | None:
 
 
 def _count(
-    twin: Report, said: Account, now: datetime, *, owner_id: str | None, may_add: bool
+    original: Report, said: Account, now: datetime, *, owner_id: str | None, may_add: bool
 ) -> Report:
     """Raise the counter and keep what differs; a report that had no owner may get one now."""
     changed = ["times_reported", "last_received_at"]
-    if twin.words != said.words:
-        accounts.keep(twin, said, now, may_add=may_add)
+    if original.words != said.words:
+        accounts.keep(original, said, now, may_add=may_add)
         changed += ["further_accounts", "accounts_not_kept"]
-    if twin.organization_id is None and owner_id:
-        twin.organization_id = owner_id
+    if original.organization_id is None and owner_id:
+        original.organization_id = owner_id
         changed.append(
             "organization_id"
         )  # never cleared: another request may have found the owner in between
-    twin.times_reported = F("times_reported") + 1
-    twin.last_received_at = now
-    twin.save(update_fields=changed)
-    return twin
+    original.times_reported = F("times_reported") + 1
+    original.last_received_at = now
+    original.save(update_fields=changed)
+    return original
 
 
 def _dedup_key(fields: dict[str, Any], client_key: str | None) -> str:
@@ -177,7 +179,7 @@ def _sha256(lines: list[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _columns(body: Body, notices: list[Notice]) -> dict[str, Any]:
+def _columns(body: ReportBody, notices: list[SecretNotice]) -> dict[str, Any]:
     """The columns of a report from its body, without secrets, and what was removed.
 
     Absent fields keep their defaults.

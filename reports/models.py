@@ -9,7 +9,7 @@ from django.db.models import Q
 from core.ids import ULIDField
 from orgs.models import Organization
 from orgs.ownership import owner_of
-from reports.screening import SCREENED, Notice, screened
+from reports.screening import SCREENED, SecretNotice, screened
 
 
 class StatementQuerySet(models.QuerySet):
@@ -158,14 +158,14 @@ class Report(Statement):
         owner = owner_of(self.canonical_url)
         return owner is not None and owner.pk == self.organization_id
 
-    def screen(self) -> tuple[list[str], list[Notice]]:
+    def screen(self) -> tuple[list[str], list[SecretNotice]]:
         """Remove what today counts as a secret; returns the changed columns and what was removed."""
         changed, notices = screened({name: getattr(self, name) for name in SCREENED})
         for name, value in changed.items():
             setattr(self, name, value)
         return list(changed), notices
 
-    def note(self, notices: Iterable[Notice], changed: Iterable[str] = ()) -> None:
+    def note(self, notices: Iterable[SecretNotice], changed: Iterable[str] = ()) -> None:
         """Save what was removed since it arrived, and the columns it was removed from.
 
         Sends no `post_save`, because nothing has arrived.

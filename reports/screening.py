@@ -19,32 +19,32 @@ POINTERS = {  # of the columns that hold what a reporter wrote, in the report as
 SCREENED = ("doc_url", *POINTERS)
 
 
-class Notice(NamedTuple):
+class SecretNotice(NamedTuple):
     """What was removed: the field as a JSON Pointer, and the kind of secret."""
 
     field: str
     kind: str
 
 
-def without_secrets(value: Any, pointer: str, notices: list[Notice]) -> Any:
+def without_secrets(value: Any, pointer: str, notices: list[SecretNotice]) -> Any:
     """A copy of `value` without secrets in its texts; adds what was removed to `notices`."""
     if isinstance(value, dict):
         return {k: without_secrets(v, f"{pointer}/{k}", notices) for k, v in value.items()}
     if isinstance(value, list):
         return [without_secrets(v, f"{pointer}/{i}", notices) for i, v in enumerate(value)]
     text, kinds = secrets.remove(value)
-    notices.extend(Notice(pointer, kind) for kind in kinds)
+    notices.extend(SecretNotice(pointer, kind) for kind in kinds)
     return text
 
 
-def page(doc_url: str, notices: list[Notice]) -> dict[str, str]:
+def page(doc_url: str, notices: list[SecretNotice]) -> dict[str, str]:
     """The page's address as sent and in its canonical form.
 
     If either holds a secret, however it is escaped, only the cleaned canonical form is kept.
     """
     canonical_url = canonical.url(doc_url)
     if kinds := secrets.remove(doc_url)[1] or secrets.remove(unquote(doc_url))[1]:
-        notices.extend(Notice("/doc_url", kind) for kind in kinds)
+        notices.extend(SecretNotice("/doc_url", kind) for kind in kinds)
         cleaned, _ = secrets.remove(canonical_url)
         unescaped, hidden = secrets.remove(unquote(cleaned))
         address = quote(unescaped if hidden else cleaned, safe=canonical.KEPT)
@@ -52,13 +52,13 @@ def page(doc_url: str, notices: list[Notice]) -> dict[str, str]:
     return {"doc_url": doc_url, "canonical_url": canonical_url}
 
 
-def screened(columns: Mapping[str, Any]) -> tuple[dict[str, Any], list[Notice]]:
+def screened(columns: Mapping[str, Any]) -> tuple[dict[str, Any], list[SecretNotice]]:
     """Those of a report's SCREENED columns that hold a secret, without it, and what was removed.
 
     If an address changes, so does its canonical form.
     """
     changed: dict[str, Any] = {}
-    notices: list[Notice] = []
+    notices: list[SecretNotice] = []
     for name, pointer in POINTERS.items():
         before = len(notices)
         value = without_secrets(columns[name], pointer, notices)

@@ -71,7 +71,7 @@ def _rfc3339(text: str) -> str:
 Text = Annotated[str, AfterValidator(_storable)]
 Printable = Annotated[Text, AfterValidator(_printable)]
 NotBlank = Annotated[Text, AfterValidator(_not_blank)]
-Page = Annotated[Text, AfterValidator(_page)]
+PageUrl = Annotated[Text, AfterValidator(_page)]
 Time = Annotated[Text, AfterValidator(_rfc3339)]
 Key = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x21-\x7e]+$")]
 Capability = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$")]
@@ -115,12 +115,12 @@ class TaskContext(_Object):
     transcript_excerpt: Text | None = Field(None, max_length=4000)
 
 
-class Body(_Object):
+class ReportBody(_Object):
     """A report as sent. `null` in an optional field counts as absent."""
 
     comment: Text | None = Field(None, alias="$comment", max_length=256)
     protocol_version: Literal["0"]
-    doc_url: Page = Field(max_length=2048)
+    doc_url: PageUrl = Field(max_length=2048)
     agent: Agent
     report: Substance
     task_context: TaskContext | None = None
@@ -135,9 +135,9 @@ class Body(_Object):
         return urlsplit(canonical.url(self.doc_url)).hostname if "://" in self.doc_url else None
 
 
-def parse(body: bytes) -> Body:
+def parse(body: bytes) -> ReportBody:
     """The report in `body`. Raises `Malformed` with all its faults at once."""
-    return read(Body, body)
+    return read(ReportBody, body)
 
 
 def read(model: type[M], body: bytes) -> M:

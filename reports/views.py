@@ -20,7 +20,7 @@ SHARE = Fraction(1, 10)  # of the limit of one claim, for one network
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
 
 
-class ValidationError(ApiError):
+class InvalidReport(ApiError):
     """400: the report does not have the right format."""
 
     status_code = 400
@@ -65,7 +65,7 @@ class Reports(AnyOrigin):
             body = shape.parse(json_body(request))
             key = _headers(request, body)
         except shape.Malformed as error:
-            raise ValidationError(details=error.faults) from None
+            raise InvalidReport(details=error.faults) from None
         source = client_address.source(client_address.client_address(request))
         receipt = intake.accept(
             body,
@@ -109,10 +109,10 @@ def json_body(request: Request) -> bytes:
     try:
         return request.body
     except UnreadablePostError:
-        raise ValidationError("The body is incomplete.", details=[]) from None
+        raise InvalidReport("The body is incomplete.", details=[]) from None
 
 
-def _headers(request: Request, body: shape.Body) -> str | None:
+def _headers(request: Request, body: shape.ReportBody) -> str | None:
     """The idempotency key from the headers, after checking them."""
     version = request.headers.get(VERSION_HEADER)
     if version is not None and version != body.protocol_version:

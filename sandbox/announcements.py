@@ -5,7 +5,7 @@ from collections import deque
 from typing import Any
 from uuid import uuid4
 
-from . import shapes, webhooks
+from . import github_json, webhooks
 from .records import App, Installation, Issue, Repository
 from .state import State
 
@@ -61,15 +61,15 @@ class Announcements(State):
             return
         payload = {
             "action": action,
-            "installation": shapes.installation(self, installation),
-            "sender": shapes.account(self, installation.account),
+            "installation": github_json.installation(self, installation),
+            "sender": github_json.account(self, installation.account),
             **details,
         }
         self._announced.append(webhooks.Event(event, payload, str(uuid4())))
 
     def announce_repository(self, action: str, repository: Repository, **details: Any) -> None:
         if installation := self.installation_for(repository):
-            shape = shapes.repository(self, repository)
+            shape = github_json.repository(self, repository)
             self.announce(
                 "repository", action, installation=installation, repository=shape, **details
             )
@@ -80,7 +80,7 @@ class Announcements(State):
                 "issues",
                 action,
                 installation=installation,
-                issue=shapes.issue(self, issue),
-                repository=shapes.repository(self, issue.repository),
-                sender=shapes.account(self, self.account(by)),
+                issue=github_json.issue(self, issue),
+                repository=github_json.repository(self, issue.repository),
+                sender=github_json.account(self, self.account(by)),
             )

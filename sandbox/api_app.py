@@ -6,7 +6,7 @@ https://docs.github.com/en/rest/apps/apps and https://docs.github.com/en/rest/ap
 from datetime import timedelta
 from typing import Any
 
-from . import shapes
+from . import github_json
 from .calls import FORBIDDEN, Call
 from .credentials import Caller
 from .messages import ApiError, Response, json_response, timestamp
@@ -18,18 +18,20 @@ LIFETIME = timedelta(hours=1)
 
 def show_app(call: Call) -> Response:
     call.require_app()
-    return json_response(shapes.app(call.host))
+    return json_response(github_json.app(call.host))
 
 
 def list_installations(call: Call) -> Response:
     call.require_app()
     page, headers = page_of(list(call.host.installations.values()), call)
-    return json_response([shapes.installation(call.host, each) for each in page], headers=headers)
+    return json_response(
+        [github_json.installation(call.host, each) for each in page], headers=headers
+    )
 
 
 def show_installation(call: Call) -> Response:
     call.require_app()
-    return json_response(shapes.installation(call.host, call.installation()))
+    return json_response(github_json.installation(call.host, call.installation()))
 
 
 def create_token(call: Call) -> Response:
@@ -55,7 +57,8 @@ def create_token(call: Call) -> Response:
     }
     if repositories:
         answer["repositories"] = [
-            shapes.repository(call.host, each, rights=rights(permissions)) for each in repositories
+            github_json.repository(call.host, each, rights=rights(permissions))
+            for each in repositories
         ]
     return json_response(answer, status=201)
 
@@ -118,7 +121,7 @@ def list_repositories(call: Call) -> Response:
             caller.installation, None if caller.repository_ids is None else reached
         ),
         "repositories": [
-            shapes.repository(host, each, rights=rights(caller.permissions)) for each in page
+            github_json.repository(host, each, rights=rights(caller.permissions)) for each in page
         ],
     }
     return json_response(answer, headers=headers)

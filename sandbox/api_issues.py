@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from . import shapes
+from . import github_json
 from .calls import Call
 from .messages import ApiError, Response, json_response, not_found
 from .paging import page_of
@@ -24,7 +24,7 @@ def list_issues(call: Call) -> Response:
     )
     path = f"/api/v3/repositories/{repository.id}/issues"
     page, headers = page_of(chosen, call, path=path)
-    return json_response([shapes.issue(call.host, each) for each in page], headers=headers)
+    return json_response([github_json.issue(call.host, each) for each in page], headers=headers)
 
 
 def _matches(issue: Issue, call: Call) -> bool:
@@ -57,7 +57,7 @@ def show_issue(call: Call) -> Response:
     issue = repository.issues[number - 1]
     if issue.deleted:
         raise ApiError(410, "This issue was deleted")
-    return json_response(shapes.issue(call.host, issue))
+    return json_response(github_json.issue(call.host, issue))
 
 
 def create_issue(call: Call) -> Response:
@@ -69,7 +69,7 @@ def create_issue(call: Call) -> Response:
     author = (call.caller.user or call.host.bot).login
     issue = call.host.new_issue(repository, title, body=body, user=author, by_app=True)
     call.host.announce_issue("opened", issue, by=author)
-    shape = shapes.issue(call.host, issue)
+    shape = github_json.issue(call.host, issue)
     return json_response(shape, status=201, headers={"Location": shape["url"]})
 
 

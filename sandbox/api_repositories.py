@@ -1,6 +1,6 @@
 """Repositories, and who may do what in them. https://docs.github.com/en/rest/repos/repos"""
 
-from . import shapes
+from . import github_json
 from .api_app import rights
 from .calls import Call
 from .messages import ApiError, Response, json_response
@@ -12,12 +12,14 @@ ROLE_NAMES = {"push": "write", "pull": "read"}
 
 def show_repository(call: Call) -> Response:
     repository = call.repository()
-    return json_response(shapes.repository(call.host, repository, rights=_rights(call, repository)))
+    return json_response(
+        github_json.repository(call.host, repository, rights=_rights(call, repository))
+    )
 
 
 def _rights(call: Call, repository: Repository) -> dict[str, bool] | None:
     if call.caller.user:
-        return shapes.permissions(role_in(repository, call.caller.user))
+        return github_json.permissions(role_in(repository, call.caller.user))
     return rights(call.caller.permissions) if call.caller.installation else None
 
 
@@ -38,7 +40,8 @@ def show_permission(call: Call) -> Response:
     answer = {
         "permission": LEGACY.get(role, role) if role else "none",
         "role_name": ROLE_NAMES.get(role, role) if role else "",
-        "user": shapes.account(call.host, user) | {"permissions": shapes.permissions(role)},
+        "user": github_json.account(call.host, user)
+        | {"permissions": github_json.permissions(role)},
     }
     return json_response(answer)
 

@@ -1,6 +1,6 @@
 """What a signed-in person may ask. https://docs.github.com/en/rest/users/users"""
 
-from . import shapes
+from . import github_json
 from .api_repositories import role_in
 from .calls import Call
 from .messages import Response, json_response, not_found
@@ -10,7 +10,7 @@ from .records import Installation, Repository
 
 def show_user(call: Call) -> Response:
     login = call.require_user()
-    return json_response(shapes.person(call.host, call.host.account(login)))
+    return json_response(github_json.person(call.host, call.host.account(login)))
 
 
 def show_account(call: Call) -> Response:
@@ -18,7 +18,7 @@ def show_account(call: Call) -> Response:
     found = call.host.accounts.get(call.args["login"].lower())
     if found is None:
         raise not_found()
-    return json_response(shapes.person(call.host, found))
+    return json_response(github_json.person(call.host, found))
 
 
 def show_account_by_id(call: Call) -> Response:
@@ -26,7 +26,7 @@ def show_account_by_id(call: Call) -> Response:
     found = call.host.account_by_id(int(call.args["account_id"]))
     if found is None:
         raise not_found()
-    return json_response(shapes.person(call.host, found))
+    return json_response(github_json.person(call.host, found))
 
 
 def list_emails(call: Call) -> Response:
@@ -41,7 +41,7 @@ def list_installations(call: Call) -> Response:
     login = call.require_user()
     found = [each for each in call.host.installations.values() if _shared(call, each, login)]
     page, headers = page_of(found, call)
-    shown = [shapes.installation(call.host, each) for each in page]
+    shown = [github_json.installation(call.host, each) for each in page]
     return json_response({"total_count": len(found), "installations": shown}, headers=headers)
 
 
@@ -54,7 +54,7 @@ def list_repositories(call: Call) -> Response:
     page, headers = page_of(found, call)
     user = call.host.account(login)
     shown = [
-        shapes.repository(call.host, each, rights=shapes.permissions(role_in(each, user)))
+        github_json.repository(call.host, each, rights=github_json.permissions(role_in(each, user)))
         for each in page
     ]
     return json_response({"total_count": len(found), "repositories": shown}, headers=headers)

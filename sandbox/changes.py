@@ -6,7 +6,7 @@ in the background. None is sent while the app has no webhook URL.
 
 from typing import Any
 
-from . import shapes
+from . import github_json
 from .announcements import Announcements
 from .credentials import Tokens
 from .records import App, Installation, Issue, Repository
@@ -79,7 +79,7 @@ class Changes(Announcements):
 
     def _brief(self, *repositories: Repository) -> list[dict[str, Any]]:
         names = ("id", "node_id", "name", "full_name", "private")
-        shown = [shapes.repository(self, each) for each in repositories]
+        shown = [github_json.repository(self, each) for each in repositories]
         return [{name: each[name] for name in names} for each in shown]
 
     # Repositories
@@ -101,7 +101,7 @@ class Changes(Announcements):
             if (left := self.installation_on(former)) and left.repositories is not None:
                 left.repositories = [each for each in left.repositories if each is not moved]
             kind = "organization" if former.type == "Organization" else "user"
-            changes = {"owner": {"from": {kind: shapes.account(self, former)}}}
+            changes = {"owner": {"from": {kind: github_json.account(self, former)}}}
             self.announce_repository("transferred", moved, changes=changes)
 
     def delete_repository(self, repository: AnyRepository) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from . import shapes
+from . import github_json
 from .calls import Call
 from .messages import ApiError, Response, json_response
 
@@ -28,15 +28,15 @@ def clear_faults(call: Call) -> Response:
 def show_state(call: Call) -> Response:
     host = call.host
     repositories = [
-        shapes.repository(host, repository)
-        | {"issues": [shapes.issue(host, each) for each in host.issues(repository)]}
+        github_json.repository(host, repository)
+        | {"issues": [github_json.issue(host, each) for each in host.issues(repository)]}
         for repository in host.repositories.values()
     ]
     return json_response(
         {
-            "app": shapes.app(host),
+            "app": github_json.app(host),
             "installations": [
-                shapes.installation(host, each) for each in host.installations.values()
+                github_json.installation(host, each) for each in host.installations.values()
             ],
             "repositories": repositories,
             "faults": host.faults.waiting(),

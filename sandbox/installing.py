@@ -3,7 +3,7 @@
 Where the app is installed already, GitHub shows its own settings page and never calls back.
 """
 
-from . import shapes
+from . import github_json
 from .calls import Call
 from .layout import Html, html, joined, page
 from .messages import ApiError, Response, not_found, redirect
@@ -45,7 +45,7 @@ def install(call: Call) -> Response:
     form = call.request.form
     account = _account(call, user, form=form)
     if existing := call.host.installation_on(account):
-        return redirect(shapes.settings_path(existing))
+        return redirect(github_json.settings_path(existing))
     installation = call.host.add_installation(
         account.login, repositories=_chosen(call, account, form=form)
     )
@@ -120,7 +120,7 @@ def _back(call: Call) -> str:
 def _way_back(call: Call, user: Account, *, installation: Installation, state: str | None) -> str:
     target = _back(call)
     if not target:
-        return shapes.settings_path(installation)
+        return github_json.settings_path(installation)
     code = new_code(call, user, redirect_uri=target) if call.host.app.asks_for_code else None
     return with_query(
         target,
@@ -138,7 +138,7 @@ def _account_form(call: Call, account: Account, *, state: str | None) -> Html:
             '<fieldset><legend>{login}</legend><p>Installed. <a href="{path}">Configure</a></p>'
             "</fieldset>",
             login=account.login,
-            path=shapes.settings_path(existing),
+            path=github_json.settings_path(existing),
         )
     boxes = [
         html(

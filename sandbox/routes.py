@@ -28,7 +28,7 @@ REPOSITORY = r"(?:repos/(?P<owner>[^/]+)/(?P<name>[^/]+)|repositories/(?P<reposi
 _OF_REPOSITORY = re.compile(rf"{API}/{REPOSITORY}(?P<rest>/.*)?")
 INSTALLATION = r"(?P<installation_id>\d{1,9})"
 APP = r"/(?:github-apps|apps)/(?P<slug>[^/]+)"
-PAGE = r"/(?P<owner>[^/]+)/(?P<name>[^/]+)"
+REPOSITORY_PATH = r"/(?P<owner>[^/]+)/(?P<name>[^/]+)"
 
 
 class Route(NamedTuple):
@@ -82,9 +82,9 @@ ROUTES = (
         installing.show_settings,
     ),
     _route("GET", "/", pages.show_home),
-    _route("GET", PAGE, pages.show_repository),
-    _route("GET", f"{PAGE}/issues", pages.show_issues),
-    _route("GET", f"{PAGE}/issues/(?P<number>\\d{{1,9}})", pages.show_issue),
+    _route("GET", REPOSITORY_PATH, pages.show_repository),
+    _route("GET", f"{REPOSITORY_PATH}/issues", pages.show_issues),
+    _route("GET", f"{REPOSITORY_PATH}/issues/(?P<number>\\d{{1,9}})", pages.show_issue),
 )
 
 

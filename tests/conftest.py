@@ -187,5 +187,5 @@ def redis(settings) -> Iterator[redis_server.RedisServer]:
 @pytest.fixture
 def impatient(monkeypatch) -> None:
     """A DNS server that is silent is given up after a moment."""
-    monkeypatch.setattr(txt_records, "PATIENCE", 0.2)
-    monkeypatch.setattr(txt_records, "DIRECT_PATIENCE", 0.2)
+    monkeypatch.setattr(txt_records, "QUERY_TIMEOUT", 0.2)
+    monkeypatch.setattr(txt_records, "DIRECT_TIMEOUT", 0.2)

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from core.errors import ApiError
 from core.ids import is_id
 from hub.screen.access import MemberRequest, members_only, only_post
-from hub.screen.overview import integration_of, next_task
+from hub.screen.overview import integration_of, next_step
 from integrations.ownership import site_claims, taking_over
 from orgs.domains import claiming as domain_claims
 from orgs.domains import hosts, verification
@@ -68,7 +68,7 @@ def new(request: MemberRequest) -> HttpResponse:
 def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     """A claim and its state; for a domain, the record to publish, and what DNS answered last."""
     found = _find(request, claim_id)
-    following = next_task(request.membership.organization)
+    following = next_step(request.membership.organization)
     if isinstance(found, Site):
         mine = integration_of(request.membership.organization)
         is_published = (

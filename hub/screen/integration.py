@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from core import rates
 from core.errors import ApiError
 from hub.screen.access import MemberRequest, members_only, only_post
-from hub.screen.overview import integration_of, next_task
+from hub.screen.overview import integration_of, next_step
 from hub.screen.previews import previews
 from integrations.api import setup
 from integrations.delivery import holds
@@ -22,7 +22,7 @@ from integrations.models import Integration
 from integrations.setup import configuration, installing
 from orgs.models import Membership, Site, User
 
-PAGE = "settings-integration"
+INTEGRATION_PAGE = "settings-integration"
 PREVIEWS = "60/minute"  # for each organization: three issues of any template, each time
 
 
@@ -78,7 +78,7 @@ def integration(request: MemberRequest) -> HttpResponse:
             return render(request, "hub/switch.html", {"form": form, "mine": mine, "lost": lost})
         if form.is_valid() and (saved := form.save(request.membership)):
             messages.success(request, f"Issues go to {saved.repository} now.")
-            return redirect(PAGE)
+            return redirect(INTEGRATION_PAGE)
     else:
         form = IntegrationForm(initial=_stored(mine) | request.POST.dict())
     if "live" in request.POST:
@@ -87,21 +87,21 @@ def integration(request: MemberRequest) -> HttpResponse:
         "form": form,
         "integration": mine,
         "is_owner": request.membership.is_owner,
-        "next": next_task(request.membership.organization),
+        "next": next_step(request.membership.organization),
         "other_page": _offer_repositories(request, form),
         **_preview(request, form),
     }
     return render(request, "hub/integration.html", context)
 
 
-@only_post(PAGE)
+@only_post(INTEGRATION_PAGE)
 def install(request: MemberRequest) -> HttpResponse:
     """On to GitHub, to install the app or to use an installation that is there."""
     try:
         begun = installing.begin(request.membership)
-    except rates.TooMany as error:
+    except rates.RateLimited as error:
         messages.error(request, str(error.detail))
-        return redirect(PAGE)
+        return redirect(INTEGRATION_PAGE)
     existing = "existing" in request.POST
     return redirect(begun.use_existing_url if existing else begun.install_url)
 
@@ -118,7 +118,7 @@ def callback(request: HttpRequest) -> HttpResponseBase:
         done = setup.completed(request.GET, request.user)
     except ApiError as error:
         messages.error(request, str(error.detail))
-        return redirect(PAGE)
+        return redirect(INTEGRATION_PAGE)
     match done:
         case installing.SignInFirst():
             return redirect(done.url)
@@ -126,10 +126,10 @@ def callback(request: HttpRequest) -> HttpResponseBase:
             context = {"installations": done.installations}
             return render(request, "hub/choose_installation.html", context)
     messages.success(request, f"The app is installed on {done.installation.account}.")
-    return redirect(PAGE)
+    return redirect(INTEGRATION_PAGE)
 
 
-@only_post(PAGE)
+@only_post(INTEGRATION_PAGE)
 def try_again(request: MemberRequest) -> HttpResponse:
     try:
         saved = configuration.try_again(request.membership)
@@ -137,27 +137,27 @@ def try_again(request: MemberRequest) -> HttpResponse:
         messages.error(request, str(error.detail))
     else:
         messages.success(request, f"{saved.repository} takes issues again. What was held goes on.")
-    return redirect(PAGE)
+    return redirect(INTEGRATION_PAGE)
 
 
-@only_post(PAGE)
+@only_post(INTEGRATION_PAGE)
 def pause(request: MemberRequest) -> HttpResponse:
     if mine := integration_of(request.membership.organization):
         holds.pause(mine)
         messages.success(request, "Paused. Nothing is sent until you resume.")
-    return redirect(PAGE)
+    return redirect(INTEGRATION_PAGE)
 
 
-@only_post(PAGE)
+@only_post(INTEGRATION_PAGE)
 def resume(request: MemberRequest) -> HttpResponse:
     if mine := integration_of(request.membership.organization):
-        count = holds.end_pause(mine)
+        count = holds.resume(mine)
         waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
         if mine.problem or mine.rights_lost_at:
             messages.warning(request, "The pause is over, but something else is in the way.")
         else:
             messages.success(request, f"Reports are sent again.{waiting}")
-    return redirect(PAGE)
+    return redirect(INTEGRATION_PAGE)
 
 
 @members_only
@@ -165,7 +165,7 @@ def disconnect(request: MemberRequest) -> HttpResponse:
     """Asks; then the repository is forgotten."""
     mine = integration_of(request.membership.organization)
     if mine is None or mine.repository_id is None:
-        return redirect(PAGE)
+        return redirect(INTEGRATION_PAGE)
     if request.method == "POST":
         try:
             configuration.disconnect(request.membership)
@@ -173,7 +173,7 @@ def disconnect(request: MemberRequest) -> HttpResponse:
             messages.error(request, str(error.detail))
         else:
             messages.success(request, f"{mine.repository} gets no issues any more.")
-        return redirect(PAGE)
+        return redirect(INTEGRATION_PAGE)
     return render(request, "hub/disconnect.html", {"integration": mine})
 
 

@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from hub.screen import inviting, tasks, weeks
+from hub.screen import inviting, setup_steps, weeks
 from hub.screen.access import MemberRequest, members_only
-from hub.screen.states import State, state_of
+from hub.screen.delivery_states import DeliveryState, state_of
 from integrations.api.report_list import NONE
 from integrations.delivery import withholding
 from integrations.issue import template_limits
@@ -24,12 +24,12 @@ LATEST = 5
 NOTICES, NEWS = 5, timedelta(days=14)
 COUNTED = 10_000  # reports, the latest: what the page costs does not grow with those before
 MOST_REPORTED, RECENTLY = 5, timedelta(days=30)
-SHOWN = ["id", "received_at", "doc_url", "kind", "summary", "times_reported"]
+COLUMNS = ["id", "received_at", "doc_url", "kind", "summary", "times_reported"]
 
 
-class Received(NamedTuple):
+class LatestReport(NamedTuple):
     report: Report
-    state: State
+    state: DeliveryState
 
 
 @members_only
@@ -38,13 +38,13 @@ def overview(request: MemberRequest) -> HttpResponse:
     mine = request.membership.organization
     integration = integration_of(mine)
     domains, sites, deliveries = _claims_and_deliveries(mine)
-    to_do = tasks.set_up(integration, domains, sites=sites, deliveries=deliveries)
+    to_do = setup_steps.set_up(integration, domains, sites=sites, deliveries=deliveries)
     counted, is_part = _counted(mine)
     context: dict[str, Any] = {
         "membership": request.membership,
         "integration": integration,
         "tasks": to_do,
-        "left": sum(each.state is not tasks.State.DONE for each in to_do),
+        "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
         "template_problem": template_limits.problem(integration.issue_template)
         if integration
         else "",
@@ -73,12 +73,12 @@ def integration_of(organization: Organization) -> Integration | None:
     return known.filter(organization=organization).first()
 
 
-def next_task(organization: Organization) -> tasks.Task | None:
+def next_step(organization: Organization) -> setup_steps.Step | None:
     """What is to do now until all is set up; None where that is done, or waits for something."""
     domains, sites, deliveries = _claims_and_deliveries(organization)
     integration = integration_of(organization)
-    to_do = tasks.set_up(integration, domains, sites=sites, deliveries=deliveries)
-    return next((each for each in to_do if each.state is tasks.State.TO_DO), None)
+    to_do = setup_steps.set_up(integration, domains, sites=sites, deliveries=deliveries)
+    return next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None)
 
 
 def _claims_and_deliveries(
@@ -110,10 +110,10 @@ def _most_reported(reports: QuerySet[Report]) -> list[Any]:
     return list(pages.order_by("-times", "canonical_url")[:MOST_REPORTED])
 
 
-def _latest(organization: Organization) -> list[Received]:
+def _latest(organization: Organization) -> list[LatestReport]:
     status = Delivery.objects.filter(report=OuterRef("pk")).values_list(STATE)
     received = Report.objects.readable_by(organization).annotate(
         status=Coalesce(Subquery(status), Value(NONE))
     )
-    latest = received.order_by("-received_at", "-id").only(*SHOWN)[:LATEST]
-    return [Received(each, state_of(each.status)) for each in latest]
+    latest = received.order_by("-received_at", "-id").only(*COLUMNS)[:LATEST]
+    return [LatestReport(each, state_of(each.status)) for each in latest]

@@ -18,8 +18,8 @@ from core.errors import ApiError
 from core.ids import is_id
 from hub.screen import csv_lines
 from hub.screen.access import MemberRequest, members_only, only_post
+from hub.screen.delivery_states import IN_WORDS, state_of
 from hub.screen.downloads import download
-from hub.screen.states import IN_WORDS, state_of
 from integrations.api import acts, report_list
 from integrations.api.report_list import Received
 from integrations.delivery import discarding, trying_again, withholding
@@ -70,7 +70,7 @@ def reports(request: MemberRequest) -> HttpResponse:
     if form.is_valid() and not list(report_list.faults(asked)):
         try:
             report_list.check_rate(request.membership.organization, asked)
-        except rates.TooMany as error:
+        except rates.RateLimited as error:
             return page_error(request, error)
         page = report_list.page(request.membership.organization, asked)
     rows = [(each, state_of(each.status)) for each in page.reports] if page else []
@@ -99,7 +99,7 @@ def change(request: MemberRequest) -> HttpResponse:
     if request.POST.get("all") in CHANGE_ALL:
         try:
             _change_all(request.POST["all"], request)
-        except rates.TooMany as error:
+        except rates.RateLimited as error:
             messages.error(request, str(error.detail))
     elif request.POST.get("act") in acts.FOR_MANY:
         _change_ticked(request.POST["act"], request)
@@ -118,7 +118,7 @@ def _change_all(act: str, request: MemberRequest) -> None:
 
 
 def _change_ticked(act: str, request: MemberRequest) -> None:
-    ticked = request.POST.getlist("id")[: report_list.PAGE]
+    ticked = request.POST.getlist("id")[: report_list.PAGE_SIZE]
     if not ticked:
         messages.warning(request, "Tick the reports first.")
         return
@@ -232,7 +232,7 @@ def restore(request: MemberRequest, report_id: str) -> HttpResponse:
 def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:
     try:
         acts.perform(act, request.membership, report_id)
-    except acts.NotFound:
+    except acts.NoSuchReport:
         raise Http404 from None
     except ApiError as error:
         messages.error(request, str(error.detail))

@@ -12,40 +12,40 @@ from core import client_address, cors, error_answers
 from core.errors import ApiError
 from hub.server import environ, health, spool
 from hub.server.asgi import Application, Headers, Scope, Send
-from hub.server.overload import Busy
+from hub.server.overload import Overloaded
 
 log = logging.getLogger(__name__)
 
 PIECE = 64 * 1024  # bytes that are sent at once
-PATIENCE = 30  # seconds in which a client has to take one piece
+SEND_TIMEOUT = 30  # seconds in which a client has to take one piece
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     status: int
     headers: Headers
     body: IO[bytes]
 
 
-def of(application: Application, scope: Scope, body: bytes) -> Answer:
+def of(application: Application, scope: Scope, body: bytes) -> HttpAnswer:
     """Have `application` answer, to its end: what fails midway has then not been sent.
 
     Raises `Busy` where there is no room for the answer.
     """
     try:
         return _made(application, environ.of(scope, body))
-    except Busy:
+    except Overloaded:
         raise
     except BaseException:  # SystemExit, too, which would end the event loop
         log.exception("Internal error at %s", scope["path"])
         return refusal(error_answers.InternalError(), scope["path"])
 
 
-def _made(application: Application, asked: dict[str, Any]) -> Answer:
+def _made(application: Application, asked: dict[str, Any]) -> HttpAnswer:
     head: list[Any] = []
     with closing(application(asked, lambda *args: head.extend(args))) as pieces:
         body = spool.whole(pieces, whose=lambda: _whose(asked))
     status, headers = head[:2]
-    return Answer(int(status[:3]), _encoded(headers), body)
+    return HttpAnswer(int(status[:3]), _encoded(headers), body)
 
 
 def _whose(asked: dict[str, Any]) -> str:
@@ -53,20 +53,20 @@ def _whose(asked: dict[str, Any]) -> str:
     return asked.get(spool.WHOSE, network)
 
 
-def refusal(error: ApiError, path: str) -> Answer:
+def refusal(error: ApiError, path: str) -> HttpAnswer:
     """An answer in the one shape of an error. What is left of the request is not read."""
     headers = {"Content-Type": "application/json", "Connection": "close", **error.headers}
     if path.startswith("/v1/reports"):
         headers |= cors.HEADERS
     body = json.dumps(error_answers.body_of(error)).encode()
-    return Answer(error.status_code, _encoded(headers.items()), BytesIO(body))
+    return HttpAnswer(error.status_code, _encoded(headers.items()), BytesIO(body))
 
 
-def alive() -> Answer:
-    return Answer(200, [(b"content-type", b"text/plain")], BytesIO(health.ALIVE.encode()))
+def alive() -> HttpAnswer:
+    return HttpAnswer(200, [(b"content-type", b"text/plain")], BytesIO(health.ALIVE.encode()))
 
 
-async def send(answer: Answer, send: Send) -> None:
+async def send(answer: HttpAnswer, send: Send) -> None:
     """Send it whole, or give up a client that does not take it (`listening.py` closes that).
 
     An `OSError` says that it has gone (ASGI 2.4), and `TimeoutError`, which is one, that it waits.
@@ -81,7 +81,7 @@ async def send(answer: Answer, send: Send) -> None:
             left -= PIECE
             more = left > 0
             message = {"type": "http.response.body", "body": body.read(PIECE), "more_body": more}
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(SEND_TIMEOUT):
                 await send(message)
 
 

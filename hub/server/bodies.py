@@ -8,10 +8,10 @@ from django.conf import settings
 
 from core.errors import ApiError
 from hub.server.asgi import Receive, Scope
-from hub.server.overload import Busy
+from hub.server.overload import Overloaded
 from reports.views import MAX_BYTES
 
-PATIENCE = 10  # seconds from the headers to the end of the body
+BODY_TIMEOUT = 10  # seconds from the headers to the end of the body
 ALTOGETHER = 64 * 1024 * 1024  # bytes of all bodies that are held at one time
 WEBHOOK = "/v1/webhooks/github"
 LARGEST_FORM = 256 * 1024  # bytes: a template of 20,000 characters, each escaped as nine
@@ -22,10 +22,10 @@ FOR_MEMBERS = ("/settings/", "/admin/")
 class TooSlow(ApiError):
     status_code = 408
     default_code = "request_timeout"
-    default_detail = f"The body did not arrive within {PATIENCE} seconds. Nothing was stored."
+    default_detail = f"The body did not arrive within {BODY_TIMEOUT} seconds. Nothing was stored."
 
 
-class TooLarge(ApiError):
+class BodyTooLarge(ApiError):
     status_code = 413
     default_code = "payload_too_large"
 
@@ -36,7 +36,7 @@ class Incomplete(ApiError):
     default_detail = "The body ended before its Content-Length. Nothing was stored."
 
 
-class GivenUp(Busy):
+class GivenUp(Overloaded):
     def __init__(self) -> None:
         super().__init__("The bodies that are arriving are too much together")
 
@@ -66,7 +66,7 @@ class Bodies:
     async def _arrived(self, length: int, receive: Receive) -> bytes:
         body = bytearray()
         try:
-            async with asyncio.timeout(PATIENCE) as deadline:
+            async with asyncio.timeout(BODY_TIMEOUT) as deadline:
                 self._arriving[deadline] = body
                 while len(body) < length:
                     self._hold(deadline, await _piece(receive))
@@ -110,7 +110,7 @@ def _length(scope: Scope) -> int:
         return 0  # its view says so, to scripts of other origins as well
     is_visitor = most == SMALL_FORM and scope["path"].startswith(FOR_MEMBERS)
     advice = "Sign in again, then send it." if is_visitor else "Shorten it."
-    raise TooLarge(f"The form is over {most} bytes. {advice}", max_bytes=most)
+    raise BodyTooLarge(f"The form is over {most} bytes. {advice}", max_bytes=most)
 
 
 def _most(scope: Scope) -> int:

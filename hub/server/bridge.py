@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from core import client_address
 from core.errors import ApiError
 from hub.server import answers, door
-from hub.server.answers import Answer
+from hub.server.answers import HttpAnswer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
-from hub.server.overload import Busy, Overload
+from hub.server.overload import Overload, Overloaded
 
 WAITING = 8  # requests for each thread that may wait for it; those beyond are told to come again
 SHARE = 4  # one caller may have a quarter of the room for what waits and is answered
@@ -39,14 +39,14 @@ class Bridge:
         try:
             answer = await self._answer(scope, receive)
             self._overload.end()
-        except Busy as error:
+        except Overloaded as error:
             self._overload.refuse(error)
             answer = answers.refusal(error, scope["path"])
         except ApiError as error:
             answer = answers.refusal(error, scope["path"])
         await answers.send(answer, send)
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+    async def _answer(self, scope: Scope, receive: Receive) -> HttpAnswer:
         if scope["path"] == "/healthz":  # said here, however busy the threads are
             return answers.alive()
         door.check(scope)
@@ -59,9 +59,9 @@ class Bridge:
     @contextmanager
     def _room_for(self, caller: str) -> Iterator[None]:
         if not self._room:
-            raise Busy("All threads are busy, and as many requests wait as may")
+            raise Overloaded("All threads are busy, and as many requests wait as may")
         if caller != client_address.UNKNOWN and self._callers[caller] >= self._share:
-            raise Busy("One address has as many requests waiting as it may")
+            raise Overloaded("One address has as many requests waiting as it may")
         self._room -= 1
         self._callers[caller] += 1
         try:

@@ -3,7 +3,7 @@
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 
 
-class Request(WSGIRequest):
+class Utf8Request(WSGIRequest):
     """Django's own, except that its Content-Type does not choose how addresses and forms are read.
 
     Python has charsets that are none of text, and some that take quadratic time.
@@ -19,4 +19,4 @@ class Request(WSGIRequest):
 
 
 class Application(WSGIHandler):
-    request_class = Request
+    request_class = Utf8Request

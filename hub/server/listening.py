@@ -6,7 +6,7 @@ import stat
 from functools import cache
 from pathlib import Path
 
-PATIENCE = (
+UNTAKEN_FOR = (
     30_000  # milliseconds without a byte that is taken; then the kernel closes the connection
 )
 
@@ -28,4 +28,4 @@ def _bound(number: int) -> None:
     with socket.socket(fileno=os.dup(number)) as found:
         is_ip = found.family in (socket.AF_INET, socket.AF_INET6)
         if is_ip and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, PATIENCE)
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNTAKEN_FOR)

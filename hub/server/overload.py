@@ -10,7 +10,7 @@ log = logging.getLogger(__name__)
 QUIET = 60  # seconds without a refusal; then it is over
 
 
-class Busy(ApiError):
+class Overloaded(ApiError):
     """`reason` is a sentence for the log."""
 
     status_code = 503
@@ -29,7 +29,7 @@ class Overload:
         self._refused = 0
         self._last = 0.0
 
-    def refuse(self, error: Busy) -> None:
+    def refuse(self, error: Overloaded) -> None:
         if not self._refused:
             log.warning("Requests are refused: %s", error.reason)
         self._refused += 1

@@ -9,7 +9,7 @@ from threading import RLock
 from typing import IO
 
 from core import client_address
-from hub.server.overload import Busy
+from hub.server.overload import Overloaded
 
 IN_MEMORY = 64 * 1024  # bytes of one answer
 ON_DISK = 1024**3  # bytes of all answers of this process
@@ -70,11 +70,13 @@ def _hold(size: int, whose: str, *, by: int) -> None:
     global _held
     with _counting:
         if _held + size > ON_DISK:
-            raise Busy("The answers that wait for their clients take all their room on disk")
+            raise Overloaded("The answers that wait for their clients take all their room on disk")
         before = _held_for.get(whose, 0)
         share = SHARE_OF_ONE if before == by else SHARE
         if whose != client_address.UNKNOWN and before + size > ON_DISK // share:
-            raise Busy("Answers for one organization or address take its share of the room on disk")
+            raise Overloaded(
+                "Answers for one organization or address take its share of the room on disk"
+            )
         _held += size
         _held_for[whose] = before + size
 

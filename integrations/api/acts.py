@@ -23,13 +23,13 @@ ACTS: dict[str, Act] = {  # each raises `ApiError` where it cannot be
 FOR_MANY = ["discard", "restore"]  # nobody else is asked, so a hundred are soon done
 
 
-class NotFound(ApiError):
+class NoSuchReport(ApiError):
     status_code = 404
     default_code = "not_found"
     default_detail = "There is no report with this id."
 
 
-class Refused(NamedTuple):
+class Refusal(NamedTuple):
     """Why one of many stayed as it is."""
 
     id: str
@@ -41,7 +41,7 @@ def find(member: Membership, report_id: str) -> Received:
     """A report of the member's organization. Raises `NotFound`."""
     for received in _found(member, [report_id]).values():
         return received
-    raise NotFound
+    raise NoSuchReport
 
 
 def perform(name: str, member: Membership, report_id: str) -> None:
@@ -51,18 +51,18 @@ def perform(name: str, member: Membership, report_id: str) -> None:
 
 def perform_on_each(
     name: str, member: Membership, report_ids: Iterable[str]
-) -> tuple[list[str], list[Refused]]:
+) -> tuple[list[str], list[Refusal]]:
     """The ids of those to which it was done, and the others with the reason; nobody's twice."""
     ids = list(dict.fromkeys(report_ids))
     found, done, refused = _found(member, ids), [], []
     for each in ids:
         try:
             if each not in found:
-                raise NotFound
+                raise NoSuchReport
             ACTS[name](member, found[each])
             done.append(each)
         except ApiError as error:
-            refused.append(Refused(each, str(error.get_codes()), str(error.detail)))
+            refused.append(Refusal(each, str(error.get_codes()), str(error.detail)))
     return done, refused
 
 

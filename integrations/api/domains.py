@@ -5,15 +5,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.errors import ApiError
-from integrations.api import shapes
-from integrations.api.setup import Body, OptOutBody, read
+from integrations.api import as_json
+from integrations.api.setup import OptOutBody, StrictBody, read
 from orgs.api.authentication import MaintainerView
 from orgs.domains import claiming, hosts, verification
 from orgs.models import Domain, Organization
 from reports import shape
 
 
-class DomainBody(Body):
+class DomainBody(StrictBody):
     domain: shape.Text = Field(max_length=2048)
 
 
@@ -51,7 +51,7 @@ class Domains(MaintainerView):
             raise PublicSuffix(str(error)) from None
         except hosts.NotClaimable as error:
             raise InvalidDomain(str(error)) from None
-        return Response(shapes.claim(domain), status=201 if is_new else 200)
+        return Response(as_json.claim(domain), status=201 if is_new else 200)
 
 
 class OneDomain(MaintainerView):
@@ -68,7 +68,7 @@ class OneDomain(MaintainerView):
             claiming.opt_out(domain, opted_out, by=self.membership)
         except Domain.DoesNotExist:  # somebody gave it up at this moment
             raise NotYours from None
-        return Response(shapes.domain(domain))
+        return Response(as_json.domain(domain))
 
 
 class VerifyDomain(MaintainerView):
@@ -79,7 +79,7 @@ class VerifyDomain(MaintainerView):
             domain, hint = verification.check(_find(self.organization, name))
         except (verification.Gone, Domain.DoesNotExist):
             raise NotYours from None
-        return Response({**shapes.claim(domain), "hint": hint or None})
+        return Response({**as_json.claim(domain), "hint": hint or None})
 
 
 def _find(organization: Organization, text: str) -> Domain:

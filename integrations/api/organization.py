@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from integrations.api import shapes
+from integrations.api import as_json
 from integrations.models import Integration
 from orgs.api.authentication import MaintainerView
 from orgs.models import Organization
@@ -21,8 +21,8 @@ class Me(MaintainerView):
                 "id": mine.id,
                 "name": mine.name,
                 "integration": _integration(mine),
-                "domains": [shapes.domain(each) for each in mine.domains.order_by("name")],
-                "sites": [shapes.site(each) for each in mine.sites.order_by("host", "path")],
+                "domains": [as_json.domain(each) for each in mine.domains.order_by("name")],
+                "sites": [as_json.site(each) for each in mine.sites.order_by("host", "path")],
             }
         )
 
@@ -30,4 +30,4 @@ class Me(MaintainerView):
 def _integration(organization: Organization) -> dict[str, Any] | None:
     known = Integration.objects.select_related("installation")
     integration = known.filter(organization=organization).first()
-    return shapes.integration(integration) if integration else None
+    return as_json.integration(integration) if integration else None

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from core.cors import AnyOrigin
 from core.ids import is_id
-from integrations.api.acts import NotFound
+from integrations.api.acts import NoSuchReport
 from integrations.models import Delivery
 from reports.models import Report
 
@@ -28,7 +28,7 @@ class ReceiptView(AnyOrigin):
     def get(self, request: Request, report_id: str) -> Response:
         report = Report.objects.filter(pk=report_id).first() if is_id(report_id) else None
         if report is None:
-            raise NotFound
+            raise NoSuchReport
         delivery = Delivery.objects.filter(report=report).first()
         return Response(
             {

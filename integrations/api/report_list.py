@@ -10,14 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core import rates
-from integrations.api.setup import ValidationError
+from integrations.api.setup import InvalidRequest
 from integrations.models import Delivery
 from integrations.models.deliveries import DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
 from orgs.models import Organization
 from reports.models import Report
 
-PAGE = 50
+PAGE_SIZE = 50
 BATCH = 500  # of all reports, for a table
 NONE = "none"  # the status of a report that has no delivery
 DISCARDED = str(Delivery.Cause.DISCARDED)
@@ -27,7 +27,7 @@ LONGEST_ADDRESS = 2048  # what is longer than a search is the whole of an addres
 SEARCHES = "20/minute"  # by the members of one organization
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
-SHOWN = [
+LIST_COLUMNS = [
     "id", "received_at", "doc_url", "kind", "summary", "agent_name", "times_reported",
     "further_accounts", "erased_at",
 ]  # fmt: skip
@@ -62,7 +62,7 @@ class Received(NamedTuple):
         return self.delivery.state if self.delivery else NONE
 
 
-class Page(NamedTuple):
+class ReportPage(NamedTuple):
     """Some reports; `following` is the cursor of the next page, None on the last."""
 
     reports: list[Received]
@@ -75,7 +75,7 @@ class ReceivedReports(MaintainerView):
     def get(self, request: Request) -> Response:
         asked = asked_in(request.query_params)
         if details := [{"path": f"query:{name}", "message": text} for name, text in faults(asked)]:
-            raise ValidationError(details=details)
+            raise InvalidRequest(details=details)
         check_rate(self.organization, asked)
         found = page(self.organization, asked)
         shown = [shape(each) for each in found.reports]
@@ -105,12 +105,14 @@ def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield "q", f"At most {LONGEST_SEARCH} characters, or a whole address; no NUL."
 
 
-def page(organization: Organization, asked: Mapping[str, str], *, size: int = PAGE) -> Page:
+def page(
+    organization: Organization, asked: Mapping[str, str], *, size: int = PAGE_SIZE
+) -> ReportPage:
     """The reports that `asked` (without `faults`) is about, at most `size`, in two queries."""
-    found = list(_received(organization, asked).only(*SHOWN)[: size + 1])
+    found = list(_received(organization, asked).only(*LIST_COLUMNS)[: size + 1])
     more, found = len(found) > size, found[:size]
     following = str(Cursor(found[-1].received_at, found[-1].id)) if more else None
-    return Page(_with_deliveries(found), following)
+    return ReportPage(_with_deliveries(found), following)
 
 
 def deliveries(organization: Organization, asked: Mapping[str, str]) -> DeliveryQuerySet:
@@ -164,7 +166,7 @@ def _with_deliveries(reports: Iterable[Report]) -> list[Received]:
 
 
 def shape(received: Received) -> dict[str, Any]:
-    report = {name: getattr(received.report, name) for name in SHOWN}
+    report = {name: getattr(received.report, name) for name in LIST_COLUMNS}
     return {**report, "delivery": _delivery(received.delivery)}
 
 

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from integrations.api import acts, report_list
 from integrations.api.report_list import Received
-from integrations.api.setup import Body, read
+from integrations.api.setup import StrictBody, read
 from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
 from reports.models import Account
@@ -24,7 +24,7 @@ ACCOUNT = [
 AT_ONCE = 100
 
 
-class Chosen(Body):
+class Chosen(StrictBody):
     ids: list[str] = Field(min_length=1, max_length=AT_ONCE)
 
 

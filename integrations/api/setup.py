@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from core.errors import ApiError
 from core.ids import is_id
-from integrations.api import shapes
+from integrations.api import as_json
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration, installing, trial_report
@@ -25,29 +25,29 @@ from reports.views import answer_of, json_body
 M = TypeVar("M", bound=BaseModel)
 
 
-class ValidationError(ApiError):
+class InvalidRequest(ApiError):
     status_code = 400
     default_code = "validation_error"
     default_detail = "Invalid request; see `details`. Nothing was saved."
 
 
-class Body(BaseModel):
+class StrictBody(BaseModel):
     """What a maintainer's call sends; nothing else is taken."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class ConfigureBody(Body):
+class ConfigureBody(StrictBody):
     repo_owner: shape.Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
     repo_name: shape.Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
     issue_template: shape.Text | None = None
 
 
-class SiteBody(Body):
+class SiteBody(StrictBody):
     url: shape.Text = Field(max_length=2048)
 
 
-class OptOutBody(Body):
+class OptOutBody(StrictBody):
     opted_out: bool
 
 
@@ -63,7 +63,7 @@ class Install(MaintainerView):
         return Response(installing.begin(self.membership)._asdict())
 
 
-class SignedIn(BaseAuthentication):
+class BrowserSession(BaseAuthentication):
     """`request.user` is whoever is signed in at the Hub in this browser, or None."""
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
@@ -74,7 +74,7 @@ class SignedIn(BaseAuthentication):
 class Callback(APIView):
     """`GET /v1/integrations/github/callback`: the browser comes back from GitHub."""
 
-    authentication_classes = [SignedIn]
+    authentication_classes = [BrowserSession]
 
     def get(self, request: Request) -> HttpResponseBase:
         done = completed(
@@ -85,7 +85,7 @@ class Callback(APIView):
                 return HttpResponseRedirect(done.url)
             case installing.Choose():
                 return Response({"choose": [each._asdict() for each in done.installations]})
-        return Response(shapes.integration(done))
+        return Response(as_json.integration(done))
 
 
 def completed(
@@ -113,7 +113,7 @@ class Repositories(MaintainerView):
         )
         return Response(
             {
-                "repositories": [shapes.repository(each) for each in page.repositories],
+                "repositories": [as_json.repository(each) for each in page.repositories],
                 "next_page": page.following,
             }
         )
@@ -130,7 +130,7 @@ class GitHubIntegration(MaintainerView):
             repo_name=body.repo_name,
             issue_template=body.issue_template or "",
         )
-        return Response(shapes.integration(integration))
+        return Response(as_json.integration(integration))
 
     def delete(self, request: Request) -> Response:
         configuration.disconnect(self.membership)
@@ -142,7 +142,7 @@ class Sites(MaintainerView):
 
     def post(self, request: Request) -> Response:
         site, is_new = taking_over.claim_site(self.membership, read(SiteBody, request).url)
-        return Response(shapes.site(site), status=201 if is_new else 200)
+        return Response(as_json.site(site), status=201 if is_new else 200)
 
 
 class OneSite(MaintainerView):
@@ -159,7 +159,7 @@ class OneSite(MaintainerView):
             site_claims.opt_out(site, opted_out, by=self.membership)
         except Site.DoesNotExist:  # somebody gave it up at this moment
             raise Http404 from None
-        return Response(shapes.site(site))
+        return Response(as_json.site(site))
 
     def _find(self, site_id: str) -> Site:
         mine = Site.objects.filter(organization=self.organization)
@@ -184,7 +184,7 @@ def read(model: type[M], request: Request) -> M:
     try:
         return shape.read(model, json_body(request))
     except shape.Malformed as error:
-        raise ValidationError(details=error.faults) from None
+        raise InvalidRequest(details=error.faults) from None
 
 
 def _number(sent: Mapping[str, str], name: str) -> int | None:
@@ -193,5 +193,5 @@ def _number(sent: Mapping[str, str], name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-        raise ValidationError(details=[{"path": f"query:{name}", "message": "Give a number."}])
+        raise InvalidRequest(details=[{"path": f"query:{name}", "message": "Give a number."}])
     return int(text)

@@ -18,7 +18,7 @@ from integrations.issue.secrets_at_seams import without_secrets_at_seams
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import LeaseLost
 from reports.models import Report
-from reports.screening import Notice
+from reports.screening import SecretNotice
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ CLOCKS_DIFFER = timedelta(hours=2)  # by at most this, between the database and 
 
 def forward_new(report_id: str) -> None:
     """A report that has just come in does not overtake those whose turn is before its own."""
-    if not Delivery.objects.others_come_first(report_id):
+    if not Delivery.objects.has_older_waiting(report_id):
         forward(report_id)
 
 
@@ -48,22 +48,22 @@ def forward(report_id: str) -> None:
     except Exception:  # nobody above would tell the maintainer
         log.exception("The delivery of report %s stumbled", report_id)
         with suppress(LeaseLost):
-            delivery.stumble()
+            delivery.record_internal_error()
 
 
 def _try(delivery: Delivery, deadline: float) -> None:
     """One attempt, from claimed to recorded."""
     if not delivery.report.is_still_owned():
-        return delivery.hold_unasked(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
+        return delivery.hold_before_sending(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
     if not delivery.has_target():  # the integration was disconnected just now
-        return delivery.hold_unasked(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
+        return delivery.hold_before_sending(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
     cause, reason = delivery.integration.stop
     if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
-        return delivery.hold_unasked(Delivery.Cause(cause), reason)
+        return delivery.hold_before_sending(Delivery.Cause(cause), reason)
     try:
         found = _look_for(delivery, deadline)
         if delivery.outcome_unknown_since and not found and not delivery.has_settled():
-            return delivery.wait_for_settling()
+            return delivery.recheck_later()
         if delivery.report.erased_at and not found:
             return delivery.end_erased()
         issue = found or _create(delivery, deadline)
@@ -138,13 +138,13 @@ def _block(delivery: Delivery, problem: str) -> None:
 def _lift_holds(integration: Integration) -> None:
     """An issue was made: what was in the way is gone."""
     if integration.installation.suspended_at:
-        holds.resume(integration.installation)
+        holds.unsuspend(integration.installation)
     elif integration.probe_at:
         holds.unblock(integration)
 
 
 def render(
-    report: Report, template: str, *, notices: list[Notice] | None = None
+    report: Report, template: str, *, notices: list[SecretNotice] | None = None
 ) -> tuple[str, str]:
     """Title and body of a report's issue, with the Hub's footer and marker.
 

@@ -35,7 +35,7 @@ def unblock(integration: Integration) -> None:
 
 
 @transaction.atomic
-def resume(installation: Installation) -> None:
+def unsuspend(installation: Installation) -> None:
     """The same for all of an installation."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=None)
     _let_go(Integration.objects.filter(installation=installation))
@@ -50,16 +50,16 @@ def pause(integration: Integration) -> None:
 
 
 @transaction.atomic
-def end_pause(integration: Integration) -> int:
+def resume(integration: Integration) -> int:
     """The pause is over: what it held is sent, in order and paced; how many."""
     Integration.objects.filter(pk=integration.pk).update(paused_at=None)
     return integration.deliveries.release(Delivery.Cause.PAUSE)
 
 
 @transaction.atomic
-def right_missed(integration: Integration) -> None:
+def record_push_access_missing(integration: Integration) -> None:
     """A look found no member with push right: with the third over a day, nothing is sent any more."""
-    if integration.missed_right():
+    if integration.record_right_missing():
         integration.deliveries.hold(Delivery.Cause.RIGHTS, NO_RIGHTS)
         integration.organization.tell(
             f"No member of your organization has push right in {integration.repository} any more, "
@@ -69,13 +69,13 @@ def right_missed(integration: Integration) -> None:
 
 
 @transaction.atomic
-def right_found(integration: Integration, github_id: int) -> None:
+def record_push_access_found(integration: Integration, github_id: int) -> None:
     """A member has push right: what was held for want of it goes on, in order and paced.
 
     What was withheld is read again, each time, since some may have come in just before the last.
     """
     were_lost = integration.rights_lost_at
-    integration.found_right(github_id)
+    integration.record_right_found(github_id)
     withholding.end(integration)
     if were_lost:
         integration.deliveries.release(Delivery.Cause.RIGHTS)

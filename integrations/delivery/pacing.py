@@ -34,7 +34,7 @@ def claim(report_id: str) -> Delivery | None:
         )
         if installation is None or not _has_room(installation, installation.source):
             return None
-        return Delivery.objects.claim(report_id)
+        return Delivery.objects.take(report_id)
 
 
 def _has_room(installation: Installation, source: str) -> bool:

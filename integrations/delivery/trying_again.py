@@ -11,7 +11,7 @@ from integrations.models import Delivery
 from integrations.models.deliveries import DISCARDED, DeliveryQuerySet
 from integrations.models.delivery import ERASED
 
-PATIENCE = 20  # seconds, for all that an operator asks for at once
+ACTION_TIMEOUT = 20  # seconds, for all that an operator asks for at once
 NEVER_SENT = "It came before a repository was chosen for issues, so nothing is sent for it."
 STOPPED_BY_OPERATOR = "Whoever runs this Hub has stopped this delivery. Ask them why."
 
@@ -31,7 +31,7 @@ def try_again(delivery: Delivery | None) -> None:
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
     by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
-    by_now.set_out_again()
+    by_now.requeue()
     forward_report_now.enqueue(delivery.report_id)
 
 
@@ -63,8 +63,8 @@ def try_all_again(deliveries: DeliveryQuerySet) -> int:
     )
     ids = list(with_target.undelivered().values_list("report_id", flat=True))
     chosen = Delivery.objects.filter(report__in=ids)
-    chosen.set_out_again()
-    until = time.monotonic() + PATIENCE
+    chosen.requeue()
+    until = time.monotonic() + ACTION_TIMEOUT
     retries.retry(ids, go_on=lambda: time.monotonic() < until)
     return len(ids)
 

@@ -33,7 +33,7 @@ def is_anything_due() -> bool:
     later is read until something due is found: no more than were tried in an hour, since only a
     try puts one off, which is some hundreds.
     """
-    if not Delivery.objects.claimable().filter(due_at__lte=clock.now()).exists():
+    if not Delivery.objects.takeable().filter(due_at__lte=clock.now()).exists():
         return False
     there = Delivery.objects.in_turn().filter(integration=OuterRef("pk"))
     waiting = Integration.objects.not_limited().filter(Exists(there))

@@ -39,10 +39,10 @@ from integrations.github_api.errors import (
 from integrations.github_api.installations import (
     Candidate,
     InstallationFacts,
-    Page,
     Person,
     Reached,
     RepositoryFacts,
+    RepositoryPage,
     Right,
     app_slug,
     candidate,
@@ -53,9 +53,9 @@ from integrations.github_api.installations import (
     rights,
 )
 from integrations.github_api.issues import Issue, create_issue, find_issue
-from integrations.github_api.people import Visitor, person, visitor
 from integrations.github_api.tokens import forget_tokens
 from integrations.github_api.transport import private_key
+from integrations.github_api.users import Visitor, person, visitor
 
 __all__ = [
     "BadCode",
@@ -67,11 +67,11 @@ __all__ = [
     "Issue",
     "Limited",
     "OutcomeUnknown",
-    "Page",
     "Person",
     "Reached",
     "Refused",
     "RepositoryFacts",
+    "RepositoryPage",
     "Right",
     "Suspended",
     "TimedOut",

@@ -14,7 +14,7 @@ MAX_DIGITS = 20  # of a number of seconds; more of them do not make the wait lon
 LONGEST_WAIT = timedelta(hours=1)
 
 
-class Answer(NamedTuple):
+class GitHubAnswer(NamedTuple):
     """What GitHub said: the status, headers by lower-case name, and the JSON (None where it was none)."""
 
     status: int
@@ -26,7 +26,7 @@ class Answer(NamedTuple):
         return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
 
 
-def raise_for_limit(answer: Answer) -> None:
+def raise_for_limit(answer: GitHubAnswer) -> None:
     """https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api"""
     if answer.status not in (403, 429):
         return
@@ -40,7 +40,7 @@ def raise_for_limit(answer: Answer) -> None:
         raise Limited(NONSENSE)
 
 
-def limit_left(answer: Answer) -> int | None:
+def limit_left(answer: GitHubAnswer) -> int | None:
     """How many calls are left in this hour; None where the answer does not say."""
     text = answer.headers.get("x-ratelimit-remaining", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else None
@@ -55,7 +55,7 @@ def making_sense() -> Iterator[None]:
         raise Unreachable("GitHub's answer made no sense.") from error
 
 
-def date(answer: Answer) -> datetime:
+def date(answer: GitHubAnswer) -> datetime:
     """GitHub's clock where it tells the time, else ours."""
     try:
         return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
@@ -63,7 +63,7 @@ def date(answer: Answer) -> datetime:
         return datetime.now(UTC)
 
 
-def _wait(retry_after: str, answer: Answer) -> timedelta:
+def _wait(retry_after: str, answer: GitHubAnswer) -> timedelta:
     """`Retry-After` in seconds or as a date (RFC 9110, 10.2.3)."""
     try:
         until = parsedate_to_datetime(retry_after).astimezone(UTC)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from integrations.github_api import tokens
-from integrations.github_api.answers import Answer, making_sense
+from integrations.github_api.answers import GitHubAnswer, making_sense
 from integrations.github_api.errors import Suspended, Unreachable
 from integrations.github_api.transport import all_bounded_by, bounded_by, look_up, with_token
 
-PAGE = 50
+PAGE_SIZE = 50
 LEVELS = ("admin", "write", "read", "none")
 LOOK, WRITE = {"metadata": "read"}, {"issues": "write"}
 
@@ -81,7 +81,7 @@ class Candidate(NamedTuple):
     may_push: bool
 
 
-class Page(NamedTuple):
+class RepositoryPage(NamedTuple):
     """Some repositories; `following` is the number of the next page, None on the last."""
 
     repositories: list[RepositoryFacts]
@@ -150,7 +150,7 @@ def candidate(
         return bounded_by(ask, deadline=deadline)
 
 
-def pushable(installation_id: int, *, person: Person, page: int, deadline: float) -> Page:
+def pushable(installation_id: int, *, person: Person, page: int, deadline: float) -> RepositoryPage:
     """Of one page of the installation's repositories, those that the person may push to."""
     with making_sense():
         token, body = bounded_by(partial(_page, installation_id, page), deadline=deadline)
@@ -158,7 +158,7 @@ def pushable(installation_id: int, *, person: Person, page: int, deadline: float
         ask = [partial(_right, token, each.id, person) for each in listed]
         answers = all_bounded_by(ask, deadline=deadline)
         found = [each for each, right in zip(listed, answers, strict=True) if right.pushes]
-        return Page(found, page + 1 if page * PAGE < body["total_count"] else None)
+        return RepositoryPage(found, page + 1 if page * PAGE_SIZE < body["total_count"] else None)
 
 
 def _app_slug() -> str:
@@ -196,10 +196,10 @@ def _page(installation_id: int, page: int) -> tuple[str, Any]:
         raise Unreachable(f"GitHub gave no token: {answer.message}.")
     token = answer.body["token"]
     path = "/installation/repositories"
-    return token, look_up(with_token(token), path, per_page=PAGE, page=page)
+    return token, look_up(with_token(token), path, per_page=PAGE_SIZE, page=page)
 
 
-def _mint(installation_id: int, **wish: Any) -> Answer:
+def _mint(installation_id: int, **wish: Any) -> GitHubAnswer:
     """A token as wished for: 201, or 422 where the installation has not got all that."""
     answer = tokens.mint(installation_id, **wish)
     if answer.status in (403, 404):

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from core import deadlines
 from integrations.github_api import tokens
-from integrations.github_api.answers import Answer, limit_left, raise_for_limit
+from integrations.github_api.answers import GitHubAnswer, limit_left, raise_for_limit
 from integrations.github_api.errors import (
     Blocked,
     OutcomeUnknown,
@@ -22,7 +22,7 @@ from integrations.github_api.errors import (
 from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
 from integrations.models import Repository
 
-PAGE = 100
+PAGE_SIZE = 100
 
 
 class Issue(NamedTuple):
@@ -55,7 +55,7 @@ def find_issue(
 
 
 def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate) -> Issue:
-    def post() -> Answer:
+    def post() -> GitHubAnswer:
         token = tokens.of(repository)
         gate.go_through()
         return _post(repository, token, title, body)
@@ -67,7 +67,7 @@ def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate)
     return _made(answer, repository)
 
 
-def _post(repository: Repository, token: str, title: str, body: str) -> Answer:
+def _post(repository: Repository, token: str, title: str, body: str) -> GitHubAnswer:
     path = f"/repositories/{repository.id}/issues"
     try:
         return request(with_token(token), "POST", path, input={"title": title, "body": body})
@@ -77,7 +77,7 @@ def _post(repository: Repository, token: str, title: str, body: str) -> Answer:
         raise OutcomeUnknown("The connection to GitHub broke before it answered.") from error
 
 
-def _made(answer: Answer, repository: Repository) -> Issue:
+def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
     """The issue in GitHub's answer to the POST, or what it said instead."""
     if (
         answer.status == 201
@@ -118,7 +118,7 @@ def _issues(repository: Repository, since: datetime, deadline: float) -> Iterato
         "since": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "sort": "created",
         "direction": "asc",
-        "per_page": PAGE,
+        "per_page": PAGE_SIZE,
     }
     for page in count(1):
         answer = _get(
@@ -131,7 +131,7 @@ def _issues(repository: Repository, since: datetime, deadline: float) -> Iterato
             raise deadlines.TooLate
 
 
-def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> Answer:
+def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
     """A list, with the repository's token."""
     answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
     if answer.status == 401:
@@ -143,7 +143,7 @@ def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> Answe
     raise Unreachable(f"GitHub answered {answer.status} when asked for issues.")
 
 
-def _raise_for_refusal(answer: Answer, repository: Repository) -> None:
+def _raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
     """Put a 4xx into words; anything else says nothing about a refusal."""
     raise_for_limit(answer)
     match answer.status:

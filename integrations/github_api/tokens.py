@@ -4,7 +4,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from integrations.github_api.answers import Answer, date, raise_for_limit
+from integrations.github_api.answers import GitHubAnswer, date, raise_for_limit
 from integrations.github_api.errors import Blocked, Suspended, Unreachable
 from integrations.github_api.transport import as_app, ask
 from integrations.models import Repository
@@ -62,7 +62,7 @@ def _mint(repository: Repository) -> tuple[str, float]:
     )
 
 
-def _token_in(answer: Answer) -> tuple[str, float]:
+def _token_in(answer: GitHubAnswer) -> tuple[str, float]:
     try:
         life = datetime.fromisoformat(answer.body["expires_at"]) - date(answer)
         return answer.body["token"], time.monotonic() + (life - SHORTEST_LIFE).total_seconds()
@@ -70,7 +70,7 @@ def _token_in(answer: Answer) -> tuple[str, float]:
         raise Unreachable("GitHub answered without a token when asked for one.") from None
 
 
-def mint(installation_id: int, **narrowed: Any) -> Answer:
+def mint(installation_id: int, **narrowed: Any) -> GitHubAnswer:
     """What GitHub says to the wish for a token: 201 with it, or 403, 404 or 422.
 
     `narrowed` as in https://docs.github.com/en/rest/apps/apps (create an installation access token).
@@ -82,7 +82,7 @@ def mint(installation_id: int, **narrowed: Any) -> Answer:
     raise Unreachable(f"GitHub answered {answer.status} when asked for a token.")
 
 
-def ask_as_app(verb: str, path: str, **arguments: Any) -> Answer:
+def ask_as_app(verb: str, path: str, **arguments: Any) -> GitHubAnswer:
     """With the app's own key. That GitHub does not know it is nothing that waiting would not mend."""
     answer = ask(as_app(), verb, path, **arguments)
     raise_for_limit(answer)
@@ -93,7 +93,7 @@ def ask_as_app(verb: str, path: str, **arguments: Any) -> Answer:
     return answer
 
 
-def _clock_off(answer: Answer) -> str:
+def _clock_off(answer: GitHubAnswer) -> str:
     """A key is good for minutes, so a wrong clock makes it look old, or not yet good."""
     minutes = round((datetime.now(UTC) - date(answer)).total_seconds() / 60)
     return f": this machine's clock is {minutes:+} minutes off GitHub's" if minutes else ""

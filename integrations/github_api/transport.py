@@ -12,7 +12,7 @@ from django.conf import settings
 from urllib3.exceptions import NewConnectionError
 
 from core import deadlines
-from integrations.github_api.answers import Answer, raise_for_limit
+from integrations.github_api.answers import GitHubAnswer, raise_for_limit
 from integrations.github_api.errors import Busy, TimedOut, Unreachable
 
 TIMEOUT = 5  # seconds for a connection, and for each read
@@ -64,13 +64,13 @@ def all_bounded_by(calls: Sequence[Callable[[], T]], *, deadline: float) -> list
 def _our_errors() -> Iterator[None]:
     try:
         yield
-    except deadlines.Busy:
+    except deadlines.NoFreeSlot:
         raise Busy("Too much was under way at once.") from None
     except deadlines.TooLate:
         raise TimedOut("GitHub took too long to answer.") from None
 
 
-def ask(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> Answer:
+def ask(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
     """A request that makes nothing in a repository: whatever goes wrong with it, try again later."""
     try:
         return request(auth, verb, path, **arguments)
@@ -91,7 +91,7 @@ def look_up(auth: github.Auth.Auth | None, path: str, **parameters: Any) -> Any:
     raise Unreachable(f"GitHub answered {answer.status}, without what was asked for.")
 
 
-def post_form(path: str, fields: dict[str, str]) -> Answer:
+def post_form(path: str, fields: dict[str, str]) -> GitHubAnswer:
     """A form to GitHub's web address, outside the API; answered as JSON."""
     try:
         answer = requests.post(
@@ -104,10 +104,10 @@ def post_form(path: str, fields: dict[str, str]) -> Answer:
     except requests.RequestException as error:
         raise Unreachable("GitHub could not be reached.") from error
     headers = {name.lower(): value for name, value in answer.headers.items()}
-    return Answer(answer.status_code, headers, _json(answer.text))
+    return GitHubAnswer(answer.status_code, headers, _json(answer.text))
 
 
-def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> Answer:
+def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
     """One request on a connection of its own: no retries, no waiting between requests."""
     client = github.Github(
         auth=auth,
@@ -122,7 +122,7 @@ def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: An
         status, headers, text = client.requester.requestJson(verb, path, **arguments)
     finally:
         client.close()
-    return Answer(status, headers, _json(text))
+    return GitHubAnswer(status, headers, _json(text))
 
 
 def _json(text: str) -> Any:

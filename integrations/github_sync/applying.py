@@ -13,30 +13,30 @@ from orgs.models.domain import GRACE
 UNSENT = [each for each in Delivery.Status if each != Delivery.Status.SENT]
 
 
-def installation_is(installation: Installation, facts: InstallationFacts | None) -> None:
+def apply_installation(installation: Installation, facts: InstallationFacts | None) -> None:
     """As GitHub describes it; None where it describes none."""
     if facts:
-        account_is(installation, facts.account)
+        apply_account(installation, facts.account)
     if facts is None:
-        is_uninstalled(installation)
+        mark_uninstalled(installation)
     elif facts.is_suspended and not installation.suspended_at:
-        is_suspended(installation)
+        mark_suspended(installation)
     elif installation.suspended_at and not facts.is_suspended:
-        holds.resume(installation)
+        holds.unsuspend(installation)
 
 
-def account_is(installation: Installation, login: str) -> None:
+def apply_account(installation: Installation, login: str) -> None:
     """Its account may have been renamed; then its repositories were, and are asked about soon."""
     if login != installation.account:
         installation.account, installation.asked_about_at = login, None
         installation.save(update_fields=["account", "asked_about_at"])
 
 
-def is_suspended(installation: Installation) -> None:
+def mark_suspended(installation: Installation) -> None:
     holds.suspend(installation, f"The app was suspended on {installation.account}.")
 
 
-def is_uninstalled(installation: Installation) -> None:
+def mark_uninstalled(installation: Installation) -> None:
     """Nothing proves its sites any more: whoever has the account next may claim them."""
     problem = f"The app was uninstalled from {installation.account}. Install it again to go on."
     holds.suspend(installation, problem)
@@ -44,7 +44,7 @@ def is_uninstalled(installation: Installation) -> None:
         site_claims.lapse_unpublished(integration.organization, "")
 
 
-def repository_is(integration: Integration, facts: RepositoryFacts) -> bool:
+def apply_repository(integration: Integration, facts: RepositoryFacts) -> bool:
     """Under this name and owner, public or private, and so on; whether it may receive issues."""
     _follow(integration, facts)
     name = facts.full_name
@@ -60,7 +60,7 @@ def repository_is(integration: Integration, facts: RepositoryFacts) -> bool:
     return False
 
 
-def visibility_is(repository: RepositoryFacts, *, installation_id: int) -> None:
+def apply_visibility(repository: RepositoryFacts, *, installation_id: int) -> None:
     """Public or private: receipts show where its issues are, or not, whoever sends there now.
 
     `installation_id` is GitHub's; what was begun through it, and has no issue yet, follows too.
@@ -74,7 +74,7 @@ def visibility_is(repository: RepositoryFacts, *, installation_id: int) -> None:
         some.update(repository_private=repository.is_private)
 
 
-def repository_is_out_of_reach(integration: Integration) -> None:
+def mark_out_of_reach(integration: Integration) -> None:
     """Deleted, or not among the repositories of the installation any more."""
     _block(
         integration,
@@ -84,12 +84,12 @@ def repository_is_out_of_reach(integration: Integration) -> None:
     site_claims.lapse_unpublished(integration.organization, "")
 
 
-def repository_is_deleted(integration: Integration) -> None:
+def mark_repository_deleted(integration: Integration) -> None:
     _block(integration, f"{integration.repository} was deleted. Choose another repository.")
     site_claims.lapse_unpublished(integration.organization, "")
 
 
-def takes_issues_again(integration: Integration) -> None:
+def mark_taking_issues(integration: Integration) -> None:
     """As far as is known: what was held goes on, and its sites are claimed again, if any was."""
     if integration.problem:
         holds.unblock(integration)
@@ -109,7 +109,7 @@ def rights_stay_lost(integration: Integration) -> None:
         )
 
 
-def issue_is(repository_id: int, number: int, state: Delivery.IssueState) -> None:
+def apply_issue_state(repository_id: int, number: int, state: Delivery.IssueState) -> None:
     """Open, closed or deleted, if it is one of the Hub's."""
     mine = Delivery.objects.filter(repository_id=repository_id, issue_number=number)
     mine.update(issue_state=state)

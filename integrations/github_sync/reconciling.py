@@ -22,7 +22,7 @@ BATCH = 50
 AWAY = 2  # installations in a row that GitHub does not answer about: it is away for all
 
 
-class Answer(Enum):
+class Coverage(Enum):
     """How much of what was asked about an installation GitHub has told."""
 
     ALL = "all"
@@ -37,7 +37,7 @@ def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
     """
     outcomes: Counter[str] = Counter()
     for installation in Installation.objects.in_use():
-        asked = not installation.is_left_alone() and _reconcile(installation) is Answer.ALL
+        asked = not installation.is_left_alone() and _reconcile(installation) is Coverage.ALL
         outcomes["asked" if asked else "unanswered"] += 1
         on_progress()
     return outcomes
@@ -52,24 +52,26 @@ def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
     for installation in Installation.objects.to_be_asked_about(EVERY)[:BATCH]:
         if not go_on() or unreached == AWAY:
             return
-        unreached = unreached + 1 if _reconcile(installation) is Answer.NONE else 0
+        unreached = unreached + 1 if _reconcile(installation) is Coverage.NONE else 0
 
 
-def _reconcile(installation: Installation) -> Answer:
+def _reconcile(installation: Installation) -> Coverage:
     installation.ask_about_later()
     try:
-        return Answer.ALL if _ask_about(installation) else Answer.SOME
+        return Coverage.ALL if _ask_about(installation) else Coverage.SOME
     except github_api.GitHubError as error:
         _note(installation, error)
         away = isinstance(error, github_api.Unreachable)
-        return Answer.NONE if away and not isinstance(error, github_api.Limited) else Answer.SOME
+        return (
+            Coverage.NONE if away and not isinstance(error, github_api.Limited) else Coverage.SOME
+        )
 
 
 def _ask_about(installation: Installation) -> bool:
     """Whether GitHub answered all that it was asked."""
     facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
     with transaction.atomic():
-        applying.installation_is(installation, facts)
+        applying.apply_installation(installation, facts)
     if facts is None or facts.is_suspended:
         return True
     configured = Integration.objects.configured().filter(installation=installation)
@@ -92,7 +94,7 @@ def _reconcile_repository(
         unmoved = Integration.objects.select_for_update().filter(repository_id=asked_about)
         if now := unmoved.filter(pk=integration.pk).first():  # nobody chose another one meanwhile
             if reached is None:
-                applying.repository_is_out_of_reach(now)
+                applying.mark_out_of_reach(now)
             else:
                 _follow(now, reached.repository, may_write=may_write)
     return reached
@@ -101,9 +103,9 @@ def _reconcile_repository(
 def _follow(
     integration: Integration, facts: github_api.RepositoryFacts, *, may_write: bool
 ) -> None:
-    if applying.repository_is(integration, facts) and may_write:
-        applying.takes_issues_again(integration)
-    applying.visibility_is(facts, installation_id=integration.installation.github_id)
+    if applying.apply_repository(integration, facts) and may_write:
+        applying.mark_taking_issues(integration)
+    applying.apply_visibility(facts, installation_id=integration.installation.github_id)
 
 
 def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:

@@ -40,7 +40,7 @@ class BadSignature(Unauthorized):
     default_detail = "The signature in X-Hub-Signature-256 is not the one of this body."
 
 
-class TooLarge(ApiError):
+class WebhookTooLarge(ApiError):
     status_code = 413
     default_code = "payload_too_large"
     default_detail = "The body is larger than any webhook that matters here."
@@ -73,7 +73,7 @@ def _body(request: Request) -> bytes:
     try:
         return request.body
     except RequestDataTooBig:
-        raise TooLarge from None
+        raise WebhookTooLarge from None
 
 
 def _once(delivery_id: str, act: Action, payload: Payload) -> None:
@@ -133,7 +133,7 @@ def _account_renamed(payload: Payload) -> None:
     login = webhook_payload.name(payload, "account", "login")
     number = webhook_payload.number(payload, "installation", "id")
     for installation in Installation.objects.filter(github_id=number):
-        applying.account_is(installation, login)
+        applying.apply_account(installation, login)
 
 
 def _changed(payload: Payload) -> None:
@@ -142,40 +142,44 @@ def _changed(payload: Payload) -> None:
 
 def _unarchived(payload: Payload) -> None:
     for integration in _follow(payload):
-        applying.takes_issues_again(integration)
+        applying.mark_taking_issues(integration)
 
 
 def _follow(payload: Payload) -> list[Integration]:
     """Bring all that is about the repository up to date; the integrations that may use it."""
     facts = webhook_payload.repository(payload)
-    integrations = [each for each in _integrations(facts.id) if applying.repository_is(each, facts)]
+    integrations = [
+        each for each in _integrations(facts.id) if applying.apply_repository(each, facts)
+    ]
     installation_id = webhook_payload.number(payload, "installation", "id")
-    applying.visibility_is(facts, installation_id=installation_id)
+    applying.apply_visibility(facts, installation_id=installation_id)
     return integrations
 
 
 def _deleted(payload: Payload) -> None:
     for integration in _integrations(webhook_payload.number(payload, "repository", "id")):
-        applying.repository_is_deleted(integration)
+        applying.mark_repository_deleted(integration)
 
 
 def _issue(state: Delivery.IssueState) -> Action:
     def note(payload: Payload) -> None:
         repository = webhook_payload.number(payload, "repository", "id")
-        applying.issue_is(repository, webhook_payload.number(payload, "issue", "number"), state)
+        applying.apply_issue_state(
+            repository, webhook_payload.number(payload, "issue", "number"), state
+        )
 
     return note
 
 
 ACTIONS: dict[tuple[str, str], Action] = {
-    ("installation", "deleted"): _of_installation(applying.is_uninstalled),
-    ("installation", "suspend"): _of_installation(applying.is_suspended),
-    ("installation", "unsuspend"): _of_installation(holds.resume),
+    ("installation", "deleted"): _of_installation(applying.mark_uninstalled),
+    ("installation", "suspend"): _of_installation(applying.mark_suspended),
+    ("installation", "unsuspend"): _of_installation(holds.unsuspend),
     ("installation_repositories", "added"): _of_selection(
-        "repositories_added", applying.takes_issues_again
+        "repositories_added", applying.mark_taking_issues
     ),
     ("installation_repositories", "removed"): _of_selection(
-        "repositories_removed", applying.repository_is_out_of_reach
+        "repositories_removed", applying.mark_out_of_reach
     ),
     ("installation_target", "renamed"): _account_renamed,
     ("repository", "renamed"): _changed,

@@ -29,7 +29,7 @@ _HARMLESS_AFTER = frozenset(["", *" \t\n*_)\"'<,.;:!?|`"])
 _CELL = {"`": "'", "|": "¦"}  # what would end code, or a cell of a table, and what stands for it
 
 
-class Place(NamedTuple):
+class Surroundings(NamedTuple):
     """What a placeholder stands in, and what meets a text there.
 
     `prefix` is what every further line of a text has to begin with, to stay in the quotes and list
@@ -81,7 +81,7 @@ class Place(NamedTuple):
         return self.continued(text + ZWSP if self.breaks_after else text)
 
 
-def place(before: str, after: str) -> Place:
+def place(before: str, after: str) -> Surroundings:
     """The place between two parts of a template."""
     paragraph, line = before.rpartition("\n\n")[2], before.rpartition("\n")[2]
     rest = after.partition("\n")[0]
@@ -90,7 +90,7 @@ def place(before: str, after: str) -> Place:
     container = _CONTAINER.match(line)
     fence = line.rstrip(" \t").endswith(_FENCE)
     alone = not (rest.strip() or tag or target or table) and bool(_CONTAINER.fullmatch(line))
-    return Place(
+    return Surroundings(
         prefix=_NO_QUOTE.sub(" ", container[0]) if container else "",
         ends="".join(mark for mark in _CELL if mark in line or mark in rest),
         is_alone=alone,

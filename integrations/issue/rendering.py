@@ -14,7 +14,7 @@ from typing import NamedTuple
 from integrations.issue import tables, template_limits
 from integrations.issue.code_blocks import end_code, keep_code
 from integrations.issue.github_markdown import shows_code, taking_code, what_ends
-from integrations.issue.placement import CONTAINER, Place, place
+from integrations.issue.placement import CONTAINER, Surroundings, place
 from integrations.issue.safe_text import (
     ARMED,
     clean,
@@ -67,7 +67,7 @@ class _Template(NamedTuple):
 
     pieces: list[str]
     names: list[str]
-    places: list[Place]
+    places: list[Surroundings]
     takes_code: frozenset[int]  # numbers of places, the first is 1
 
 
@@ -194,7 +194,7 @@ class _Size(NamedTuple):
         armed = sum(map(text.count, ARMED))
         return cls(len(text), len(text.encode()), armed, text.count("\n"))
 
-    def placed(self, at: Place) -> int:
+    def placed(self, at: Surroundings) -> int:
         if at.in_address:
             return _MARKUP * self.bytes
         return self.characters + self.armed + self.lines * len(at.prefix)

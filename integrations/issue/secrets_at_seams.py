@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from integrations.issue.rendering import parts, shown
 from reports import secrets
-from reports.screening import POINTERS, Notice
+from reports.screening import POINTERS, SecretNotice
 from reports.secrets import Secret
 
 REPORTED = {"doc_url": "/doc_url"} | POINTERS
@@ -31,7 +31,7 @@ class _Piece(NamedTuple):
 
 
 def without_secrets_at_seams(
-    template: str, fields: Mapping[str, str], notices: list[Notice]
+    template: str, fields: Mapping[str, str], notices: list[SecretNotice]
 ) -> dict[str, str]:
     """`fields`, without the secrets that come about where reported texts meet in the template.
 
@@ -40,13 +40,13 @@ def without_secrets_at_seams(
     divided = parts(template)
     texts = {name: shown(name, fields.get(name, "")) for name in REPORTED if name in divided[1::2]}
     changed: dict[str, str] = {}
-    noted: dict[Notice, None] = {}
+    noted: dict[SecretNotice, None] = {}
     for number in range(LOOKS + len(texts)):  # texts that are replaced are in no more secrets
         cuts = _cuts(*_filled(divided, dict(fields) | texts))
         for name, found in cuts.items():
             whole = secrets.notice(found[0].kind) if number >= LOOKS else ""
             texts[name] = changed[name] = whole or secrets.cut(texts[name], found)
-            noted |= dict.fromkeys(Notice(REPORTED[name], secret.kind) for secret in found)
+            noted |= dict.fromkeys(SecretNotice(REPORTED[name], secret.kind) for secret in found)
         if not cuts:
             break
     notices.extend(noted)

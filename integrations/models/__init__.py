@@ -3,7 +3,7 @@
 from integrations.models.attempt import Attempt
 from integrations.models.delivery import Delivery
 from integrations.models.integration import Installation, Integration, Repository
-from integrations.models.state import OneTimeState
+from integrations.models.one_time_state import OneTimeState
 from integrations.models.webhook import Webhook
 
 __all__ = [

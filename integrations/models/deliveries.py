@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from integrations.models.delivery import Delivery
 
 LEASE = timedelta(seconds=60)
-PATIENCE = timedelta(seconds=5)  # by so much one may overtake another that is about to be sent
+MAY_OVERTAKE = timedelta(seconds=5)  # by so much one may overtake another that is about to be sent
 DISCARDED = "A member has discarded it, so it is not sent. Restore puts it on its way again."
 # `Delivery.state`, for queries
 STATE = Case(When(held_for="discarded", then=F("held_for")), default=F("status"))
@@ -43,7 +43,7 @@ class ByTurn(models.Func):
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
-    def open_for(self, report: Report) -> bool:
+    def create_for(self, report: Report) -> bool:
         """Give a matched report its one delivery; True where this call made it.
 
         It is withheld where the integration has lost the right to its page.
@@ -117,7 +117,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             held_for=Subquery(mine.values("stopped_by")), reason=Subquery(mine.values("why"))
         )
 
-    def set_out_again(self) -> int:
+    def requeue(self) -> int:
         """What was held or has failed is on its way as if it had just come; how many.
 
         What waits is due now, and what was discarded stays so. Where GitHub's answer was lost, it
@@ -163,7 +163,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             held = discarded._hold_again([""])
             return held + discarded.release(self.model.Cause.DISCARDED)
 
-    def claimable(self):
+    def takeable(self):
         """Free to be tried: not begun, or begun by a process that has let its lease run out."""
         return self.filter(
             Q(status=self.model.Status.PENDING)
@@ -172,7 +172,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def due(self):
         """What is to be tried now, where its installation may be asked."""
-        due = self.claimable().filter(due_at__lte=clock.now())
+        due = self.takeable().filter(due_at__lte=clock.now())
         return due.exclude(integration__installation__limited_until__gt=clock.now())
 
     def in_turn(self):
@@ -184,7 +184,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """What is due since the process that began it has let its lease run out."""
         return self.due().filter(status=self.model.Status.SENDING).order_by("due_at", "pk")
 
-    def others_come_first(self, report_id: str) -> bool:
+    def has_older_waiting(self, report_id: str) -> bool:
         """Whether deliveries of the same installation, whose turn is not later, wait since before it came."""
         newcomer = self.filter(report=report_id)
         came_at = Subquery(newcomer.values("created_at"))
@@ -192,20 +192,20 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             self.waiting()
             .filter(
                 turn__lte=Subquery(newcomer.values("turn")),
-                due_at__lt=ExpressionWrapper(came_at - PATIENCE, models.DateTimeField()),
+                due_at__lt=ExpressionWrapper(came_at - MAY_OVERTAKE, models.DateTimeField()),
                 integration__installation__in=newcomer.values("integration__installation"),
             )
             .exists()
         )
 
-    def claim(self, report_id: str) -> "Delivery | None":
+    def take(self, report_id: str) -> "Delivery | None":
         """Take a delivery for one attempt, or None where there is nothing to take.
 
         One conditional UPDATE decides between all who try. Where a lease ran out after the
         delivery had recorded what it sends, nobody knows whether the issue was made.
         """
         claimed = (
-            self.claimable()
+            self.takeable()
             .filter(report=report_id)
             .update(
                 outcome_unknown_since=Case(

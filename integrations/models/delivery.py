@@ -138,7 +138,7 @@ class Delivery(models.Model):
         return f"{self.report_id}: {self.status}"
 
     @property
-    def claimed_at(self) -> datetime:
+    def started_at(self) -> datetime:
         """When the running attempt began, by the database's clock."""
         return cast(datetime, self.lease_until) - LEASE
 
@@ -165,7 +165,7 @@ class Delivery(models.Model):
 
     def has_settled(self) -> bool:
         """Whether an issue whose answer was lost would be in GitHub's list by now."""
-        return self.posted_at is None or self.claimed_at >= self.posted_at + SETTLE
+        return self.posted_at is None or self.started_at >= self.posted_at + SETTLE
 
     def begin_attempt(self) -> None:
         """Write down that an attempt has begun, and that one which never ended is over."""
@@ -175,7 +175,7 @@ class Delivery(models.Model):
                 outcome=Attempt.Outcome.UNKNOWN,
                 reason="The process ended in the middle of it.",
             )
-        self.attempts.create(number=self.tries, started_at=self.claimed_at)
+        self.attempts.create(number=self.tries, started_at=self.started_at)
 
     def record(self, title: str, body: str) -> None:
         """Keep what is about to be sent, and where to; the POST comes after this."""
@@ -191,7 +191,7 @@ class Delivery(models.Model):
             title=title,
             body=body,
         )
-        self.posted_at = self.claimed_at  # near enough, and not None: `stumble` asks
+        self.posted_at = self.started_at  # near enough, and not None: `record_internal_error` asks
 
     def record_again(self) -> None:
         """What was lost is about to be sent again: the same text, to the same repository."""
@@ -209,7 +209,7 @@ class Delivery(models.Model):
             outcome_unknown_since=None,
         )
 
-    def stumble(self) -> None:
+    def record_internal_error(self) -> None:
         """An error of our own came in between."""
         if self.posted_at:
             self.reconcile_later("Something broke on our side after the issue was sent.")
@@ -236,7 +236,7 @@ class Delivery(models.Model):
             **self._unsent(),
         )
 
-    def hold_unasked(self, cause: "Delivery.Cause", reason: str) -> None:
+    def hold_before_sending(self, cause: "Delivery.Cause", reason: str) -> None:
         """The same before GitHub was asked, which counts for nothing in the pace."""
         with transaction.atomic():
             self._update(last_tried_at=None)
@@ -259,7 +259,7 @@ class Delivery(models.Model):
             Attempt.Outcome.UNKNOWN, reason, self._backoff(), outcome_unknown_since=unknown_since
         )
 
-    def wait_for_settling(self) -> None:
+    def recheck_later(self) -> None:
         """The issue is not in GitHub's list yet; a look before `SETTLE` proves nothing."""
         self._end(
             Attempt.Outcome.UNKNOWN,
@@ -296,7 +296,7 @@ class Delivery(models.Model):
         self._end(outcome, reason=reason, status=status, due_at=clock.now() + duration, **columns)
 
     def _tried_for(self) -> timedelta:
-        return self.claimed_at - (self.trying_since or self.claimed_at)
+        return self.started_at - (self.trying_since or self.started_at)
 
     def _unsent(self) -> dict[str, Any]:
         """A delivery of which nothing can have arrived follows its integration again."""

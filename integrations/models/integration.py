@@ -218,7 +218,7 @@ class Integration(models.Model):
     def put_off_probe(self, wait: timedelta) -> None:
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)
 
-    def found_right(self, github_id: int) -> None:
+    def record_right_found(self, github_id: int) -> None:
         """A member has push right: the one with this account."""
         self._update(
             rights_seen_at=clock.now(),
@@ -233,7 +233,7 @@ class Integration(models.Model):
         """A look has found nobody so far: the next one goes on after this membership."""
         self._update(rights_asked_to=last)
 
-    def missed_right(self) -> bool:
+    def record_right_missing(self) -> bool:
         """A look found no member with push right; whether this is the one that stops what is sent."""
         self._update(
             rights_absences=F("rights_absences") + 1,

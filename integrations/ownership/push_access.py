@@ -22,7 +22,7 @@ TOGETHER = 10  # of them, where the first has no push right
 LONGEST_LOOK = 20  # seconds, at one integration
 
 
-class Members(NamedTuple):
+class MemberBatch(NamedTuple):
     """Some members; `last` is the membership after which there are more, 0 where there are none."""
 
     people: list[Person]
@@ -52,11 +52,11 @@ def look(integration: Integration, reached: Reached) -> None:
         if found:
             if found not in members.people:
                 _follow_login(found)
-            holds.right_found(now, found.github_id)
+            holds.record_push_access_found(now, found.github_id)
         elif members.last:
             now.asked_about_some(members.last)
         else:
-            holds.right_missed(now)
+            holds.record_push_access_missing(now)
 
 
 def require(member: Membership) -> None:
@@ -104,7 +104,7 @@ def reach(integration: Integration, *, deadline: float) -> Reached | None:
         return None
 
 
-def some_members(organization_id: str, *, after: int = 0) -> Members:
+def some_members(organization_id: str, *, after: int = 0) -> MemberBatch:
     """At most `MOST` of its members: who had push right last comes first, then who joined first.
 
     With `after` those who joined later than that membership.
@@ -116,7 +116,7 @@ def some_members(organization_id: str, *, after: int = 0) -> Members:
     in_turn = members.order_by(Exists(seen).desc(), "pk")
     found = list(in_turn.values_list("github_id", "login", "pk")[: MOST + 1])
     people = [Person(github_id, login) for github_id, login, _ in found[:MOST]]
-    return Members(people, found[MOST - 1][-1] if len(found) > MOST else 0)
+    return MemberBatch(people, found[MOST - 1][-1] if len(found) > MOST else 0)
 
 
 def somebody(people: Sequence[Person], reached: Reached, *, deadline: float) -> Person | None:

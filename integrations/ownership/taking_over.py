@@ -114,4 +114,4 @@ def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:
     ownership_changes.hold_lost(theirs)
     same = Integration.objects.select_for_update().filter(organization=theirs)
     if integration := same.filter(repository_id=mine.repository_id).first():
-        holds.right_missed(integration)
+        holds.record_push_access_missing(integration)

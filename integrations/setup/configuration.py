@@ -110,7 +110,7 @@ def leave_repository(integration: Integration, reason: str) -> None:
     site_claims.lapse_unpublished(integration.organization, "")
 
 
-def repositories(member: Membership, *, page: int) -> github_api.Page:
+def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
     """One page of the repositories that the member may choose from. Errors as `configure`."""
     integration = _integration(member.organization)
     with asking.github(member.organization, through=integration.installation) as deadline:
@@ -222,6 +222,6 @@ def _goes_on(
     integration.repository_private = facts.is_private
     integration.problem, integration.probe_at = "", None
     integration.save()
-    holds.right_found(integration, member.github_id)
+    holds.record_push_access_found(integration, member.github_id)
     integration.deliveries.release(Delivery.Cause.INTEGRATION)
     site_claims.revive_published(integration.organization, facts.full_name)

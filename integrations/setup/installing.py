@@ -202,7 +202,7 @@ def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integrati
             organization=state.organization, defaults={"installation": installation}
         )
         _move(integration, installation)
-        applying.installation_is(installation, facts)
+        applying.apply_installation(installation, facts)
     return integration
 
 

@@ -43,7 +43,7 @@ def send(organization: Organization, page: str = "") -> intake.Receipt:
     if not mine:
         raise NoClaim
     rates.check(RATE, "test", organization.pk, what="test reports")
-    body = shape.Body.model_validate(
+    body = shape.ReportBody.model_validate(
         {
             "protocol_version": "0",
             "doc_url": page if page in mine else mine[0],

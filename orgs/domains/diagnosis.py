@@ -8,10 +8,10 @@ from typing import NamedTuple
 from django.conf import settings
 
 from orgs.domains import hosts
-from orgs.domains.txt_records import AliasLoop, Answer, Lookup, NotAnswered
+from orgs.domains.txt_records import AliasLoop, Lookup, NotAnswered, TxtAnswer
 from orgs.models import Domain
 
-SHOWN = 5  # at most, of other people's values
+VALUES_SHOWN = 5  # at most, of other people's values
 LONGEST = 100  # characters of each
 
 
@@ -47,7 +47,7 @@ def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = Fals
     return Finding(proven, hint)
 
 
-def _proven(lookup: Lookup, domain: Domain, answer: Answer) -> frozenset[str]:
+def _proven(lookup: Lookup, domain: Domain, answer: TxtAnswer) -> frozenset[str]:
     """The values at the name, without those that a random sibling name has as well."""
     if not answer.texts:
         return frozenset()
@@ -94,7 +94,7 @@ def _is_at(lookup: Lookup, name: str, domain: Domain) -> bool:
 
 
 def _at_the_name(
-    domain: Domain, answer: Answer, proven: frozenset[str], earlier: Collection[str]
+    domain: Domain, answer: TxtAnswer, proven: frozenset[str], earlier: Collection[str]
 ) -> str:
     if answer.alias_of and not proven:
         return (
@@ -134,8 +134,8 @@ def _differences(values: Iterable[str], wanted: str) -> str:
     '`hub-verify=abX` (character 14 is `X`, not `c`); `hub-verify=abcd` (character 15 is too many)'
     """
     described = [f"`{_shown(value)}` ({_difference(value, wanted)})" for value in values]
-    more = len(described) - SHOWN
-    return "; ".join(described[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
+    more = len(described) - VALUES_SHOWN
+    return "; ".join(described[:VALUES_SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _difference(value: str, wanted: str) -> str:

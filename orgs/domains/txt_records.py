@@ -28,8 +28,8 @@ from dns.rdatatype import RdataType
 
 MAX_QUERIES = 12  # for one lookup, however many names it asks about
 MAX_SECONDS = 8.0
-PATIENCE = 2.0  # seconds, for one query
-DIRECT_PATIENCE = 1.0  # the same, when the resolver can still be asked
+QUERY_TIMEOUT = 2.0  # seconds, for one query
+DIRECT_TIMEOUT = 1.0  # the same, when the resolver can still be asked
 TRIES = 2  # of one question, since UDP loses some
 NAME_SERVERS = 2  # of a zone, are asked at most
 PORT = 53
@@ -45,7 +45,7 @@ class AliasLoop(NotAnswered):
     """The aliases at the name lead back to themselves."""
 
 
-class Answer(NamedTuple):
+class TxtAnswer(NamedTuple):
     """`texts`: one for each TXT record, its strings joined (RFC 7208, 3.3).
 
     `alias_of`: where the CNAME at the name points to; empty if there is none.
@@ -81,7 +81,7 @@ class Lookup:
         self._direct = direct and not settings.HUB_DNS_SERVERS
         self._authority: Server | None = None  # the server that has answered
 
-    def at(self, name: str) -> Answer:
+    def at(self, name: str) -> TxtAnswer:
         """What there is at `name`, a host name in punycode. Raises `NotAnswered`."""
         if self._direct:
             try:
@@ -93,7 +93,7 @@ class Lookup:
                     return answer
         return self._from_resolver(dns_name(name))
 
-    def _from_authority(self, name: Name) -> Answer:
+    def _from_authority(self, name: Name) -> TxtAnswer:
         for server in self._authorities(name):
             with suppress(NotAnswered):
                 answer = _read(self._ask(server, name, RdataType.TXT, recurse=False), name)[0]
@@ -125,7 +125,7 @@ class Lookup:
         response = self._resolve(name, kind)
         return list(response.get_rrset(response.answer, name, RdataClass.IN, kind) or ())
 
-    def _from_resolver(self, name: Name) -> Answer:
+    def _from_resolver(self, name: Name) -> TxtAnswer:
         """Follows aliases itself if the server does not."""
         seen = [name]
         while True:
@@ -134,7 +134,7 @@ class Lookup:
                 raise AliasLoop("its aliases form a loop")
             seen += aliases
             if answer.texts or not aliases:
-                return Answer(answer.texts, _spelled(seen[1]) if seen[1:] else "")
+                return TxtAnswer(answer.texts, _spelled(seen[1]) if seen[1:] else "")
 
     def _resolve(self, name: Name, kind: RdataType) -> Message:
         reason = NotAnswered("no resolver is configured")
@@ -150,7 +150,7 @@ class Lookup:
         flags = dns.flags.RD if recurse else 0
         query = make_query(name, kind, use_edns=0, payload=PAYLOAD, flags=flags)
         try:
-            response = self._send(query, server, PATIENCE if recurse else DIRECT_PATIENCE)
+            response = self._send(query, server, QUERY_TIMEOUT if recurse else DIRECT_TIMEOUT)
         except dns.exception.Timeout:
             raise NotAnswered("no answer in time") from None
         except (dns.exception.DNSException, OSError, EOFError) as error:
@@ -190,7 +190,7 @@ def is_public(address: str) -> bool:
     return ip_address(address).is_global and not ip_address(address).is_multicast
 
 
-def _read(response: Message, name: Name) -> tuple[Answer, list[Name]]:
+def _read(response: Message, name: Name) -> tuple[TxtAnswer, list[Name]]:
     """What a response says about `name`, and the aliases that it follows from there."""
     aliases: list[Name] = []
     while alias := response.get_rrset(response.answer, name, RdataClass.IN, RdataType.CNAME):
@@ -200,7 +200,7 @@ def _read(response: Message, name: Name) -> tuple[Answer, list[Name]]:
         aliases.append(name)
     records = response.get_rrset(response.answer, name, RdataClass.IN, RdataType.TXT) or ()
     texts = tuple(b"".join(record.strings).decode("utf-8", "replace") for record in records)
-    return Answer(texts, _spelled(aliases[0]) if aliases else ""), aliases
+    return TxtAnswer(texts, _spelled(aliases[0]) if aliases else ""), aliases
 
 
 def _is_referral(response: Message) -> bool:

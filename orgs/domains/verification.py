@@ -83,13 +83,13 @@ def record(domain: Domain, finding: Finding) -> Domain:
     if claim is None:
         raise Gone
     if finding.proven is None:
-        claim.looked()
+        claim.record_checked()
     elif claim.record_value not in finding.proven:
-        claim.missed()
+        claim.record_missing()
     else:
         for other in of_the_name.values():
             _pass_on(other, to=claim, proven=finding.proven)
-        claim.found()
+        claim.record_found()
     return claim
 
 

@@ -171,7 +171,7 @@ class Domain(models.Model):
             if self.verified_at:
                 domain_lost.send(Domain, organization=self.organization)
 
-    def found(self) -> None:
+    def record_found(self) -> None:
         """The record is there: the claim becomes or stays verified."""
         newly = self.verified_at is None
         self._update(
@@ -184,9 +184,9 @@ class Domain(models.Model):
         if newly:
             domain_verified.send(Domain, organization=self.organization)
 
-    def missed(self) -> None:
+    def record_missing(self) -> None:
         """The record is missing: a verified claim enters its grace period, or lapses at the end of it."""
-        self.looked()
+        self.record_checked()
         if self.verified_at is None:
             return
         self._update(absences=F("absences") + 1, absent_since=Coalesce("absent_since", clock.now()))
@@ -204,7 +204,7 @@ class Domain(models.Model):
                 f"{self.lapses_at:%-d %B %Y at %H:%M} UTC. {self._how_to_repair()}"
             )
 
-    def looked(self) -> None:
+    def record_checked(self) -> None:
         """Note a check that tells nothing and does not count against the claim."""
         self._update(last_checked_at=clock.now(), look_due_at=clock.now() + _about(LOOK_AGAIN))
 

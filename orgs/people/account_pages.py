@@ -15,10 +15,10 @@ from orgs.models import PersonalToken, User
 from orgs.people import leaving
 from orgs.people import tokens as personal_tokens
 
-SHOWN = 100  # the latest tokens; these include all valid ones, whose number is limited
+TOKENS_SHOWN = 100  # the latest tokens; these include all valid ones, whose number is limited
 
 
-class SignedIn(HttpRequest):
+class PersonRequest(HttpRequest):
     """A request behind `login_required`."""
 
     user: User
@@ -59,7 +59,7 @@ class DeletionForm(forms.Form):
 
 @never_cache
 @login_required
-def tokens(request: SignedIn) -> HttpResponse:
+def tokens(request: PersonRequest) -> HttpResponse:
     """List the person's tokens; the form creates one, whose value is shown in this response only."""
     form = TokenForm(request.POST or None)
     value = ""
@@ -70,7 +70,7 @@ def tokens(request: SignedIn) -> HttpResponse:
             _, value = personal_tokens.issue(
                 request.user, wanted["name"], scopes=wanted["scopes"], lifetime=lifetime
             )
-        except personal_tokens.TooMany as error:
+        except personal_tokens.TooManyTokens as error:
             form.add_error(None, str(error.detail))
         else:
             form = TokenForm()
@@ -79,7 +79,8 @@ def tokens(request: SignedIn) -> HttpResponse:
         "form": form,
         "value": value,
         "tokens": [
-            (each, _permissions(each)) for each in theirs.order_by("-token__created_at")[:SHOWN]
+            (each, _permissions(each))
+            for each in theirs.order_by("-token__created_at")[:TOKENS_SHOWN]
         ],
         "now": timezone.now(),
     }
@@ -94,7 +95,7 @@ def _permissions(personal: PersonalToken) -> str:
 
 @never_cache
 @login_required
-def revoke(request: SignedIn, token_id: int) -> HttpResponse:
+def revoke(request: PersonRequest, token_id: int) -> HttpResponse:
     """Ask for confirmation, then revoke a token."""
     theirs = PersonalToken.objects.filter(token__user=request.user)
     personal = get_object_or_404(theirs, token__id=token_id)
@@ -107,7 +108,7 @@ def revoke(request: SignedIn, token_id: int) -> HttpResponse:
 
 @never_cache
 @login_required
-def delete(request: SignedIn) -> HttpResponse:
+def delete(request: PersonRequest) -> HttpResponse:
     """Ask for the name to confirm, then delete the account."""
     form = DeletionForm(request.POST or None)
     if form.is_valid():

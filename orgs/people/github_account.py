@@ -75,7 +75,7 @@ class Provider(GitHubProvider):
         return {"login": data["login"]}
 
 
-class Accounts(DefaultSocialAccountAdapter):
+class GitHubAccountAdapter(DefaultSocialAccountAdapter):
     """What the Hub does when somebody signs in."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:

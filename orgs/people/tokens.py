@@ -22,7 +22,7 @@ LIFETIME = timedelta(days=90)
 MOST = 50  # valid ones of one person
 
 
-class TooMany(ApiError):
+class TooManyTokens(ApiError):
     """409: the person has as many valid tokens as one may have."""
 
     status_code = 409
@@ -43,7 +43,7 @@ def issue(
         raise ValueError(f"A token has one or both of {SCOPES}, not {scopes}.")
     valid = PersonalToken.objects.filter(token__user=user, token__expires_at__gt=timezone.now())
     if valid[MOST - 1 : MOST].exists():
-        raise TooMany
+        raise TooManyTokens
     value = PREFIX + secrets.token_urlsafe(32)
     token = Token(type=Token.Type.ACCESS_TOKEN, user=user, expires_at=timezone.now() + lifetime)
     token.set_scopes(scopes)

@@ -61,7 +61,7 @@ def test_who_moves_from_network_to_network_of_a_48_sends_ten_times_as_much_and_n
         for _ in range(2):
             ask(f"1:{number}")
 
-    with pytest.raises(rates.TooMany):
+    with pytest.raises(rates.RateLimited):
         ask("1:ffff")
     ask("2:0")
 
@@ -74,7 +74,7 @@ def test_one_network_that_sends_too_much_takes_nothing_from_those_beside_it(rf):
     for _ in range(2):
         ask("1")
     for _ in range(50):
-        with pytest.raises(rates.TooMany):
+        with pytest.raises(rates.RateLimited):
             ask("1")
 
     ask("2")

@@ -48,7 +48,7 @@ def test_a_hung_thread_keeps_its_slot_until_it_ends():
         with pytest.raises(deadlines.TooLate):
             deadlines.run(hang.wait, deadline=time.monotonic() + 0.05)
 
-    with pytest.raises(deadlines.Busy):
+    with pytest.raises(deadlines.NoFreeSlot):
         deadlines.run(lambda: 7, deadline=in_a_second())
 
     hang.set()

@@ -36,7 +36,7 @@ def report(_):
 sys.setswitchinterval(1e-6)
 with ThreadPoolExecutor(32) as threads:
     answers = list(threads.map(report, range(32)))
-print(answers.count("taken"), answers.count("TooMany"))
+print(answers.count("taken"), answers.count("RateLimited"))
 """
 
 
@@ -48,7 +48,7 @@ def test_each_key_is_counted_by_itself():
     rates.check("1/minute", "address", "a")
     rates.check("1/minute", "address", "b")
 
-    with pytest.raises(rates.TooMany):
+    with pytest.raises(rates.RateLimited):
         rates.check("1/minute", "address", "a")
 
 
@@ -56,7 +56,7 @@ def test_every_limit_of_several_counts():
     rates.check("5/minute;2/hour", "x")
     rates.check("5/minute;2/hour", "x")
 
-    with pytest.raises(rates.TooMany) as refused:
+    with pytest.raises(rates.RateLimited) as refused:
         rates.check("5/minute;2/hour", "x")
 
     assert int(refused.value.headers["Retry-After"]) > 60
@@ -69,12 +69,12 @@ def test_what_a_narrow_limit_refuses_is_not_taken_from_the_wide_one():
     for _ in range(2):
         ask("a")
     for _ in range(10):
-        with pytest.raises(rates.TooMany):
+        with pytest.raises(rates.RateLimited):
             ask("a")
 
     ask("b")
     ask("b")
-    with pytest.raises(rates.TooMany):
+    with pytest.raises(rates.RateLimited):
         ask("c")
 
 
@@ -82,7 +82,7 @@ def test_a_limit_may_be_given_several_times_over():
     for _ in range(20):
         rates.check_all(rates.Limit("2/minute", ("x",), times=10))
 
-    with pytest.raises(rates.TooMany):
+    with pytest.raises(rates.RateLimited):
         rates.check_all(rates.Limit("2/minute", ("x",), times=10))
 
 
@@ -94,12 +94,12 @@ def test_a_limit_may_be_a_part_of_a_rate_and_is_at_least_one(rate, part, taken):
     for _ in range(taken):
         rates.check_all(rates.Limit(rate, ("x",), times=Fraction(part)))
 
-    with pytest.raises(rates.TooMany):
+    with pytest.raises(rates.RateLimited):
         rates.check_all(rates.Limit(rate, ("x",), times=Fraction(part)))
 
 
 def test_a_rate_of_nothing_is_nothing_in_part_as_well():
-    with pytest.raises(rates.TooMany):
+    with pytest.raises(rates.RateLimited):
         rates.check_all(rates.Limit("0/minute", ("x",), times=Fraction(1, 10)))
 
 
@@ -108,7 +108,7 @@ def test_a_redis_that_says_nothing_holds_nobody_up(settings):
         settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}"
         rates.check("1/minute", "x")
 
-        with pytest.raises(rates.TooMany):
+        with pytest.raises(rates.RateLimited):
             rates.check("1/minute", "x")
 
 
@@ -122,7 +122,7 @@ def test_whatever_is_wrong_with_redis_this_process_counts_for_itself_and_says_so
     for _ in range(50):
         rates.check("50/minute", "x")
 
-    with pytest.raises(rates.TooMany):
+    with pytest.raises(rates.RateLimited):
         rates.check("50/minute", "x")
     assert alarms(caplog) == ["Redis is unavailable: rate limits are counted in this process only"]
 
@@ -163,7 +163,7 @@ def test_redis_counts_for_every_process_and_forgets_by_itself(redis):
     rates.forget()  # as another process
     rates.check("2/minute", "x")
 
-    with pytest.raises(rates.TooMany) as refused:
+    with pytest.raises(rates.RateLimited) as refused:
         rates.check("2/minute", "x")
 
     assert 1 <= int(refused.value.headers["Retry-After"]) <= 60

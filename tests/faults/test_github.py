@@ -193,7 +193,7 @@ def test_200_rounds_of_faults_in_random_order_with_8_threads(hub, host, tell):
         kind, details = FAULTS[name][0]
         host.fail(kind, **details)
         Installation.objects.update(limited_until=None)
-        holds.resume(Installation.objects.get())  # or the first refusal would hold all the rest
+        holds.unsuspend(Installation.objects.get())  # or the first refusal would hold all the rest
         connection.close()
         return world.post(hub, next(numbers)).json()["id"]
 

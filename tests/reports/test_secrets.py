@@ -8,7 +8,7 @@ from reports import secrets
 from reports.cleaning import clean
 from reports.contract import SECRETS
 from reports.plain import places, plain
-from reports.screening import Notice, page
+from reports.screening import SecretNotice, page
 
 ALNUM = "a1B2c3D4e5F6g7H8i9J0" * 4
 PEM_LINE = "MII" + ALNUM[:59] + "+/"
@@ -276,8 +276,8 @@ def test_what_shows_only_when_something_hidden_has_gone_is_removed_at_once():
 
 
 def test_an_address_without_its_password_holds_no_password():
-    first: list[Notice] = []
-    again: list[Notice] = []
+    first: list[SecretNotice] = []
+    again: list[SecretNotice] = []
 
     left = page("https://acme.com/login?user=alice&password=k9Zebra1", first)
 

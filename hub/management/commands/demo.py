@@ -29,10 +29,10 @@ from orgs.models import Membership, Organization
 from sandbox import CodeHost
 
 FOLDER = settings.VAR_DIR / "demo"
-PAGE = f"https://acme.{settings.HUB_PAGES_HOST}/docs/install"
+DEMO_PAGE = f"https://acme.{settings.HUB_PAGES_HOST}/docs/install"
 REPORT = {
     "protocol_version": "0",
-    "doc_url": PAGE,
+    "doc_url": DEMO_PAGE,
     "agent": {"name": "demo"},
     "report": {
         "kind": "outdated",
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         if not receipt["issue_url"]:
             raise CommandError(f"The report did not become an issue: {receipt}")
         self.stdout.write(
-            f"A report about {PAGE}\n"
+            f"A report about {DEMO_PAGE}\n"
             f"became the issue   {receipt['issue_url']}\n"
             f"Its receipt:       {answer['receipt_url']}\n"
             f"All issues:        {settings.HUB_GITHUB_URL}/acme/docs/issues\n"

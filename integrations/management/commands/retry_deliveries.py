@@ -60,7 +60,7 @@ class Command(BaseCommand):
     def _retry_all(self) -> Counter[str]:
         """All that waits, each source's first before anybody's second, batch by batch."""
         outcomes: Counter[str] = Counter()
-        waiting = Delivery.objects.claimable().order_by("turn", "due_at", "pk")
+        waiting = Delivery.objects.takeable().order_by("turn", "due_at", "pk")
         ids = list(waiting.values_list("report_id", flat=True))
         for first in range(0, len(ids), BATCH):
             outcomes += self._retry(ids[first : first + BATCH])

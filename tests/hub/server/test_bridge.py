@@ -120,7 +120,7 @@ def test_a_body_arrives_in_pieces_and_is_handed_on_whole():
 
 @pytest.mark.parametrize("sent", [b"", b"{", b'{"a": 1}'])
 def test_a_body_that_does_not_come_is_given_up_without_a_thread(sent, monkeypatch):
-    monkeypatch.setattr(bodies, "PATIENCE", 0.01)
+    monkeypatch.setattr(bodies, "BODY_TIMEOUT", 0.01)
     application = Echo()
 
     async def conversation(bridge: Bridge) -> Answer:
@@ -197,11 +197,11 @@ def test_a_quick_request_is_served_while_the_time_of_the_slowest_is_just_over(mo
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
 
     async def conversation(bridge: Bridge) -> list[Answer]:
-        monkeypatch.setattr(bodies, "PATIENCE", 0.01)
+        monkeypatch.setattr(bodies, "BODY_TIMEOUT", 0.01)
         slow = Request(bridge, content_length="900")
         await slow.send(b"x" * 800)
         await asyncio.sleep(0)
-        monkeypatch.setattr(bodies, "PATIENCE", 10)
+        monkeypatch.setattr(bodies, "BODY_TIMEOUT", 10)
         quick = Request(bridge, content_length="400")
         await asyncio.sleep(0)
         time.sleep(0.02)  # nothing runs meanwhile
@@ -217,7 +217,7 @@ def test_a_quick_request_is_served_while_the_time_of_the_slowest_is_just_over(mo
 
 def test_what_was_held_is_free_again_however_it_ended(monkeypatch):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
-    monkeypatch.setattr(bodies, "PATIENCE", 0.01)
+    monkeypatch.setattr(bodies, "BODY_TIMEOUT", 0.01)
 
     async def conversation(bridge: Bridge) -> list[int]:
         statuses = []
@@ -234,8 +234,8 @@ def test_what_was_held_is_free_again_however_it_ended(monkeypatch):
 
 def test_nothing_is_held_after_any_sequence_of_arrivals_delays_and_disconnects(monkeypatch):
     monkeypatch.setattr(bodies, "ALTOGETHER", 5000)
-    monkeypatch.setattr(bodies, "PATIENCE", 0.01)
-    monkeypatch.setattr(answers, "PATIENCE", 0.01)
+    monkeypatch.setattr(bodies, "BODY_TIMEOUT", 0.01)
+    monkeypatch.setattr(answers, "SEND_TIMEOUT", 0.01)
     monkeypatch.setattr(spool, "IN_MEMORY", 500)
     monkeypatch.setattr(spool, "ON_DISK", 2000)
     monkeypatch.setattr(spool, "SHARE", 2)
@@ -513,7 +513,7 @@ def test_a_long_answer_is_sent_in_pieces_with_its_length():
 
 
 def test_an_answer_that_is_not_taken_holds_no_thread_and_is_given_up(monkeypatch):
-    monkeypatch.setattr(answers, "PATIENCE", 0.01)
+    monkeypatch.setattr(answers, "SEND_TIMEOUT", 0.01)
     sent = []
 
     async def takes_nothing(message):

@@ -40,13 +40,13 @@ def state() -> tuple[str, str]:
 
 def pause_and_resume() -> None:
     holds.pause(Integration.objects.get())
-    holds.end_pause(Integration.objects.get())
+    holds.resume(Integration.objects.get())
 
 
 RELEASES = {
     "probe": holds.probe,
     "unblock": lambda: holds.unblock(Integration.objects.get()),
-    "resume after a suspension": lambda: holds.resume(Installation.objects.get()),
+    "resume after a suspension": lambda: holds.unsuspend(Installation.objects.get()),
     "resume after a pause": pause_and_resume,
     "pages regained": ownership_changes.release_all_regained,
     "retry_deliveries": lambda: call_command("retry_deliveries"),
@@ -168,7 +168,7 @@ def test_what_is_held_is_discarded_too(acme, client, code_host):
     build.send(client)
 
     discarding.discard(Delivery.objects.get())
-    holds.end_pause(Integration.objects.get())
+    holds.resume(Integration.objects.get())
 
     assert state() == ("held", "discarded")
 

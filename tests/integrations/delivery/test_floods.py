@@ -110,7 +110,7 @@ def test_a_released_flood_goes_behind_the_first_report_of_everybody(
     holds.pause(Integration.objects.get())
     send(client, FLOODER, 6)
     send(client, HONEST, 2)
-    holds.end_pause(Integration.objects.get())
+    holds.resume(Integration.objects.get())
 
     for _ in range(4):
         call_command("retry_deliveries")
@@ -246,7 +246,7 @@ def test_a_flood_that_outlives_its_source_still_has_the_share_of_one(
     send(client, FLOODER, 30)
     clock.advance(days=2, minutes=1)
     pacing.forget_sources()
-    holds.end_pause(Integration.objects.get())
+    holds.resume(Integration.objects.get())
     call_command("retry_deliveries")
 
     send(client, HONEST)

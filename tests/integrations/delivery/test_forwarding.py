@@ -427,7 +427,7 @@ def test_what_was_not_due_yet_is_tried_again_when_its_lease_runs_out(client, cod
     code_host.fail("500", path="token")
     build.send(client)
     Delivery.objects.update(due_at=clock.now() + timedelta(hours=1))
-    Delivery.objects.claim(delivery().report_id)  # and the process is killed
+    Delivery.objects.take(delivery().report_id)  # and the process is killed
 
     clock.advance(seconds=61)
     retry()
@@ -457,9 +457,9 @@ def test_the_one_who_lost_the_lease_writes_nothing(code_host, clock, client):
     code_host.fail("500", path="token")
     build.send(client)
     clock.advance(minutes=1)
-    slow = Delivery.objects.claim(delivery().report_id)
+    slow = Delivery.objects.take(delivery().report_id)
     clock.advance(minutes=2)
-    fast = Delivery.objects.claim(delivery().report_id)
+    fast = Delivery.objects.take(delivery().report_id)
 
     with pytest.raises(forwarding.LeaseLost):
         slow.fail("too slow")
@@ -474,7 +474,7 @@ def test_a_claim_is_taken_once(code_host, client):
     build.send(client)
     report_id = delivery().report_id
 
-    first, second = Delivery.objects.claim(report_id), Delivery.objects.claim(report_id)
+    first, second = Delivery.objects.take(report_id), Delivery.objects.take(report_id)
 
     assert first
     assert second is None
@@ -526,7 +526,7 @@ def test_an_issue_that_was_made_is_recorded_even_where_its_delivery_was_held_mea
     code_host.fail("500", path="token")
     build.send(client)
     clock.advance(minutes=1)
-    slow = Delivery.objects.claim(delivery().report_id)
+    slow = Delivery.objects.take(delivery().report_id)
     slow.record("title", "body")
     Delivery.objects.update(status="held", held_for="integration", lease_until=None)
 

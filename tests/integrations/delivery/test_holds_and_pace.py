@@ -110,7 +110,7 @@ def test_what_is_held_because_of_its_owner_is_not_released_by_github(client, cod
     clock.advance(minutes=1)
     call_command("retry_deliveries")
 
-    holds.resume(Installation.objects.get())
+    holds.unsuspend(Installation.objects.get())
 
     assert statuses() == ["held"]
 
@@ -393,7 +393,7 @@ def test_what_github_takes_again_waits_for_the_end_of_a_pause(
 
     holds.unblock(Integration.objects.get())
     after_release = list(Delivery.objects.values_list("held_for", flat=True))
-    holds.end_pause(Integration.objects.get())
+    holds.resume(Integration.objects.get())
 
     assert after_release == held_for
     assert statuses() == ["pending"]
@@ -439,7 +439,7 @@ def test_a_paused_integration_is_not_probed(client, code_host, clock):
     clock.advance(minutes=61)
 
     during = holds.probe()
-    holds.end_pause(Integration.objects.get())
+    holds.resume(Integration.objects.get())
 
     assert (during, holds.probe()) == (0, 1)
 

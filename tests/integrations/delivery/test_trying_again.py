@@ -156,7 +156,7 @@ def test_what_finds_no_room_now_is_due_as_soon_as_there_is_some(acme, code_host,
 def test_a_delivery_under_way_is_left_to_whoever_sends_it(acme, code_host, client):
     code_host.fail("500", path="token")
     delivery = sent(client)
-    Delivery.objects.claim(delivery.report_id)
+    Delivery.objects.take(delivery.report_id)
 
     assert after(delivery).status == "sending"
     assert not code_host.issues("acme/docs")

@@ -201,8 +201,8 @@ def lapses_for_want_of_a_right(alice) -> None:
     site_claims.lapse_unpublished(alice.organization, "")
 
 
-def is_uninstalled(alice) -> None:
-    applying.is_uninstalled(Integration.objects.get().installation)
+def mark_uninstalled(alice) -> None:
+    applying.mark_uninstalled(Integration.objects.get().installation)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def is_uninstalled(alice) -> None:
         disconnects,
         moves_to_her_own,
         lapses_for_want_of_a_right,
-        is_uninstalled,
+        mark_uninstalled,
     ],
 )
 def test_what_a_repeat_adds_when_the_site_is_hers_no_more_is_not_hers_to_read(

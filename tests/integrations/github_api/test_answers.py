@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from integrations.github_api.answers import Answer, raise_for_limit
+from integrations.github_api.answers import GitHubAnswer, raise_for_limit
 from integrations.github_api.errors import Limited
 
 DATE = "Fri, 20 Nov 2026 12:00:00 GMT"
@@ -38,7 +38,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 )
 def test_how_long_to_wait(status, headers, seconds):
     with pytest.raises(Limited) as limited:
-        raise_for_limit(Answer(status, {"date": DATE, **headers}, {}))
+        raise_for_limit(GitHubAnswer(status, {"date": DATE, **headers}, {}))
 
     assert limited.value.wait == timedelta(seconds=seconds)
 
@@ -48,15 +48,15 @@ def test_how_long_to_wait(status, headers, seconds):
 )
 def test_a_limit_may_be_told_in_words_alone(message):
     with pytest.raises(Limited):
-        raise_for_limit(Answer(403, {}, {"message": message}))
+        raise_for_limit(GitHubAnswer(403, {}, {"message": message}))
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(403, {"x-ratelimit-remaining": "10"}, {"message": "Repository was archived."}),
-        Answer(404, {"retry-after": "120"}, {}),
-        Answer(201, {"x-ratelimit-remaining": "0"}, {}),
+        GitHubAnswer(403, {"x-ratelimit-remaining": "10"}, {"message": "Repository was archived."}),
+        GitHubAnswer(404, {"retry-after": "120"}, {}),
+        GitHubAnswer(201, {"x-ratelimit-remaining": "0"}, {}),
     ],
 )
 def test_what_is_no_limit(answer):

@@ -225,7 +225,7 @@ def test_no_look_at_all_deliveries_is_needed_for_it(acme):
     )
 
     with CaptureQueriesContext(connection) as queries:
-        applying.visibility_is(facts, installation_id=1)
+        applying.apply_visibility(facts, installation_id=1)
 
     plans = [plan_of(each["sql"]) for each in queries]
     assert plans
@@ -293,7 +293,7 @@ def test_a_site_is_claimed_again_when_an_issue_has_told_that_all_is_well(acme, c
 
 
 def test_a_site_of_a_name_that_was_given_up_is_not_claimed(acme, code_host):
-    applying.account_is(Installation.objects.get(), "initech")
+    applying.apply_account(Installation.objects.get(), "initech")
 
     with pytest.raises(site_claims.NotConfigured, match="an account that was renamed"):
         site_claims.claim_site(acme, "https://acme.github.io/docs/")

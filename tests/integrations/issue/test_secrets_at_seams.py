@@ -11,7 +11,7 @@ from integrations.issue.rendering import DEFAULT_TEMPLATE, shown
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
 from reports import secrets
 from reports.contract import SECRETS
-from reports.screening import Notice
+from reports.screening import SecretNotice
 
 HALVES = "ghp_" + "a1B2c3D4e5", "F6g7H8i9J0" * 3
 FAMILIES = [
@@ -31,7 +31,7 @@ def test_long_texts_are_cut_where_they_meet(length):
         "details": f"{words}{HALVES[0]}",
         "suggested_fix": f"{HALVES[1]} {words}",
     }
-    notices: list[Notice] = []
+    notices: list[SecretNotice] = []
 
     cut = without_secrets_at_seams("{details}{suggested_fix}", fields, notices)
 
@@ -50,7 +50,7 @@ def test_what_meets_nothing_stays_as_it_was_sent():
 
 
 def test_a_report_that_ends_a_key_of_the_template_again_and_again_is_cut_and_noted_once():
-    notices: list[Notice] = []
+    notices: list[SecretNotice] = []
     fields = {"summary": "Broken", "details": END * 300}
 
     with searching() as searched:
@@ -72,8 +72,8 @@ def test_two_texts_make_no_secret_whatever_parts_of_it_the_template_has(text):
         template = f"{before}{secret[:a]}{{summary}}{secret[b:c]}{{details}}{secret[d:]}{after}"
         if a == b or c == d or any(secrets.remove(each)[1] for each in fields.values()):
             continue
-        notices: list[Notice] = []
-        more: list[Notice] = []
+        notices: list[SecretNotice] = []
+        more: list[SecretNotice] = []
 
         cut = without_secrets_at_seams(template, fields, notices)
 

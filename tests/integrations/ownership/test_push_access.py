@@ -265,7 +265,7 @@ def test_a_right_that_is_missing_outlasts_a_pause_and_a_problem(alice, code_host
     build.send(Client())
     paused = delivery().held_for
 
-    holds.end_pause(integration())
+    holds.resume(integration())
     holds.block(integration(), "Issues are turned off in acme/docs.")
     holds.unblock(integration())
     holds.probe()
@@ -278,7 +278,7 @@ def test_a_delivery_that_was_let_go_without_the_right_is_held_again(alice, code_
     rights_are_lost(code_host)
     build.send(Client())
 
-    Delivery.objects.set_out_again()  # as an operator's retry does
+    Delivery.objects.requeue()  # as an operator's retry does
     call_command("retry_deliveries")
 
     assert (delivery().status, delivery().held_for) == ("held", "rights")

@@ -277,11 +277,11 @@ def test_a_site_without_proof_is_nobodys_until_it_is_proved_again(code_host):
     build.integration(other, code_host)
     installation = Installation.objects.get()
 
-    applying.is_uninstalled(installation)
+    applying.mark_uninstalled(installation)
     while_gone = owner_of("https://acme.github.io/docs/x")
     with pytest.raises(NotConfigured, match="uninstalled"):
         claim_site(acme, "https://acme.github.io/docs/")
-    holds.resume(installation)
+    holds.unsuspend(installation)
     site, _ = claim_site(other, "https://acme.github.io/docs/")
 
     assert while_gone is None

@@ -6,7 +6,7 @@ import pytest
 
 from orgs.domains import txt_records
 from orgs.domains.diagnosis import look
-from orgs.domains.txt_records import AliasLoop, Answer, Lookup, NotAnswered, Server, is_public
+from orgs.domains.txt_records import AliasLoop, Lookup, NotAnswered, Server, TxtAnswer, is_public
 from orgs.models import Domain
 from tests.dns_server import DNSServer
 
@@ -26,13 +26,13 @@ def test_the_strings_of_one_record_are_joined(dns):
 
 
 def test_a_name_that_does_not_exist_has_no_records(dns):
-    assert Lookup().at(NAME) == Answer()
+    assert Lookup().at(NAME) == TxtAnswer()
 
 
 def test_a_name_with_other_records_only_has_no_records(dns):
     dns.name_server("acme.com", NAME, "192.0.2.1")
 
-    assert Lookup().at(NAME) == Answer()
+    assert Lookup().at(NAME) == TxtAnswer()
 
 
 @pytest.mark.parametrize("fault", ["SERVFAIL", "REFUSED", "NOTIMP", "FORMERR", "silence"])
@@ -72,13 +72,13 @@ def test_an_alias_is_followed_and_told(dns):
     dns.alias("proof.acme.net", "deep.acme.org")
     dns.txt("deep.acme.org", "one")
 
-    assert Lookup().at(NAME) == Answer(("one",), "proof.acme.net")
+    assert Lookup().at(NAME) == TxtAnswer(("one",), "proof.acme.net")
 
 
 def test_an_alias_to_nowhere_has_no_records(dns):
     dns.alias(NAME, "gone.acme.net")
 
-    assert Lookup().at(NAME) == Answer((), "gone.acme.net")
+    assert Lookup().at(NAME) == TxtAnswer((), "gone.acme.net")
 
 
 def test_aliases_in_a_circle_are_no_answer(dns):
@@ -118,7 +118,7 @@ def test_a_lookup_asks_twelve_questions_at_most(dns):
 
 def test_a_lookup_ends_in_time_whatever_the_servers_do(dns, monkeypatch):
     monkeypatch.setattr(txt_records, "MAX_SECONDS", 0.2)
-    monkeypatch.setattr(txt_records, "PATIENCE", 30)
+    monkeypatch.setattr(txt_records, "QUERY_TIMEOUT", 30)
     dns.fail(NAME, "silence")
     began = time.monotonic()
 
@@ -236,7 +236,7 @@ def test_an_alias_of_the_zone_is_followed_by_the_resolver(dns, zone):
     dns.alias(NAME, "proof.acme.net")
     dns.txt("proof.acme.net", "one")
 
-    assert Lookup(direct=True).at(NAME) == Answer(("one",), "proof.acme.net")
+    assert Lookup(direct=True).at(NAME) == TxtAnswer(("one",), "proof.acme.net")
 
 
 def test_a_name_under_an_alias_is_found_in_its_own_zone(dns, zone):

@@ -16,13 +16,13 @@ IN_WORDS = {  # a status, for people
 TONES = {"sent": "good", "pending": "wait", "sending": "wait", "held": "wait", "failed": "bad"}
 
 
-class State(NamedTuple):
+class DeliveryState(NamedTuple):
     """A status as the pages show it."""
 
     words: str
     tone: str
 
 
-def state_of(status: str) -> State:
+def state_of(status: str) -> DeliveryState:
     """Of a delivery's status, or of `NONE`."""
-    return State(IN_WORDS[status], TONES.get(status, "off"))
+    return DeliveryState(IN_WORDS[status], TONES.get(status, "off"))

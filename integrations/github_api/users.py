@@ -20,7 +20,7 @@ from integrations.github_api.errors import BadCode, Unreachable
 from integrations.github_api.installations import InstallationFacts, Person, installation_facts
 from integrations.github_api.transport import bounded_by, look_up, post_form, with_token
 
-PAGE = 100
+PAGE_SIZE = 100
 
 
 class Visitor(NamedTuple):
@@ -85,9 +85,9 @@ def _exchange(code: str, redirect_uri: str) -> str:
 def _installations(token: str, deadline: float) -> list[InstallationFacts]:
     found: list[InstallationFacts] = []
     for page in count(1):
-        body = _look_up(token, "/user/installations", per_page=PAGE, page=page)
+        body = _look_up(token, "/user/installations", per_page=PAGE_SIZE, page=page)
         found += [installation_facts(each) for each in body["installations"]]
-        if len(body["installations"]) < PAGE:
+        if len(body["installations"]) < PAGE_SIZE:
             break
         if time.monotonic() >= deadline:
             raise deadlines.TooLate

@@ -8,7 +8,7 @@ from integrations.models import Delivery, Integration
 from orgs.models import Domain, Site
 
 
-class State(Enum):
+class StepState(Enum):
     """A word, and the shape beside it."""
 
     DONE = "Done", "good"
@@ -25,10 +25,10 @@ class State(Enum):
         return self.value[1]
 
 
-class Task(NamedTuple):
+class Step(NamedTuple):
     name: str
     page: str  # the name of its address
-    state: State
+    state: StepState
     hint: str
 
 
@@ -38,7 +38,7 @@ def set_up(
     *,
     sites: Sequence[Site],
     deliveries: dict[str, int],
-) -> list[Task]:
+) -> list[Step]:
     """What an organization has done and has still to do; `deliveries` is how many by status."""
     configured = integration is not None and integration.repository_id is not None
     live: list[Domain | Site] = [
@@ -54,38 +54,42 @@ def set_up(
     ]
 
 
-def _install(integration: Integration | None) -> Task:
+def _install(integration: Integration | None) -> Step:
     task = "Install the app", "settings-integration"
     if integration is None:
-        return Task(*task, State.TO_DO, "It opens the issues, and may do nothing else.")
-    return Task(*task, State.DONE, f"On {integration.installation.account}.")
+        return Step(*task, StepState.TO_DO, "It opens the issues, and may do nothing else.")
+    return Step(*task, StepState.DONE, f"On {integration.installation.account}.")
 
 
-def _choose(integration: Integration | None) -> Task:
+def _choose(integration: Integration | None) -> Step:
     task = "Choose the repository", "settings-integration"
     if integration is None:
-        return Task(*task, State.CANNOT_START, "Install the app first.")
+        return Step(*task, StepState.CANNOT_START, "Install the app first.")
     if integration.repository_id is None:
-        return Task(*task, State.TO_DO, "Issues are opened there, from a template of yours.")
-    return Task(*task, State.DONE, f"Issues go to {integration.repository}.")
+        return Step(*task, StepState.TO_DO, "Issues are opened there, from a template of yours.")
+    return Step(*task, StepState.DONE, f"Issues go to {integration.repository}.")
 
 
-def _claim(domains: Sequence[Domain], live: Sequence[Domain | Site]) -> Task:
+def _claim(domains: Sequence[Domain], live: Sequence[Domain | Site]) -> Step:
     task = "Prove which pages are yours", "settings-claims"
     if live:
         more = f" and {len(live) - 1} more" if len(live) > 1 else ""
-        return Task(*task, State.DONE, f"{live[0]}{more}.")
+        return Step(*task, StepState.DONE, f"{live[0]}{more}.")
     if domains:
-        return Task(*task, State.WAITING, f"For the DNS record of {domains[0].name}.")
-    return Task(*task, State.TO_DO, "By a DNS record, or by the repository that publishes them.")
+        return Step(*task, StepState.WAITING, f"For the DNS record of {domains[0].name}.")
+    return Step(
+        *task, StepState.TO_DO, "By a DNS record, or by the repository that publishes them."
+    )
 
 
-def _test(deliveries: dict[str, int], *, can_start: bool) -> Task:
+def _test(deliveries: dict[str, int], *, can_start: bool) -> Step:
     task = "Send a test report", "settings-test"
     if deliveries.get(Delivery.Status.SENT):
-        return Task(*task, State.DONE, "Reports arrive as issues.")
+        return Step(*task, StepState.DONE, "Reports arrive as issues.")
     if not can_start:
-        return Task(
-            *task, State.CANNOT_START, "It needs a repository, and a claim that has not opted out."
+        return Step(
+            *task,
+            StepState.CANNOT_START,
+            "It needs a repository, and a claim that has not opted out.",
         )
-    return Task(*task, State.TO_DO, "See one become an issue.")
+    return Step(*task, StepState.TO_DO, "See one become an issue.")
