@@ -1,4 +1,4 @@
-"""What every app needs and none owns.
+"""What every app needs: errors, time, ids, limits.
 
-Errors, time, ids, rates, deadlines, who is calling. No models, and no import of ours.
+No models, and no imports from the other apps.
 """

@@ -1,4 +1,4 @@
-"""How much may be under way at once for one key, such as an organization, in this process."""
+"""Limits how many things one key, such as an organization, may do at once in this process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,16 +6,21 @@ from threading import RLock
 
 from core.errors import ApiError
 
-MOST = 4  # requests of one organization's members; the other threads answer everybody else
+MOST = 4  # requests of one organization's members; the other threads serve everybody else
 
 
 class TooManyAtOnce(ApiError):
+    """429: the key has as many requests in progress as it may have."""
+
     status_code = 429
     default_code = "rate_limited"
 
 
 class AtOnce:
-    """At most `most` for each key; one more is told `sentence`. Of a key without any, nothing is kept."""
+    """Allows at most `most` at once for each key; the next one is refused with `sentence`.
+
+    Nothing is kept for a key that has none in progress.
+    """
 
     def __init__(self, most: int, sentence: str) -> None:
         self._most, self._sentence = most, sentence
@@ -24,7 +29,7 @@ class AtOnce:
 
     @contextmanager
     def one(self, key: str) -> Iterator[None]:
-        """One more is under way for `key` while the block runs. Raises `TooManyAtOnce`."""
+        """Count one more for `key` while the block runs. Raises `TooManyAtOnce`."""
         with self._counting:
             under_way = self._under_way.get(key, 0)
             if under_way >= self._most:
@@ -41,5 +46,5 @@ class AtOnce:
 
 requests = AtOnce(
     MOST,
-    "Your organization has many requests under way at the moment. Try again when they are answered.",
+    "Your organization has too many requests in progress. Try again when they have been answered.",
 )

@@ -1,4 +1,4 @@
-"""Who is calling, as far as the network tells."""
+"""The caller's network address, for rate limits and for the source of a report."""
 
 import ipaddress
 import logging
@@ -20,26 +20,26 @@ WIDER = 10  # times as much for an IPv6 /48, in which one customer may have 65,5
 def client_address(request: HttpRequest) -> str:
     """The caller's network for rate limits: an IPv4 address, or the /64 of an IPv6 address.
 
-    `X-Forwarded-For` is believed for the last `HUB_TRUSTED_PROXIES` hops only: whoever calls us
-    directly may have written the rest. Where its hop is no address, this is who connected to us.
+    Only the last `HUB_TRUSTED_PROXIES` hops of `X-Forwarded-For` are trusted, because a caller can write
+    the others. If the trusted hop is not an IP address, the address that connected to us counts.
     """
     return _networks(request)[-1]
 
 
 def widest(remote: str, forwarded: str | None) -> str:
-    """The caller's network for what all share: an IPv4 address, or the /48 of an IPv6 address.
+    """The caller's network for limits that all share: an IPv4 address, or the /48 of an IPv6 address.
 
-    `remote` is who connected to us, `forwarded` what `X-Forwarded-For` says.
+    `remote` is the address that connected to us; `forwarded` is the `X-Forwarded-For` header.
     """
     return _networks_of(remote, forwarded)[0]
 
 
 def source(address: str) -> str:
-    """Whose network a report comes from, as a keyed hash of the day: 16 hex digits.
+    """The network that a report comes from, as a keyed hash that changes daily: 16 hex digits.
 
-    `address` is what `client_address` gives. An IPv4 address stands for its /24, an IPv6 address for
-    its /48, which one customer may have. Without the Hub's key nobody can find the network, and with
-    the day nobody can follow it to another one.
+    `address` is a result of `client_address`. An IPv4 address counts as its /24 and an IPv6 address as
+    its /48, which one customer may have. Without the Hub's key nobody can find the network, and nobody
+    can follow it from one day to the next.
     """
     neighbors = address
     if address != UNKNOWN:
@@ -50,9 +50,9 @@ def source(address: str) -> str:
 
 
 def limits(request: HttpRequest, rate: str, *kind: str) -> list[Limit]:
-    """`rate` for the caller, and more of it for the /48 around an IPv6 caller, the widest first.
+    """Limits for `rates.check_all`: `rate` for the caller, and ten times as much for an IPv6 caller's /48.
 
-    For `rates.check_all`; `kind` says what is counted.
+    The widest limit comes first. `kind` names what is counted.
     """
     *wide, own = _networks(request)
     return [
@@ -66,7 +66,7 @@ def _networks(request: HttpRequest) -> list[str]:
 
 
 def _networks_of(remote: str, forwarded: str | None) -> list[str]:
-    """The widest first. UNKNOWN where nothing says who calls, as over a Unix socket."""
+    """The widest first. `UNKNOWN` if nothing tells the address, as with a Unix socket."""
     ip = _ip(_hop(forwarded)) or _ip(remote)
     if ip is None:
         return [UNKNOWN]
@@ -81,7 +81,7 @@ def _prefix(ip: ipaddress.IPv6Address, length: int) -> str:
 
 
 def _hop(forwarded: str | None) -> str:
-    """What the trusted proxies say; empty where there are none, or they say nothing."""
+    """The address that the trusted proxies name; empty if there are no such proxies or they name none."""
     if forwarded is None:
         return ""
     proxies = settings.HUB_TRUSTED_PROXIES
@@ -93,7 +93,7 @@ def _hop(forwarded: str | None) -> str:
 
 
 def _ip(hop: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address in `192.0.2.1:1234`, `[2001:db8::1]:443`, `fe80::1%eth0`; None where there is none."""
+    """The address in `192.0.2.1:1234`, `[2001:db8::1]:443` or `fe80::1%eth0`; None if it has none."""
     text = hop.strip(' \t"')
     if not text:
         return None
@@ -110,9 +110,9 @@ def _ip(hop: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 @cache
 def _warn_once() -> None:
-    """Once in the life of a process: anybody can send the header."""
+    """Once per process, because anybody can send the header."""
     log.warning(
-        "A request came with X-Forwarded-For, and HUB_TRUSTED_PROXIES is 0. If there is a proxy in "
-        "front, all callers share its address and its limit: set HUB_TRUSTED_PROXIES to the number "
-        "of proxies."
+        "A request has X-Forwarded-For, but HUB_TRUSTED_PROXIES is 0. If a proxy is in front, all "
+        "callers share its address and its rate limit: set HUB_TRUSTED_PROXIES to the number of "
+        "proxies."
     )

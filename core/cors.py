@@ -1,4 +1,4 @@
-"""Cross-origin access, without credentials, to the two public calls and to nothing else."""
+"""Cross-origin access, without credentials, to the two public API calls only."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,7 +11,7 @@ class AnyOrigin(APIView):
     """A view that scripts of any origin may call (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
 
     def options(self, request: Request, *args, **kwargs) -> Response:  # type: ignore[override]
-        """The preflight; it says the same of every origin, so a browser may keep the answer for a day."""
+        """Answer the preflight. It is the same for every origin, so browsers may cache it for a day."""
         methods = ", ".join(m for m in self.allowed_methods if m != "OPTIONS")
         headers = {
             "Access-Control-Allow-Methods": methods,
@@ -22,6 +22,7 @@ class AnyOrigin(APIView):
         return Response(status=204, headers=headers)
 
     def finalize_response(self, *args, **kwargs) -> Response:
+        """Add the CORS headers to every response, errors included."""
         response = super().finalize_response(*args, **kwargs)
         for name, value in HEADERS.items():
             response[name] = value

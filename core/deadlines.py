@@ -1,9 +1,9 @@
-"""Waiting for something that may never come back, and stopping in time.
+"""Run calls that may never return, and stop waiting at a deadline.
 
-A socket time-out bounds each read, not their sum: a server that drips one byte a second holds its
-caller for as long as it likes. So the call runs in a daemon thread of its own, and its caller
-leaves at the deadline. The thread keeps its slot until it really ends, so that the hung ones
-cannot take all the threads of the server with them.
+A socket time-out bounds each read, not their sum: a server that sends one byte a second can hold
+its caller as long as it likes. So the call runs in a daemon thread, and the caller stops waiting at
+the deadline. The thread keeps its slot until it really ends, so hung calls cannot use up all the
+threads of the server.
 """
 
 import threading
@@ -22,7 +22,7 @@ AT_ONCE = 4  # of one caller
 
 
 class NoFreeSlot(Exception):
-    """All slots are taken; nothing was begun."""
+    """All slots are taken; nothing was started."""
 
 
 class TooLate(Exception):
@@ -30,7 +30,7 @@ class TooLate(Exception):
 
 
 class Gate:
-    """Lets a thread through to what cannot be undone, unless its caller has left already."""
+    """Stops a thread before a step that cannot be undone, if its caller has stopped waiting."""
 
     def __init__(self, deadline: float):
         self._lock = threading.Lock()
@@ -39,23 +39,28 @@ class Gate:
         self.passed = False
 
     def go_through(self) -> None:
+        """Pass, or raise `TooLate` if the gate is closed or the deadline has passed."""
         with self._lock:
             if not self._open or time.monotonic() >= self._deadline:
                 raise TooLate
             self.passed = True
 
     def close(self) -> None:
+        """Let nobody pass from now on."""
         with self._lock:
             self._open = False
 
 
 def run(function: Callable[[], T], *, deadline: float) -> T:
-    """What `function` returns or raises; `Busy`, or `TooLate` at the deadline (in `time.monotonic`)."""
+    """Return or raise what `function` does; `Busy` without a slot, `TooLate` at the deadline.
+
+    `deadline` is a time of `time.monotonic`.
+    """
     return _result(_begin(function), deadline)
 
 
 def run_all(functions: Sequence[Callable[[], T]], *, deadline: float) -> list[T]:
-    """What each returns, in their order; a few at a time, otherwise as `run`."""
+    """The results of all functions, in order. A few run at a time; raises as `run` does."""
     results: list[T] = []
     together = min(AT_ONCE, slots())
     for first in range(0, len(functions), together):
@@ -91,17 +96,17 @@ def _result(future: Future[T], deadline: float) -> T:
         return future.result(timeout=max(0.0, deadline - time.monotonic()))
     except FutureTimeout:
         if future.done():
-            return future.result()  # it came at the last moment, or is the function's own error
+            return future.result()  # it finished at the last moment, or raised this error itself
         raise TooLate from None
 
 
 def is_full() -> bool:
-    """Whether one more would be `Busy` just now; for those who have something better to do then."""
+    """Whether another call would raise `Busy` right now."""
     return _slots()._value == 0  # the semaphore has no other way to ask
 
 
 def slots() -> int:
-    """How many may be under way at once: half of the server's threads; the rest keep answering."""
+    """How many calls may run at once: half of the server's threads; the rest keep answering."""
     return max(1, settings.HUB_THREADS // 2)
 
 

@@ -1,4 +1,4 @@
-"""The one shape of an error: `{"error": <code>, "message": <one sentence>, ...}`, for whatever happens."""
+"""Turns every exception into one shape: `{"error": <code>, "message": <one sentence>, ...}`."""
 
 import logging
 import re
@@ -29,63 +29,77 @@ LACKING = re.compile("no such table|no such column|table .* has no column named"
 
 
 class AlwaysJSON(BaseContentNegotiation):
-    """Whatever `Accept` says, the answer is JSON."""
+    """Answers in JSON, whatever `Accept` says."""
 
     def select_parser(self, request, parsers):
+        """The first parser of the view, whatever the content type."""
         return parsers[0]
 
     def select_renderer(self, request, renderers, format_suffix=None):
+        """The first renderer of the view, whatever `Accept` says."""
         return renderers[0], renderers[0].media_type
 
 
 class BadRequest(ApiError):
+    """400: Django refuses to read the request."""
+
     status_code = 400
     default_code = "bad_request"
-    default_detail = "The request cannot be understood. Is the host name this Hub's own?"
+    default_detail = "Bad request. Check that the host name is the one of this Hub."
 
 
 class NotFound(ApiError):
+    """404: there is nothing at this URL."""
+
     status_code = 404
     default_code = "not_found"
-    default_detail = "There is nothing at this address."
+    default_detail = "There is nothing at this URL."
 
 
 class FormRefused(ApiError):
+    """403: the form came without its CSRF token."""
+
     status_code = 403
     default_code = "form_refused"
-    default_detail = (
-        "This form was not opened by you, or long ago. Go back, load the page again, and send it."
-    )
+    default_detail = "This form has expired. Go back, reload the page, and send it again."
 
 
 class Unavailable(ApiError):
+    """503: the database cannot be reached."""
+
     status_code = 503
     default_code = "unavailable"
-    default_detail = "The database is away. Nothing was stored; send it again in a moment."
+    default_detail = "Temporarily unavailable. Nothing was saved; please try again."
 
 
 class FormTooLarge(ApiError):
+    """413: the form is too large."""
+
     status_code = 413
     default_code = "payload_too_large"
-    default_detail = "The form is larger than anything that could be saved. Shorten it."
+    default_detail = "The form is too large. Shorten it."
 
 
 class NotMigrated(ApiError):
+    """500: the database lacks a table or a column."""
+
     status_code = 500
     default_code = "internal_error"
     default_detail = (
-        "This Hub's database is not up to date; its operator has to see to it. Nothing was stored."
+        "This Hub's database is not up to date; its operator has to migrate it. Nothing was saved."
     )
 
 
 class InternalError(ApiError):
+    """500: an error that nothing else handles."""
+
     status_code = 500
     default_code = "internal_error"
-    default_detail = "Something broke on our side. Nothing was stored unless an id was answered."
+    default_detail = "Internal error. Nothing was saved unless the response has an id."
 
 
 def handle(exc: Exception, context: dict) -> Response:
-    """Django REST framework's exception handler: every exception of an API view ends here."""
+    """Django REST framework's exception handler: answers every exception of an API view."""
     error = _api_error(exc, context)
     headers = getattr(error, "headers", {})
     if isinstance(error, exceptions.MethodNotAllowed):
@@ -94,6 +108,7 @@ def handle(exc: Exception, context: dict) -> Response:
 
 
 def body_of(error: exceptions.APIException) -> dict:
+    """The JSON body for an error."""
     return {
         "error": error.get_codes(),
         "message": str(error.detail),
@@ -114,7 +129,7 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
         return _refusal(exc, context["request"].method)
     if error := _of_the_database(exc, path):
         return error
-    log.exception("A crash at %s", path, exc_info=exc)
+    log.exception("Internal error at %s", path, exc_info=exc)
     return InternalError()
 
 
@@ -126,14 +141,14 @@ def _of_the_database(exc: Exception, path: str) -> ApiError | None:
         )
         return NotMigrated()
     if isinstance(exc, OperationalError | InterfaceError):
-        log.error("The database is away: %s at %s", exc, path)
+        log.error("The database cannot be reached: %s at %s", exc, path)
         close_old_connections()
         return Unavailable(headers={"Retry-After": "5"})
     return None
 
 
 def _lacks_a_table(exc: Exception) -> bool:
-    """Or a column: SQLite says it in words, PostgreSQL by a code."""
+    """Whether a table or column is missing: SQLite says so in words, PostgreSQL by a code."""
     if not isinstance(exc, OperationalError | ProgrammingError):
         return False
     return (
@@ -143,35 +158,35 @@ def _lacks_a_table(exc: Exception) -> bool:
 
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answers an unknown URL, under /v1/ and elsewhere."""
+    """Answer an unknown URL, in the API and on pages."""
     return page_error(request, NotFound())
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answers what Django refuses to pages, and before any view."""
+    """Answer a request to a page that Django refuses to read."""
     return page_error(request, _refusal(exception, request.method))
 
 
 def _refusal(exc: Exception | None, method: str | None) -> ApiError:
-    """For what Django refuses to read: a foreign `Host`, or too large a form."""
+    """The error for what Django refuses to read: a wrong `Host`, or a form that is too large."""
     if isinstance(exc, TooManyFieldsSent) and method in ("GET", "HEAD"):
-        return BadRequest("The address has too many parameters.")
+        return BadRequest("The URL has too many parameters.")
     too_large = isinstance(exc, RequestDataTooBig | TooManyFieldsSent)
     return FormTooLarge() if too_large else BadRequest()
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answers a form without its CSRF token."""
+    """Answer a form without its CSRF token."""
     return page_error(request, FormRefused())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answers a crash outside the API views; Django has logged it."""
-    return page_error(request, InternalError("Something broke on our side. Try again in a moment."))
+    """Answer an error outside the API views; Django has logged it."""
+    return page_error(request, InternalError("Internal error. Please try again."))
 
 
 class DatabaseAway:
-    """Middleware: pages that cannot use the database say so, as the API does."""
+    """Middleware: answer pages that cannot reach the database, as the API does."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -180,12 +195,13 @@ class DatabaseAway:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
+        """The error page for a database error; None for any other error."""
         error = _of_the_database(exc, request.path)
         return page_error(request, error) if error else None
 
 
 def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
-    """JSON below /v1/; elsewhere a page for whoever reads pages, and a line of text for the rest."""
+    """Answer with JSON below /v1/, else with an HTML page or, for other clients, a line of text."""
     headers = {**error.headers, "Cache-Control": "no-store"}
     answer: dict[str, Any] = {"status": error.status_code, "headers": headers}
     if request.path.split("/")[1] == "v1":
@@ -196,7 +212,7 @@ def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 
 def _page(request: HttpRequest, error: ApiError) -> str:
-    """After a crash, and before a request is known to be meant for this Hub, nobody is signed in."""
+    """The HTML error page. The user is left out where they are not known for certain."""
     context = {"status": error.status_code, "message": str(error.detail)}
     trusted = error.status_code not in (400, 500, 503)
     return render_to_string("error.html", context, request=request if trusted else None)

@@ -1,13 +1,13 @@
-"""The one way to answer an API call with an error; `core.error_answers` turns it into JSON."""
+"""The base class of all API errors; `core.error_answers` turns them into JSON."""
 
 from rest_framework.exceptions import APIException
 
 
 class ApiError(APIException):
-    """An error of the HTTP interface: a code for programs, a sentence for people, and what else helps.
+    """An error of the HTTP API: a code for programs, a sentence for people, and extra fields.
 
     Subclasses set `status_code`, `default_code` and `default_detail`. `extra` is merged into the
-    JSON body; `headers` into the response.
+    JSON body, and `headers` into the response headers.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Ids of everything that has a public name: ULIDs, 26 characters of Crockford's base 32."""
+"""Ids of everything that has a public id: ULIDs, 26 characters of Crockford's base 32."""
 
 import re
 
@@ -12,22 +12,24 @@ _generator = ULIDGenerator(policy=PureRandomPolicy())
 
 
 def new_id() -> str:
+    """A new random id."""
     return str(_generator.generate())
 
 
 def is_id(text: str) -> bool:
-    """Whether `text` is spelled as an id, so that a database may be asked for it."""
+    """Whether `text` has the form of an id, so that it is safe to look it up in the database."""
     return bool(ULID_FORM.fullmatch(text))
 
 
 class ULIDField(models.CharField):
-    """A primary key that makes itself."""
+    """A primary key that generates its own value."""
 
     def __init__(self, *args, **kwargs):
         kwargs.update(max_length=26, primary_key=True, default=new_id, editable=False)
         super().__init__(*args, **kwargs)
 
     def deconstruct(self):
+        """Leave out of migrations what is always the same."""
         name, path, args, kwargs = super().deconstruct()
         for key in ("max_length", "primary_key", "default", "editable"):
             del kwargs[key]

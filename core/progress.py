@@ -1,13 +1,14 @@
-"""How far a long command has come."""
+"""Progress of a long command."""
 
 
 class Progress:
-    """Counts on a terminal; says nothing elsewhere."""
+    """Shows a counter on a terminal; prints nothing elsewhere."""
 
     def __init__(self, stream, total: int) -> None:
         self.stream, self.total, self.done = stream, total, 0
 
     def step(self, by: int = 1) -> None:
+        """Count `by` more as done."""
         self.done += by
         if self.stream.isatty():
             ending = "\n" if self.done == self.total else ""

@@ -1,4 +1,4 @@
-"""How often something may be asked for: by one address, about one host, and altogether."""
+"""Rate limits: by address, by host, and in total."""
 
 import logging
 import math
@@ -23,7 +23,7 @@ REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked a
 
 
 class RateLimited(ApiError):
-    """`what` came too often; there is room again after `wait` whole seconds."""
+    """429: too many of `what`; another one is accepted after `wait` whole seconds."""
 
     status_code = 429
     default_code = "rate_limited"
@@ -31,13 +31,13 @@ class RateLimited(ApiError):
     def __init__(self, wait: int, what: str = "requests"):
         seconds = "1 second" if wait == 1 else f"{wait} seconds"
         super().__init__(
-            f"There were too many {what}. Try again in {seconds}.",
+            f"Too many {what}. Try again in {seconds}.",
             headers={"Retry-After": str(wait)},
         )
 
 
 class Limit(NamedTuple):
-    """`rate` (such as `60/minute;400/hour`) for `key`, or `times` as much, or a part: at least 1."""
+    """`rate` (such as `60/minute;400/hour`) for `key`, multiplied by `times`, but at least 1."""
 
     rate: str
     key: tuple[str, ...]
@@ -47,8 +47,8 @@ class Limit(NamedTuple):
 def check(rate: str, *key: str, what: str = "requests") -> None:
     """Count one request against `rate` (such as `60/minute;400/hour`) for `key`.
 
-    Raises `TooMany`, with the whole seconds to wait, where it is one too many. Limits fail open:
-    where Redis is away, this process counts for itself and says so in the log.
+    Raises `TooMany`, with the whole seconds to wait, if it is one too many. Limits fail open: while
+    Redis is unavailable, this process counts on its own and says so in the log.
     """
     check_all(Limit(rate, key), what=what)
 
@@ -56,8 +56,8 @@ def check(rate: str, *key: str, what: str = "requests") -> None:
 def check_all(*limits: Limit, what: str = "requests") -> None:
     """Count one request against each of the limits, which are given the widest first.
 
-    What a narrow limit refuses is not counted in the wider ones, so that no address uses up what
-    all may send. While a wide one is full, nothing is remembered of those that ask. Raises as
+    What a narrow limit refuses is not counted in the wider ones, so no single address can use up a
+    shared limit. While a wide limit is full, nothing is stored about those who are refused. Raises as
     `check` does.
     """
     for limit in limits[:-1]:
@@ -69,7 +69,7 @@ def check_all(*limits: Limit, what: str = "requests") -> None:
 
 
 def prepare() -> None:
-    """Get ready to ask Redis, before there are requests that would wait for it; it need not answer."""
+    """Create the Redis client before requests arrive; Redis itself need not answer yet."""
     if settings.REDIS_URL:
         try:
             _redis(settings.REDIS_URL)
@@ -92,9 +92,9 @@ def _amount(item: RateLimitItem, times: int | Fraction) -> int:
 
 
 def _wait(item: RateLimitItem, key: tuple[str, ...]) -> float:
-    """Seconds to wait; 0 where there was room, and then one more is counted.
+    """Seconds to wait; 0 if there was room, and then this request is counted.
 
-    In Redis; in this process where there is none, or for a while after it gave no answer.
+    Asks Redis; counts in this process if there is none, or for a while after it failed to answer.
     """
     if settings.REDIS_URL and _outage.may_ask():
         try:
@@ -120,22 +120,22 @@ def _wait_in_redis(item: RateLimitItem, key: tuple[str, ...]) -> float:
 
 
 def _redis(url: str) -> MovingWindowRateLimiter:
-    """What asks Redis. Two threads at once may not build it: `limits` imports `redis` meanwhile."""
+    """The Redis limiter. Built under a lock, because `limits` imports `redis` while it is built."""
     with _building:
         return _limiter(url)
 
 
 @cache
 def _limiter(url: str) -> MovingWindowRateLimiter:
-    """Connecting happens at the first use. Keys end there by themselves."""
+    """Connects on first use. Redis expires the keys."""
     patience = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
     return MovingWindowRateLimiter(storage_from_string(url, wrap_exceptions=True, **patience))
 
 
 class _Outage:
-    """Whether Redis gives no answer: said once when that begins, and once when it ends.
+    """Whether Redis is unavailable: logged once when it begins and once when it ends.
 
-    Between, one request in `REDIS_PAUSE` seconds tries; the others do not wait for it.
+    Meanwhile one request in `REDIS_PAUSE` seconds tries again; the others do not wait for it.
     """
 
     def __init__(self) -> None:
@@ -154,19 +154,19 @@ class _Outage:
             return True
 
     def begin(self) -> None:
-        """To be called while the exception is handled, so that the log has it."""
+        """Call this while handling the exception, so that the log includes it."""
         with self._lock:
             self._next_try = time.monotonic() + REDIS_PAUSE
             known, self._away = self._away, True
         if not known:
-            log.exception("Redis is away: rate limits are counted in this process only")
+            log.exception("Redis is unavailable: rate limits are counted in this process only")
 
     def end(self) -> None:
         if self._away:
             with self._lock:
                 known, self._away = self._away, False
             if known:
-                log.warning("Redis is back: rate limits are shared again")
+                log.warning("Redis is available again: rate limits are shared")
 
 
 _building = Lock()
@@ -175,7 +175,7 @@ _windows = Windows()
 
 
 def forget() -> None:
-    """Start counting anew, in this process."""
+    """Reset all counters of this process."""
     global _outage, _windows
     _outage, _windows = _Outage(), Windows()
     _limiter.cache_clear()

@@ -1,4 +1,4 @@
-"""Moving windows in the memory of this process, which does not grow with what strangers send."""
+"""Sliding-window counters in the memory of this process, with a fixed maximum size."""
 
 import time
 from array import array
@@ -14,10 +14,10 @@ LOOKED_AT = 8  # for each new key
 class Windows:
     """How often each key was counted lately, for at most `most` keys.
 
-    Every call costs the same, however many keys there are. Nothing runs beside it: a new key looks
-    at a few of those that were asked for longest ago and forgets what is over. Where all is full it
-    forgets the one of them with the fewest hits, so a flood of new keys displaces itself, and not
-    the count of somebody who has used up what they may.
+    Every call costs the same, however many keys there are, and there is no background thread: a new
+    key checks a few of the least recently used ones and drops those that have expired. When all is
+    full, it drops the one of them with the fewest hits, so a flood of new keys pushes out itself, not
+    the count of somebody who has reached their limit.
     """
 
     def __init__(self, most: int = MOST) -> None:
@@ -29,9 +29,9 @@ class Windows:
         return len(self._windows)
 
     def wait(self, key: str, amount: int, seconds: int, *, count: bool = True) -> float:
-        """Seconds until `key` has room for one more; 0 where it has, and then this is counted.
+        """Seconds until `key` may have another hit; 0 if it may now, and then this one is counted.
 
-        `amount` hits are allowed in any `seconds`. With `count=False` it is only looked at.
+        `amount` hits are allowed in any `seconds`. With `count=False` nothing is counted.
         """
         now = time.monotonic()
         with self._lock:
@@ -59,7 +59,7 @@ class Windows:
 
 
 class _Window:
-    """The times of the last hits, at most `amount`; `_oldest` is where the next one goes then."""
+    """The times of the last hits, at most `amount`; `_oldest` is where the next one is written."""
 
     __slots__ = ("_amount", "_oldest", "_seconds", "_times")
 
@@ -77,7 +77,7 @@ class _Window:
         return 0.0
 
     def hits(self, now: float) -> int:
-        """How many are kept; 0 where none of them counts any more."""
+        """How many hits are kept; 0 if all of them have expired."""
         over = not self._times or self._times[self._oldest - 1] + self._seconds <= now
         return 0 if over else len(self._times)
 

@@ -1,4 +1,4 @@
-"""Who they are and what they own, for operators."""
+"""Organizations, people and claims, for operators."""
 
 import time
 from datetime import timedelta
@@ -22,29 +22,35 @@ from orgs.models import (
 )
 from orgs.read_only import Looking, ReadOnly
 
-ACTION_TIMEOUT = 20  # seconds, for all that an operator asks for at once
+ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 
 admin.site.unregister(Group)
 
 
 class MemberInline(Looking, admin.TabularInline):
+    """The members, shown below their organization."""
+
     model = Membership
     fields = ["login", "github_id", "role", "user"]
 
 
 class DomainInline(Looking, admin.TabularInline):
+    """The claimed domains, shown below their organization."""
+
     model = Domain
     fields = ["name", "verified_at", "lapsed_at", "last_checked_at"]
 
 
 class SiteInline(Looking, admin.TabularInline):
+    """The claimed sites, shown below their organization."""
+
     model = Site
     fields = ["host", "path", "repository", "verified_at", "lapsed_at"]
 
 
 @admin.register(User)
 class UserAdmin(ReadOnly):
-    """An operator shuts people out, and lets them in again."""
+    """Lists people; operators can deactivate an account and activate it again."""
 
     list_display = ["username", "is_active", "is_staff", "date_joined", "last_login"]
     list_filter = ["is_active", "is_staff"]
@@ -53,12 +59,14 @@ class UserAdmin(ReadOnly):
     readonly_fields = ["username", "is_staff", "is_superuser", "date_joined", "last_login"]
 
     def has_change_permission(self, request: HttpRequest, obj=None) -> bool:
-        """Nobody shuts themselves out."""
+        """Operators cannot deactivate themselves."""
         return obj != request.user and admin.ModelAdmin.has_change_permission(self, request, obj)
 
 
 @admin.register(Organization)
 class OrganizationAdmin(ReadOnly):
+    """Lists organizations, with their members and claims."""
+
     list_display = ["name", "id", "created_at"]
     search_fields = ["name", "id", "memberships__login"]
     inlines = [MemberInline, DomainInline, SiteInline]
@@ -66,6 +74,8 @@ class OrganizationAdmin(ReadOnly):
 
 @admin.register(Membership)
 class MembershipAdmin(ReadOnly):
+    """Lists members."""
+
     list_display = ["login", "role", "organization", "github_id"]
     list_filter = ["role"]
     list_select_related = ["organization"]
@@ -74,6 +84,8 @@ class MembershipAdmin(ReadOnly):
 
 @admin.register(Invitation)
 class InvitationAdmin(ReadOnly):
+    """Lists open invitations."""
+
     list_display = ["login", "role", "organization", "invited_by", "created_at"]
     list_select_related = ["organization", "invited_by"]
     search_fields = ["login", "github_id", "organization__name"]
@@ -81,6 +93,8 @@ class InvitationAdmin(ReadOnly):
 
 @admin.register(PersonalToken)
 class PersonalTokenAdmin(ReadOnly):
+    """Lists personal access tokens, without their values."""
+
     list_display = ["name", "ending", "token_user", "last_used_at"]
     list_select_related = ["token__user"]
     search_fields = ["name", "token__user__username"]
@@ -89,19 +103,23 @@ class PersonalTokenAdmin(ReadOnly):
 
     @admin.display(description="user")
     def token_user(self, personal: PersonalToken) -> User | None:
+        """The person whose token it is."""
         return personal.token.user
 
 
 @admin.register(Domain)
 class DomainAdmin(ReadOnly):
+    """Lists claimed domains; operators can check their DNS records."""
+
     list_display = ["name", "organization", "verified_at", "lapsed_at", "last_checked_at"]
     list_filter = [("verified_at", admin.EmptyFieldListFilter), "registrable"]
     list_select_related = ["organization"]
     search_fields = ["name", "organization__name"]
     actions = ["reverify"]
 
-    @admin.action(description="Re-verify: look at the DNS record now")
+    @admin.action(description="Re-verify: check the DNS record now")
     def reverify(self, request: HttpRequest, selected: QuerySet) -> None:
+        """Check the DNS records of the selected claims now, for up to `PATIENCE` seconds."""
         until = time.monotonic() + ACTION_TIMEOUT
         rows = self.fixed(selected)
         found = reverification.run(
@@ -110,12 +128,14 @@ class DomainAdmin(ReadOnly):
             go_on=lambda: time.monotonic() < until,
         )
         counts = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
-        self.message_user(request, f"{found.total()} looked at: {counts or 'nothing'}.")
+        self.message_user(request, f"{found.total()} checked: {counts or 'none'}.")
         self.note(request, rows, "Re-verified.")
 
 
 @admin.register(EarlierChallenge)
 class EarlierChallengeAdmin(ReadOnly):
+    """Lists values that were once asked for in DNS records."""
+
     list_display = ["name", "organization"]
     list_select_related = ["organization"]
     search_fields = ["name", "organization__name"]
@@ -124,6 +144,8 @@ class EarlierChallengeAdmin(ReadOnly):
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnly):
+    """Lists the notices to organizations."""
+
     list_display = ["organization", "at", "text"]
     list_select_related = ["organization"]
     search_fields = ["organization__name", "text"]
@@ -131,6 +153,8 @@ class NoticeAdmin(ReadOnly):
 
 @admin.register(Site)
 class SiteAdmin(ReadOnly):
+    """Lists claimed sites."""
+
     list_display = ["url", "repository", "organization", "verified_at", "lapsed_at"]
     list_filter = [("lapsed_at", admin.EmptyFieldListFilter)]
     list_select_related = ["organization"]

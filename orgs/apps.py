@@ -2,4 +2,6 @@ from django.apps import AppConfig
 
 
 class OrgsConfig(AppConfig):
+    """The app of organizations, people and claims."""
+
     name = "orgs"

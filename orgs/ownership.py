@@ -1,4 +1,4 @@
-"""Who owns a page: the rule of matching, and nothing else."""
+"""Who owns a page."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -9,26 +9,26 @@ from django.conf import settings
 from orgs.domains import hosts
 from orgs.models import Domain, Organization, Site
 
-NAMES = 5000  # asked for by one query; SQLite takes 32,766 parameters
+NAMES = 5000  # per query; SQLite accepts 32,766 parameters
 
 
 class Place(NamedTuple):
-    """All of an address that its owner depends on; `paths` only where it is on a user's site."""
+    """The parts of a URL that decide its owner; `paths` is set only on a user's site."""
 
     host: str
     paths: tuple[str, ...] = ()
 
 
 def owner_of(url: str) -> Organization | None:
-    """The organization that receives reports about `url`, a canonical URL; None for nobody's page or a path."""
+    """The organization that owns the page at `url`, a canonical URL; None for a path or if nobody does."""
     claim = claim_covering(url)
     return claim.organization if claim else None
 
 
 def owners_at(places: Iterable[Place]) -> dict[Place, str]:
-    """Who owns each, by the organization's id; a place that is nobody's is left out.
+    """The id of the owner of each place; places that nobody owns are left out.
 
-    Two queries for some hundreds, however many hosts they are on.
+    Two queries for some hundreds of places, however many hosts they are on.
     """
     places = set(places)
     on_sites = {place.host for place in places if place.paths}
@@ -50,16 +50,16 @@ def owners_at(places: Iterable[Place]) -> dict[Place, str]:
 def claim_covering(url: str) -> Domain | Site | None:
     """The most specific live claim that covers `url`. One query, however many claims there are.
 
-    A domain covers its own host, and the hosts below it where it is registrable. On
-    `<user>.<pages host>` a site covers what is below its path; a site of `/` covers the rest.
-    The port does not matter. The code host's own pages are nobody's.
+    A domain covers its own host, and if it is registrable the hosts below it. On `<user>.<pages host>`
+    a site covers what is below its path; a site of `/` covers the rest. The port does not matter. The
+    code host's own pages belong to nobody.
     """
     where = place(url)
     return _claim_at(where) if where else None
 
 
 def place(url: str) -> Place | None:
-    """Where a page is; None for a path, and on the code host."""
+    """Where a page is; None for a path, and for pages of the code host."""
     address = urlsplit(url)
     host = address.hostname if address.scheme else None
     if not host:
@@ -70,7 +70,7 @@ def place(url: str) -> Place | None:
 
 
 def is_site_page(url: str) -> bool:
-    """Whether a site may cover `url`, a canonical URL. No domain covers what a site may."""
+    """Whether a site may cover `url`, a canonical URL. If so, no domain covers it."""
     where = place(url)
     return bool(where and where.paths)
 
@@ -86,7 +86,7 @@ def _claim_at(place: Place) -> Domain | Site | None:
 def _nearest(
     place: Place, sites: dict[tuple[str, str], Site], domains: dict[str, Domain]
 ) -> Domain | Site | None:
-    """What `_claim_at` finds, among live claims that are loaded already."""
+    """What `_claim_at` finds, among live claims that are already loaded."""
     if place.paths:
         longest_first = [sites.get((place.host, path)) for path in reversed(place.paths)]
         return next(filter(None, longest_first), None)
@@ -96,14 +96,14 @@ def _nearest(
 
 
 def _some(names: set[str]) -> Iterator[list[str]]:
-    """All of them, `NAMES` at most in each."""
+    """All names, in lists of at most `NAMES`."""
     every = sorted(names)
     for first in range(0, len(every), NAMES):
         yield every[first : first + NAMES]
 
 
 def _is_code_host(host: str) -> bool:
-    """A registrable domain above it may be claimed, but a link to it is live in an issue."""
+    """A registrable domain above it may be claimed, but a link to it would be live in an issue."""
     code_host = urlsplit(settings.HUB_GITHUB_URL).hostname
     return f".{host}".endswith(f".{code_host}")
 

@@ -1,4 +1,4 @@
-"""How operators look at what only journeys may change."""
+"""Read-only admin classes: operators look, and change rows only by actions."""
 
 from typing import cast
 
@@ -11,7 +11,7 @@ from orgs.models import User
 
 
 class Looking:
-    """Nothing is typed in, and nothing goes: neither here nor in a form below another."""
+    """Nothing can be added, changed or deleted, on its own page or below another."""
 
     def has_add_permission(self, request: HttpRequest, *args) -> bool:
         return False
@@ -24,20 +24,21 @@ class Looking:
 
 
 class ReadOnly(Looking, admin.ModelAdmin):
-    """A list, and a page for each row. What an action did is written to the row's history."""
+    """A list, and a page for each row. Actions are written to the row's history."""
 
     show_full_result_count = False
 
     def fixed(self, selected: QuerySet) -> QuerySet:
-        """The rows that were selected, also when the list's filters do not fit them any more."""
+        """The selected rows by id, which stay selected when they no longer match the filters."""
         ids = list(selected.values_list("pk", flat=True))
         return selected.model._default_manager.filter(pk__in=ids)
 
     def note(self, request: HttpRequest, rows: QuerySet, what: str) -> None:
+        """Write to the history of the rows what the operator did."""
         operator = cast(User, request.user)
         LogEntry.objects.log_actions(operator.pk, rows, CHANGE, what)
 
     def get_fields(self, request: HttpRequest, obj=None):
-        """Those named, or all but what a model keeps from forms, such as hashes."""
+        """The fields that are named, else all except those that a model hides from forms, such as hashes."""
         shown = [each.name for each in self.opts.fields if each.editable or each.primary_key]
         return self.fields or [name for name in shown if name not in (self.exclude or ())]

@@ -1,1 +1,1 @@
-"""Intake: a report comes in, once and without secrets."""
+"""Takes reports in: each is stored once, without secrets."""

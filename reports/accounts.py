@@ -1,4 +1,4 @@
-"""The words that repeats add to a report, and how many of them are kept."""
+"""The further accounts of a report: what repeats say in other words, and how many are kept."""
 
 import hashlib
 import json
@@ -12,14 +12,14 @@ from reports.models import Account, Report
 
 MOST = 20
 BYTES = 64 * 1024
-FIRST, SHORT = 10, BYTES // 20  # of these the first short ones stay; all others make room for newer
-OF_ONE_SOURCE = "3/day"  # of one report, so that nobody fills it, or drives others out, alone
+FIRST, SHORT = 10, BYTES // 20  # the first short ones stay; all others make room for newer ones
+OF_ONE_SOURCE = "3/day"  # for one report, so that no single source can fill it or push others out
 
 
 def may_add(report: Report, said: Account, source: str) -> bool:
-    """Whether one more account may come from there. Counted: to be asked once, before `keep`.
+    """Whether this source may add another account. It is counted, so ask once, before `keep`.
 
-    Outside of a transaction, since Redis may have to say it. Where nothing tells the source, yes.
+    Call it outside a transaction, because it may ask Redis. True if the source is not known.
     """
     if not source or report.accounts.filter(words_hash=_sha256(said.words)).exists():
         return True
@@ -31,10 +31,10 @@ def may_add(report: Report, said: Account, source: str) -> bool:
 
 
 def keep(report: Report, said: Account, now: datetime, *, may_add: bool) -> None:
-    """Keep what a repeat said with its report, once; the caller saves the report's counters.
+    """Keep what a repeat says, once, with its report; the caller saves the report's counters.
 
-    The report's row is locked. Junk that came first keeps no true account out, since later and
-    longer ones make room for it; and junk that comes afterwards never drives the first ones out.
+    The caller has locked the report's row. Spam that came first cannot keep a real account out, because
+    later and longer ones make room for it; spam that comes later never replaces the first ones.
     """
     kept = list(report.accounts.only("report", "size", "words_hash"))
     said.words_hash = _sha256(said.words)
@@ -56,7 +56,7 @@ def keep(report: Report, said: Account, now: datetime, *, may_add: bool) -> None
 
 
 def _to_make_room(kept: list[Account], size: int) -> list[Account] | None:
-    """Which accounts leave for one of `size` bytes, oldest first; None where it is too large."""
+    """Which accounts to delete for one of `size` bytes, oldest first; None if it is too large."""
     staying = [each.pk for each in kept if each.size <= SHORT][:FIRST]
     free = BYTES - size - sum(each.size for each in kept)
     leaving: list[Account] = []

@@ -1,4 +1,4 @@
-"""What came in, for operators."""
+"""The reports, for operators."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -11,11 +11,15 @@ from reports.models import Account, Report
 
 
 class AccountInline(Looking, admin.StackedInline):
+    """The further accounts, shown below their report."""
+
     model = Account
 
 
 @admin.register(Report)
 class ReportAdmin(ReadOnly):
+    """Lists reports; operators can erase their text."""
+
     list_display = [
         "id",
         "received_at",
@@ -36,8 +40,9 @@ class ReportAdmin(ReadOnly):
     inlines = [AccountInline]
     actions = ["erase"]
 
-    @admin.action(description="Erase: forget the text, after asking")
+    @admin.action(description="Erase the text (asks first)")
     def erase(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:
+        """Ask for confirmation, then erase the text of the selected reports."""
         rows = self.fixed(selected)
         if "confirmed" not in request.POST:
             context = self.admin_site.each_context(request) | {"reports": rows, "title": "Erase"}
@@ -51,6 +56,8 @@ class ReportAdmin(ReadOnly):
 
 @admin.register(Account)
 class AccountAdmin(ReadOnly):
+    """Lists further accounts."""
+
     list_display = ["id", "report_id", "received_at", "kind", "times_received", "size"]
     search_fields = ["report__id", "summary"]
     ordering = ["-pk"]

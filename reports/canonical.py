@@ -1,4 +1,4 @@
-"""One spelling for each page, so that two reports about it are seen to be about the same page."""
+"""One spelling for each page, so that two reports about it are recognized as being about one page."""
 
 import re
 from urllib.parse import quote, unquote
@@ -21,16 +21,16 @@ TRACKING = re.compile(r"utm_.*|mc_.*|gclid|fbclid|ref|ref_src|ref_url")
 
 
 class InvalidURL(ValueError):
-    """Not the address of a page. The message is a sentence for the one who sent it."""
+    """Not the address of a page. The message is a sentence for the sender."""
 
 
 def url(text: str) -> str:
     """The canonical form of a page's address: an http(s) URL, or a path such as docs/install.md.
 
     A path (no scheme, not beginning with `//`) only loses its fragment. A URL becomes ASCII as
-    RFC 3986 has it: host normalized, no default port, fragment or tracking parameters, dot
-    segments resolved, no slashes at the end of the path unless it is `/`, one way of escaping.
-    A `%` that begins no escape is escaped, so nothing is lost. Idempotent. Raises `InvalidURL`.
+    RFC 3986 says: the host normalized, no default port, fragment or tracking parameters, dot segments
+    resolved, no slashes at the end of the path unless it is `/`, one way of escaping. A `%` that does
+    not begin an escape is escaped, so nothing is lost. Idempotent. Raises `InvalidURL`.
     """
     _refuse_what_no_address_has(text)
     return _web_url(text) if SCHEME.match(text) else _path(text)
@@ -40,7 +40,7 @@ def _refuse_what_no_address_has(text: str) -> None:
     if not text:
         raise InvalidURL("Give the address of the page.")
     if FORBIDDEN.search(text):
-        raise InvalidURL("Give an address without backslashes, white space and control characters.")
+        raise InvalidURL("The address must not contain backslashes, spaces or control characters.")
 
 
 def _path(text: str) -> str:
@@ -82,7 +82,7 @@ def _authority(text: str, scheme: str) -> str:
 def _resolved(path: str) -> str:
     """The path without dot segments and without slashes at its end.
 
-    All of those slashes go: were it only one, the canonical form of `/a//` would have another.
+    All of those slashes go: if only one went, the canonical form of `/a//` would not be canonical.
     """
     segments: list[str] = []
     for segment in _escaped(path).split("/")[1:]:
@@ -94,14 +94,14 @@ def _resolved(path: str) -> str:
 
 
 def _without_tracking(query: str) -> str:
-    """The query with its `?`, or nothing. Only `&` separates parameters; their order is kept."""
+    """The query with its `?`, or nothing. Parameters are separated by `&` only; their order is kept."""
     parameters = _escaped(query).split("&")
     kept = "&".join(p for p in parameters if not TRACKING.fullmatch(p.partition("=")[0]))
     return f"?{kept}" if kept else ""
 
 
 def _escaped(text: str) -> str:
-    """`text` in one way of escaping, as UTF-8 (WHATWG): unreserved characters never."""
+    """`text` escaped in one way, as UTF-8 (WHATWG); unreserved characters are never escaped."""
     return quote(ESCAPE.sub(_escape, text), safe=KEPT)
 
 

@@ -1,4 +1,4 @@
-"""A text as it is seen: without what is invisible, in one spelling."""
+"""Text as readers see it: without invisible characters, in one spelling."""
 
 import re
 import unicodedata
@@ -34,11 +34,11 @@ _HEAP = re.compile(f"({_MARK}{{{MAX_MARKS}}}){_MARK}+")  # `normalize` would be 
 
 
 def clean(text: str) -> str:
-    """`text` without what cannot be seen, in one spelling.
+    """`text` without invisible characters, in one spelling.
 
-    Line ends are LF. Dropped: ANSI sequences, controls, bidirectional marks, invisible and tag
-    characters, lone surrogates, marks heaped on one character. Characters that NFKC makes ASCII
-    are ASCII, and the rest is NFC. Idempotent; takes out whatever `neutralize` put in.
+    Line ends become LF. Dropped: ANSI sequences, control characters, bidirectional marks, invisible and
+    tag characters, lone surrogates, marks heaped on one character. Characters that NFKC makes ASCII
+    become ASCII; the rest is NFC. Idempotent; it removes whatever `neutralize` has inserted.
     """
     if text.isascii() and _shows_all(text):
         return text

@@ -1,4 +1,4 @@
-"""What the Hub shares with its clients, word for word: a copy of `clients/contract/secrets.json`."""
+"""The secret patterns that the Hub shares with its clients: a copy of `clients/contract/secrets.json`."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Forgetting what was written in a report."""
+"""Erasing the text of a report."""
 
 from typing import Any
 
@@ -27,20 +27,19 @@ ERASED: dict[str, Any] = {
 
 
 def erase_for(member: Membership, report: Report) -> None:
-    """The same as `erase`, by a member. Raises `members.NotAnOwner` where they may not."""
+    """Erase a report on behalf of a member. Raises `members.NotAnOwner` if they are not an owner."""
     try:
         members.require_owner(member)
     except members.NotAnOwner:
-        raise members.NotAnOwner("Only an owner erases a report. Ask one of them.") from None
+        raise members.NotAnOwner("Only owners can erase a report. Ask one of them.") from None
     erase(report)
 
 
 @transaction.atomic
 def erase(report: Report) -> None:
-    """Forget all that its senders wrote, further accounts too; whoever delivers it hears of it.
+    """Erase everything that its senders wrote, further accounts too, and send `report_erased`.
 
-    What stays is its id, kind, times and counters, and its page without a query, where anything
-    may have been written.
+    Its id, kind, times, counters and page stay; the page loses its query, which may hold any text.
     """
     page = report.canonical_url.partition("?")[0]
     forgotten = ERASED | {"erased_at": clock.now(), "doc_url": page, "canonical_url": page}

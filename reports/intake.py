@@ -1,4 +1,4 @@
-"""The way in: a well-formed report becomes a row, or a repeat of the one that came first."""
+"""Intake: stores a well-formed report, or counts it as a duplicate of an earlier one."""
 
 import hashlib
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Claim = Domain | Site
 
 
 class Receipt(NamedTuple):
-    """What `accept` made of a report."""
+    """The result of `accept`."""
 
     report: Report
     is_duplicate: bool
@@ -31,9 +31,11 @@ class Receipt(NamedTuple):
 
 
 class OptedOut(ApiError):
+    """410: the owner of the page has opted out of reports."""
+
     status_code = 410
     default_code = "opted_out"
-    default_detail = "The owner of this page takes no reports about it. Nothing was stored."
+    default_detail = "The owner of this page does not accept reports about it. Nothing was saved."
 
 
 def accept(
@@ -43,22 +45,21 @@ def accept(
     source: str = "",
     admit: Callable[[Claim | None], None] = lambda claim: None,
 ) -> Receipt:
-    """Store a report, or count it as a duplicate of the one that came first. Raises `OptedOut`.
+    """Store a report, or count it as a duplicate of an earlier one. Raises `OptedOut`.
 
-    `source` is whose network it comes from, where that is to count. `admit` is given the claim
-    that covers the page before anything is stored, and raises where no report may come in.
-    Saving the row is what makes it travel on: whoever forwards reports listens to its `post_save`,
-    in the same transaction.
+    `source` is the network it comes from, or empty if that is not to be counted. `admit` is called
+    with the claim that covers the page before anything is stored, and raises to refuse the report.
+    Saving the row makes it travel on: delivery listens to its `post_save`, in the same transaction.
     """
     notices: list[SecretNotice] = []
     address = page(body.doc_url, notices)
     claim = _claim(address["canonical_url"])
-    admit(claim)  # before the work that a long text makes
+    admit(claim)  # before the expensive work on a long text
     fields = {**address, **_columns(body, notices)}
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
     try:
         report, is_duplicate = _store(fields, dedup_key, claim=claim, source=source)
-    except IntegrityError:  # the same report came in between, or its owner went
+    except IntegrityError:  # the same report was stored, or its owner deleted, in between
         claim = _claim(address["canonical_url"])
         report, is_duplicate = _store(fields, dedup_key, claim=claim, source=source)
     return Receipt(report, is_duplicate, notices)
@@ -67,10 +68,10 @@ def accept(
 def _store(
     fields: dict[str, Any], dedup_key: str, *, claim: Claim | None, source: str
 ) -> tuple[Report, bool]:
-    """The stored report, and whether it was there before.
+    """The stored report, and whether it existed before.
 
-    Raises `IntegrityError` where somebody else stores the same report, or deletes the owner, between our
-    look and our insert; a second look finds that.
+    Raises `IntegrityError` if another request stores the same report, or deletes the owner, between our
+    query and our insert; a second try finds that.
     """
     owner_id = claim.organization_id if claim else None
     now = timezone.now()
@@ -97,7 +98,7 @@ def _store(
 def _repeated(
     original: Report, said: Account, now: datetime, *, owner_id: str | None, source: str
 ) -> Report | None:
-    """The report that came first, counted once more; None where this is a report of its own."""
+    """The earlier report, counted once more; None if this one must become a new report."""
     differs = original.words != said.words
     may_add = differs and accounts.may_add(original, said, source)
     with transaction.atomic():
@@ -109,17 +110,17 @@ def _repeated(
 
 
 def _locked(original: Report) -> Report | None:
-    """The same report as it is now; None where its key has gone to another."""
+    """The current row of the same report, locked; None if its key belongs to another one now."""
     rows = Report.objects.select_for_update(no_key=True)
     return rows.filter(pk=original.pk, dedup_key=original.dedup_key).first()
 
 
 def _may_be_repeated(report: Report, said: Account, now: datetime, *, owner_id: str | None) -> bool:
-    """Whether the report still counts what comes in under its key, or that is a report of its own.
+    """Whether the report may still count what arrives under its key; if not, that is a new report.
 
-    Not when it is too old, nor when its page has passed on: the new owner has heard nothing yet.
-    And no other words where nobody would read them, since what was reported first is not wanted,
-    nor where its page is nobody's now: its former owner would read them.
+    It may not if it is too old, or if its page has changed owners, since the new owner has heard
+    nothing yet. Other words also make a new report if nobody would read them here: if the report was
+    discarded, or if its page has no owner now.
     """
     if report.received_at <= now - timedelta(days=settings.HUB_DEDUP_DAYS):
         return False
@@ -134,13 +135,13 @@ def _is_unwanted(report: Report) -> bool:
 
 
 def _said(fields: dict[str, Any]) -> Account:
-    """What this sender says, whether or not it becomes an account."""
+    """What this sender says, whether or not it becomes a further account."""
     names = {each.name for each in Account._meta.fields} & fields.keys()
     return Account(**{name: fields[name] for name in names})
 
 
 def _claim(url: str) -> Claim | None:
-    """The claim of the page, where there is one. Raises `OptedOut`."""
+    """The claim that covers the page, if any. Raises `OptedOut`."""
     claim = claim_covering(url)
     if claim and claim.opted_out_at:
         raise OptedOut(since=claim.opted_out_at)
@@ -150,7 +151,7 @@ def _claim(url: str) -> Claim | None:
 def _count(
     original: Report, said: Account, now: datetime, *, owner_id: str | None, may_add: bool
 ) -> Report:
-    """Raise the counter, and keep what differs; a report that was nobody's may have an owner now."""
+    """Raise the counter and keep what differs; a report that had no owner may get one now."""
     changed = ["times_reported", "last_received_at"]
     if original.words != said.words:
         accounts.keep(original, said, now, may_add=may_add)
@@ -159,7 +160,7 @@ def _count(
         original.organization_id = owner_id
         changed.append(
             "organization_id"
-        )  # never back to nobody: another may have found it meanwhile
+        )  # never cleared: another request may have found the owner in between
     original.times_reported = F("times_reported") + 1
     original.last_received_at = now
     original.save(update_fields=changed)
@@ -167,7 +168,7 @@ def _count(
 
 
 def _dedup_key(fields: dict[str, Any], client_key: str | None) -> str:
-    """What two reports share if one repeats the other; no client can send another's `auto:` key."""
+    """A key that two reports share if one repeats the other. No client can send an `auto:` key."""
     scope = [fields["canonical_url"], fields["agent_name"]]
     if client_key:
         return f"key:{_sha256([*scope, client_key])}"
@@ -179,9 +180,9 @@ def _sha256(lines: list[str]) -> str:
 
 
 def _columns(body: ReportBody, notices: list[SecretNotice]) -> dict[str, Any]:
-    """What its sender says of the page, without secrets, and what was removed.
+    """The columns of a report from its body, without secrets, and what was removed.
 
-    What is absent stays at its default.
+    Absent fields keep their defaults.
     """
     sent = body.model_dump(exclude_none=True, exclude={"comment", "idempotency_key", "doc_url"})
     sent = without_secrets(sent, "", notices)

@@ -1,4 +1,4 @@
-"""What came in."""
+"""Reports and their further accounts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,24 +13,30 @@ from reports.screening import SCREENED, SecretNotice, screened
 
 
 class StatementQuerySet(models.QuerySet):
+    """Queries that reports and further accounts share."""
+
     def readable(self):
-        """What the members of the organization that it was received for may read."""
+        """Those that the members of the receiving organization may read."""
         return self.filter(withheld_for=None)
 
 
 class ReportQuerySet(StatementQuerySet):
+    """Queries over reports."""
+
     def readable_by(self, organization: Organization | str):
-        """What its members may read: every page, list and file of theirs begins here."""
+        """Reports that the organization's members may read: all their pages, lists and files start here."""
         return self.readable().filter(organization=organization)
 
 
 class Statement(models.Model):
-    """What one sender said. Secrets were removed, and otherwise it is as it was sent.
+    """What one sender said, as sent except that secrets were removed.
 
-    It is made safe where it is shown. Lengths are checked at the door (`reports.shape`).
+    It is made safe where it is shown. Lengths are checked on intake (`reports.shape`).
     """
 
     class Kind(models.TextChoices):
+        """What is wrong with the page."""
+
         BROKEN = "broken"
         INCORRECT = "incorrect"
         OUTDATED = "outdated"
@@ -52,8 +58,8 @@ class Statement(models.Model):
     withheld_for = models.BigIntegerField(
         null=True,
         blank=True,
-        help_text="The repository, by GitHub's id, in which nobody of its organization had push "
-        "right when it came. No member reads it before one has.",
+        help_text="Id of the GitHub repository to which nobody in the organization had push access "
+        "when this arrived. Members cannot read it until one of them has.",
     )
 
     class Meta:
@@ -61,19 +67,19 @@ class Statement(models.Model):
 
     @property
     def words(self) -> list[Any]:
-        """What makes an account another: neither its kind nor who sent it."""
+        """What makes two accounts different: the words, neither the kind nor the sender."""
         return [self.summary, self.details, self.evidence, self.suggested_fix]
 
     def withhold(self, repository_id: int | None) -> None:
-        """Let no member read it before one has push right there; None: let them read it."""
+        """Hide it from members until one of them has push access there; None: let them read it."""
         type(self)._default_manager.filter(pk=self.pk).update(withheld_for=repository_id)
         self.withheld_for = repository_id
 
 
 class Report(Statement):
-    """One statement that a page is broken, incorrect, outdated, missing, unclear, or other.
+    """One report that a page is broken, incorrect, outdated, missing, unclear, or other.
 
-    Only `reports.intake.accept` makes one.
+    Only `reports.intake.accept` creates one.
     """
 
     id = ULIDField()
@@ -83,29 +89,30 @@ class Report(Statement):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Whom it was received for; empty while the page is nobody's.",
+        help_text="The organization that received it; empty while nobody has claimed the page.",
     )
     received_at = models.DateTimeField(db_index=True)
     last_received_at = models.DateTimeField()
     times_reported = models.PositiveIntegerField(default=1)
     further_accounts = models.PositiveSmallIntegerField(
-        default=0, help_text="How many repeats with words of their own are kept."
+        default=0, help_text="How many repeats that said something different are kept."
     )
     accounts_not_kept = models.PositiveIntegerField(
-        default=0, help_text="How many were too many, or too long."
+        default=0,
+        help_text="How many further accounts were dropped because there were too many or they were too long.",
     )
     erased_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when it has no text, because somebody wanted it so."
+        null=True, blank=True, help_text="When its text was erased on request."
     )
     dedup_key = models.CharField(  # noqa: DJ001  (unique where there is one)
         max_length=80,
         unique=True,
         null=True,
         editable=False,
-        help_text="Empty once a repeat is a report of its own: it is too old, or was erased.",
+        help_text="Empty once a repeat counts as a new report: this one is too old, or was erased.",
     )
 
-    doc_url = models.TextField(help_text="As it was sent.")
+    doc_url = models.TextField(help_text="As sent.")
     canonical_url = models.TextField()
     agent_name = models.TextField()
     submitted_at = models.CharField(
@@ -119,7 +126,7 @@ class Report(Statement):
         help_text="The secrets that were removed from it: a list of {field, kind}.",
     )
 
-    source = ""  # of `core.client_address`, for who hears of it when it is saved; kept nowhere here
+    source = ""  # from `core.client_address`, for the receivers of `post_save`; not stored here
 
     objects = ReportQuerySet.as_manager()
 
@@ -139,41 +146,43 @@ class Report(Statement):
         ]
 
     def __str__(self) -> str:
-        return self.id  # and no text of it, since the admin's history keeps this
+        return self.id  # not its text, because the admin's history keeps this
 
     @property
     def title(self) -> str:
-        """What it is called on pages."""
+        """The title shown on pages."""
         return self.summary or "Erased report"
 
     def is_still_owned(self) -> bool:
-        """Whether its page belongs to the organization that it was received for."""
+        """Whether its page still belongs to the organization that received it."""
         owner = owner_of(self.canonical_url)
         return owner is not None and owner.pk == self.organization_id
 
     def screen(self) -> tuple[list[str], list[SecretNotice]]:
-        """Remove what counts as a secret by now: the columns that changed, and what it was."""
+        """Remove what today counts as a secret; returns the changed columns and what was removed."""
         changed, notices = screened({name: getattr(self, name) for name in SCREENED})
         for name, value in changed.items():
             setattr(self, name, value)
         return list(changed), notices
 
     def note(self, notices: Iterable[SecretNotice], changed: Iterable[str] = ()) -> None:
-        """Save what was removed since it came in, and the columns it was removed from.
+        """Save what was removed since it arrived, and the columns it was removed from.
 
-        Nobody hears of it: nothing has come in.
+        Sends no `post_save`, because nothing has arrived.
         """
         added = [notice._asdict() for notice in notices]
         self.notices += [each for each in added if each not in self.notices]
         columns = {name: getattr(self, name) for name in changed}
-        mine = Report.objects.filter(pk=self.pk, erased_at=None)  # or its text would come back
+        mine = Report.objects.filter(
+            pk=self.pk, erased_at=None
+        )  # otherwise its text would come back
         mine.update(notices=self.notices, **columns)
 
 
 class Account(Statement):
-    """The words of a repeat that differ from the first: kept with the report, never sent by themselves.
+    """The words of a repeat that differ from the first report: kept with it, never sent to GitHub.
 
-    Only `reports.accounts.keep` makes one.
+    Only `reports.accounts.keep` creates one.
     """
 
     report = models.ForeignKey(Report, models.CASCADE, related_name="accounts")

@@ -1,4 +1,4 @@
-"""A report without the secrets that are in its texts, and what was removed of it."""
+"""Removes secrets from the texts of a report and lists what was removed."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ class SecretNotice(NamedTuple):
 
 
 def without_secrets(value: Any, pointer: str, notices: list[SecretNotice]) -> Any:
-    """A copy of `value` whose texts hold no secrets; what was removed is added to `notices`."""
+    """A copy of `value` without secrets in its texts; adds what was removed to `notices`."""
     if isinstance(value, dict):
         return {k: without_secrets(v, f"{pointer}/{k}", notices) for k, v in value.items()}
     if isinstance(value, list):
@@ -38,9 +38,9 @@ def without_secrets(value: Any, pointer: str, notices: list[SecretNotice]) -> An
 
 
 def page(doc_url: str, notices: list[SecretNotice]) -> dict[str, str]:
-    """The page's address as it was sent and in its canonical form.
+    """The page's address as sent and in its canonical form.
 
-    Where either holds a secret, however it is escaped, only the cleaned canonical form is kept.
+    If either holds a secret, however it is escaped, only the cleaned canonical form is kept.
     """
     canonical_url = canonical.url(doc_url)
     if kinds := secrets.remove(doc_url)[1] or secrets.remove(unquote(doc_url))[1]:
@@ -53,9 +53,9 @@ def page(doc_url: str, notices: list[SecretNotice]) -> dict[str, str]:
 
 
 def screened(columns: Mapping[str, Any]) -> tuple[dict[str, Any], list[SecretNotice]]:
-    """Of the SCREENED columns of a report those in which a secret is found now, without it.
+    """Those of a report's SCREENED columns that hold a secret, without it, and what was removed.
 
-    With an address goes its canonical form.
+    If an address changes, so does its canonical form.
     """
     changed: dict[str, Any] = {}
     notices: list[SecretNotice] = []

@@ -1,4 +1,4 @@
-"""Secrets that a reporter pasted by mistake, taken out of a text before anything is stored."""
+"""Finds secrets that a reporter pasted by mistake and removes them before anything is stored."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -21,10 +21,10 @@ PEM = (
 
 
 class Family(NamedTuple):
-    """Secrets of one shape. Where the pattern has a group, only that is the secret.
+    """Secrets of one form. If the pattern has a group, only that group is the secret.
 
-    It is tried where one of the `signs` is in the text in lower case. `names`: whether what reads
-    like the name of a variable is one, too.
+    It is tried if one of the `signs` is in the lower-case text. `names`: whether something that reads
+    like the name of a variable counts as a secret too.
     """
 
     kind: str
@@ -57,7 +57,7 @@ LOOKS = 8  # at a text that loses something each time; an honest one needs two
 
 
 class Secret(NamedTuple):
-    """Where one stands in a text, and with what makes it one, such as the host of a password."""
+    """Where a secret is in a text, and where the text is that makes it one, such as the host of a password."""
 
     start: int
     end: int
@@ -68,10 +68,10 @@ class Secret(NamedTuple):
 def remove(text: str) -> tuple[str, list[str]]:
     """`text` with each secret replaced by `[removed: <kind>]`, and the kinds found, each once.
 
-    Where one shows only in the cleaned text, or when escapes are undone, the rest of the text is
-    returned cleaned; otherwise it stays as it is. Well-known placeholders are kept, so that a
-    report can quote the documentation. Of a password in a URL or a key in an assignment only the
-    secret itself goes. 64 KiB take well under 100 ms, whatever is in them.
+    If a secret shows only in the cleaned text, or when escapes are decoded, the rest of the text is
+    returned cleaned; otherwise it stays as it is. Well-known placeholders are kept, so that a report
+    can quote the documentation. Of a password in a URL or a key in an assignment only the secret
+    itself is removed. 64 KiB take well under 100 ms, whatever they hold.
     """
     text, kinds = _without(text, found_in)
     cleaned = clean(text)
@@ -94,7 +94,7 @@ def found_in(text: str) -> list[Secret]:
 
 
 def hidden_in(cleaned: str) -> list[Secret]:
-    """The secrets in a cleaned text that something divides or escapes; they may overlap."""
+    """The secrets in a cleaned text that are split up or escaped; they may overlap."""
     shown = plain(cleaned)
     found = found_in(shown) if shown != cleaned else []
     if not found:
@@ -108,7 +108,7 @@ def hidden_in(cleaned: str) -> list[Secret]:
 
 
 def cut(text: str, found: Iterable[Secret]) -> str:
-    """`text` with `[removed: <kind>]` in the place of each secret, in whatever order they are."""
+    """`text` with each of the secrets, in any order, replaced by `[removed: <kind>]`."""
     result, end = [], 0
     for secret in joined(found):
         result += [text[end : secret.start], notice(secret.kind)]
@@ -117,12 +117,12 @@ def cut(text: str, found: Iterable[Secret]) -> str:
 
 
 def notice(kind: str) -> str:
-    """What stands in the place of a secret: no secret begins or ends in it."""
+    """The replacement for a secret; no secret begins or ends inside it."""
     return f"[removed: {kind}]"
 
 
 def joined(found: Iterable[Secret]) -> list[Secret]:
-    """In order, with those that overlap as one, of the kind that begins first."""
+    """The secrets in order, with overlapping ones merged into the kind that begins first."""
     result: list[Secret] = []
     for secret in sorted(found, key=lambda each: each.start):
         if result and secret.start < result[-1].end:
@@ -133,9 +133,9 @@ def joined(found: Iterable[Secret]) -> list[Secret]:
 
 
 def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[str, None]]:
-    """`text` without all that `look` finds, also where it shows only when another has gone.
+    """`text` without all that `look` finds, also what shows only after another was removed.
 
-    What is left of a text that shows ever more of them is replaced as a whole.
+    If more keeps showing up, the rest of the text is replaced as a whole.
     """
     kinds: dict[str, None] = {}
     for _ in range(LOOKS):
@@ -147,7 +147,7 @@ def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[
 
 
 def _is_placeholder(match: re.Match[str], family: Family) -> bool:
-    """Whether this stands for a secret. A token of words does; a password of words may be one."""
+    """Whether this only stands for a secret. A token made of words does; a password of words may not."""
     whole, secret = match[0], match[match.lastindex or 0]
     if SAMPLE.search(whole) or (not family.names and NAME.search(secret)):
         return True

@@ -1,4 +1,4 @@
-"""The shape of a report's JSON body: DESIGN 3.1, the open protocol's v0."""
+"""The JSON body of a report: the open Docs Feedback Protocol, v0."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from reports import canonical
 
 MAX_FAULTS = 100  # an answer must not grow with a hostile body
-NOT_UNICODE = "Half a surrogate pair is not a character."
+NOT_UNICODE = "Must not contain half a surrogate pair."
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 M = TypeVar("M", bound=BaseModel)
@@ -27,13 +27,14 @@ class Malformed(Exception):
 
     @classmethod
     def at(cls, path: str, message: str) -> "Malformed":
+        """One fault at `path`."""
         return cls([{"path": path, "message": message}])
 
 
 def _storable(text: str) -> str:
-    """NUL and lone surrogates are legal in JSON, but not in every database."""
+    """NUL and lone surrogates are valid JSON, but not every database can store them."""
     if "\0" in text:
-        raise ValueError("The character NUL (U+0000) is not allowed.")
+        raise ValueError("Must not contain the character NUL (U+0000).")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -43,13 +44,13 @@ def _storable(text: str) -> str:
 
 def _printable(text: str) -> str:
     if not text.isprintable() or not text.strip():
-        raise ValueError("Give a name of printable characters.")
+        raise ValueError("Must be a name in printable characters.")
     return text
 
 
 def _not_blank(text: str) -> str:
     if not text.strip():
-        raise ValueError("Say in one line what is wrong; white space alone does not.")
+        raise ValueError("Must say in one line what is wrong; it is blank.")
     return text
 
 
@@ -63,8 +64,8 @@ def _rfc3339(text: str) -> str:
         if RFC3339.fullmatch(text) and datetime.fromisoformat(text.upper().replace(" ", "T")):
             return text
     except ValueError:
-        pass  # said below, in the same words as for any other text
-    raise ValueError("Give an RFC 3339 time, such as 2026-01-31T12:34:56Z.")
+        pass  # the error below says it
+    raise ValueError("Must be an RFC 3339 time, such as 2026-01-31T12:34:56Z.")
 
 
 Text = Annotated[str, AfterValidator(_storable)]
@@ -81,12 +82,16 @@ class _Object(BaseModel):
 
 
 class Agent(_Object):
+    """Who reports: the name of a program or a person."""
+
     name: Printable = Field(min_length=1, max_length=120)
     version: Text | None = Field(None, max_length=64)
     vendor: Text | None = Field(None, max_length=128)
 
 
 class Evidence(_Object):
+    """One piece of evidence, such as an error message."""
+
     kind: Literal[
         "error_message", "attempted_action", "expected", "observed", "code_snippet", "quote"
     ]
@@ -94,6 +99,8 @@ class Evidence(_Object):
 
 
 class Substance(_Object):
+    """What the report says."""
+
     kind: Literal["broken", "incorrect", "outdated", "missing", "unclear", "other"]
     summary: NotBlank = Field(min_length=1, max_length=500)
     details: Text | None = Field(None, max_length=8000)
@@ -102,12 +109,14 @@ class Substance(_Object):
 
 
 class TaskContext(_Object):
+    """What the reporter was doing."""
+
     task_summary: Text | None = Field(None, max_length=500)
     transcript_excerpt: Text | None = Field(None, max_length=4000)
 
 
 class ReportBody(_Object):
-    """A report as it is sent. `null` in an optional field counts as absent."""
+    """A report as sent. `null` in an optional field counts as absent."""
 
     comment: Text | None = Field(None, alias="$comment", max_length=256)
     protocol_version: Literal["0"]
@@ -122,17 +131,17 @@ class ReportBody(_Object):
 
     @property
     def host(self) -> str | None:
-        """The host that the report is about; None where it is about a path."""
+        """The host of the page; None if the report is about a path."""
         return urlsplit(canonical.url(self.doc_url)).hostname if "://" in self.doc_url else None
 
 
 def parse(body: bytes) -> ReportBody:
-    """The report in `body`, or `Malformed` with every fault of its shape at once."""
+    """The report in `body`. Raises `Malformed` with all its faults at once."""
     return read(ReportBody, body)
 
 
 def read(model: type[M], body: bytes) -> M:
-    """The object that `body` holds as JSON, or `Malformed` with every fault of its shape at once."""
+    """The object of this model in the JSON `body`. Raises `Malformed` with all its faults at once."""
     try:
         return model.model_validate(_json(body))
     except ValidationError as error:
@@ -141,17 +150,17 @@ def read(model: type[M], body: bytes) -> M:
 
 
 def key(text: str) -> str:
-    """An idempotency key from a header, or `Malformed`."""
+    """The idempotency key from a header. Raises `Malformed`."""
     try:
         return TypeAdapter(Key).validate_python(text)
     except ValidationError:
         raise Malformed.at(
-            "header:Idempotency-Key", "Give 1 to 128 printable ASCII characters without spaces."
+            "header:Idempotency-Key", "Must be 1 to 128 printable ASCII characters without spaces."
         ) from None
 
 
 def _json(body: bytes) -> Any:
-    """JSON as RFC 8259 means it: UTF-8, no key twice, no NaN or Infinity, not absurdly deep."""
+    """Parse JSON strictly (RFC 8259): UTF-8, no duplicate keys, no NaN or Infinity, not too deep."""
     try:
         return json.loads(
             body.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_no_constant
@@ -159,9 +168,9 @@ def _json(body: bytes) -> Any:
     except RecursionError:
         raise Malformed.at("", "The body is nested too deeply.") from None
     except UnicodeDecodeError:
-        raise Malformed.at("", "The body is not UTF-8.") from None
+        raise Malformed.at("", "The body is not valid UTF-8.") from None
     except ValueError as error:
-        raise Malformed.at("", f"The body is not JSON: {error}.") from None
+        raise Malformed.at("", f"The body is not valid JSON: {error}.") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -191,25 +200,25 @@ def _message(error: ErrorDetails) -> str:
         case "missing":
             return "This field is required."
         case "extra_forbidden":
-            return "This field is unknown; leave it out."
+            return "Unknown field."
         case "literal_error":
-            return f"Give one of {context['expected']}."
+            return f"Must be one of {context['expected']}."
         case "string_too_short":
-            return "This must not be empty."
+            return "Must not be empty."
         case "string_too_long":
-            return f"Give at most {context['max_length']} characters."
+            return f"Must be at most {context['max_length']} characters."
         case "too_long":
-            return f"Give at most {context['max_length']} items."
+            return f"Must have at most {context['max_length']} items."
         case "string_unicode":
             return NOT_UNICODE
         case "string_pattern_mismatch":
-            return f"Give a text that matches {context['pattern']}."
+            return f"Must match {context['pattern']}."
         case "string_type":
-            return "Give a text."
+            return "Must be a string."
         case "list_type":
-            return "Give a list."
+            return "Must be an array."
         case "model_type":
-            return "Give an object."
+            return "Must be an object."
         case "value_error":
             return str(context["error"])
     return f"{error['msg']}."

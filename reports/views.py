@@ -1,4 +1,4 @@
-"""`POST /v1/reports`: the open door."""
+"""`POST /v1/reports`: takes a report from anybody."""
 
 from fractions import Fraction
 from functools import partial
@@ -16,38 +16,46 @@ from orgs.domains import hosts
 from reports import intake, shape
 
 MAX_BYTES = 64 * 1024
-SHARE = Fraction(1, 10)  # of what may come about one claim, for one network
+SHARE = Fraction(1, 10)  # of the limit of one claim, for one network
 LARGE = 8 * 1024  # bytes of a body; a report with an excerpt and a fix has 2 to 4 KiB
-LARGE_SHARE = Fraction(1, 20)  # of what one network may send, for reports that are large
+LARGE_SHARE = Fraction(1, 20)  # of the limit of one network, for large reports
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
 
 
 class InvalidReport(ApiError):
+    """400: the report does not have the right format."""
+
     status_code = 400
     default_code = "validation_error"
-    default_detail = "The report has a wrong shape; `details` says where. Nothing was stored."
+    default_detail = "Invalid report; see `details`. Nothing was saved."
 
 
 class LengthRequired(ApiError):
+    """411: the body has no length."""
+
     status_code = 411
     default_code = "length_required"
-    default_detail = "Send a Content-Length header; a chunked body is not read."
+    default_detail = "Send a Content-Length header; chunked bodies are not accepted."
 
 
 class PayloadTooLarge(ApiError):
+    """413: the body is too large."""
+
     status_code = 413
     default_code = "payload_too_large"
     default_detail = f"The body is over {MAX_BYTES} bytes. Shorten the details or the evidence."
 
 
 class UnsupportedMediaType(ApiError):
+    """415: the body is not JSON in UTF-8."""
+
     status_code = 415
     default_code = "unsupported_media_type"
     default_detail = "Send application/json in UTF-8, without a Content-Encoding."
 
 
 class Reports(AnyOrigin):
-    """Takes a report from anybody."""
+    """`POST /v1/reports`."""
 
     def post(self, request: Request) -> Response:
         rates.check_all(
@@ -72,7 +80,7 @@ class Reports(AnyOrigin):
 
 
 def _check_rates(source: str, host: str | None, is_large: bool, claim: intake.Claim | None) -> None:
-    """One owner takes so many reports, and so many are kept for one network."""
+    """Limit the reports about one owner, and those from one network."""
     network = rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
     large = rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE)
     rates.check_all(
@@ -81,9 +89,9 @@ def _check_rates(source: str, host: str | None, is_large: bool, claim: intake.Cl
 
 
 def _about(claim: intake.Claim | None, host: str | None, source: str) -> list[rates.Limit]:
-    """Whatever name of theirs it is sent about, what one owner takes, and the widest comes first.
+    """The limits of reports about one owner, whichever of their host names they name; widest first.
 
-    A part of it is for one network, which would otherwise keep everybody else's out.
+    One network gets only a part of it, so that it cannot use it up for everybody else.
     """
     if claim:
         about = ("claim", str(claim.pk))
@@ -96,7 +104,7 @@ def _about(claim: intake.Claim | None, host: str | None, source: str) -> list[ra
 
 
 def json_body(request: Request) -> bytes:
-    """The bytes of the body, read only after their number and type are known."""
+    """The bytes of the body, read only after its length and type have been checked."""
     kind, parameters = parse_header_parameters(request.headers.get("Content-Type", ""))
     if kind != "application/json" or parameters.get("charset", "utf-8").lower() != "utf-8":
         raise UnsupportedMediaType
@@ -110,11 +118,11 @@ def json_body(request: Request) -> bytes:
     try:
         return request.body
     except UnreadablePostError:
-        raise InvalidReport("The body ended before it was complete.", details=[]) from None
+        raise InvalidReport("The body is incomplete.", details=[]) from None
 
 
 def _headers(request: Request, body: shape.ReportBody) -> str | None:
-    """The idempotency key of the headers, after checking them."""
+    """The idempotency key from the headers, after checking them."""
     version = request.headers.get(VERSION_HEADER)
     if version is not None and version != body.protocol_version:
         raise shape.Malformed.at(
@@ -125,7 +133,7 @@ def _headers(request: Request, body: shape.ReportBody) -> str | None:
 
 
 def answer_of(receipt: intake.Receipt) -> dict:
-    """What is told about a report that was accepted."""
+    """The response for a report that was accepted."""
     return {
         "id": receipt.report.id,
         "is_duplicate": receipt.is_duplicate,
@@ -138,5 +146,5 @@ def answer_of(receipt: intake.Receipt) -> dict:
 
 
 def _status(request: Request, receipt: intake.Receipt) -> int:
-    """201, also for a duplicate; the open protocol's clients tell a duplicate by 200."""
+    """201, also for a duplicate; 200 for a duplicate to clients of the open protocol."""
     return 200 if receipt.is_duplicate and VERSION_HEADER in request.headers else 201

@@ -36,7 +36,7 @@ def of(application: Application, scope: Scope, body: bytes) -> HttpAnswer:
     except Overloaded:
         raise
     except BaseException:  # SystemExit, too, which would end the event loop
-        log.exception("A crash at %s", scope["path"])
+        log.exception("Internal error at %s", scope["path"])
         return refusal(error_answers.InternalError(), scope["path"])
 
 

@@ -26,7 +26,7 @@ FOR_MANY = ["discard", "restore"]  # nobody else is asked, so a hundred are soon
 class NoSuchReport(ApiError):
     status_code = 404
     default_code = "not_found"
-    default_detail = "There is no such report."
+    default_detail = "There is no report with this id."
 
 
 class Refusal(NamedTuple):

@@ -1,13 +1,14 @@
 """What a reporter can look up about a report: where it is on its way, and no word of its text."""
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.cors import AnyOrigin
 from core.ids import is_id
+from integrations.api.acts import NoSuchReport
 from integrations.models import Delivery
 from reports.models import Report
 
@@ -27,7 +28,7 @@ class ReceiptView(AnyOrigin):
     def get(self, request: Request, report_id: str) -> Response:
         report = Report.objects.filter(pk=report_id).first() if is_id(report_id) else None
         if report is None:
-            raise Http404
+            raise NoSuchReport
         delivery = Delivery.objects.filter(report=report).first()
         return Response(
             {

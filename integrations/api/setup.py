@@ -28,7 +28,7 @@ M = TypeVar("M", bound=BaseModel)
 class InvalidRequest(ApiError):
     status_code = 400
     default_code = "validation_error"
-    default_detail = "The request has a wrong shape; `details` says where. Nothing was saved."
+    default_detail = "Invalid request; see `details`. Nothing was saved."
 
 
 class StrictBody(BaseModel):

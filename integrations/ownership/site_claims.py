@@ -165,7 +165,7 @@ def address(url: str) -> Address:
         raise InvalidSite(f"Give the whole address, for example https://you.{pages}/repo/.")
     if host == pages:
         raise SharedHost(
-            f"`{pages}` is shared by many owners, so nobody can claim it whole. "
+            f"`{pages}` is shared by many owners, so nobody can claim all of it. "
             f"Claim your own address, for example https://you.{pages}/repo/."
         )
     if not hosts.is_user_site(host, pages_host=pages):

@@ -1,4 +1,4 @@
-"""What every call of the maintainer's interface has in common: a bearer token, its scope, an organization."""
+"""What all calls of the maintainers' API share: a bearer token, its scope, an organization."""
 
 from collections.abc import Collection
 from contextlib import ExitStack
@@ -19,31 +19,36 @@ from orgs.people import tokens
 
 
 class Unauthorized(ApiError):
+    """401: there is no valid access token."""
+
     status_code = 401
     default_code = "unauthorized"
-    default_detail = "Send a token of this Hub that is still good: `Authorization: Bearer <token>`."
+    default_detail = "Send a valid access token: `Authorization: Bearer <token>`."
 
 
 class InsufficientScope(ApiError):
+    """403: the token lacks the scope."""
+
     status_code = 403
     default_code = "insufficient_scope"
 
 
 class NoOrganization(ApiError):
+    """403: the person does not belong to an organization."""
+
     status_code = 403
     default_code = "no_organization"
-    default_detail = (
-        f"You belong to no organization. Sign in at {settings.HUB_BASE_URL}/login/ to get one."
-    )
+    default_detail = f"You do not belong to an organization. Sign in at {settings.HUB_BASE_URL}/login/ to get one."
 
 
 class BearerToken(BaseAuthentication):
-    """A personal token, or one that the device flow gave, in the header and nowhere else (RFC 6750).
+    """Accepts a personal token, or one from the device flow, in the header only (RFC 6750).
 
-    `request.auth` is the token. Raises `Unauthorized` where there is none that is good.
+    `request.auth` is the token. Raises `Unauthorized` if there is no valid one.
     """
 
     def authenticate(self, request: Request):
+        """The user and the token of the request; notes when a personal token was used."""
         token = _good_token(_bearer(request))
         if personal := getattr(token, "personal", None):
             personal.note_use()
@@ -58,7 +63,7 @@ def _bearer(request: Request) -> str:
 
 
 def _good_token(value: str) -> Token:
-    """The token that is neither expired nor revoked, with all that a call asks of it, in one query."""
+    """The token, if it is neither expired nor revoked, with all that a call needs, in one query."""
     known = Token.objects.select_related("personal", "user__membership__organization")
     token = known.lookup(Token.Type.ACCESS_TOKEN, value)
     if token is None or token.user is None or not token.user.is_active:
@@ -67,11 +72,11 @@ def _good_token(value: str) -> Token:
 
 
 class MaintainerView(APIView):
-    """A call of the maintainer's interface.
+    """The base class of all calls of the maintainers' API.
 
-    Has `self.membership` of the caller and `self.organization`, its only one, before the method
-    runs. The methods in `reading` need the scope `orgs:read`, all others `orgs:write`. One
-    organization has only so many calls answered at once.
+    Sets `self.membership` of the caller and `self.organization` before the method runs. The methods in
+    `reading` need the scope `orgs:read`, all others `orgs:write`. Each organization has a limit on
+    calls in progress.
     """
 
     authentication_classes = [BearerToken]
@@ -80,10 +85,12 @@ class MaintainerView(APIView):
     organization: Organization
 
     def dispatch(self, *args, **kwargs) -> HttpResponseBase:
+        """Count the call as in progress until it is answered."""
         with ExitStack() as self._until_answered:
             return super().dispatch(*args, **kwargs)
 
     def initial(self, request: Request, *args, **kwargs) -> None:
+        """Check the token, its scope and the limit before the method runs."""
         super().initial(request, *args, **kwargs)
         _check_scope(request, tokens.READ if request.method in self.reading else tokens.WRITE)
         self.membership = _membership(request)
@@ -91,7 +98,7 @@ class MaintainerView(APIView):
         self._until_answered.enter_context(at_once.requests.one(self.organization.pk))
 
     def finalize_response(self, *args, **kwargs) -> Response:
-        """No cache on the way keeps what was answered to a token."""
+        """Forbid caching: the response is for this token only."""
         response = super().finalize_response(*args, **kwargs)
         response["Cache-Control"] = "no-store"
         return response

@@ -1,1 +1,1 @@
-"""Claiming a domain, proving it by DNS, and looking again."""
+"""Claims of domains: made, proved by DNS, checked again."""

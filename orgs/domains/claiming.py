@@ -1,4 +1,4 @@
-"""Claiming a domain, and giving it up."""
+"""Claiming a domain, and removing a claim."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -13,23 +13,25 @@ from orgs.models import Domain, Membership, Organization
 from orgs.models.domain import CHALLENGE_LIFETIME
 from orgs.people import members
 
-MOST_UNPROVED = 100  # claims of one organization; each page that lists claims shows all of them
+MOST_UNPROVED = 100  # of one organization; every list of claims shows all of them
 
 
 class TooManyUnproved(ApiError):
+    """409: too many claims are waiting for their DNS records."""
+
     status_code = 409
     default_code = "too_many_claims"
     default_detail = (
-        f"{MOST_UNPROVED} of your claims wait for their DNS records. Publish these, or give some of "
-        "the claims up, and claim this one then."
+        f"{MOST_UNPROVED} of your claims are waiting for their DNS records. Publish those records, or "
+        "remove some of the claims first."
     )
 
 
 def claim_domain(organization: Organization, text: str) -> tuple[Domain, bool]:
-    """The organization's claim of the name in `text`, in any spelling; and whether it is new.
+    """The organization's claim of the name in `text`, in any spelling, and whether it is new.
 
-    A claim that was never proved in time gets another value to publish. Raises
-    `hosts.NotClaimable`, `rates.TooMany`, `TooManyUnproved`.
+    A claim that was not proved in time gets a new value to publish. Raises `hosts.NotClaimable`,
+    `rates.TooMany`, `TooManyUnproved`.
     """
     name = _claimable(text)
     rates.check(settings.HUB_ASKING_RATE, "claim", organization.pk)
@@ -61,41 +63,41 @@ def claim_of(organization: Organization, text: str) -> Domain:
 
 
 def opt_out(domain: Domain, out: bool, *, by: Membership) -> None:
-    """Refuse reports about it from now on, or take them again.
+    """Refuse reports about a domain from now on, or accept them again.
 
-    Raises `members.NotAnOwner`, and `Domain.DoesNotExist` where it was given up at this moment.
+    Raises `members.NotAnOwner`, and `Domain.DoesNotExist` if the claim was just removed.
     """
     members.require_owner(by)
     domain.opt_out(out)
 
 
 def give_up(domain: Domain, *, by: Membership) -> None:
-    """Delete a claim, which its DNS record alone has proved. Raises `members.NotAnOwner`."""
+    """Remove a claim, which only an owner may do. Raises `members.NotAnOwner`."""
     members.require_owner(by)
     domain.give_up()
 
 
 def drop_expired() -> int:
-    """Give up the claims whose record was not published in time; how many."""
+    """Remove the claims whose record was not published in time; returns how many."""
     return sum(_drop(pk) for pk in list(Domain.objects.expired().values_list("pk", flat=True)))
 
 
 @transaction.atomic
 def _drop(domain_id: str) -> bool:
-    """Give up one claim, if nobody has got it another value meanwhile."""
+    """Remove one claim, unless somebody has just renewed it."""
     domain = Domain.objects.expired().filter(pk=domain_id).select_for_update().first()
     if domain is None:
         return False
     domain.organization.tell(
-        f"The claim of {domain.name} was given up, since its DNS record was not published "
-        f"within {CHALLENGE_LIFETIME.days} days. Claim it again to get a new one."
+        f"The claim of {domain.name} was removed because its DNS record was not published "
+        f"within {CHALLENGE_LIFETIME.days} days. Claim it again to get a new record."
     )
     domain.give_up()
     return True
 
 
 def refused_today() -> Iterator[tuple[Domain, str]]:
-    """Verified claims that could not be made any more, since the list of public suffixes has changed."""
+    """Verified claims that could not be made today, because the public suffix list has changed."""
     verified = Domain.objects.verified().select_related("organization")
     for domain in verified.order_by("name").iterator():
         try:

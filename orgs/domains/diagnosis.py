@@ -1,4 +1,4 @@
-"""What the DNS says about a claim, and what its owner should do about it, in words."""
+"""What the DNS says about a claim, and what its owner should do about it."""
 
 import secrets
 from collections.abc import Collection, Iterable
@@ -11,12 +11,12 @@ from orgs.domains import hosts
 from orgs.domains.txt_records import AliasLoop, Lookup, NotAnswered, TxtAnswer
 from orgs.models import Domain
 
-VALUES_SHOWN = 5  # values of others, at most
-LONGEST = 100  # characters of one
+VALUES_SHOWN = 5  # at most, of other people's values
+LONGEST = 100  # characters of each
 
 
 class Finding(NamedTuple):
-    """`proven`: the values at the record's name that prove something; None where nobody could say.
+    """`proven`: the values at the record's name that prove a claim; None if nobody could tell.
 
     `hint`: a sentence or two for the maintainer whose value is not among them.
     """
@@ -26,9 +26,9 @@ class Finding(NamedTuple):
 
 
 def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = False) -> Finding:
-    """Ask the DNS about a claim. Uses no database. Bounded as `txt_records.Lookup` is.
+    """Ask the DNS about a claim, without the database. Bounded as `txt_records.Lookup` is.
 
-    `thorough` is for a person who waits: it asks the authoritative servers, and looks where
+    `thorough` is for a person who is waiting: it asks the authoritative servers, and also looks where
     records end up by mistake. `earlier`: values that the organization was asked for before.
     """
     lookup = Lookup(direct=thorough)
@@ -48,19 +48,19 @@ def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = Fals
 
 
 def _proven(lookup: Lookup, domain: Domain, answer: TxtAnswer) -> frozenset[str]:
-    """The values at the name, without those that a random name beside it has as well."""
+    """The values at the name, without those that a random sibling name has as well."""
     if not answer.texts:
         return frozenset()
     beside = lookup.at(f"_hub-{secrets.token_hex(4)}.{domain.name}")
     if answer.alias_of and beside.alias_of == answer.alias_of:
-        return frozenset()  # a wildcard alias, whose target may answer each name as it likes
+        return frozenset()  # a wildcard alias: its target may answer any name
     return frozenset(answer.texts) - set(beside.texts)
 
 
 def _misplaced(lookup: Lookup, domain: Domain) -> str:
-    """Where else the right value is; empty where it is nowhere."""
+    """Where else the right value is; empty if it is nowhere."""
     for zone in _zones(domain):
-        beside = f"_hub-{secrets.token_hex(4)}.{domain.name}.{zone}"  # of a wildcard, too
+        beside = f"_hub-{secrets.token_hex(4)}.{domain.name}.{zone}"  # would match a wildcard, too
         if _is_at(lookup, f"{domain.record_name}.{zone}", domain) and not _is_at(
             lookup, beside, domain
         ):
@@ -75,7 +75,7 @@ def _misplaced(lookup: Lookup, domain: Domain) -> str:
 
 
 def _zones(domain: Domain) -> list[str]:
-    """The names that a provider may have added: the registrable one, and the domain itself."""
+    """The names that a provider may have appended: the registrable one, and the domain itself."""
     above = [
         name
         for name in hosts.parents(domain.name)
@@ -90,7 +90,7 @@ def _is_at(lookup: Lookup, name: str, domain: Domain) -> bool:
     try:
         return domain.record_value in lookup.at(name).texts
     except NotAnswered:
-        return False  # it would only have explained
+        return False  # it would only have helped to explain
 
 
 def _at_the_name(
@@ -110,20 +110,20 @@ def _at_the_name(
         return _wildcard(domain)
     if not proven.isdisjoint(earlier):
         return (
-            f"`{domain.record_name}` has an earlier value of yours. "
-            f"Replace it by `{domain.record_value}`."
+            f"`{domain.record_name}` has an older value of yours. "
+            f"Replace it with `{domain.record_value}`."
         )
     return (
-        f"`{domain.record_name}` has another value than `{domain.record_value}`: "
+        f"`{domain.record_name}` has a different value than `{domain.record_value}`: "
         f"{_differences(sorted(proven), domain.record_value)}."
     )
 
 
 def _wildcard(domain: Domain) -> str:
     return (
-        f"A wildcard record answers for every name below {domain.name}, which proves nothing. "
-        f"Add a TXT record for `{domain.record_name}` itself, and take the value out of the "
-        "wildcard if it is there."
+        f"A wildcard record answers for every name below {domain.name}, so it proves nothing. "
+        f"Add a TXT record at `{domain.record_name}` itself, and remove the value from the "
+        "wildcard record if it is there."
     )
 
 
@@ -149,20 +149,20 @@ def _difference(value: str, wanted: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """What the DNS says, fit to be shown: one line, not too long."""
+    """Text from the DNS, safe to show: on one line, and not too long."""
     printable = "".join(c if c.isprintable() and c != "`" else "�" for c in text)
     return printable if len(printable) <= LONGEST else f"{printable[:LONGEST]}…"
 
 
 def _alias_loop(domain: Domain) -> str:
     return (
-        f"A CNAME is in the way: the one at `{domain.record_name}` leads in a circle. "
-        "Remove it, then add the TXT record. This is not held against you."
+        f"A CNAME is in the way: the one at `{domain.record_name}` points back to itself. "
+        "Remove it, then add the TXT record. This does not count against your claim."
     )
 
 
 def _unanswered(error: NotAnswered) -> str:
     return (
-        f"The name servers did not answer: {error}. This is not held against you. "
+        f"The name servers did not answer: {error}. This does not count against your claim. "
         "Try again in a few minutes."
     )

@@ -1,10 +1,10 @@
 """Host names: one spelling for each, and which of them an organization may claim.
 
 A URL may name any host (`normalize`); a claim needs a name that its owner can prove in the public
-DNS and shares with nobody (`claimable_domain`).
+DNS and does not share (`claimable_domain`).
 
     NotClaimable
-    ├── InvalidDomain   not a name in the public DNS, or never anybody's to claim
+    ├── InvalidDomain   not a name in the public DNS, or one that nobody may claim
     ├── PublicSuffix    shared by many owners, such as co.uk
     └── UseSiteClaim    <user>.<pages host>, whose owner has no DNS to prove it with
 """
@@ -42,7 +42,7 @@ GITHUB = (
 
 
 class InvalidHost(ValueError):
-    """Not a host name, in any spelling."""
+    """Not a host name in any spelling."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -55,7 +55,7 @@ class NotClaimable(ValueError):
 
 
 class InvalidDomain(NotClaimable):
-    """Not a name in the public DNS, or never anybody's to claim."""
+    """Not a name in the public DNS, or one that nobody may claim."""
 
 
 class PublicSuffix(NotClaimable):
@@ -63,7 +63,7 @@ class PublicSuffix(NotClaimable):
 
 
 class UseSiteClaim(NotClaimable):
-    """A static site of the code host, proved by its repository."""
+    """A static site of the code host, to be proved by its repository."""
 
 
 def normalize(host: str) -> str:
@@ -96,7 +96,7 @@ def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
     if is_user_site(name, pages_host=pages_host):
         user = name.removesuffix(f".{pages_host}").rpartition(".")[2]
         raise UseSiteClaim(
-            f"`{name}` is a site on {pages_host}, where you have no DNS to prove it with. "
+            f"`{name}` is a site on {pages_host}, where you cannot add DNS records. "
             f"Claim the address of the site, for example https://{user}.{pages_host}/repo/."
         )
     if _is_one_of(name, NEVER_PUBLIC):
@@ -115,7 +115,7 @@ def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
 
 
 def is_user_site(host: str, *, pages_host: str) -> bool:
-    """Whether normalized `host` lies below the pages host: `<user>.<pages host>`."""
+    """Whether normalized `host` is below the pages host: `<user>.<pages host>`."""
     return host.endswith(f".{normalize(pages_host)}")
 
 
@@ -129,9 +129,9 @@ def is_registrable(name: str, *, pages_host: str) -> bool:
 
 
 def registrable(name: str, *, pages_host: str) -> str:
-    """What somebody registered to have normalized `name`: a public suffix plus one label.
+    """The part of normalized `name` that somebody registered: a public suffix plus one label.
 
-    The name itself where no public suffix is above it: an IP address, say, or `localhost`.
+    The name itself if no public suffix is above it, as for an IP address or `localhost`.
     """
     return next(
         (each for each in [name, *parents(name)] if is_registrable(each, pages_host=pages_host)),
@@ -142,7 +142,7 @@ def registrable(name: str, *, pages_host: str) -> str:
 def parents(name: str) -> list[str]:
     """The names above `name`, nearest first, without single labels.
 
-    Of a name with very many labels only the upper ones, which are all that can be registrable.
+    If a name has very many labels, only the upper ones, which are all that can be registrable.
 
     >>> parents("guide.docs.acme.com")
     ['docs.acme.com', 'acme.com']
@@ -161,7 +161,7 @@ def _label(label: str) -> str:
 
 
 def _bracketed(host: str) -> str:
-    """An IPv6 address in brackets, as it is written; a zone is of no meaning to anybody else."""
+    """An IPv6 address in brackets, as it is written, without its zone."""
     try:
         address = IPv6Address(host[1:-1])
     except ValueError:
@@ -172,7 +172,7 @@ def _bracketed(host: str) -> str:
 
 
 def _dns_name(text: str) -> str:
-    """The normalized name in `text`, if it may stand in the DNS."""
+    """The normalized name in `text`, if it is valid in the DNS."""
     try:
         name = normalize(text)
     except InvalidHost:
@@ -196,15 +196,15 @@ def _is_dns_label(label: str) -> bool:
 
 
 def _is_one_of(name: str, names: tuple[str, ...]) -> bool:
-    """Whether `name` is one of `names`, or below one."""
+    """Whether `name` is one of `names`, or below one of them."""
     return f".{name}".endswith(tuple(f".{other}" for other in names))
 
 
 def _public_suffix(name: str) -> str | None:
-    """The public suffix of normalized `name`, private ones included; None where no rule applies.
+    """The public suffix of normalized `name`, private ones included; None if no rule applies.
 
-    `get_tld` also answers names that merely lie between two rules (amazonaws.com, render.com), so
-    every answer is looked up among the rules. The parent of a wildcard counts as one.
+    `get_tld` also returns names that merely lie between two rules (amazonaws.com, render.com), so
+    every result is checked against the rules. The parent of a wildcard counts as one.
     """
     suffixes, rules = _list()
     suffix = suffixes.get_tld(name, strict=True)
@@ -215,7 +215,7 @@ def _public_suffix(name: str) -> str | None:
 
 @cache
 def _list() -> tuple[publicsuffix2.PublicSuffixList, frozenset[str]]:
-    """publicsuffix2 with the list of publicsuffixlist, since its own is of 2019; about 50 ms."""
+    """publicsuffix2 with publicsuffixlist's list, because its own is from 2019; takes about 50 ms."""
     path = resources.files("publicsuffixlist") / "public_suffix_list.dat"
     suffixes = publicsuffix2.PublicSuffixList(path.read_text("utf-8").splitlines(), idna=True)
     return suffixes, frozenset(suffixes.tlds)
@@ -223,20 +223,17 @@ def _list() -> tuple[publicsuffix2.PublicSuffixList, frozenset[str]]:
 
 def _shared(name: str, example: str) -> str:
     return (
-        f"`{name}` is shared by many owners, so nobody can claim it whole. "
+        f"`{name}` is shared by many owners, so nobody can claim all of it. "
         f"Claim your own address, for example {example}."
     )
 
 
 def _private(name: str) -> str:
     return (
-        f"`{name}` is not a name in the public DNS, so nobody can prove that it is theirs. "
+        f"`{name}` is not a name in the public DNS, so its owner cannot be verified. "
         "Claim a public address, for example docs.example.com."
     )
 
 
 def _garbled() -> str:
-    return (
-        "This is not a host name. Write the name alone, without https:// and without a path, "
-        "for example docs.example.com."
-    )
+    return "This is not a host name. Give a name such as docs.example.com."

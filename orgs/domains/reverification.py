@@ -1,4 +1,4 @@
-"""Looking again at the records of claims that were verified."""
+"""Checks the DNS records of verified claims again."""
 
 import logging
 from collections import Counter
@@ -23,12 +23,12 @@ FRESH = timedelta(minutes=10)  # what was taken this lately is not taken again
 
 
 def due() -> DomainQuerySet:
-    """The claims whose turn has come. A look, jittered: a day after the last, sooner after a miss."""
+    """The claims whose next check is due: about a day after the last one, sooner after a failed one."""
     return Domain.objects.due()
 
 
 def maintain(go_on: Callable[[], bool] = lambda: True) -> Counter[str]:
-    """What is to be done about claims every few minutes."""
+    """The periodic work on claims: remove expired ones, check those that are due."""
     drop_expired()
     return run(due(), go_on=go_on)
 
@@ -41,11 +41,11 @@ def run(
     on_progress: Callable[[], None] = lambda: None,
     go_on: Callable[[], bool] = lambda: True,
 ) -> Counter[str]:
-    """Look at the record of each claim once, and count what has become of them, in words.
+    """Check the record of each claim once; returns how many had each outcome, in words.
 
-    Each is taken by a conditional UPDATE, so two runs at once do the work once. The DNS is asked
-    by threads that use no database; at most about 8 seconds a name, whatever the others do.
-    With `dry_run` nothing is written. No more are begun when `go_on` says no.
+    Each claim is taken by a conditional UPDATE, so two runs at once do not check it twice. The DNS is
+    asked in threads that use no database, for at most about 8 seconds a name. With `dry_run` nothing
+    is written. No more checks are started once `go_on` returns False.
     """
     ids = iter(list(among.order_by("pk").values_list("pk", flat=True)))
     outcomes: Counter[str] = Counter()
@@ -57,7 +57,7 @@ def run(
                 asked[pool.submit(_look, domain)] = domain
             if not asked:
                 return outcomes
-            connection.close()  # none is held while the DNS takes its time
+            connection.close()  # hold no connection while waiting for the DNS
             done = wait(asked, return_when=FIRST_COMPLETED).done
             looks = [(asked.pop(each), each.result()) for each in done]
             outcomes.update(_seen(looks) if dry_run else _recorded(looks))
@@ -71,7 +71,7 @@ def _untouched(ids: Iterator[str]) -> Iterator[Domain]:
 
 
 def _taken(ids: Iterator[str], fresh: timedelta) -> Iterator[Domain]:
-    """The claims that no other run has taken lately; from now on they are this run's."""
+    """The claims that no other run has taken lately; this run takes them."""
     while batch := list(islice(ids, BATCH)):
         with transaction.atomic():  # rows are locked in the order of their ids, as `record` does
             mine = [pk for pk in batch if Domain.objects.take(pk, fresh=fresh)]
@@ -81,8 +81,8 @@ def _taken(ids: Iterator[str], fresh: timedelta) -> Iterator[Domain]:
 def _look(domain: Domain) -> Finding:
     try:
         return look(domain)
-    except Exception:  # of one name, which must not end the run for all
-        log.exception("The look at the DNS of %s stumbled", domain.name)
+    except Exception:  # one name must not end the run
+        log.exception("The DNS check of %s failed", domain.name)
         return Finding(None, "")
 
 
@@ -91,7 +91,7 @@ def _seen(looks: list[tuple[Domain, Finding]]) -> list[str]:
 
 
 def _recorded(looks: list[tuple[Domain, Finding]]) -> list[str]:
-    """Write down what was found, most of it at one go; what became of each claim, in words."""
+    """Save what was found, most of it in one UPDATE; the outcome of each claim, in words."""
     confirmed = [domain for domain, finding in looks if _in_words(domain, finding) == "confirmed"]
     changed = [each for each in looks if each[0] not in confirmed]
     Domain.objects.confirm(confirmed)
@@ -102,16 +102,16 @@ def _outcome(domain: Domain, finding: Finding) -> str:
     try:
         now = record(domain, finding)
     except Gone:
-        return "deleted meanwhile"
+        return "deleted in the meantime"
     except VerifiedElsewhere:
-        return "another organization's"
+        return "owned by another organization"
     lapsed = domain.verified_at and not now.verified_at
     return "lapsed" if lapsed else _in_words(domain, finding)
 
 
 def _in_words(domain: Domain, finding: Finding) -> str:
     if finding.proven is None:
-        return "not answered"
+        return "without an answer"
     if domain.record_value not in finding.proven:
-        return "record missing"
+        return "without a record"
     return "confirmed" if domain.verified_at else "verified again"

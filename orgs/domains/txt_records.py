@@ -1,9 +1,9 @@
-"""All of the DNS: what TXT records there are at a name.
+"""Reads TXT records: the only module that asks the DNS.
 
-    NotAnswered     nobody could say, in the time and with the questions that there are
+    NotAnswered     no answer within the time and the number of queries
     └── AliasLoop   the name is an alias that leads back to itself
 
-That there is no record is an answer, not an error.
+If there is no record, that is an answer, not an error.
 """
 
 import re
@@ -29,7 +29,7 @@ from dns.rdatatype import RdataType
 MAX_QUERIES = 12  # for one lookup, however many names it asks about
 MAX_SECONDS = 8.0
 QUERY_TIMEOUT = 2.0  # seconds, for one query
-DIRECT_TIMEOUT = 1.0  # the same, where there is still the resolver to fall back on
+DIRECT_TIMEOUT = 1.0  # the same, when the resolver can still be asked
 TRIES = 2  # of one question, since UDP loses some
 NAME_SERVERS = 2  # of a zone, are asked at most
 PORT = 53
@@ -38,7 +38,7 @@ PAYLOAD = 1232  # bytes: what passes everywhere unfragmented (https://www.dnsfla
 
 
 class NotAnswered(Exception):
-    """Nobody could say. The message is the reason, as a part of a sentence."""
+    """There was no usable answer. The message is the reason, as a part of a sentence."""
 
 
 class AliasLoop(NotAnswered):
@@ -48,7 +48,7 @@ class AliasLoop(NotAnswered):
 class TxtAnswer(NamedTuple):
     """`texts`: one for each TXT record, its strings joined (RFC 7208, 3.3).
 
-    `alias_of`: where the CNAME at the name points to; empty where there is none.
+    `alias_of`: where the CNAME at the name points to; empty if there is none.
     """
 
     texts: tuple[str, ...] = ()
@@ -56,6 +56,8 @@ class TxtAnswer(NamedTuple):
 
 
 class Server(NamedTuple):
+    """The address and port of a name server."""
+
     address: str
     port: int
 
@@ -66,18 +68,18 @@ def configured_servers() -> list[Server]:
 
 
 class Lookup:
-    """One look at the DNS: at most 12 queries and 8 seconds, over all names that it is asked for.
+    """At most 12 DNS queries in at most 8 seconds, over all names that are asked for.
 
-    With `direct`, the authoritative servers of the zone are asked first, so that a resolver which
-    remembers that there was no record is not believed; then the resolver. Where the operator has
-    named servers (HUB_DNS_SERVERS), only those are asked.
+    With `direct`, the authoritative servers of the zone are asked first, since a resolver may have
+    cached that there was no record; then the resolver. If the operator has named servers
+    (HUB_DNS_SERVERS), only those are asked.
     """
 
     def __init__(self, *, direct: bool = False) -> None:
         self._deadline = time.monotonic() + MAX_SECONDS
         self._queries_left = MAX_QUERIES
         self._direct = direct and not settings.HUB_DNS_SERVERS
-        self._authority: Server | None = None  # the one that has answered
+        self._authority: Server | None = None  # the server that has answered
 
     def at(self, name: str) -> TxtAnswer:
         """What there is at `name`, a host name in punycode. Raises `NotAnswered`."""
@@ -85,9 +87,9 @@ class Lookup:
             try:
                 answer = self._from_authority(dns_name(name))
             except NotAnswered:
-                self._direct = False  # would cost as much time at the next name
+                self._direct = False  # it would be as slow for the next name
             else:
-                if not answer.alias_of:  # where that leads to, only the resolver knows
+                if not answer.alias_of:  # only the resolver knows where the alias leads
                     return answer
         return self._from_resolver(dns_name(name))
 
@@ -100,7 +102,7 @@ class Lookup:
         raise NotAnswered("none of its name servers answered")
 
     def _authorities(self, name: Name) -> Iterator[Server]:
-        """Name servers of the zone that `name` is in; at public addresses only."""
+        """Name servers of the zone that `name` is in, with public addresses only."""
         if self._authority:
             yield self._authority
             return
@@ -111,7 +113,7 @@ class Lookup:
                 yield Server(public[0], PORT)
 
     def _zone_of(self, name: Name) -> Name:
-        """The apex of the zone, which the SOA record names, also beside the answer that there is nothing."""
+        """The top of the zone, from the SOA record, which also comes with an answer of "no such name"."""
         for candidate in (name, name.parent()):
             response = self._resolve(candidate, RdataType.SOA)
             for records in (*response.answer, *response.authority):
@@ -124,12 +126,12 @@ class Lookup:
         return list(response.get_rrset(response.answer, name, RdataClass.IN, kind) or ())
 
     def _from_resolver(self, name: Name) -> TxtAnswer:
-        """Follows aliases itself where the server does not."""
+        """Follows aliases itself if the server does not."""
         seen = [name]
         while True:
             answer, aliases = _read(self._resolve(seen[-1], RdataType.TXT), seen[-1])
             if not set(aliases).isdisjoint(seen):
-                raise AliasLoop("its aliases lead in a circle")
+                raise AliasLoop("its aliases form a loop")
             seen += aliases
             if answer.texts or not aliases:
                 return TxtAnswer(answer.texts, _spelled(seen[1]) if seen[1:] else "")
@@ -152,7 +154,7 @@ class Lookup:
         except dns.exception.Timeout:
             raise NotAnswered("no answer in time") from None
         except (dns.exception.DNSException, OSError, EOFError) as error:
-            raise NotAnswered("no answer that could be read") from error
+            raise NotAnswered("the answer could not be read") from error
         if response.rcode() not in (dns.rcode.NOERROR, dns.rcode.NXDOMAIN):
             raise NotAnswered(dns.rcode.to_text(response.rcode()))
         if _is_referral(response) or not (recurse or response.flags & dns.flags.AA):
@@ -167,7 +169,7 @@ class Lookup:
                 self._time_for_one(patience),
                 server.port,
                 raise_on_truncation=True,
-                ignore_unexpected=True,  # what others send to our port is not the answer
+                ignore_unexpected=True,  # ignore what others send to our port
                 ignore_errors=True,
             )
         except Truncated:
@@ -175,7 +177,7 @@ class Lookup:
             return dns.query.tcp(query, server.address, timeout, server.port)
 
     def _time_for_one(self, patience: float) -> float:
-        """Seconds for one more query; `NotAnswered` where nothing is left."""
+        """Seconds for one more query. Raises `NotAnswered` if no time is left."""
         left = self._deadline - time.monotonic()
         if left <= 0 or not self._queries_left:
             raise NotAnswered("no answer in time")
@@ -184,7 +186,7 @@ class Lookup:
 
 
 def is_public(address: str) -> bool:
-    """Whether a name server there may be asked: a zone can name any address as its server's."""
+    """Whether a name server at this address may be asked: a zone can name any address as a server."""
     return ip_address(address).is_global and not ip_address(address).is_multicast
 
 
@@ -194,7 +196,7 @@ def _read(response: Message, name: Name) -> tuple[TxtAnswer, list[Name]]:
     while alias := response.get_rrset(response.answer, name, RdataClass.IN, RdataType.CNAME):
         name = alias[0].target
         if name in aliases:
-            raise AliasLoop("its aliases lead in a circle")
+            raise AliasLoop("its aliases form a loop")
         aliases.append(name)
     records = response.get_rrset(response.answer, name, RdataClass.IN, RdataType.TXT) or ()
     texts = tuple(b"".join(record.strings).decode("utf-8", "replace") for record in records)

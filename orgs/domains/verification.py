@@ -1,4 +1,4 @@
-"""Whether a claim is proved, and what follows from that."""
+"""Verifies a claim, and does what follows from it."""
 
 import threading
 from functools import cache
@@ -13,20 +13,18 @@ from core.errors import ApiError
 from orgs.domains.diagnosis import Finding, look
 from orgs.models import Domain
 
-looks = AtOnce(
-    1, "The Hub is looking at a domain of yours at the moment. Try again in a few seconds."
-)
-BUSY = "The Hub is looking at many domains at the moment. Try again in a few seconds."
+looks = AtOnce(1, "The Hub is already checking one of your domains. Try again in a few seconds.")
+BUSY = "The Hub is checking many domains at the moment. Try again in a few seconds."
 
 
 class VerifiedElsewhere(ApiError):
-    """Another organization has it verified, and its record is still there."""
+    """409: another organization has verified the domain, and its record is still there."""
 
     status_code = 409
     default_code = "verified_elsewhere"
     default_detail = (
         "Another organization has verified this domain, and its DNS record is still there. "
-        "Remove that record first; then check again, and the domain passes on to you."
+        "Remove that record, then check again; the domain is then yours."
     )
 
 
@@ -35,18 +33,18 @@ class Gone(Exception):
 
 
 class Verdict(NamedTuple):
-    """The claim as it is now, and what DNS answered, in words, unless its record is there."""
+    """The claim as it is now, and what is wrong with its DNS record, if anything."""
 
     domain: Domain
     hint: str
 
 
 def check(domain: Domain) -> Verdict:
-    """Look for the record of a claim on behalf of somebody who waits, and record what was found.
+    """Check the record of a claim while a person waits, and save what was found.
 
-    Asks the DNS, at most 12 queries and 8 seconds; not to be called in a transaction. Raises
-    `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while the organization has another looked at, and
-    `rates.TooMany` where it has asked too often.
+    Asks the DNS, with at most 12 queries and 8 seconds; do not call it in a transaction. Raises
+    `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while the organization has another check in progress,
+    and `rates.TooMany` if it has asked too often.
     """
     with looks.one(domain.organization_id):
         rates.check(settings.HUB_ASKING_RATE, "dns", domain.organization_id)
@@ -62,7 +60,7 @@ def _check(domain: Domain) -> Verdict:
     if Domain.objects.expired().filter(pk=domain.pk).exists():
         domain.renew_challenge()
     earlier = domain.earlier_values()
-    connection.close()  # none is held while the DNS takes its time
+    connection.close()  # hold no connection while waiting for the DNS
     finding = look(domain, earlier, thorough=True)
     return Verdict(record(domain, finding), finding.hint)
 
@@ -75,9 +73,9 @@ def _slots() -> threading.BoundedSemaphore:
 
 @transaction.atomic(durable=True)
 def record(domain: Domain, finding: Finding) -> Domain:
-    """Write down what a look at the DNS has found; the claim as it is then.
+    """Save what a check of the DNS has found; returns the claim as it is then.
 
-    All claims of the name wait for each other here, so one of them at a time becomes verified.
+    All claims of the name are locked here, so only one of them at a time can become verified.
     """
     claims = Domain.objects.filter(name=domain.name).order_by("pk").select_for_update(of=("self",))
     of_the_name = {claim.pk: claim for claim in claims.select_related("organization")}
@@ -96,15 +94,15 @@ def record(domain: Domain, finding: Finding) -> Domain:
 
 
 def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str]) -> None:
-    """Take the name from whoever has it verified and has taken the record away."""
+    """Take the name from the organization that had verified it, if its record is gone."""
     if other.verified_at is None:
         return
     if other.record_value in proven:
         raise VerifiedElsewhere
     other.lapse(
-        f"{other.name} has passed on: another organization has proved that it is theirs, and your "
-        "DNS record is gone. Reports about it no longer come to you."
+        f"{other.name} now belongs to another organization, which has verified it; your DNS record is "
+        "gone. You no longer receive reports about it."
     )
     to.organization.tell(
-        f"{to.name} has passed on to you from another organization, whose DNS record is gone."
+        f"{to.name} is now yours. Another organization had claimed it, but its DNS record is gone."
     )

@@ -1,4 +1,4 @@
-"""Who receives reports, and what they own."""
+"""Organizations, their people, and what they own."""
 
 from orgs.models.challenge import EarlierChallenge
 from orgs.models.domain import Domain

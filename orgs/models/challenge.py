@@ -1,4 +1,4 @@
-"""What a DNS record has to say, now and before."""
+"""The values that DNS records must have, now and before."""
 
 import secrets
 
@@ -8,11 +8,12 @@ from orgs.models.organization import Organization
 
 
 def new_challenge() -> str:
-    """The varying part of the value, never the same twice."""
+    """The random part of the value, never the same twice."""
     return secrets.token_urlsafe(24)
 
 
 def record_value(challenge: str) -> str:
+    """The full value of the DNS record."""
     return f"hub-verify={challenge}"
 
 

@@ -1,4 +1,4 @@
-"""A claim of a host name, from the challenge to the lapse."""
+"""A claim of a host name, from its challenge until it lapses."""
 
 import random
 from collections.abc import Iterable
@@ -16,21 +16,24 @@ from orgs.models.organization import Organization
 from orgs.models.signals import domain_lost, domain_verified
 
 CHALLENGE_LIFETIME = timedelta(days=30)
-ABSENCES = 3  # so many looks without the record,
-ABSENT_FOR = timedelta(hours=24)  # over so long a time, begin the grace time
+ABSENCES = 3  # this many checks without the record,
+ABSENT_FOR = timedelta(hours=24)  # over at least this time, start the grace period
 GRACE = timedelta(days=7)
 LOOK_EVERY = timedelta(hours=24)
-LOOK_AGAIN = timedelta(hours=8)  # where the last look did not find the record
+LOOK_AGAIN = timedelta(hours=8)  # if the last check did not find the record
 
 
 class DomainQuerySet(models.QuerySet["Domain"]):
+    """Queries over claims of domains."""
+
     def verified(self):
+        """Claims that are verified now."""
         return self.filter(verified_at__isnull=False)
 
     def covering(self, host: str, parents: list[str]):
-        """The claims that cover `host`: its own, and registrable ones above it.
+        """The claims that cover `host`: of the host itself, and registrable ones above it.
 
-        Asked for each report, and building it as a queryset cost three times what asking does.
+        Raw SQL, since it runs for each report, and building a queryset took three times as long as the query.
         """
         names = ", ".join(["%s"] * (1 + len(parents)))
         return self.raw(
@@ -44,16 +47,17 @@ class DomainQuerySet(models.QuerySet["Domain"]):
         return self.filter(verified_at__isnull=True, expires_at__lte=clock.now())
 
     def to_be_proved_again(self):
-        """What is verified, or has lapsed so lately that its record still counts."""
+        """Verified claims, and those that lapsed so recently that their record still counts."""
         lapsed = Q(lapsed_at__isnull=False, expires_at__gt=clock.now())
         return self.filter(Q(verified_at__isnull=False) | lapsed)
 
     def due(self):
+        """Those whose next check of the DNS record is due."""
         never = Q(look_due_at__isnull=True)
         return self.to_be_proved_again().filter(never | Q(look_due_at__lte=clock.now()))
 
     def take(self, domain_id: str, *, fresh: timedelta) -> bool:
-        """Whether this call was the one that took a claim to look at; the next look is a day away."""
+        """Take a claim in order to check it; True if this call took it. The next check is a day later."""
         before = clock.now() - fresh
         free = Q(look_began_at__isnull=True) | Q(look_began_at__lte=before)
         taken = self.filter(free, pk=domain_id).update(
@@ -62,7 +66,7 @@ class DomainQuerySet(models.QuerySet["Domain"]):
         return bool(taken)
 
     def confirm(self, domains: Iterable["Domain"]) -> None:
-        """The records of verified claims are still there. Whatever has changed since is left as it is."""
+        """Note that the records of verified claims are still there; newer changes are left alone."""
         challenges = [domain.challenge for domain in domains]
         self.verified().filter(challenge__in=challenges).update(**_proved())
 
@@ -71,6 +75,8 @@ class Domain(models.Model):
     """A claim of a host name, proved by a DNS TXT record."""
 
     class Status(models.TextChoices):
+        """Whether the claim is proved now."""
+
         PENDING = "pending"
         VERIFIED = "verified"
 
@@ -78,31 +84,33 @@ class Domain(models.Model):
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="domains")
     name = models.CharField(max_length=253, help_text="Lower case, in ASCII (punycode).")
     registrable = models.BooleanField(
-        help_text="A public suffix plus one label, as the list was when it was claimed: "
-        "then the names below it are covered too."
+        help_text="Whether it was a public suffix plus one label when it was claimed; "
+        "then it covers the names below it too."
     )
     challenge = models.CharField(max_length=64, unique=True, default=new_challenge, editable=False)
     expires_at = models.DateTimeField(
-        null=True, blank=True, help_text="Until when the challenge counts; empty while verified."
+        null=True, blank=True, help_text="When the challenge expires; empty while verified."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     verified_at = models.DateTimeField(null=True, blank=True)
     lapsed_at = models.DateTimeField(null=True, blank=True)
     opted_out_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when reports about it are refused."
+        null=True, blank=True, help_text="When it opted out of reports."
     )
 
     last_checked_at = models.DateTimeField(null=True, blank=True)
     look_began_at = models.DateTimeField(
-        null=True, blank=True, help_text="When somebody last took it to look at its record again."
+        null=True, blank=True, help_text="When the last check of its record started."
     )
     look_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
     absences = models.PositiveIntegerField(
-        default=0, help_text="Looks in a row that did not find the record of a verified claim."
+        default=0, help_text="Checks in a row that did not find the record of a verified claim."
     )
     absent_since = models.DateTimeField(null=True, blank=True)
     lapses_at = models.DateTimeField(
-        null=True, blank=True, help_text="The end of the grace time, as the organization was told."
+        null=True,
+        blank=True,
+        help_text="The end of the grace period, as the organization was told.",
     )
 
     objects = DomainQuerySet.as_manager()
@@ -129,20 +137,21 @@ class Domain(models.Model):
 
     @property
     def status(self) -> "Domain.Status":
+        """Verified or pending."""
         return self.Status.VERIFIED if self.verified_at else self.Status.PENDING
 
     @property
     def record_name(self) -> str:
-        """Where the TXT record that proves the claim has to be."""
+        """The name of the TXT record that proves the claim."""
         return f"_hub-challenge.{self.name}"
 
     @property
     def record_value(self) -> str:
-        """What it has to say, exactly."""
+        """The exact value of the TXT record."""
         return record_value(self.challenge)
 
     def renew_challenge(self) -> None:
-        """Ask for another value, unless somebody just did; the one before is known when it is seen."""
+        """Ask for a new value, unless somebody just did; the old one is remembered."""
         with transaction.atomic():
             self._remember_challenge()
             Domain.objects.filter(pk=self.pk, challenge=self.challenge).update(
@@ -151,7 +160,7 @@ class Domain(models.Model):
             self.refresh_from_db(fields=["challenge", "expires_at"])
 
     def opt_out(self, out: bool) -> None:
-        """Refuse reports about it from now on, or take them again."""
+        """Refuse reports about it from now on, or accept them again."""
         self._update(opted_out_at=Coalesce("opted_out_at", clock.now()) if out else None)
 
     def give_up(self) -> None:
@@ -163,7 +172,7 @@ class Domain(models.Model):
                 domain_lost.send(Domain, organization=self.organization)
 
     def record_found(self) -> None:
-        """The record is there: the claim is verified, or stays so."""
+        """The record is there: the claim becomes or stays verified."""
         newly = self.verified_at is None
         self._update(
             verified_at=Coalesce("verified_at", clock.now()),
@@ -176,31 +185,31 @@ class Domain(models.Model):
             domain_verified.send(Domain, organization=self.organization)
 
     def record_missing(self) -> None:
-        """The record is not there. A verified claim begins its grace time, or lapses at its end."""
+        """The record is missing: a verified claim enters its grace period, or lapses at the end of it."""
         self.record_checked()
         if self.verified_at is None:
             return
         self._update(absences=F("absences") + 1, absent_since=Coalesce("absent_since", clock.now()))
         if self._if(lapses_at__lte=clock.now()):
             self.lapse(
-                f"The DNS record of {self.name} was gone for longer than the grace time, so the "
-                f"claim has lapsed, and reports about it wait. {self._how_to_repair()}"
+                f"The DNS record of {self.name} was missing for longer than the grace period, so the "
+                f"claim has lapsed, and its reports are held. {self._how_to_repair()}"
             )
         elif self._if(
             lapses_at=None, absences__gte=ABSENCES, absent_since__lte=clock.now() - ABSENT_FOR
         ):
             self._update(lapses_at=clock.now() + GRACE)
             self.organization.tell(
-                f"The DNS record of {self.name} is gone. Without it the claim lapses on "
+                f"The DNS record of {self.name} is missing. Without it, the claim lapses on "
                 f"{self.lapses_at:%-d %B %Y at %H:%M} UTC. {self._how_to_repair()}"
             )
 
     def record_checked(self) -> None:
-        """A look that changes nothing: held against no one."""
+        """Note a check that tells nothing and does not count against the claim."""
         self._update(last_checked_at=clock.now(), look_due_at=clock.now() + _about(LOOK_AGAIN))
 
     def lapse(self, why: str) -> None:
-        """Pending again. `why` is what the organization is told."""
+        """Make the claim pending again. `why` is what the organization is told."""
         self._update(
             verified_at=None,
             lapsed_at=clock.now(),
@@ -213,7 +222,7 @@ class Domain(models.Model):
         domain_lost.send(Domain, organization=self.organization)
 
     def earlier_values(self) -> set[str]:
-        """What records of this organization's claims of the name had to say before."""
+        """The values that this organization's claims of the name had to publish before."""
         earlier = EarlierChallenge.objects.filter(organization=self.organization, name=self.name)
         return {record_value(each) for each in earlier.values_list("challenge", flat=True)}
 
@@ -236,7 +245,7 @@ class Domain(models.Model):
 
 
 def _proved() -> dict[str, Any]:
-    """What a look that found the record writes down."""
+    """The columns to save when a check has found the record."""
     return {
         "absences": 0,
         "absent_since": None,
@@ -246,5 +255,5 @@ def _proved() -> dict[str, Any]:
 
 
 def _about(duration: timedelta) -> timedelta:
-    """Give or take a fifth, so that claims made together are not always looked at together."""
+    """The duration plus or minus a fifth, so that checks spread out over time."""
     return duration * random.uniform(0.8, 1.2)  # noqa: S311  (spreads the load, guards nothing)

@@ -1,4 +1,4 @@
-"""Who receives reports: organizations, and the people in them."""
+"""Organizations, which receive reports, and the people in them."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ class User(AbstractUser):
 
 
 class Organization(models.Model):
-    """Who receives reports."""
+    """One or more people who receive reports together."""
 
     id = ULIDField()
     name = models.CharField(max_length=255)
@@ -32,7 +32,7 @@ class Organization(models.Model):
 
 
 class Notice(models.Model):
-    """What an organization is told about something that happened without its doing."""
+    """Tells an organization about something that happened without its doing."""
 
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="notices")
     at = models.DateTimeField()
@@ -46,9 +46,11 @@ class Notice(models.Model):
 
 
 class Membership(models.Model):
-    """A GitHub account's place in an organization. An account belongs to exactly one."""
+    """A GitHub account's membership of an organization. An account belongs to exactly one."""
 
     class Role(models.TextChoices):
+        """What the member may do."""
+
         OWNER = "owner"
         MEMBER = "member"
 
@@ -77,13 +79,14 @@ class Membership(models.Model):
 
     @property
     def is_owner(self) -> bool:
+        """Whether the member is an owner."""
         return self.role == self.Role.OWNER
 
 
 class Invitation(models.Model):
-    """A question to a GitHub account: whether it joins an organization. An answer deletes it.
+    """An invitation of a GitHub account to an organization; it is deleted when answered.
 
-    There may be several for an account; until a yes its membership is what it was.
+    An account may have several; until it accepts one, its membership does not change.
     """
 
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="invitations")
@@ -91,7 +94,10 @@ class Invitation(models.Model):
     login = models.CharField(max_length=255)
     role = models.CharField(max_length=10, choices=Membership.Role)
     invited_by = models.ForeignKey(
-        Membership, models.CASCADE, related_name="+", help_text="It ends when they are no owner."
+        Membership,
+        models.CASCADE,
+        related_name="+",
+        help_text="The invitation ends when they are no longer an owner.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -107,10 +113,10 @@ class Invitation(models.Model):
 
 
 class PersonalToken(models.Model):
-    """What a person sees of a token that they made for a program of theirs.
+    """What a person sees of a token that they made for a program.
 
-    The token itself (hash, scopes, expiry) is the identity provider's, and to revoke it is to
-    delete that. `orgs.people.tokens` makes both.
+    The token itself (hash, scopes, expiry) belongs to the identity provider; deleting that one revokes
+    it. `orgs.people.tokens` creates both.
     """
 
     USE_NOTED_EVERY = timedelta(minutes=1)
@@ -126,7 +132,7 @@ class PersonalToken(models.Model):
         return f"{self.name} (hub_…{self.ending})"
 
     def note_use(self) -> None:
-        """At most once a minute, so that reading stays reading."""
+        """Save when it was used, at most once a minute, so that most reads write nothing."""
         now = timezone.now()
         if self.last_used_at is None or self.last_used_at <= now - self.USE_NOTED_EVERY:
             PersonalToken.objects.filter(pk=self.pk).update(last_used_at=now)

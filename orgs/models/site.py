@@ -12,7 +12,10 @@ from orgs.models.organization import Organization
 
 
 class SiteQuerySet(models.QuerySet):
+    """Queries over claims of sites."""
+
     def live(self):
+        """Claims that have not lapsed."""
         return self.filter(lapsed_at__isnull=True)
 
     def covering(self, host: str, paths: Iterable[str]):
@@ -21,9 +24,11 @@ class SiteQuerySet(models.QuerySet):
 
 
 class Site(models.Model):
-    """A claim of a static-site URL, proved by the code-hosting app."""
+    """A claim of a static-site URL, proved by the GitHub App."""
 
     class Status(models.TextChoices):
+        """Whether the claim still counts."""
+
         VERIFIED = "verified"
         LAPSED = "lapsed"
 
@@ -31,11 +36,13 @@ class Site(models.Model):
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="sites")
     host = models.CharField(max_length=253, help_text="Such as alice.github.io.")
     path = models.CharField(max_length=255, help_text="`/` or `/repository/`.")
-    repository = models.CharField(max_length=255, help_text="Who publishes it: owner/name.")
+    repository = models.CharField(
+        max_length=255, help_text="The repository that publishes it: owner/name."
+    )
     verified_at = models.DateTimeField()
     lapsed_at = models.DateTimeField(null=True, blank=True)
     opted_out_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when reports about it are refused."
+        null=True, blank=True, help_text="When it opted out of reports."
     )
 
     objects = SiteQuerySet.as_manager()
@@ -61,14 +68,16 @@ class Site(models.Model):
 
     @property
     def url(self) -> str:
+        """The URL of the site."""
         return f"https://{self.host}{self.path}"
 
     @property
     def status(self) -> "Site.Status":
+        """Verified or lapsed."""
         return self.Status.LAPSED if self.lapsed_at else self.Status.VERIFIED
 
     def opt_out(self, out: bool) -> None:
-        """Refuse reports about it from now on, or take them again."""
+        """Refuse reports about it from now on, or accept them again."""
         since = Coalesce("opted_out_at", clock.now()) if out else None
         Site.objects.filter(pk=self.pk).update(opted_out_at=since)
         self.refresh_from_db(fields=["opted_out_at"])

@@ -1,6 +1,6 @@
-"""The settings of a person: tokens and account. Plain forms, each a POST and its answer.
+"""A person's own settings: tokens, and deleting the account.
 
-Whoever gives them an address lets only people in who have signed in.
+The address of each lets only people in who have signed in (`hub.screen.access.signed_in`).
 """
 
 from datetime import timedelta
@@ -16,7 +16,7 @@ from orgs.models import PersonalToken, User
 from orgs.people import leaving
 from orgs.people import tokens as personal_tokens
 
-TOKENS_SHOWN = 100  # tokens, the latest; all valid ones are among them, since few may be valid
+TOKENS_SHOWN = 100  # the latest tokens; these include all valid ones, whose number is limited
 
 
 class PersonRequest(HttpRequest):
@@ -26,7 +26,7 @@ class PersonRequest(HttpRequest):
 
 
 class TokenForm(forms.Form):
-    """A token to be made."""
+    """The form for a new token."""
 
     name = forms.CharField(
         max_length=100,
@@ -34,21 +34,24 @@ class TokenForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     scopes = forms.MultipleChoiceField(
-        choices=[(personal_tokens.READ, "Read"), (personal_tokens.WRITE, "Change")],
+        choices=[
+            (scope, f"{name}: {personal_tokens.ALLOWS[scope]}")
+            for scope, name in personal_tokens.NAMES.items()
+        ],
         initial=[personal_tokens.READ],
         widget=forms.CheckboxSelectMultiple,
-        label="What it may do",
+        label="Permissions",
     )
     days = forms.TypedChoiceField(
         choices=[(days, f"{days} days") for days in (7, 30, 90, 365)],
         coerce=int,
         initial=personal_tokens.LIFETIME.days,
-        label="How long it is good",
+        label="Expires after",
     )
 
 
 class DeletionForm(forms.Form):
-    """The name of what is to be deleted, typed by whoever means it."""
+    """The name of what is to be deleted, typed to confirm."""
 
     name = forms.CharField(
         label="Type the name", widget=forms.TextInput(attrs={"autocomplete": "off"})
@@ -56,7 +59,7 @@ class DeletionForm(forms.Form):
 
 
 def tokens(request: PersonRequest) -> HttpResponse:
-    """The tokens of this person; the form makes one, whose value the answer shows, this once."""
+    """List the person's tokens; the form creates one, whose value is shown in this response only."""
     form = TokenForm(request.POST or None)
     value = ""
     if form.is_valid():
@@ -74,25 +77,34 @@ def tokens(request: PersonRequest) -> HttpResponse:
     context = {
         "form": form,
         "value": value,
-        "tokens": theirs.order_by("-token__created_at")[:TOKENS_SHOWN],
+        "tokens": [
+            (each, _permissions(each))
+            for each in theirs.order_by("-token__created_at")[:TOKENS_SHOWN]
+        ],
         "now": timezone.now(),
     }
     return render(request, "orgs/tokens.html", context)
 
 
+def _permissions(personal: PersonalToken) -> str:
+    """What a token may do, in the words of the form."""
+    scopes = personal.token.get_scopes()
+    return ", ".join(name for scope, name in personal_tokens.NAMES.items() if scope in scopes)
+
+
 def revoke(request: PersonRequest, token_id: int) -> HttpResponse:
-    """Asks; then the token is good no more."""
+    """Ask for confirmation, then revoke a token."""
     theirs = PersonalToken.objects.filter(token__user=request.user)
     personal = get_object_or_404(theirs, token__id=token_id)
     if request.method == "POST":
         Token.objects.filter(pk=personal.pk).delete()
-        messages.success(request, f"The token {personal} is revoked.")
+        messages.success(request, f"Token {personal} revoked.")
         return redirect("tokens")
     return render(request, "orgs/revoke_token.html", {"token": personal})
 
 
 def delete(request: PersonRequest) -> HttpResponse:
-    """Asks for the name of what goes; then it goes."""
+    """Ask for the name to confirm, then delete the account."""
     form = DeletionForm(request.POST or None)
     if form.is_valid():
         name = form.cleaned_data["name"]
@@ -102,7 +114,7 @@ def delete(request: PersonRequest) -> HttpResponse:
             form.add_error("name", str(error))
         else:
             auth.logout(request)
-            messages.success(request, f"{name} is deleted.")
+            messages.success(request, f"{name} was deleted.")
             return redirect("account_login")
     context = {
         "form": form,

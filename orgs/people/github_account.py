@@ -1,6 +1,6 @@
-"""Sign-in with a GitHub account, as django-allauth is told to do it.
+"""Sign-in with a GitHub account, through django-allauth.
 
-The Hub learns id and login and keeps nothing else: no token, no e-mail address, no name.
+The Hub keeps the id and login and nothing else: no token, no email address, no name.
 """
 
 import logging
@@ -25,75 +25,83 @@ from orgs.people import members
 
 log = logging.getLogger(__name__)
 
-STALE = "This sign-in was begun in another browser, or more than ten minutes ago. Begin again."
-CANCELLED = "You cancelled at GitHub, so you are not signed in."
-TWICE = "You are signing in in another window at this moment. Sign in here once more."
-FAILED = "GitHub could not confirm who you are. Try again in a moment."
+STALE = (
+    "This sign-in started in another browser, or more than ten minutes ago. Please sign in again."
+)
+CANCELLED = "You cancelled on GitHub, so you are not signed in."
+TWICE = "You are also signing in in another window. Please sign in again."
+FAILED = "GitHub could not confirm who you are. Please try again."
 
 
 class Browsers(DefaultAccountAdapter):
-    """Where a browser may be sent."""
+    """Where a browser may be sent after sign-in."""
 
     def is_safe_url(self, url: str) -> bool:
-        """A path of this Hub; the other names that it answers to are not the browser's Hub."""
+        """Only a path of this Hub, never another host name, even if the Hub answers to it."""
         return url_has_allowed_host_and_scheme(url, allowed_hosts=None)
 
 
 class OAuth(GitHubOAuth2Adapter):
-    """The conversation with GitHub."""
+    """The OAuth exchange with GitHub."""
 
     def get_callback_url(self, request: HttpRequest, app) -> str:
-        """At the Hub's own address, whatever `Host` says."""
+        """The callback URL at the Hub's own address, whatever `Host` says."""
         return f"{settings.HUB_BASE_URL}{reverse('github_callback')}"
 
 
 class Provider(GitHubProvider):
-    """What is asked of GitHub, and what is kept of the answer."""
+    """What the Hub asks of GitHub, and what it keeps of the response."""
 
     oauth2_adapter_class = OAuth
 
     def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict:
-        """Nothing but where to go afterwards: the address may not widen the scope."""
+        """Accept only the page to go to afterwards: a URL may not ask for more scopes."""
         asked = super().get_redirect_from_request_kwargs(request)
         return {"next_url": asked.get("next_url"), "process": AuthProcess.LOGIN}
 
     def extract_uid(self, data: object) -> str:
+        """GitHub's id of the account. Raises `ProviderException` without one."""
         match data:
             case {"id": int() as github_id, "login": str()}:
                 return str(github_id)
         raise ProviderException("GitHub did not say who this is.")
 
     def extract_common_fields(self, data: dict) -> dict:
+        """The login, as the user name."""
         return {"username": data["login"]}
 
     def extract_extra_data(self, data: dict) -> dict:
+        """What is kept about the account: the login."""
         return {"login": data["login"]}
 
 
 class GitHubAccountAdapter(DefaultSocialAccountAdapter):
-    """What the Hub does around a sign-in."""
+    """What the Hub does when somebody signs in."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Update the membership of somebody who has signed in before."""
         if sociallogin.is_existing:
             _welcome(sociallogin)
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form=None) -> User:
+        """Create the user and the membership at the first sign-in."""
         try:
             with transaction.atomic():
                 user = super().save_user(request, sociallogin, form)
                 _welcome(sociallogin)
-        except IntegrityError:  # the same person's first sign-in in another window came first
+        except IntegrityError:  # the same person's first sign-in in another window was faster
             raise _refused(request, TWICE) from None
         return user
 
     def on_authentication_error(
         self, request, provider, error=None, exception=None, extra_context=None
     ) -> None:
+        """Return to the sign-in page with a message that says what went wrong."""
         if error == AuthError.CANCELLED:
             raise _refused(request, CANCELLED)
         if exception is None:
             raise _refused(request, STALE)
-        log.warning("A sign-in failed: %s", type(exception).__name__)
+        log.warning("Sign-in failed: %s", type(exception).__name__)
         raise _refused(request, FAILED)
 
 

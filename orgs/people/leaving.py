@@ -1,4 +1,4 @@
-"""How a person leaves, and what goes with them."""
+"""Deleting an account, and what is deleted with it."""
 
 from django.db import transaction
 
@@ -7,11 +7,11 @@ from orgs.people import members
 
 
 class NotConfirmed(Exception):
-    """What was typed is not the name of what would go."""
+    """The typed name is not the name of what would be deleted."""
 
 
 def organization_that_goes(user: User) -> Organization | None:
-    """The organization that would be left without an owner, and so goes along with this one."""
+    """The organization that would have no owner left, and so is deleted too; None if there is none."""
     owners = Membership.objects.filter(role=Membership.Role.OWNER).select_related("organization")
     own = owners.filter(user=user).first()
     if own is None or owners.filter(organization=own.organization).exclude(pk=own.pk).exists():
@@ -20,7 +20,7 @@ def organization_that_goes(user: User) -> Organization | None:
 
 
 def name_to_type(user: User) -> str:
-    """The organization's name where it goes too; else the person's own."""
+    """The name to type to confirm: of the organization if it is deleted too, else the person's own."""
     if organization := organization_that_goes(user):
         return organization.name
     own = Membership.objects.filter(user=user).first()
@@ -29,12 +29,11 @@ def name_to_type(user: User) -> str:
 
 @transaction.atomic
 def leave(user: User, name: str) -> None:
-    """Delete an account with its tokens, and the organization too with its last owner.
+    """Delete an account with its tokens, and with its last owner the organization too.
 
-    Everything that hangs on the organization goes: claims, integration, deliveries, and the
-    accounts of all its members; an operator goes on alone. The reports that it has received stay,
-    without its name.
-    Raises `NotConfirmed` unless `name` is what `name_to_type` says by now.
+    Everything that belongs to the organization is deleted: claims, integration, deliveries, and the
+    accounts of its members; operators keep theirs. The reports that it has received stay, without its
+    name. Raises `NotConfirmed` unless `name` is what `name_to_type` returns now.
     """
     _wait_for_others_who_leave(user)
     if name != name_to_type(user):
@@ -49,5 +48,5 @@ def leave(user: User, name: str) -> None:
 
 
 def _wait_for_others_who_leave(user: User) -> None:
-    """Of two owners who leave at once, the second has to see that the first has gone."""
+    """Lock the organization: if two owners leave at once, the second sees that the first is gone."""
     Organization.objects.select_for_update(of=("self",)).filter(memberships__user=user).first()

@@ -1,4 +1,4 @@
-"""Who belongs to an organization."""
+"""The members of an organization, and their roles."""
 
 from django.db import transaction
 
@@ -7,33 +7,41 @@ from orgs.models import Invitation, Membership, Organization, User
 
 
 class NotAnOwner(ApiError):
+    """403: only owners may do that."""
+
     status_code = 403
     default_code = "not_an_owner"
-    default_detail = "Only an owner may do that. Ask one of them."
+    default_detail = "Only owners can do that. Ask one of them."
 
 
 class LastOwner(ApiError):
+    """409: an organization needs an owner."""
+
     status_code = 409
     default_code = "last_owner"
 
 
 class AlreadyAMember(ApiError):
+    """409: the person already has this role."""
+
     status_code = 409
     default_code = "already_a_member"
 
 
 class NoSuchMember(ApiError):
+    """404: the person is not a member."""
+
     status_code = 404
     default_code = "not_found"
-    default_detail = "They do not belong to your organization any more."
+    default_detail = "They are no longer a member of your organization."
 
 
 @transaction.atomic
 def welcome(user: User, *, github_id: int, login: str) -> Membership:
-    """The place of somebody who has just signed in with this GitHub account.
+    """The membership of somebody who has just signed in with this GitHub account.
 
-    The one that the account has; else it owns a new organization. GitHub lets people change their
-    login, so it is taken over.
+    An account without one becomes the owner of a new organization. The login is updated, since people
+    can change it on GitHub.
     """
     membership = Membership.objects.select_for_update().filter(github_id=github_id).first()
     if membership is None:
@@ -50,10 +58,10 @@ def welcome(user: User, *, github_id: int, login: str) -> Membership:
 
 @transaction.atomic
 def remove(membership: Membership, *, by: Membership) -> None:
-    """Let a member go: themselves, or sent away by an owner.
+    """Remove a member: an owner removes anybody, others only themselves.
 
-    Whoever has an account goes on in a new organization of their own, since an account belongs to
-    exactly one. Raises `NotAnOwner`, `LastOwner`, `NoSuchMember`.
+    An account always belongs to exactly one organization, so it moves to a new one of its own. Raises
+    `NotAnOwner`, `LastOwner`, `NoSuchMember`.
     """
     gone = _member(membership, by.organization)
     if gone.pk != by.pk:
@@ -66,7 +74,7 @@ def remove(membership: Membership, *, by: Membership) -> None:
 
 
 def go_alone(membership: Membership) -> None:
-    """On, as the owner of a new and empty organization."""
+    """Move a member to a new, empty organization, as its owner."""
     _withdraw_invitations_by(membership)
     membership.organization = Organization.objects.create(name=membership.login)
     membership.role = Membership.Role.OWNER
@@ -75,11 +83,11 @@ def go_alone(membership: Membership) -> None:
 
 @transaction.atomic
 def change_role(membership: Membership, role: str, *, by: Membership) -> None:
-    """Raises `NotAnOwner`, `NoSuchMember`, `AlreadyAMember` where it is so already, `LastOwner`."""
+    """Give a member another role. Raises `NotAnOwner`, `NoSuchMember`, `AlreadyAMember`, `LastOwner`."""
     changed = _member(membership, by.organization)
     require_owner(by)
     if changed.role == role:
-        raise AlreadyAMember(f"{changed.login} is {in_words(role)} already.")
+        raise AlreadyAMember(f"{changed.login} is already {in_words(role)}.")
     _require_another_owner(changed)
     _withdraw_invitations_by(changed)
     changed.role = role
@@ -87,20 +95,22 @@ def change_role(membership: Membership, role: str, *, by: Membership) -> None:
 
 
 def require_owner(member: Membership) -> None:
-    """Raises `NotAnOwner` where the member is none, or none any more."""
+    """Raise `NotAnOwner` unless the member is an owner now."""
     owners = Membership.objects.filter(role=Membership.Role.OWNER)
     if not owners.filter(pk=member.pk, organization=member.organization_id).exists():
         raise NotAnOwner
 
 
 def in_words(role: str) -> str:
+    """A role with its article, for a sentence."""
     return "an owner" if role == Membership.Role.OWNER else "a member"
 
 
 def lock(*organization_ids: str) -> None:
-    """Membership changes one at a time: of two owners who go at once, the second sees the first gone.
+    """Lock organizations, so that their memberships change one at a time.
 
-    Always before a membership is locked, and in one order.
+    If two owners leave at once, the second sees that the first is gone. Call it before a membership is
+    locked; the rows are locked in the order of their ids.
     """
     locked = Organization.objects.select_for_update().filter(pk__in=organization_ids)
     list(locked.order_by("pk").values_list("pk"))
@@ -121,10 +131,10 @@ def _require_another_owner(membership: Membership) -> None:
     if membership.role == Membership.Role.OWNER and not others.exists():
         raise LastOwner(
             f"{membership.login} is the last owner. Make somebody else an owner first, or delete "
-            "the organization with the account."
+            "the account, which deletes the organization too."
         )
 
 
 def _withdraw_invitations_by(membership: Membership) -> None:
-    """Nobody comes in on the word of somebody who is no owner any more."""
+    """Delete the invitations of somebody who is no longer an owner."""
     Invitation.objects.filter(invited_by=membership).delete()

@@ -1,6 +1,6 @@
-"""Sessions of browsers, in the database: under a hash of the key that the cookie holds.
+"""Browser sessions in the database, stored under a hash of the key in the cookie.
 
-Whoever reads the table can be nobody with it.
+So nobody who can read the table can take over a session.
 """
 
 import hashlib
@@ -11,12 +11,12 @@ from django.utils import timezone
 
 
 def at_rest(session_key: str) -> str:
-    """What a row is found by; as long as the column is wide, which is 160 bits."""
+    """The hash under which a session is stored, cut to the width of the column: 160 bits."""
     return hashlib.sha256(session_key.encode()).hexdigest()[:40]
 
 
 class SessionStore(db.SessionStore):
-    """Django's own, except for the name of the row."""
+    """Django's own session store, except that rows are stored under a hash."""
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
         live = self.model.objects.filter(expire_date__gt=timezone.now())
@@ -26,9 +26,11 @@ class SessionStore(db.SessionStore):
         return session
 
     def exists(self, session_key: str) -> bool:
+        """Whether a session with this key exists."""
         return super().exists(at_rest(session_key))
 
     def create_model_instance(self, data: dict) -> AbstractBaseSession:
+        """The row to save, with the hash of the key."""
         session = super().create_model_instance(data)
         session.session_key = at_rest(session.session_key)
         return session

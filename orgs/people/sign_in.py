@@ -1,4 +1,4 @@
-"""The way in and out, in a browser."""
+"""The pages for signing in and out."""
 
 from allauth.account.utils import get_next_redirect_url
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
@@ -16,7 +16,7 @@ complete = never_cache(OAuth2CallbackView.adapter_view(OAuth))
 
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """`/login/`: one form. Who is signed in already goes on."""
+    """`/login/`: one form. Redirects those who are already signed in."""
     wanted = get_next_redirect_url(request)
     if request.user.is_authenticated:
         return HttpResponseRedirect(wanted) if wanted else redirect(settings.LOGIN_REDIRECT_URL)
@@ -26,7 +26,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 def begin(request: HttpRequest) -> HttpResponse:
-    """The form of `/login/`, on its way to GitHub."""
+    """Redirect to GitHub, after the form of `/login/` was sent."""
     if request.method != "POST" or not settings.HUB_GITHUB_CLIENT_ID:
         return redirect("account_login")
     return _to_github(request)
@@ -34,12 +34,13 @@ def begin(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 def inactive(request: HttpRequest) -> HttpResponse:
+    """The page for people whose account is deactivated."""
     return render(request, "orgs/inactive.html", status=403)
 
 
 @never_cache
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """`/logout/` asks; its form signs out."""
+    """`/logout/`: ask for confirmation, then sign out."""
     if request.method == "POST":
         auth.logout(request)
         return redirect("account_login")

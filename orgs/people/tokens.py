@@ -1,4 +1,4 @@
-"""Personal tokens: made by a person for a program of theirs, shown once, kept as a hash."""
+"""Personal tokens: made by a person for a program, shown once, stored as a hash."""
 
 import secrets
 from collections.abc import Iterable
@@ -13,23 +13,30 @@ from orgs.models import PersonalToken, User
 
 PREFIX = "hub_"
 READ, WRITE = SCOPES = ("orgs:read", "orgs:write")
+NAMES = {READ: "Read", WRITE: "Change"}
+ALLOWS = {
+    READ: "see the settings, the claims and the reports",
+    WRITE: "change the settings and claims; retry, discard and erase reports",
+}
 LIFETIME = timedelta(days=90)
 MOST = 50  # valid ones of one person
 
 
 class TooManyTokens(ApiError):
+    """409: the person has as many valid tokens as one may have."""
+
     status_code = 409
     default_code = "too_many_tokens"
-    default_detail = f"You have {MOST} valid tokens. Revoke one that you do not need any more."
+    default_detail = f"You have {MOST} valid tokens. Revoke one that you no longer need."
 
 
 @transaction.atomic
 def issue(
     user: User, name: str, *, scopes: Iterable[str], lifetime: timedelta = LIFETIME
 ) -> tuple[PersonalToken, str]:
-    """A new token, and its value, which is nowhere to be found again.
+    """A new token and its value, which is not stored anywhere.
 
-    Raises `ValueError` for a scope that does not exist, or none, and `TooMany`.
+    Raises `ValueError` for an unknown scope or none, and `TooMany`.
     """
     scopes = sorted(set(scopes))
     if not scopes or not set(scopes) <= set(SCOPES):

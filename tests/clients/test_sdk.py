@@ -75,7 +75,7 @@ def test_what_is_known_of_an_error_comes_with_it(sdk: Sdk, world: World, example
 
     assert wrong["fields"]["details"][1] == {
         "path": "/priority",
-        "message": "This field is unknown; leave it out.",
+        "message": "Unknown field.",
     }
     assert opted_out["fields"] == {"since": "2026-01-01T00:00:00Z"}
     assert large["fields"] == {"max_bytes": 65536}

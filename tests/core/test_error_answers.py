@@ -130,7 +130,7 @@ def test_a_page_that_cannot_reach_the_database_says_so(db, monkeypatch):
 
     assert answer.status_code == 503
     assert answer["Retry-After"] == "5"
-    assert "The database is away." in answer.content.decode()
+    assert "Temporarily unavailable." in answer.content.decode()
 
 
 def test_a_form_that_is_too_large_is_refused_as_such(db):
@@ -140,7 +140,7 @@ def test_a_form_that_is_too_large_is_refused_as_such(db):
     answer = client.post("/settings/claims/new/", {"address": "a" * 3_000_000})
 
     assert answer.status_code == 413
-    assert "The form is larger" in answer.content.decode()
+    assert "The form is too large" in answer.content.decode()
 
 
 def test_a_crash_of_a_page_is_a_page(db, monkeypatch):
@@ -190,4 +190,4 @@ def test_too_many_parameters_are_said_to_be_that(client):
     answer = client.get(CALLBACK + "?" + "a&" * 1001)
 
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
-    assert answer.json()["message"] == "The address has too many parameters."
+    assert answer.json()["message"] == "The URL has too many parameters."

@@ -124,7 +124,7 @@ def test_whatever_is_wrong_with_redis_this_process_counts_for_itself_and_says_so
 
     with pytest.raises(rates.RateLimited):
         rates.check("50/minute", "x")
-    assert alarms(caplog) == ["Redis is away: rate limits are counted in this process only"]
+    assert alarms(caplog) == ["Redis is unavailable: rate limits are counted in this process only"]
 
 
 def test_many_that_find_redis_away_at_once_give_one_alarm(settings, caplog):
@@ -184,8 +184,8 @@ def test_a_redis_that_goes_and_comes_back_is_said_once_each_and_counted_in_again
         rates.check("100/minute", "x")
 
     assert alarms(caplog) == [
-        "Redis is away: rate limits are counted in this process only",
-        "Redis is back: rate limits are shared again",
+        "Redis is unavailable: rate limits are counted in this process only",
+        "Redis is available again: rate limits are shared",
     ]
     [key] = rates._redis(redis.url).storage.storage.keys()
     assert rates._redis(redis.url).storage.storage.llen(key) == 10

@@ -336,7 +336,7 @@ def test_reverify_looks_at_the_record_now(operator, dns):
 
     answer = operator.post(address(Domain), chosen, follow=True)
 
-    assert "2 looked at: 1 record missing, 1 verified again." in answer.content.decode()
+    assert "2 looked at: 1 without a record, 1 verified again." in answer.content.decode()
     proved.refresh_from_db()
     assert proved.verified_at
 

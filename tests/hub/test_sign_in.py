@@ -134,7 +134,7 @@ def test_who_cancels_is_told_so(browser):
     answer = browser.send(authorization(browser), cancel="1")
 
     assert answer.url == f"{browser.url}/login/"
-    assert "You cancelled at GitHub" in answer.text
+    assert "You cancelled on GitHub" in answer.text
 
 
 def test_a_callback_begun_elsewhere_signs_nobody_in(browser, hub):
@@ -144,7 +144,7 @@ def test_a_callback_begun_elsewhere_signs_nobody_in(browser, hub):
     victim = Browser(hub.url)
     answer = victim.open(f"/login/github/callback/?code=0123456789&state={state}")
 
-    assert "begun in another browser" in answer.text
+    assert "started in another browser" in answer.text
     assert victim.open("/settings/").url.startswith(f"{browser.url}/login/")
 
 
@@ -156,7 +156,7 @@ def test_a_callback_is_good_once(browser):
     again = browser.open(callback)
 
     assert again.url == f"{browser.url}/login/"
-    assert "Begin again" in again.text
+    assert "sign in again" in again.text
 
 
 def test_a_code_that_github_does_not_know_signs_nobody_in(browser):
@@ -207,7 +207,7 @@ def test_two_first_sign_ins_at_once_make_one_organization(hub, transactional_db)
         )
 
     assert {each.status_code for each in answers} == {200}
-    words = ("You are alice, owner of alice.", "in another window at this moment")
+    words = ("You are alice, owner of alice.", "signing in in another window")
     assert all(any(each in answer.text for each in words) for answer in answers)
     assert User.objects.count() == Organization.objects.count() == Membership.objects.count() == 1
 
@@ -266,4 +266,4 @@ def test_a_token_made_in_the_browser_opens_the_interface(browser):
     shown_again = browser.open("/settings/tokens/").text
     assert value not in shown_again
     assert f"hub_…{value[-4:]}" in shown_again
-    assert re.search(r"orgs:read, orgs:write", shown_again)
+    assert re.search(r"Read, Change", shown_again)

@@ -1,4 +1,4 @@
-"""`manage.py reverify_domains`: look again at the DNS records of verified claims."""
+"""`manage.py reverify_domains`: check the DNS records of verified claims again."""
 
 from argparse import ArgumentParser
 from datetime import timedelta
@@ -10,20 +10,22 @@ from orgs.domains import hosts, reverification
 from orgs.models import Domain
 from orgs.models.domain import DomainQuerySet
 
-AT_ONCE_AGAIN = timedelta(seconds=10)  # for one that was named: longer than a look takes
+AT_ONCE_AGAIN = timedelta(seconds=10)  # for --domain: longer than one check takes
 
 
 class Command(BaseCommand):
     help = (
-        "Looks again at the DNS record of every verified claim, and prints what became of them. "
-        "A claim that another run has looked at in the last ten minutes is left out."
+        "Checks the DNS record of every verified claim again and prints the results. "
+        "Claims that another run has checked in the last ten minutes are skipped."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group()
-        which.add_argument("--due", action="store_true", help="only those whose turn has come")
+        which.add_argument(
+            "--due", action="store_true", help="only claims that are due for a check"
+        )
         which.add_argument("--domain", default="", help="only the claims of this name")
-        parser.add_argument("--dry-run", action="store_true", help="ask the DNS, write nothing")
+        parser.add_argument("--dry-run", action="store_true", help="ask the DNS, save nothing")
 
     def handle(self, *args, due: bool, domain: str, dry_run: bool, **options) -> None:
         claims = _claims(due=due, name=domain)
@@ -35,11 +37,11 @@ class Command(BaseCommand):
             on_progress=progress.step,
         )
         counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-        looked = f"{outcomes.total()} looked at: {counts}." if outcomes else "None looked at."
+        looked = f"{outcomes.total()} checked: {counts}." if outcomes else "None checked."
         left_out = progress.total - outcomes.total()
-        self.stdout.write(f"{looked} {left_out} left out." if left_out else looked)
+        self.stdout.write(f"{looked} {left_out} skipped." if left_out else looked)
         if dry_run:
-            self.stdout.write("Nothing was written (--dry-run).")
+            self.stdout.write("Nothing was saved (--dry-run).")
 
 
 def _claims(*, due: bool, name: str) -> DomainQuerySet:

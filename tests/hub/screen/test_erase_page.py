@@ -85,7 +85,7 @@ def test_a_member_who_is_no_owner_erases_nothing(client, report):
     answer = client.post(f"{PAGE}{report.id}/erase/", follow=True)
 
     assert "Erase the text" not in page
-    assert "Only an owner erases a report." in text_of(answer)
+    assert "Only owners can erase a report." in text_of(answer)
     assert Report.objects.get().erased_at is None
 
 

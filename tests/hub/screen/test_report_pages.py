@@ -391,7 +391,7 @@ def test_those_that_are_ticked_are_discarded_and_restored(alice, acme):
 
     assert discarded.redirect_chain == [(f"{PAGE}?kind=outdated", 302)]
     assert "2 reports discarded: kept, and not sent." in text_of(discarded)
-    assert "1 left as it is. There is no such report." in text_of(discarded)
+    assert "1 left as it is. There is no report with this id." in text_of(discarded)
     assert after == ["discarded", "discarded", "pending", "pending"]
     assert "1 report restored." in text_of(restored)
     assert states() == ["pending", "discarded", "pending", "pending"]

@@ -380,7 +380,7 @@ def test_only_so_many_test_reports_are_sent(client, code_host):
     answers = [client.post("/settings/test/", page) for _ in range(6)]
 
     assert [each.status_code for each in answers] == [302] * 5 + [200]
-    assert "There were too many test reports." in text_of(answers[-1])
+    assert "Too many test reports." in text_of(answers[-1])
     assert len(code_host.issues("acme/docs")) == 5
 
 
@@ -392,7 +392,7 @@ def test_github_and_dns_are_asked_only_so_often(alice, acme, settings, dns):
     alice.post(f"/settings/claims/{claim.id}/")
     refused = alice.post(f"/settings/claims/{claim.id}/", follow=True)
 
-    assert "There were too many requests." in text_of(refused)
+    assert "Too many requests." in text_of(refused)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -416,7 +416,7 @@ def test_previews_are_made_only_so_often(client, code_host, monkeypatch):
     pages = [text_of(client.post("/settings/integration/", form)) for _ in range(61)]
 
     assert sum("A hostile report" in page for page in pages) == 60
-    assert "There were too many previews. Try again in" in pages[-1]
+    assert "Too many previews. Try again in" in pages[-1]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -457,7 +457,7 @@ def test_one_organization_cannot_take_all_threads(alice, acme, monkeypatch):
 
     assert [first.status_code, *(each.status_code for each in beside)] == [200, 429, 429, 200]
     assert beside[0]["Retry-After"] == beside[1]["Retry-After"] == "1"
-    assert "many requests under way" in text_of(beside[0])
+    assert "too many requests in progress" in text_of(beside[0])
     assert beside[1].json()["error"] == "rate_limited"
     assert (alice.get("/settings/").status_code, bob.get("/v1/orgs/me").status_code) == (200, 200)
 

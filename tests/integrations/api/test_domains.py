@@ -91,7 +91,7 @@ def test_any_spelling_is_one_domain(alice, dns, spelling):
     ("text", "status", "code", "sentence"),
     [
         ("github.io", 422, "public_suffix",
-         "nobody can claim it whole. Claim your own address, for example https://you.github.io/repo/."),
+         "nobody can claim all of it. Claim your own address, for example https://you.github.io/repo/."),
         ("co.uk", 422, "public_suffix", "for example you.co.uk."),
         ("vercel.app", 422, "public_suffix", "`vercel.app` is shared by many owners"),
         ("pages.dev", 422, "public_suffix", "`pages.dev` is shared by many owners"),
@@ -100,12 +100,12 @@ def test_any_spelling_is_one_domain(alice, dns, spelling):
         ("exa mple.com", 400, "invalid_domain", "This is not a host name."),
         ("_x.example.com", 400, "invalid_domain", "This is not a host name."),
         ("xn--a.com", 400, "invalid_domain", "This is not a host name."),
-        ("https://docs.acme.com/", 400, "invalid_domain", "without https://"),
+        ("https://docs.acme.com/", 400, "invalid_domain", "This is not a host name."),
         ("github.com", 400, "invalid_domain", "belongs to the code host"),
         ("alice.github.io", 422, "use_site_claim", "for example https://alice.github.io/repo/."),
         ("", 400, "invalid_domain", "This is not a host name."),
-        (None, 400, "validation_error", "wrong shape"),
-        (["docs.acme.com"], 400, "validation_error", "wrong shape"),
+        (None, 400, "validation_error", "Invalid request"),
+        (["docs.acme.com"], 400, "validation_error", "Invalid request"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_claimed_is_refused_in_words(alice, text, status, code, sentence):
@@ -148,7 +148,7 @@ def test_a_deleted_claims_value_proves_nothing_any_more(alice, dns):
     assert second.status_code == 201
     assert second.json()["dns_record"]["value"] != first.json()["dns_record"]["value"]
     assert verify(alice).json()["status"] == "pending"
-    assert "an earlier value of yours" in verify(alice).json()["hint"]
+    assert "an older value of yours" in verify(alice).json()["hint"]
 
 
 def test_a_value_that_was_not_published_in_thirty_days_counts_no_more(alice, dns, clock):
@@ -159,7 +159,7 @@ def test_a_value_that_was_not_published_in_thirty_days_counts_no_more(alice, dns
     answer = verify(alice)
 
     assert answer.json()["status"] == "pending"
-    assert "an earlier value of yours" in answer.json()["hint"]
+    assert "an older value of yours" in answer.json()["hint"]
     assert answer.json()["dns_record"] != first.json()["dns_record"]
     assert claim(alice).json()["dns_record"] == answer.json()["dns_record"]
 
@@ -203,8 +203,8 @@ def test_without_the_owners_record_the_domain_passes_on_and_both_are_told(alice,
     assert (former.status, bool(former.lapsed_at)) == ("pending", True)
     told = {notice.organization.name: notice.text for notice in Notice.objects.all()}
     assert told.keys() == {"alice", "charlie"}
-    assert "has passed on" in told["alice"]
-    assert "passed on to you" in told["charlie"]
+    assert "another organization" in told["alice"]
+    assert "is now yours" in told["charlie"]
 
 
 def test_where_nobody_can_say_the_domain_stays_with_its_owner(alice, charlie, dns):
@@ -216,7 +216,7 @@ def test_where_nobody_can_say_the_domain_stays_with_its_owner(alice, charlie, dn
     answer = verify(charlie)
 
     assert answer.json()["status"] == "pending"
-    assert "not held against you" in answer.json()["hint"]
+    assert "does not count against your claim" in answer.json()["hint"]
     assert verify(alice).json()["status"] == "verified"
 
 
@@ -236,7 +236,7 @@ def test_one_organization_looks_at_one_domain_at_a_time(alice, charlie, dns, mon
     dns.mend("_hub-challenge.docs.acme.com")
     first.join()
     assert (again.status_code, again.json()["error"]) == (429, "rate_limited")
-    assert "looking at a domain of yours" in again.json()["message"]
+    assert "already checking one of your domains" in again.json()["message"]
     assert beside.json()["hint"].startswith("There is no TXT record")
     assert verify(alice).json()["hint"].startswith("There is no TXT record")
 

@@ -48,7 +48,7 @@ OF_ONE = [
 ]
 
 
-NOT_FOUND = ["there is nothing at this address", "not_found"]
+NOT_FOUND = ["there is nothing at this url", "not_found"]
 
 
 @pytest.fixture

@@ -144,7 +144,7 @@ def test_a_lapsed_claim_can_be_made_again(acme):
             422,
             "public_suffix",
             (
-                "`github.io` is shared by many owners, so nobody can claim it whole. "
+                "`github.io` is shared by many owners, so nobody can claim all of it. "
                 "Claim your own address, for example https://you.github.io/repo/."
             ),
         ),

@@ -248,10 +248,10 @@ def not_a_number(alice, code_host):
         (absent, 400, "invalid_state", "not one that the Hub gave out"),
         (anothers_organization, 403, "not_a_member", "you are alice, who is not a member of"),
         (old_code, 400, "invalid_code", "GitHub does not know that code"),
-        (cancelled, 403, "declined", "You cancelled at GitHub"),
+        (cancelled, 403, "declined", "You cancelled on GitHub"),
         (only_requested, 409, "not_installed", "GitHub has asked an owner"),
         (not_installed, 409, "not_installed", "not installed on any account of yours"),
-        (not_a_number, 400, "validation_error", "wrong shape"),
+        (not_a_number, 400, "validation_error", "Invalid request"),
     ],
 )
 def test_without_all_three_proofs_it_is_refused_and_said_why(

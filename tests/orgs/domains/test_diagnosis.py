@@ -57,7 +57,7 @@ def test_a_wildcard_beside_a_record_of_its_own_is_no_doubled_zone(dns, domain):
     dns.txt("*.acme.com", "hub-verify=abcdef")
     dns.txt(NAME, "v=spf1 -all")
 
-    assert "has another value than `hub-verify=abcdef`: `v=spf1 -all`" in hint(domain)
+    assert "has a different value than `hub-verify=abcdef`: `v=spf1 -all`" in hint(domain)
 
 
 def test_on_the_host_itself(dns, domain):
@@ -97,8 +97,8 @@ def test_an_earlier_value(dns, domain):
     dns.txt(NAME, "hub-verify=old", "v=spf1 -all")
 
     assert hint(domain, "hub-verify=old") == (
-        "`_hub-challenge.docs.acme.com` has an earlier value of yours. "
-        "Replace it by `hub-verify=abcdef`."
+        "`_hub-challenge.docs.acme.com` has an older value of yours. "
+        "Replace it with `hub-verify=abcdef`."
     )
 
 
@@ -115,7 +115,7 @@ def test_a_cname_in_a_circle(dns, domain):
     finding = look(domain, thorough=True)
 
     assert finding.proven is None
-    assert "leads in a circle" in finding.hint
+    assert "points back to itself" in finding.hint
 
 
 def test_an_alias_that_leads_to_the_value_proves_it(dns, domain):
@@ -170,7 +170,7 @@ def test_no_answer_is_held_against_nobody(dns, impatient, domain, fault, reason)
 
     assert finding.proven is None
     assert finding.hint == (
-        f"The name servers did not answer: {reason}. This is not held against you. "
+        f"The name servers did not answer: {reason}. This does not count against your claim. "
         "Try again in a few minutes."
     )
 

@@ -230,7 +230,7 @@ def test_the_refusal_of_the_pages_host_shows_the_address_of_a_site():
         hosts.claimable_domain("github.io", pages_host="github.io", code_host="github.com")
 
     assert str(refusal.value) == (
-        "`github.io` is shared by many owners, so nobody can claim it whole. "
+        "`github.io` is shared by many owners, so nobody can claim all of it. "
         "Claim your own address, for example https://you.github.io/repo/."
     )
 

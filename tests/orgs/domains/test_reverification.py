@@ -181,7 +181,7 @@ def test_the_command_counts_what_it_saw(domain, dns):
 
     said = reverify()
 
-    assert said == "3 looked at: 1 confirmed, 1 not answered, 1 record missing.\n"
+    assert said == "3 checked: 1 confirmed, 1 without a record, 1 without an answer.\n"
     gone.refresh_from_db()
     assert gone.absences == 1
 
@@ -191,16 +191,16 @@ def test_a_rehearsal_writes_nothing(domain, dns):
 
     said = reverify(dry_run=True)
 
-    assert "1 record missing" in said
-    assert "Nothing was written" in said
+    assert "1 without a record" in said
+    assert "Nothing was saved" in said
     assert Domain.objects.get().last_checked_at is None
-    assert reverify().startswith("1 looked at")
+    assert reverify().startswith("1 checked")
 
 
 def test_one_domain_in_any_spelling(domain, dns):
     build.domain(domain.organization, "other.example.com")
 
-    assert reverify(domain="DOCS.acme.com.") == "1 looked at: 1 confirmed.\n"
+    assert reverify(domain="DOCS.acme.com.") == "1 checked: 1 confirmed.\n"
     with pytest.raises(CommandError, match=r"Nobody has verified nobody\.example"):
         reverify(domain="nobody.example")
     with pytest.raises(CommandError, match="Check the host name"):
@@ -210,9 +210,9 @@ def test_one_domain_in_any_spelling(domain, dns):
 def test_what_another_run_has_just_looked_at_is_left_out(domain, dns, clock):
     reverify()
 
-    assert reverify() == "None looked at. 1 left out.\n"
+    assert reverify() == "None checked. 1 skipped.\n"
     clock.advance(minutes=11)
-    assert reverify() == "1 looked at: 1 confirmed.\n"
+    assert reverify() == "1 checked: 1 confirmed.\n"
 
 
 def test_a_terminal_shows_how_far_it_is(domain, dns):
@@ -230,8 +230,8 @@ def test_only_what_is_due_is_looked_at_when_that_is_asked(domain, dns, clock):
     early = reverify(due=True)
     clock.advance(hours=18)
 
-    assert early == "None looked at.\n"
-    assert reverify(due=True) == "1 looked at: 1 confirmed.\n"
+    assert early == "None checked.\n"
+    assert reverify(due=True) == "1 checked: 1 confirmed.\n"
 
 
 def test_two_runs_at_once_do_the_work_once(dns):
@@ -279,7 +279,7 @@ def test_one_hanging_name_among_a_thousand_holds_up_nobody(dns, monkeypatch):
 def test_a_name_that_hangs_for_good_is_given_up(domain, dns, impatient):
     dns.fail(RECORD, "silence")
 
-    assert reverification.run(Domain.objects.all()) == {"not answered": 1}
+    assert reverification.run(Domain.objects.all()) == {"without an answer": 1}
     assert Domain.objects.get().status == "verified"
 
 

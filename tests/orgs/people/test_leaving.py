@@ -157,7 +157,7 @@ def test_the_page_asks_for_the_name_and_then_deletes(client, acme, alice):
 
     assert "Type <strong>acme</strong> to delete it." in asked.content.decode()
     assert "<title>Error: " in mistaken.content.decode()
-    assert "acme is deleted." in done.content.decode()
+    assert "acme was deleted." in done.content.decode()
     assert count(Organization, User) == [0, 0]
     assert client.get("/settings/").status_code == 302
 

@@ -59,7 +59,7 @@ def test_revoking_asks_and_then_does(client, alice):
     done = client.post(revoke, follow=True)
 
     assert "Revoke for a test?" in asked.content.decode()
-    assert "is revoked" in done.content.decode()
+    assert " revoked." in done.content.decode()
     assert build.api(value).get("/v1/orgs/me").status_code == 401
 
 
@@ -103,6 +103,6 @@ def test_tokens_without_number_are_not_made(client, alice, monkeypatch):
 
     page = client.post(PAGE, FORM | {"name": "one more"}).content.decode()
 
-    assert "Revoke one that you do not need" in page
+    assert "Revoke one that you no longer need" in page
     assert 'value="one more"' in page
     assert Token.objects.count() == 2
