@@ -1,6 +1,7 @@
 """One spelling for each page, so that two reports about it are recognized as being about one page."""
 
 import re
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from orgs.domains import hosts
@@ -24,8 +25,21 @@ class InvalidURL(ValueError):
     """Not the address of a page. The message is a sentence for the sender."""
 
 
+class Address(NamedTuple):
+    """A page's address: as sent, in its canonical form, and its host (None if it is a path)."""
+
+    text: str
+    url: str
+    host: str | None
+
+
 def url(text: str) -> str:
-    """The canonical form of a page's address: an http(s) URL, or a path such as docs/install.md.
+    """The canonical form of a page's address. Raises `InvalidURL`."""
+    return address(text).url
+
+
+def address(text: str) -> Address:
+    """The page's address in `text`: an http(s) URL, or a path such as docs/install.md.
 
     A path (no scheme, not beginning with `//`) only loses its fragment. A URL becomes ASCII as
     RFC 3986 says: the host normalized, no default port, fragment or tracking parameters, dot segments
@@ -33,7 +47,7 @@ def url(text: str) -> str:
     not begin an escape is escaped, so nothing is lost. Idempotent. Raises `InvalidURL`.
     """
     _refuse_what_no_address_has(text)
-    return _web_url(text) if SCHEME.match(text) else _path(text)
+    return _web_address(text) if SCHEME.match(text) else Address(text, _path(text), None)
 
 
 def _refuse_what_no_address_has(text: str) -> None:
@@ -54,17 +68,19 @@ def _path(text: str) -> str:
     return path
 
 
-def _web_url(text: str) -> str:
+def _web_address(text: str) -> Address:
     parts = WEB_URL.fullmatch(text)
     if not parts:
         raise InvalidURL("Give an address that begins with https:// or http://, or a path.")
     scheme, authority, path, query = parts.groups("")
     scheme = scheme.lower()
-    return f"{scheme}://{_authority(authority, scheme)}{_resolved(path)}{_without_tracking(query)}"
+    host, port = _authority(authority, scheme)
+    url = f"{scheme}://{host}{port}{_resolved(path)}{_without_tracking(query)}"
+    return Address(text, url, host.strip("[]"))
 
 
-def _authority(text: str, scheme: str) -> str:
-    """The host, and the port unless it is the scheme's default."""
+def _authority(text: str, scheme: str) -> tuple[str, str]:
+    """The host, and the port with its colon unless it is the scheme's default."""
     if "@" in text:
         raise InvalidURL("Give an address without a user name or password.")
     parts = AUTHORITY.fullmatch(text)
@@ -75,8 +91,8 @@ def _authority(text: str, scheme: str) -> str:
     except ValueError:
         raise InvalidURL("Check the host name of the address.") from None
     if not parts[2] or int(parts[2]) == DEFAULT_PORTS[scheme]:
-        return host
-    return f"{host}:{int(parts[2])}"
+        return host, ""
+    return host, f":{int(parts[2])}"
 
 
 def _resolved(path: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from reports import canonical, secrets
+from reports.canonical import Address
 
 POINTERS = {  # of the columns that hold what a reporter wrote, in the report as it was sent
     "summary": "/report/summary",
@@ -37,19 +38,19 @@ def without_secrets(value: Any, pointer: str, notices: list[SecretNotice]) -> An
     return text
 
 
-def page(doc_url: str, notices: list[SecretNotice]) -> dict[str, str]:
-    """The page's address as sent and in its canonical form.
+def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
+    """The columns of the page's address: as sent, and in its canonical form.
 
     If either holds a secret, however it is escaped, only the cleaned canonical form is kept.
     """
-    canonical_url = canonical.url(doc_url)
-    if kinds := secrets.remove(doc_url)[1] or secrets.remove(unquote(doc_url))[1]:
-        notices.extend(SecretNotice("/doc_url", kind) for kind in kinds)
-        cleaned, _ = secrets.remove(canonical_url)
-        unescaped, hidden = secrets.remove(unquote(cleaned))
-        address = quote(unescaped if hidden else cleaned, safe=canonical.KEPT)
-        doc_url = canonical_url = canonical.url(address)
-    return {"doc_url": doc_url, "canonical_url": canonical_url}
+    kinds = secrets.remove(address.text)[1] or secrets.remove(unquote(address.text))[1]
+    if not kinds:
+        return {"doc_url": address.text, "canonical_url": address.url}
+    notices.extend(SecretNotice("/doc_url", kind) for kind in kinds)
+    cleaned, _ = secrets.remove(address.url)
+    unescaped, hidden = secrets.remove(unquote(cleaned))
+    url = canonical.url(quote(unescaped if hidden else cleaned, safe=canonical.KEPT))
+    return {"doc_url": url, "canonical_url": url}
 
 
 def screened(columns: Mapping[str, Any]) -> tuple[dict[str, Any], list[SecretNotice]]:
@@ -65,5 +66,5 @@ def screened(columns: Mapping[str, Any]) -> tuple[dict[str, Any], list[SecretNot
         if len(notices) > before:
             changed[name] = value
     before = len(notices)
-    addresses = page(columns["doc_url"], notices)
+    addresses = page(canonical.address(columns["doc_url"]), notices)
     return changed | (addresses if len(notices) > before else {}), notices

@@ -4,10 +4,18 @@ import json
 import re
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetPydanticSchema,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from reports import canonical
 
@@ -54,11 +62,6 @@ def _not_blank(text: str) -> str:
     return text
 
 
-def _page(text: str) -> str:
-    canonical.url(text)
-    return text
-
-
 def _rfc3339(text: str) -> str:
     try:
         if RFC3339.fullmatch(text) and datetime.fromisoformat(text.upper().replace(" ", "T")):
@@ -71,10 +74,19 @@ def _rfc3339(text: str) -> str:
 Text = Annotated[str, AfterValidator(_storable)]
 Printable = Annotated[Text, AfterValidator(_printable)]
 NotBlank = Annotated[Text, AfterValidator(_not_blank)]
-PageUrl = Annotated[Text, AfterValidator(_page)]
+AddressText = Annotated[Text, Field(max_length=2048)]
 Time = Annotated[Text, AfterValidator(_rfc3339)]
 Key = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x21-\x7e]+$")]
 Capability = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$")]
+
+
+def _page_schema(_source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+    """The schema of a page's address: a text, which becomes a `canonical.Address`."""
+    text = handler.generate_schema(AddressText)
+    return core_schema.no_info_after_validator_function(canonical.address, text)
+
+
+PageAddress = Annotated[canonical.Address, GetPydanticSchema(_page_schema)]
 
 
 class _Object(BaseModel):
@@ -120,7 +132,7 @@ class ReportBody(_Object):
 
     comment: Text | None = Field(None, alias="$comment", max_length=256)
     protocol_version: Literal["0"]
-    doc_url: PageUrl = Field(max_length=2048)
+    doc_url: PageAddress
     agent: Agent
     report: Substance
     task_context: TaskContext | None = None
@@ -128,11 +140,6 @@ class ReportBody(_Object):
     submitted_at: Time | None = Field(None, max_length=64)
     locale: str | None = Field(None, max_length=35, pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")
     client_capabilities: list[Capability] | None = Field(None, max_length=32)
-
-    @property
-    def host(self) -> str | None:
-        """The host of the page; None if the report is about a path."""
-        return urlsplit(canonical.url(self.doc_url)).hostname if "://" in self.doc_url else None
 
 
 def parse(body: bytes) -> ReportBody:

@@ -74,7 +74,7 @@ class Reports(AnyOrigin):
             body,
             idempotency_key=key,
             source=source,
-            admit=partial(_check_rates, source, body.host, is_large),
+            admit=partial(_check_rates, source, body.doc_url.host, is_large),
         )
         return Response(answer_of(receipt), status=_status(request, receipt))
 

@@ -8,28 +8,13 @@ from core.errors import ApiError
 from integrations.api import as_json
 from integrations.api.setup import OptOutBody, StrictBody, read
 from orgs.api.authentication import MaintainerView
-from orgs.domains import claiming, hosts, verification
+from orgs.domains import claiming, verification
 from orgs.models import Domain, Organization
 from reports import shape
 
 
 class DomainBody(StrictBody):
     domain: shape.Text = Field(max_length=2048)
-
-
-class InvalidDomain(ApiError):
-    status_code = 400
-    default_code = "invalid_domain"
-
-
-class PublicSuffix(ApiError):
-    status_code = 422
-    default_code = "public_suffix"
-
-
-class UseSiteClaim(ApiError):
-    status_code = 422
-    default_code = "use_site_claim"
 
 
 class NotYours(ApiError):
@@ -43,14 +28,7 @@ class Domains(MaintainerView):
 
     def post(self, request: Request) -> Response:
         text = read(DomainBody, request).domain
-        try:
-            domain, is_new = claiming.claim_domain(self.organization, text)
-        except hosts.UseSiteClaim as error:
-            raise UseSiteClaim(str(error)) from None
-        except hosts.PublicSuffix as error:
-            raise PublicSuffix(str(error)) from None
-        except hosts.NotClaimable as error:
-            raise InvalidDomain(str(error)) from None
+        domain, is_new = claiming.claim_domain(self.organization, text)
         return Response(as_json.claim(domain), status=201 if is_new else 200)
 
 

@@ -7,7 +7,7 @@ from allauth.idp.oidc.models import Token
 from django.conf import settings
 from django.http.response import HttpResponseBase
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.permissions import SAFE_METHODS
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -71,6 +71,21 @@ def _good_token(value: str) -> Token:
     return token
 
 
+class HasScope(BasePermission):
+    """Whether the token has the scope that the call needs. Raises `InsufficientScope`."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """True, or it has raised."""
+        scope = tokens.READ if request.method in view.reading else tokens.WRITE  # type: ignore[attr-defined]
+        if scope not in request.auth.get_scopes():  # type: ignore[union-attr]
+            challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
+            raise InsufficientScope(
+                f"This needs a token with the scope {scope}.",
+                headers={"WWW-Authenticate": challenge},
+            )
+        return True
+
+
 class MaintainerView(APIView):
     """The base class of all calls of the maintainers' API.
 
@@ -80,6 +95,7 @@ class MaintainerView(APIView):
     """
 
     authentication_classes = [BearerToken]
+    permission_classes = [HasScope]
     reading: Collection[str] = SAFE_METHODS
     membership: Membership
     organization: Organization
@@ -92,7 +108,6 @@ class MaintainerView(APIView):
     def initial(self, request: Request, *args, **kwargs) -> None:
         """Check the token, its scope and the limit before the method runs."""
         super().initial(request, *args, **kwargs)
-        _check_scope(request, tokens.READ if request.method in self.reading else tokens.WRITE)
         self.membership = _membership(request)
         self.organization = self.membership.organization
         self._until_answered.enter_context(at_once.requests.one(self.organization.pk))
@@ -109,11 +124,3 @@ def _membership(request: Request) -> Membership:
         return request.user.membership  # type: ignore[union-attr]
     except Membership.DoesNotExist:
         raise NoOrganization from None
-
-
-def _check_scope(request: Request, scope: str) -> None:
-    if scope not in request.auth.get_scopes():  # type: ignore[union-attr]
-        challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
-        raise InsufficientScope(
-            f"This needs a token with the scope {scope}.", headers={"WWW-Authenticate": challenge}
-        )

@@ -17,6 +17,8 @@ from ipaddress import IPv6Address
 import idna
 import publicsuffix2
 
+from core.errors import ApiError
+
 MAX_NAME = 253  # RFC 1035, without the trailing dot
 MAX_DOMAIN = MAX_NAME - len("_hub-challenge.")  # the name of the DNS record has to fit as well
 MAX_REGISTRABLE_LABELS = 16  # twice what the longest public suffix needs
@@ -50,20 +52,29 @@ class InvalidHost(ValueError):
         )
 
 
-class NotClaimable(ValueError):
+class NotClaimable(ApiError):
     """The message is one or two sentences for the person who claims."""
 
 
 class InvalidDomain(NotClaimable):
-    """Not a name in the public DNS, or one that nobody may claim."""
+    """400: not a name in the public DNS, or one that nobody may claim."""
+
+    status_code = 400
+    default_code = "invalid_domain"
 
 
 class PublicSuffix(NotClaimable):
-    """Shared by many owners."""
+    """422: shared by many owners."""
+
+    status_code = 422
+    default_code = "public_suffix"
 
 
 class UseSiteClaim(NotClaimable):
-    """A static site of the code host, to be proved by its repository."""
+    """422: a static site of the code host, to be proved by its repository."""
+
+    status_code = 422
+    default_code = "use_site_claim"
 
 
 def normalize(host: str) -> str:
@@ -84,13 +95,16 @@ def normalize(host: str) -> str:
     return name
 
 
+_setting = cache(normalize)  # a host of the settings
+
+
 def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
     """The normalized name in `text`, if an organization may claim it. Raises `NotClaimable`.
 
     `pages_host` and `code_host` are host names, such as github.io and github.com.
     """
     name = _dns_name(text)
-    pages_host = normalize(pages_host)
+    pages_host = _setting(pages_host)
     if name == pages_host:
         raise PublicSuffix(_shared(name, f"https://you.{name}/repo/"))
     if is_user_site(name, pages_host=pages_host):
@@ -106,7 +120,7 @@ def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
         raise InvalidDomain(_private(name))
     if suffix == name:
         raise PublicSuffix(_shared(name, f"you.{name}"))
-    if _is_one_of(name, (*GITHUB, normalize(code_host))):
+    if _is_one_of(name, (*GITHUB, _setting(code_host))):
         raise InvalidDomain(
             f"`{name}` belongs to the code host, so nobody can claim it. "
             "Claim your own address, for example docs.example.com."
@@ -116,12 +130,12 @@ def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
 
 def is_user_site(host: str, *, pages_host: str) -> bool:
     """Whether normalized `host` is below the pages host: `<user>.<pages host>`."""
-    return host.endswith(f".{normalize(pages_host)}")
+    return host.endswith(f".{_setting(pages_host)}")
 
 
 def is_registrable(name: str, *, pages_host: str) -> bool:
     """Whether normalized `name` is a public suffix plus one label; the pages host is a suffix."""
-    pages_host = normalize(pages_host)
+    pages_host = _setting(pages_host)
     if name == pages_host:
         return False
     parent = name.partition(".")[2]

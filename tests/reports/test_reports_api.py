@@ -9,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from core import rates
+from orgs.domains import hosts
 from orgs.models import Organization
 from orgs.ownership import claim_covering
 from reports import canonical
@@ -24,6 +25,12 @@ def statements(act: Callable[[], object]) -> int:
         act()
     verbs = [query["sql"].split()[0] for query in queries]
     return sum(verb in ("SELECT", "INSERT", "UPDATE", "DELETE") for verb in verbs)
+
+
+def count_calls(monkeypatch, calls: list[str], module, name: str) -> None:
+    """Note each call of a function of the module in `calls`."""
+    known = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda text: calls.append(name) or known(text))
 
 
 def errors(answer) -> dict[str, str]:
@@ -45,6 +52,15 @@ def test_a_report_is_accepted(client):
         "notices": [],
     }
     assert len(report.id) == 26
+
+
+def test_the_address_of_a_page_is_read_once(client, monkeypatch):
+    calls: list[str] = []
+    for module, name in ((canonical, "_web_address"), (hosts, "normalize")):
+        count_calls(monkeypatch, calls, module, name)
+
+    assert build.send(client).status_code == 201
+    assert sorted(calls) == ["_web_address", "normalize"]
 
 
 def test_everything_that_was_sent_is_kept(client):
