@@ -1,1 +1,1 @@
-"""The project: settings, addresses, commands, maintenance."""
+"""The project: settings, URLs, commands, maintenance."""

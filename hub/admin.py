@@ -1,4 +1,4 @@
-"""What is left for operators: leases, and what libraries keep."""
+"""The tables of libraries and of bookkeeping, for operators."""
 
 from allauth.account.models import EmailAddress
 from allauth.idp.oidc.models import Client, Token
@@ -16,11 +16,15 @@ for typed_in in (SocialAccount, Client, Token):
 
 @admin.register(Lease)
 class LeaseAdmin(ReadOnly):
+    """Lists leases: which process does what."""
+
     list_display = ["name", "holder", "until"]
 
 
 @admin.register(SocialAccount)
 class SocialAccountAdmin(ReadOnly):
+    """Lists the GitHub accounts of people who have signed in."""
+
     list_display = ["uid", "user", "provider", "last_login"]
     list_select_related = ["user"]
     search_fields = ["uid", "user__username"]
@@ -28,13 +32,15 @@ class SocialAccountAdmin(ReadOnly):
 
 @admin.register(Client)
 class ClientAdmin(ReadOnly):
+    """Lists the clients of the device flow, without their secrets."""
+
     list_display = ["name", "id", "created_at"]
     exclude = ["secret"]
 
 
 @admin.register(Token)
 class TokenAdmin(ReadOnly):
-    """Without their hashes."""
+    """Lists tokens, without their hashes."""
 
     list_display = ["id", "type", "user", "client", "created_at", "expires_at"]
     list_select_related = ["user", "client"]

@@ -3,6 +3,8 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class HubConfig(AppConfig):
+    """The app of the project itself: pages, commands, leases."""
+
     name = "hub"
 
     def ready(self) -> None:
@@ -10,6 +12,6 @@ class HubConfig(AppConfig):
 
 
 class OperatorsConfig(AdminConfig):
-    """The admin, as an app of its own; `hub.admin` says what else is in it."""
+    """The admin site; `hub.operators` is its class, and `hub.admin` adds to it."""
 
     default_site = "hub.operators.Operators"

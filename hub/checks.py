@@ -1,4 +1,4 @@
-"""What Django's `check` refuses in the configuration."""
+"""Checks of the configuration for Django's `check`."""
 
 from django.core import checks
 from django.db import connections
@@ -6,11 +6,11 @@ from django.db import connections
 
 @checks.register(checks.Tags.database)
 def no_atomic_requests(app_configs, databases, **kwargs) -> list[checks.CheckMessage]:
-    """A delivery is sent after the commit of its report: inside a transaction it never would be."""
+    """Refuse ATOMIC_REQUESTS: deliveries must start after the transaction of their report."""
     return [
         checks.Error(
             f"ATOMIC_REQUESTS is on for the database {alias!r}.",
-            hint="Take it out of DATABASE_URL: the Hub opens its transactions itself.",
+            hint="Remove it from DATABASE_URL: the Hub opens its own transactions.",
             id="hub.E001",
         )
         for alias in connections

@@ -1,4 +1,4 @@
-"""Django's middleware for pages, which reports pass: they have no session, no member, no messages."""
+"""Django's middleware for pages, skipped for reports: they have no session, user or messages."""
 
 from collections.abc import Awaitable
 
@@ -20,12 +20,12 @@ class _ForPages(MiddlewareMixin):
 
 
 class Sessions(_ForPages, SessionMiddleware):
-    pass
+    """Session middleware, for pages only."""
 
 
 class Authentication(_ForPages, AuthenticationMiddleware):
-    pass
+    """Authentication middleware, for pages only."""
 
 
 class Messages(_ForPages, MessageMiddleware):
-    pass
+    """Message middleware, for pages only."""

@@ -1,4 +1,4 @@
-"""Limits for pages that write something for a stranger."""
+"""Rate limits for pages that write something for visitors."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,7 +11,7 @@ from core.error_answers import page_error
 
 
 def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """The view, for at most `HUB_SIGN_IN_RATE` requests from one address; then 429 in words."""
+    """Limit a view to `HUB_SIGN_IN_RATE` requests from one address; then it answers 429."""
 
     @wraps(view)
     def bounded(request: HttpRequest) -> HttpResponse:

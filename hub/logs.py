@@ -1,4 +1,4 @@
-"""The log: one JSON object a line, without bodies, tokens or query strings."""
+"""The log: one JSON object per line, without bodies, tokens or query strings."""
 
 import json
 import logging
@@ -6,17 +6,18 @@ import time
 from datetime import UTC, datetime
 
 LONGEST = 2000  # characters of a message, which may quote what a stranger sent
-PAUSE = 60  # seconds between two lines about the same mistake of strangers
+PAUSE = 60  # seconds between two lines about the same kind of mistake
 
 
 class StrangersMistakes(logging.Filter):
-    """A forged `Host`, a form without its token: no error of ours, and one line a minute of each."""
+    """Logs requests with a wrong `Host`, or forms without their token, as warnings, one a minute of each."""
 
     def __init__(self) -> None:
         super().__init__()
         self._next: dict[str, float] = {}  # by logger; Django has about ten of them
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """False for what was logged less than a minute ago."""
         if not record.name.startswith("django.security."):
             return True
         record.levelno, record.levelname = logging.WARNING, "WARNING"
@@ -32,6 +33,7 @@ class JSONLines(logging.Formatter):
     """Formats a record as one JSON object: time, level, logger, message, and the traceback of an error."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """The record as one line of JSON."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname.lower(),

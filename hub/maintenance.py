@@ -1,4 +1,4 @@
-"""The work that nobody asks for: retries, probes, and what runs on a schedule."""
+"""Background work: retries, probes, and periodic jobs."""
 
 import logging
 import os
@@ -24,22 +24,22 @@ from orgs.domains import reverification
 log = logging.getLogger(__name__)
 
 RUNNER = "maintain"
-LEASE = timedelta(seconds=40)  # with RENEW: a runner that was killed is replaced within a minute
+LEASE = timedelta(seconds=40)  # with RENEW: a killed runner is replaced within a minute
 RENEW = 10  # seconds
 PAUSE = 1  # seconds between two rounds
-LONGEST_JOB = 30  # seconds, where a job can be told to stop; all others wait for it
+LONGEST_JOB = 30  # seconds, for a job that can be stopped; all others wait for it
 
 
 class Job(NamedTuple):
-    """Something that is run once every so often in the whole installation."""
+    """Something that runs once per interval in the whole installation."""
 
     name: str
     every: timedelta
-    run: Callable[[Callable[[], bool]], object]  # given what says whether to go on
+    run: Callable[[Callable[[], bool]], object]  # gets a function that tells whether to continue
 
 
 def _prune_queue(go_on: Callable[[], bool]) -> None:
-    """Forget tasks that are done; what became of a delivery is in its own row."""
+    """Delete finished tasks; the result of a delivery is in its own row."""
     if settings.HUB_FORWARDING == "queue":
         call_command("prune_db_task_results", verbosity=0)
 
@@ -55,12 +55,12 @@ JOBS = [
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
     Job("prune queue", timedelta(days=1), _prune_queue),
-    Job("prune", timedelta(hours=1), pruning.prune),  # what takes longer goes on in the next hour
+    Job("prune", timedelta(hours=1), pruning.prune),  # what takes longer continues in the next hour
 ]
 
 
 class Runner:
-    """One process that does the maintenance while it has the lease, and stands by while not."""
+    """Does the maintenance while this process holds the lease, and waits while another does."""
 
     def __init__(self) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
@@ -68,7 +68,7 @@ class Runner:
         self._mine = threading.Event()
 
     def run(self) -> None:
-        """Until `stopping` is set."""
+        """Run until `stopping` is set."""
         threading.Thread(target=self._hold_lease, daemon=True).start()
         while not self.stopping.is_set():
             if self._mine.wait(PAUSE):
@@ -77,7 +77,7 @@ class Runner:
         Lease.objects.give_back(RUNNER, holder=self.name)
 
     def _round(self) -> None:
-        """What is due, then the jobs whose time has come; two short queries where nothing is."""
+        """Deliver what is due, then run the jobs that are due; two short queries if there is nothing to do."""
         self._do("retry", self._retry)
         self._do("jobs", self._run_jobs)
         connection.close()
@@ -97,16 +97,16 @@ class Runner:
             job.run(self._for_a_while())
 
     def _for_a_while(self) -> Callable[[], bool]:
-        """What says whether a job that begins now may go on."""
+        """A function that tells whether a job that starts now may continue."""
         until = time.monotonic() + LONGEST_JOB
         return lambda: self._go_on() and time.monotonic() < until
 
     def _do(self, name: str, work: Callable[[], object]) -> None:
-        """An error ends one piece of work, and neither the others nor the runner."""
+        """Run one piece of work; an error in it stops neither the others nor the runner."""
         try:
             work()
         except Exception:
-            log.exception("Maintenance broke off at: %s", name)
+            log.exception("Maintenance failed: %s", name)
             connection.close()
             self.stopping.wait(PAUSE)
 
@@ -114,12 +114,12 @@ class Runner:
         return self._mine.is_set() and not self.stopping.is_set()
 
     def _hold_lease(self) -> None:
-        """Take the lease when it is free, and prolong it for as long as this process lives."""
+        """Take the lease when it is free, and renew it as long as this process runs."""
         while not self.stopping.is_set():
             try:
                 mine = Lease.objects.take(RUNNER, holder=self.name, duration=LEASE)
             except Exception:
-                log.exception("The maintenance lease could not be asked for")
+                log.exception("The maintenance lease could not be checked")
                 mine = False
             finally:
                 connection.close()

@@ -1,4 +1,4 @@
-"""What the processes of one Hub agree on."""
+"""Leases: which process does what, for how long."""
 
 import uuid
 from collections.abc import Iterable
@@ -11,8 +11,10 @@ from core import clock
 
 
 class LeaseQuerySet(models.QuerySet):
+    """Queries over leases."""
+
     def take(self, name: str, *, holder: str, duration: timedelta) -> bool:
-        """Take the lease, or prolong it; False while somebody else has it."""
+        """Take or renew the lease; False while somebody else holds it."""
         self.get_or_create(name=name, defaults={"until": clock.now()})
         free = Q(until__lte=clock.now()) | Q(holder=holder)
         return bool(
@@ -20,21 +22,22 @@ class LeaseQuerySet(models.QuerySet):
         )
 
     def take_turn(self, name: str, *, every: timedelta) -> bool:
-        """Whether it is time to do something that is done once every so often, by one process."""
+        """Whether something that one process does at intervals is due; then it counts as done."""
         return self.take(name, holder=uuid.uuid4().hex, duration=every)
 
     def free(self, names: Iterable[str]) -> set[str]:
-        """Those of these leases that nobody holds; one query, whatever their number."""
+        """Those of these leases that nobody holds; one query for all of them."""
         names = set(names)
         held = self.filter(name__in=names, until__gt=clock.now())
         return names - set(held.values_list("name", flat=True))
 
     def give_back(self, name: str, *, holder: str) -> None:
+        """End the lease, if `holder` still has it."""
         self.filter(name=name, holder=holder).update(until=clock.now())
 
 
 class Lease(models.Model):
-    """Who does a thing that one process may do at a time, and until when it is theirs alone."""
+    """Which process does something that only one may do at a time, and until when."""
 
     name = models.CharField(max_length=100, primary_key=True)
     holder = models.CharField(max_length=255, blank=True)

@@ -1,4 +1,4 @@
-"""`/admin/`: the admin of whoever runs this Hub."""
+"""`/admin/`: the admin site for the operators of this Hub."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,30 +15,59 @@ from integrations.models import Attempt, Delivery, Installation
 from orgs.models import Domain
 
 HOUR = timedelta(hours=1)
+INTERNALS = {
+    *("Client", "DBTaskResult", "Lease", "SocialAccount", "Token"),
+    *("EarlierChallenge", "OneTimeState", "Webhook"),
+}
 
 
 class Operators(AdminSite):
-    """Sign-in is by GitHub, as everywhere; there are no passwords. `make_operator` lets people in."""
+    """The admin site. People sign in with GitHub; `make_operator` gives them access."""
 
     site_header = "Docs Feedback Hub: operators"
     site_title = "Docs Feedback Hub"
-    index_title = "How it goes"
+    index_title = "Deliveries now"
     site_url = "/settings/"
     index_template = "hub/operators.html"
 
+    def get_app_list(self, request: HttpRequest, app_label=None) -> list[dict[str, Any]]:
+        """The tables by app; those of libraries and of bookkeeping come last, as *Internals*."""
+        apps = super().get_app_list(request, app_label)
+        if app_label:
+            return apps
+        tables = [table for app in apps for table in app["models"]]
+        internals = [each for each in tables if each["object_name"] in INTERNALS]
+        for app in apps:
+            app["models"] = [each for each in app["models"] if each not in internals]
+        shown = [app for app in apps if app["models"]]
+        return [*shown, _app("Internals", internals)] if internals else shown
+
     def login(self, request: HttpRequest, extra_context=None) -> HttpResponse:
-        """Visitors sign in first; to everybody else there is no such page."""
+        """Send visitors to sign in; everybody else without access gets 404."""
         wanted = request.GET.get("next", reverse("admin:index"))
         if not request.user.is_authenticated:
             return redirect_to_login(wanted)
         raise Http404
 
     def index(self, request: HttpRequest, extra_context=None) -> TemplateResponse:
+        """The start page, with the state of the deliveries."""
         return super().index(request, {**(extra_context or {}), "now": state_of_affairs()})
 
 
+def _app(name: str, tables: list[dict[str, Any]]) -> dict[str, Any]:
+    """An entry of Django's list of apps."""
+    url = reverse("admin:index")
+    return {
+        "name": name,
+        "app_label": name.lower(),
+        "app_url": url,
+        "has_module_perms": True,
+        "models": tables,
+    }
+
+
 def state_of_affairs() -> dict[str, Any]:
-    """What an operator wants to know first, in five queries."""
+    """The numbers that operators want to see first, in five queries."""
     waiting = Q(status=Delivery.Status.PENDING)
     discarded = Delivery.Cause.DISCARDED
     deliveries = Delivery.objects.aggregate(

@@ -1,4 +1,4 @@
-"""Forgetting what nobody needs any more, a little at a time."""
+"""Deletes what is no longer needed, in small batches."""
 
 import time
 from collections import Counter
@@ -21,8 +21,8 @@ from orgs.models import Invitation
 from reports.models import Report
 
 BATCH = 500  # rows deleted in one transaction
-LOOKED_AT = 5000  # old reports that one statement looks at; most of them may be kept for good
-EXPIRED_TOKENS_KEPT = timedelta(days=30)  # so that their owners see why a program of theirs ended
+LOOKED_AT = 5000  # old reports per query; most of them may be kept for ever
+EXPIRED_TOKENS_KEPT = timedelta(days=30)  # so that people can see why a program stopped working
 
 STOPPED = Q(status=Delivery.Status.FAILED) | Q(held_for=Delivery.Cause.DISCARDED)
 SENT_OR_WAITING = ~(STOPPED & Q(outcome_unknown_since=None))
@@ -32,7 +32,7 @@ OnProgress = Callable[[int], None]
 
 
 class Prunable(NamedTuple):
-    """Rows of one sort: those that are too old now, and how one batch of them is deleted."""
+    """Rows of one kind: those that are too old, and how one batch of them is deleted."""
 
     name: str
     old: Callable[[], QuerySet[Any]]
@@ -40,7 +40,7 @@ class Prunable(NamedTuple):
 
 
 def prune(go_on: GoOn = lambda: True, on_progress: OnProgress = lambda rows: None) -> Counter[str]:
-    """Delete all that is too old, batch by batch; how many of which kind. Stops when told to."""
+    """Delete everything that is too old; returns how many of each kind. Stops once `go_on` returns False."""
     deleted: Counter[str] = Counter()
     for kind in KINDS:
         for rows in _while(go_on, kind.batches(kind.old())):
@@ -50,12 +50,12 @@ def prune(go_on: GoOn = lambda: True, on_progress: OnProgress = lambda rows: Non
 
 
 def count() -> Counter[str]:
-    """How many `prune` would delete, of each kind."""
+    """How many rows `prune` would delete, of each kind."""
     return Counter({kind.name: kind.old().count() for kind in KINDS})
 
 
 def _while(go_on: GoOn, batches: Iterator[int]) -> Iterator[int]:
-    """Rests after each for as long as it took, so that reports come in between."""
+    """Rests after each batch as long as it took, so that reports can be stored in between."""
     while go_on():
         begun = time.monotonic()
         rows = next(batches, None)
@@ -75,7 +75,7 @@ def _retention() -> timedelta:
 
 
 def reports_never_forwarded() -> QuerySet[Report]:
-    """Those that nobody has sent for so long, that never became an issue, and that wait for none.
+    """Reports not sent for so long, that never became an issue and wait for none.
 
     The index is on `received_at`, which is never later than the last time.
     """
@@ -92,9 +92,9 @@ def _is_useless() -> Q:
 
 
 def _reports_in_batches(old: QuerySet[Report]) -> Iterator[int]:
-    """Oldest first, in one pass: those that are kept are not looked at once more.
+    """Delete old reports, oldest first, in one pass that does not look at kept ones again.
 
-    Yields also where all that one statement has looked at are kept.
+    Yields also when a whole batch is kept.
     """
     for some in _looks(_old_reports()):
         useless = [pk for pk, is_useless in some if is_useless]
@@ -105,7 +105,7 @@ def _reports_in_batches(old: QuerySet[Report]) -> Iterator[int]:
 
 
 def _looks(old: QuerySet[Report]) -> Iterator[list[tuple[str, bool]]]:
-    """The ids, `LOOKED_AT` at a time, and whether each is useless."""
+    """The ids, `LOOKED_AT` at a time, and whether each can be deleted."""
     useless = ExpressionWrapper(_is_useless(), output_field=BooleanField())
     after: tuple[datetime, str] | None = None
     columns = ("received_at", "pk", "useless")
@@ -126,7 +126,7 @@ def _after(old: QuerySet[Report], last: tuple[datetime, str] | None) -> QuerySet
 
 @transaction.atomic
 def _delete_reports(pks: list[str]) -> int:
-    """Those of them that are still to go, now that nobody else can change them; how many."""
+    """Delete those that can still be deleted, now that their rows are locked; returns how many."""
     locked = Report.objects.select_for_update(skip_locked=True).filter(pk__in=pks)
     ids = list(locked.order_by("pk").values_list("pk", flat=True))
     list(Delivery.objects.select_for_update().filter(report__in=ids).values_list("pk"))
@@ -138,7 +138,7 @@ def _delete_reports(pks: list[str]) -> int:
 
 
 def _in_batches(old: QuerySet[Any]) -> Iterator[int]:
-    """For rows that stand alone."""
+    """Delete rows that nothing else refers to."""
     while pks := list(old.values_list("pk", flat=True)[:BATCH]):
         old.model._default_manager.filter(pk__in=pks).delete()
         yield len(pks)

@@ -1,4 +1,4 @@
-"""TLS ends in front of the Hub, so what arrives here has to be told by which scheme it came."""
+"""The scheme of requests: a proxy ends TLS, so the Hub cannot see it."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 
 def public_scheme(get_response: Callable[[HttpRequest], HttpResponse]):
-    """Middleware: every request came by the scheme of `HUB_BASE_URL`, whatever a header claims."""
+    """Middleware: every request counts as sent with the scheme of `HUB_BASE_URL`, whatever a header claims."""
     scheme = urlsplit(settings.HUB_BASE_URL).scheme
 
     def middleware(request: HttpRequest) -> HttpResponse:

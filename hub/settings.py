@@ -1,4 +1,4 @@
-"""Settings, read from the environment at the top of this file. docs/decisions.md says why some are as they are."""
+"""Settings, read from the environment at the top of this file. docs/decisions.md explains some of them."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -16,21 +16,21 @@ env = environ.Env()
 
 
 def _rate(name: str, default: str) -> str:
-    """A rate such as `60/minute;400/hour`, seen to be one before the first report comes."""
+    """A rate such as `60/minute;400/hour`, checked at start-up."""
     rate = env.str(name, default)
     try:
         parse_many(rate)
     except ValueError as error:
-        message = f"{name} is {rate!r}: give a rate such as 60/minute or 20/minute;400/hour."
+        message = f"{name} is {rate!r}: set it to a rate such as 60/minute or 20/minute;400/hour."
         raise ImproperlyConfigured(message) from error
     return rate
 
 
 def _redis_url() -> str:
-    """Seen to be meant for Redis: otherwise every process would count for itself."""
+    """The URL of Redis, checked at start-up: another one would make every process count on its own."""
     url = env.str("REDIS_URL", "")
     if url and not urlsplit(url).scheme.startswith("redis"):
-        raise ImproperlyConfigured("REDIS_URL is no address such as redis://127.0.0.1:6379/0.")
+        raise ImproperlyConfigured("REDIS_URL must be a URL such as redis://127.0.0.1:6379/0.")
     return url
 
 
@@ -67,11 +67,11 @@ HUB_THREADS = env.int("HUB_THREADS", 32)
 HUB_DEDUP_DAYS = env.int("HUB_DEDUP_DAYS", 30)
 HUB_RETENTION_DAYS = env.int("HUB_RETENTION_DAYS", 365)
 if not 1 <= HUB_RETENTION_DAYS <= 36_500:
-    raise ImproperlyConfigured("HUB_RETENTION_DAYS: give a number of days, 1 to 36500.")
+    raise ImproperlyConfigured("HUB_RETENTION_DAYS must be a number of days, 1 to 36500.")
 
 
 def _secret_key() -> str:
-    """The operator's key; while debugging, one that is made once and kept in var/."""
+    """The operator's key; in debug mode, one that is generated once and kept in var/."""
     if key := env.str("HUB_SECRET_KEY", ""):
         return key
     if not DEBUG:
@@ -88,7 +88,7 @@ def _secret_key() -> str:
 
 
 def _keep_private(path: Path) -> None:
-    """Nobody else on this machine reads the database; SQLite gives the files beside it its mode."""
+    """Let nobody else on this machine read the database; SQLite copies the mode to the files beside it."""
     with suppress(OSError):  # another user's is theirs to protect; SQLite says what it cannot open
         if not path.exists() and path.name != ":memory:":
             path.touch(mode=0o600)
@@ -97,7 +97,7 @@ def _keep_private(path: Path) -> None:
                 each.chmod(0o600)
 
 
-POSTGRESQL_PATIENCE = {  # nobody waits for long: not for a row, nor for a server that is gone
+POSTGRESQL_PATIENCE = {  # no long waits, neither for a row nor for a server that is gone
     "connect_timeout": 5,
     "options": "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s",
     "keepalives_idle": 10,
@@ -111,12 +111,12 @@ POSTGRESQL_POOL = {
     "min_size": 1,
     "max_size": HUB_THREADS + 4,
     "timeout": 5,
-    "reconnect_timeout": 5,  # then the next request tries at once, however long it was away
+    "reconnect_timeout": 5,  # the next request tries at once, however long it was unavailable
 }
 
 
 def _database() -> dict:
-    """DATABASE_URL with what each engine needs to keep the promises of the Hub."""
+    """DATABASE_URL with the options that each engine needs."""
     url = env.str("DATABASE_URL", "")
     if not url:
         VAR_DIR.mkdir(exist_ok=True)
@@ -125,7 +125,7 @@ def _database() -> dict:
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"].endswith("sqlite3"):
         _keep_private(Path(database["NAME"]))
-        options["transaction_mode"] = "IMMEDIATE"  # a writer waits its turn, and fails never midway
+        options["transaction_mode"] = "IMMEDIATE"  # a writer waits its turn, and never fails midway
         options["timeout"] = 5
         options["init_command"] = "PRAGMA journal_mode=WAL"
     else:
@@ -250,14 +250,14 @@ CONTENT_SECURITY_POLICY = {
         "script-src": ["'self'"],
         "style-src": ["'self'"],
         "base-uri": ["'none'"],
-        "form-action": ["'self'", HUB_GITHUB_URL],  # the form of /login/ leads there
+        "form-action": ["'self'", HUB_GITHUB_URL],  # the form of /login/ redirects there
         "frame-ancestors": ["'none'"],
     }
 }
 SILENCED_SYSTEM_CHECKS = [
     "security.W005",  # HSTS for other names of the same domain,
     "security.W021",  # and in the browsers' lists: not this Hub's to decide
-    "security.W008",  # the proxy in front leads from http to https
+    "security.W008",  # the proxy in front redirects from http to https
 ]
 
 TASK_BACKENDS = {
@@ -295,7 +295,7 @@ LOGGING = {
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
-        "django.request": {"level": "ERROR"},  # what clients do wrong is answered, and not noted
+        "django.request": {"level": "ERROR"},  # clients' mistakes are answered, not logged
         "django_tasks": {"level": "WARNING"},
     },
 }

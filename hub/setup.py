@@ -1,4 +1,4 @@
-"""What an operator still has to set up."""
+"""Finds what an operator still has to set up."""
 
 import time
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ GITHUB_TIMEOUT = 10  # seconds for GitHub's answer
 
 
 def problems() -> list[str]:
-    """One sentence for each, saying what to do."""
+    """One sentence for each problem, saying what to do."""
     return [*_address(), *_github_app(), *_dns(), *_database()]
 
 

@@ -1,4 +1,4 @@
-"""Every address of the Hub."""
+"""All URLs of the Hub."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path

@@ -1,4 +1,4 @@
-"""The WSGI application: Django, with all that it imports."""
+"""The WSGI application: Django, with everything that it imports."""
 
 import os
 

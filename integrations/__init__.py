@@ -1,1 +1,1 @@
-"""What happens to a report after intake; its admin and its commands."""
+"""Delivers reports to GitHub; its admin and commands."""

@@ -1,4 +1,4 @@
-"""Where reports go, for operators: what is there is history, and two actions change its course."""
+"""Deliveries and integrations, for operators: everything is read-only, and two actions retry or hold."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -18,23 +18,26 @@ from orgs.read_only import Looking, ReadOnly
 
 
 class Operating(ReadOnly):
-    """With the actions *retry* and *hold*, for the deliveries of what was selected."""
+    """The actions *retry* and *hold*, for the deliveries of the selected rows."""
 
     actions = ["retry", "hold"]
 
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
+        """The deliveries that belong to the selected rows."""
         raise NotImplementedError
 
-    @admin.action(description="Retry: try again now what waits, is held or has failed")
+    @admin.action(description="Retry: try everything undelivered again now")
     def retry(self, request: HttpRequest, selected: QuerySet) -> None:
+        """Try all undelivered deliveries of the selected rows again now."""
         rows = self.fixed(selected)
         count = trying_again.try_all_again(self.deliveries(rows))
         left = self.deliveries(rows).undelivered().count()
-        self.message_user(request, f"{count} tried again; {left} have not arrived.")
+        self.message_user(request, f"{count} retried; {left} not delivered yet.")
         self.note(request, rows, "Retried.")
 
-    @admin.action(description="Hold: stop what waits, until somebody retries it here")
+    @admin.action(description="Hold: stop what is waiting until an operator retries it")
     def hold(self, request: HttpRequest, selected: QuerySet) -> None:
+        """Stop the waiting deliveries of the selected rows until an operator retries them."""
         rows = self.fixed(selected)
         count = trying_again.stop_all(self.deliveries(rows))
         self.message_user(request, f"{count} held.", messages.WARNING)
@@ -42,12 +45,16 @@ class Operating(ReadOnly):
 
 
 class Attempts(Looking, admin.TabularInline):
+    """The attempts, shown below their delivery."""
+
     model = Attempt
     fields = ["number", "started_at", "ended_at", "outcome", "reason"]
 
 
 @admin.register(Delivery)
 class DeliveryAdmin(Operating):
+    """Lists deliveries, with their attempts."""
+
     list_display = ["report_id", "status", "reason", "organization", "tries", "due_at", "issue_url"]
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
     list_select_related = ["integration__organization"]
@@ -57,14 +64,18 @@ class DeliveryAdmin(Operating):
 
     @admin.display(description="organization")
     def organization(self, delivery: Delivery) -> str:
+        """The organization that receives the report."""
         return delivery.integration.organization.name
 
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
+        """The selected deliveries themselves."""
         return Delivery.objects.filter(pk__in=selected.values("pk"))
 
 
 @admin.register(Integration)
 class IntegrationAdmin(Operating):
+    """Lists integrations, and why those that are stopped send nothing."""
+
     list_display = [
         "organization", "installation", "repository", "problem", "probe_at", "paused_at",
         "rights_lost_at",
@@ -78,21 +89,27 @@ class IntegrationAdmin(Operating):
     search_fields = ["organization__name", "repo_owner", "repo_name"]
 
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
+        """All deliveries of the selected integrations."""
         return Delivery.objects.filter(integration__in=selected.values("pk"))
 
 
 @admin.register(Installation)
 class InstallationAdmin(Operating):
+    """Lists installations of the GitHub App, with their rate limits."""
+
     list_display = ["account", "github_id", "suspended_at", "limited_until", "limit_left"]
     list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
     search_fields = ["account", "github_id"]
 
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
+        """All deliveries through the selected installations."""
         return Delivery.objects.filter(integration__installation__in=selected.values("pk"))
 
 
 @admin.register(Attempt)
 class AttemptAdmin(ReadOnly):
+    """Lists attempts."""
+
     list_display = ["report", "number", "started_at", "ended_at", "outcome", "reason"]
     list_filter = ["outcome"]
     list_select_related = ["delivery"]
@@ -101,17 +118,22 @@ class AttemptAdmin(ReadOnly):
 
     @admin.display(description="report")
     def report(self, attempt: Attempt) -> str:
+        """The id of the report."""
         return attempt.delivery.report_id
 
 
 @admin.register(OneTimeState)
 class OneTimeStateAdmin(ReadOnly):
+    """Lists the one-time states of installations."""
+
     list_display = ["id", "organization", "member", "expires_at", "used_at"]
     list_select_related = ["organization", "member"]
 
 
 @admin.register(Webhook)
 class WebhookAdmin(ReadOnly):
+    """Lists webhooks that were received."""
+
     list_display = ["delivery_id", "received_at"]
     search_fields = ["delivery_id"]
     ordering = ["-pk"]

@@ -2,6 +2,8 @@ from django.apps import AppConfig
 
 
 class IntegrationsConfig(AppConfig):
+    """The app that delivers reports to GitHub."""
+
     name = "integrations"
 
     def ready(self) -> None:

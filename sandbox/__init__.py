@@ -1,7 +1,7 @@
 """A stand-in for GitHub on loopback, for the demo and the tests.
 
-It speaks HTTP as a GitHub Enterprise host does (the API is under `/api/v3`): the same status codes,
-JSON, headers, tokens and pages, as far as a GitHub App that opens issues sees them.
+It speaks HTTP as a GitHub Enterprise host does (the API is below `/api/v3`): the same status codes,
+JSON, headers, tokens and pages, as far as a GitHub App that opens issues needs them.
 
     host = CodeHost(app=App(id=1, slug="docs-feedback", client_id=…, client_secret=…,
                             webhook_secret=…, public_key_pem=…))
@@ -16,8 +16,8 @@ JSON, headers, tokens and pages, as far as a GitHub App that opens issues sees t
 
 What people do: `suspend`, `uninstall`, `rename`, `transfer`, `archive`, `set_issues`, `close_issue`
 and so on (`changes.py`); `remove_member`, `revoke`, `rename_account` (`state.py`). What goes wrong:
-`host.fail("502", created=True)`, or the same as JSON to `POST /_sandbox/faults` (`faults.py` names
-them all). `host.clock_offset` sets its clock apart.
+`host.fail("502", created=True)`, or the same as JSON to `POST /_sandbox/faults` (`faults.py` lists
+them all). `host.clock_offset` moves its clock.
 """
 
 from .faults import Fault, Wire

@@ -1,4 +1,4 @@
-"""The webhooks that go with a change: collected under the lock, sent once it is free."""
+"""The webhooks of a change: collected under the lock, sent once it is released."""
 
 import threading
 from collections import deque
@@ -13,6 +13,8 @@ ALWAYS_SENT = ("installation", "installation_repositories")
 
 
 class Announcements(State):
+    """The state, with webhooks about its changes."""
+
     def __init__(self, *, app: App) -> None:
         super().__init__(app=app)
         self._sent: deque[webhooks.Sent] = deque(maxlen=1000)
@@ -20,13 +22,13 @@ class Announcements(State):
 
     @property
     def webhooks_sent(self) -> list[webhooks.Sent]:
-        """The latest webhooks, oldest first, and what became of them."""
+        """The latest webhooks, oldest first, and their results."""
         return list(self._sent)
 
     def deliver_webhook(
         self, event: str, payload: dict[str, Any], *, delivery_id: str | None = None
     ) -> webhooks.Sent:
-        """Sends one webhook now. `delivery_id` repeats an earlier one's `X-GitHub-Delivery`."""
+        """Send one webhook now. `delivery_id` repeats the `X-GitHub-Delivery` of an earlier one."""
         if not self.app.webhook_url:
             raise ValueError("The app has no webhook URL.")
         return self._send(webhooks.Event(event, payload, delivery_id or str(uuid4())))
@@ -37,6 +39,7 @@ class Announcements(State):
         return sent
 
     def send_announcements(self, *, in_background: bool) -> None:
+        """Send the collected webhooks, now or in the background."""
         if in_background and self._announced:
             threading.Thread(target=self._send_all, daemon=True).start()
         elif self._announced:
@@ -53,9 +56,9 @@ class Announcements(State):
     def announce(
         self, event: str, action: str, *, installation: Installation, **details: Any
     ) -> None:
-        """Notes a webhook, if the app has a URL for it and wants to hear of such events.
+        """Collect a webhook, if the app has a URL for it and has subscribed to such events.
 
-        `details` go into the payload; the sender is the installation's account unless they say so.
+        `details` go into the payload; the sender is the installation's account unless they name another.
         """
         if not self.app.webhook_url or event not in (*ALWAYS_SENT, *self.app.events):
             return
@@ -68,6 +71,7 @@ class Announcements(State):
         self._announced.append(webhooks.Event(event, payload, str(uuid4())))
 
     def announce_repository(self, action: str, repository: Repository, **details: Any) -> None:
+        """Collect a webhook about a repository, if it is in an installation."""
         if installation := self.installation_for(repository):
             shape = github_json.repository(self, repository)
             self.announce(
@@ -75,6 +79,7 @@ class Announcements(State):
             )
 
     def announce_issue(self, action: str, issue: Issue, *, by: str) -> None:
+        """Collect a webhook about an issue, if its repository is in an installation."""
         if installation := self.installation_for(issue.repository):
             self.announce(
                 "issues",

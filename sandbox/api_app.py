@@ -1,4 +1,4 @@
-"""What the app asks about itself: its installations, and tokens for them.
+"""API calls of the app itself: its installations, and tokens for them.
 
 https://docs.github.com/en/rest/apps/apps and https://docs.github.com/en/rest/apps/installations
 """
@@ -17,11 +17,13 @@ LIFETIME = timedelta(hours=1)
 
 
 def show_app(call: Call) -> Response:
+    """`GET /app`"""
     call.require_app()
     return json_response(github_json.app(call.host))
 
 
 def list_installations(call: Call) -> Response:
+    """`GET /app/installations`"""
     call.require_app()
     page, headers = page_of(list(call.host.installations.values()), call)
     return json_response(
@@ -30,11 +32,13 @@ def list_installations(call: Call) -> Response:
 
 
 def show_installation(call: Call) -> Response:
+    """`GET /app/installations/{installation_id}`"""
     call.require_app()
     return json_response(github_json.installation(call.host, call.installation()))
 
 
 def create_token(call: Call) -> Response:
+    """`POST /app/installations/{installation_id}/access_tokens`"""
     call.require_app()
     installation = call.installation()
     if installation.suspended_at:
@@ -72,7 +76,7 @@ def _permissions(wanted: Any, installation: Installation) -> dict[str, str]:
 
 
 def _repositories(wanted: dict[str, Any], reachable: list[Repository]) -> list[Repository] | None:
-    """The repositories that the token is narrowed to, by id or by name; None for all of them."""
+    """The repositories that the token is limited to, by id or by name; None for all of them."""
     ids, names = wanted.get("repository_ids") or [], wanted.get("repositories") or []
     if not (isinstance(ids, list) and isinstance(names, list)):
         raise ApiError(422, "Invalid request.\n\nRepositories come as a list.")
@@ -96,7 +100,7 @@ def _selection(installation: Installation, repositories: list[Repository] | None
 
 
 def rights(permissions: dict[str, str]) -> dict[str, bool]:
-    """An installation's `permissions` on a repository: they come from `contents` alone."""
+    """An installation's `permissions` on a repository: only `contents` decides them."""
     return {
         "admin": False,
         "maintain": False,
@@ -107,7 +111,7 @@ def rights(permissions: dict[str, str]) -> dict[str, bool]:
 
 
 def list_repositories(call: Call) -> Response:
-    """`GET /installation/repositories`: what the token in hand reaches."""
+    """`GET /installation/repositories`: what the token can access."""
     caller, host = call.caller, call.host
     if caller.kind == "none":
         raise ApiError(401, "Requires authentication")

@@ -1,4 +1,4 @@
-"""Issues: list, read, open. https://docs.github.com/en/rest/issues/issues"""
+"""API calls about issues: list, read, open. https://docs.github.com/en/rest/issues/issues"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +14,7 @@ SORTS = {"created": "created_at", "updated": "updated_at", "comments": "number"}
 
 
 def list_issues(call: Call) -> Response:
+    """`GET /repos/{owner}/{name}/issues`"""
     repository = _with_issues(call, level="read")
     chosen = [each for each in call.host.issues(repository) if _matches(each, call)]
     params = call.request.params
@@ -50,6 +51,7 @@ def _since(text: str | None) -> datetime:
 
 
 def show_issue(call: Call) -> Response:
+    """`GET /repos/{owner}/{name}/issues/{number}`"""
     repository = _with_issues(call, level="read")
     number = int(call.args["number"])
     if not 1 <= number <= len(repository.issues):
@@ -61,6 +63,7 @@ def show_issue(call: Call) -> Response:
 
 
 def create_issue(call: Call) -> Response:
+    """`POST /repos/{owner}/{name}/issues`"""
     repository = _with_issues(call, level="write")
     if repository.archived:
         raise ApiError(403, "Repository was archived so is read-only.")
@@ -108,4 +111,5 @@ def _short(text: str, field: str, *, most: int) -> str:
 
 
 def invalid(error: dict[str, Any]) -> ApiError:
+    """GitHub's 422 for one invalid field."""
     return ApiError(422, "Validation Failed", errors=[{"resource": "Issue", **error}])

@@ -1,4 +1,4 @@
-"""Repositories, and who may do what in them. https://docs.github.com/en/rest/repos/repos"""
+"""API calls about repositories and permissions. https://docs.github.com/en/rest/repos/repos"""
 
 from . import github_json
 from .api_app import rights
@@ -11,6 +11,7 @@ ROLE_NAMES = {"push": "write", "pull": "read"}
 
 
 def show_repository(call: Call) -> Response:
+    """`GET /repos/{owner}/{name}`"""
     repository = call.repository()
     return json_response(
         github_json.repository(call.host, repository, rights=_rights(call, repository))
@@ -47,6 +48,6 @@ def show_permission(call: Call) -> Response:
 
 
 def show_rate_limit(call: Call) -> Response:
-    """Asking costs nothing."""
+    """`GET /rate_limit`, which does not count against the limit."""
     core = call.host.limits.budget(call.caller, now=call.host.now()).as_json
     return json_response({"resources": {"core": core}, "rate": core})

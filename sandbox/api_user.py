@@ -1,4 +1,4 @@
-"""What a signed-in person may ask. https://docs.github.com/en/rest/users/users"""
+"""API calls of a signed-in person. https://docs.github.com/en/rest/users/users"""
 
 from . import github_json
 from .api_repositories import role_in
@@ -9,6 +9,7 @@ from .records import Installation, Repository
 
 
 def show_user(call: Call) -> Response:
+    """`GET /user`"""
     login = call.require_user()
     return json_response(github_json.person(call.host, call.host.account(login)))
 
@@ -22,7 +23,7 @@ def show_account(call: Call) -> Response:
 
 
 def show_account_by_id(call: Call) -> Response:
-    """`GET /user/{account_id}`: the same by its number, which no change of the login changes."""
+    """`GET /user/{account_id}`: the same by id, which stays when the login changes."""
     found = call.host.account_by_id(int(call.args["account_id"]))
     if found is None:
         raise not_found()
@@ -30,6 +31,7 @@ def show_account_by_id(call: Call) -> Response:
 
 
 def list_emails(call: Call) -> Response:
+    """`GET /user/emails`"""
     email = call.host.account(call.require_user()).email
     return json_response(
         [{"email": email, "primary": True, "verified": True, "visibility": "private"}]
@@ -37,7 +39,7 @@ def list_emails(call: Call) -> Response:
 
 
 def list_installations(call: Call) -> Response:
-    """The installations with at least one repository that the person may see by more than luck."""
+    """`GET /user/installations`: those with a repository that the person has access to."""
     login = call.require_user()
     found = [each for each in call.host.installations.values() if _shared(call, each, login)]
     page, headers = page_of(found, call)
@@ -46,7 +48,7 @@ def list_installations(call: Call) -> Response:
 
 
 def list_repositories(call: Call) -> Response:
-    """The repositories of one installation that the person may see, with their rights in each."""
+    """`GET /user/installations/{installation_id}/repositories`, with the person's permissions."""
     login = call.require_user()
     found = _shared(call, call.installation(), login)
     if not found:

@@ -1,4 +1,4 @@
-"""One call of the API or a page: the request, who makes it, and what its address names."""
+"""One call of the API or a page: the request, its caller, and what its path names."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ FORBIDDEN = "Resource not accessible by integration"
 
 @dataclass(frozen=True)
 class Call:
-    """`args` are the named parts of the address, percent-decoded."""
+    """`args` are the named parts of the path, decoded."""
 
     host: "CodeHost"
     request: Request
@@ -25,7 +25,7 @@ class Call:
     caller: Caller = NOBODY
 
     def repository(self) -> Repository:
-        """The repository of the address, if the caller may know of it; else 404, 301 or 307."""
+        """The repository of the path, if the caller may see it; else 404, 301 or 307."""
         if "repository_id" in self.args:
             found = self.host.repositories.get(int(self.args["repository_id"]))
         else:
@@ -50,7 +50,7 @@ class Call:
         return ApiError(status, "Moved Permanently", headers={"Location": location}, url=location)
 
     def require(self, repository: Repository, **wanted: str) -> None:
-        """Requires permissions, such as `issues="write"`: else 401 or 403."""
+        """Require permissions, such as `issues="write"`; else 401 or 403."""
         if self.caller.may(self.host, repository, **wanted):
             return
         if self.caller.kind == "none":
@@ -58,11 +58,12 @@ class Call:
         raise ApiError(403, FORBIDDEN)
 
     def require_app(self) -> None:
+        """Require the app's own JWT; else 401."""
         if self.caller.kind != "app":
             raise ApiError(401, "A JSON web token could not be decoded")
 
     def require_user(self) -> str:
-        """The login of the person whose token this is."""
+        """The login of the person whose token this is; else 401."""
         if self.caller.kind == "none":
             raise ApiError(401, "Requires authentication")
         if self.caller.user is None:
@@ -70,6 +71,7 @@ class Call:
         return self.caller.user.login
 
     def installation(self) -> Installation:
+        """The installation of the path; else 404."""
         installation = self.host.installations.get(int(self.args["installation_id"]))
         if installation is None:
             raise not_found()
@@ -80,4 +82,5 @@ Handler = Callable[[Call], Response]
 
 
 def decoded(args: Mapping[str, str | None]) -> dict[str, str]:
+    """The named parts of a path, decoded; those that are absent are left out."""
     return {name: unquote(value) for name, value in args.items() if value is not None}

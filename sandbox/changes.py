@@ -1,6 +1,6 @@
-"""What people do on the code host, each with the webhook that GitHub sends about it.
+"""What people do on the code host, with the webhooks that GitHub sends about it.
 
-Done in process, a webhook has been delivered when the method returns; done over HTTP, it goes out
+When called in process, the webhook has been delivered when the method returns; over HTTP, it is sent
 in the background. None is sent while the app has no webhook URL.
 """
 
@@ -14,6 +14,8 @@ from .state import AnyRepository
 
 
 class Changes(Announcements):
+    """The state, and what people do to it."""
+
     def __init__(self, *, app: App) -> None:
         super().__init__(app=app)
         self.tokens = Tokens()
@@ -27,7 +29,7 @@ class Changes(Announcements):
         repositories: list[Repository] | None = None,
         permissions: dict[str, str] | None = None,
     ) -> Installation:
-        """Installs the app. `repositories=None` gives it all; the app's permissions by default."""
+        """Install the app. `repositories=None` gives it all; by default it has the app's permissions."""
         granted = {"metadata": "read", **(permissions or self.app.permissions)}
         with self.changing():
             installation = self.new_installation(
@@ -38,23 +40,26 @@ class Changes(Announcements):
         return installation
 
     def suspend(self, installation: Installation) -> None:
+        """Suspend an installation."""
         with self.changing():
             installation.suspended_at = self.now()
             self.announce("installation", "suspend", installation=installation)
 
     def unsuspend(self, installation: Installation) -> None:
+        """End the suspension of an installation."""
         with self.changing():
             installation.suspended_at = None
             self.announce("installation", "unsuspend", installation=installation)
 
     def uninstall(self, installation: Installation) -> None:
-        """Removes the installation; its tokens are good for nothing from then on."""
+        """Remove an installation; its tokens stop working."""
         with self.changing():
             del self.installations[installation.id]
             self.tokens.revoke(installation)
             self.announce("installation", "deleted", installation=installation)
 
     def add_to_installation(self, installation: Installation, repository: AnyRepository) -> None:
+        """Give an installation access to a repository."""
         with self.changing():
             added = self.repository(repository)
             if not installation.covers(added):
@@ -64,6 +69,7 @@ class Changes(Announcements):
     def remove_from_installation(
         self, installation: Installation, repository: AnyRepository
     ) -> None:
+        """Take a repository away from an installation."""
         with self.changing():
             removed = self.repository(repository)
             kept = [each for each in self.repositories_of(installation) if each is not removed]
@@ -85,7 +91,7 @@ class Changes(Announcements):
     # Repositories
 
     def rename(self, repository: AnyRepository, name: str) -> None:
-        """The former name goes on leading here, by a redirect."""
+        """Rename a repository; the old name redirects to it."""
         with self.changing():
             renamed = self.repository(repository)
             changes = {"repository": {"name": {"from": renamed.name}}}
@@ -93,7 +99,7 @@ class Changes(Announcements):
             self.announce_repository("renamed", renamed, changes=changes)
 
     def transfer(self, repository: AnyRepository, account: str) -> None:
-        """Gives the repository to another account; the former one's installation loses it."""
+        """Give a repository to another account; the old account's installation loses it."""
         with self.changing():
             moved = self.repository(repository)
             former = moved.owner
@@ -105,15 +111,18 @@ class Changes(Announcements):
             self.announce_repository("transferred", moved, changes=changes)
 
     def delete_repository(self, repository: AnyRepository) -> None:
+        """Delete a repository."""
         with self.changing():
             deleted = self.repository(repository)
             self.announce_repository("deleted", deleted)
             self.forget(deleted)
 
     def archive(self, repository: AnyRepository) -> None:
+        """Archive a repository."""
         self._set_archived(repository, True)
 
     def unarchive(self, repository: AnyRepository) -> None:
+        """Unarchive a repository."""
         self._set_archived(repository, False)
 
     def _set_archived(self, repository: AnyRepository, archived: bool) -> None:
@@ -123,13 +132,14 @@ class Changes(Announcements):
             self.announce_repository("archived" if archived else "unarchived", changed)
 
     def set_private(self, repository: AnyRepository, private: bool) -> None:
+        """Make a repository private or public."""
         with self.changing():
             changed = self.repository(repository)
             changed.private = private
             self.announce_repository("privatized" if private else "publicized", changed)
 
     def set_issues(self, repository: AnyRepository, on: bool) -> None:
-        """Turns issues on or off. GitHub sends no webhook about it."""
+        """Turn issues on or off. GitHub sends no webhook about it."""
         with self.changing():
             self.repository(repository).has_issues = on
 
@@ -138,7 +148,7 @@ class Changes(Announcements):
     def create_issue(
         self, repository: AnyRepository, *, title: str, body: str | None = None, user: str
     ) -> Issue:
-        """Opens an issue as somebody other than the app; an unknown login gets an account."""
+        """Open an issue as somebody other than the app; an unknown login gets an account."""
         with self.changing():
             if user.lower() not in self.accounts:
                 self.add_user(user)
@@ -147,18 +157,21 @@ class Changes(Announcements):
         return issue
 
     def close_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
+        """Close an issue."""
         with self.changing():
             issue = self.issue(repository, number)
             issue.move_to("closed", self.now())
             self.announce_issue("closed", issue, by=by)
 
     def reopen_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
+        """Reopen an issue."""
         with self.changing():
             issue = self.issue(repository, number)
             issue.move_to("open", self.now())
             self.announce_issue("reopened", issue, by=by)
 
     def delete_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
+        """Delete an issue."""
         with self.changing():
             issue = self.issue(repository, number)
             issue.deleted = True

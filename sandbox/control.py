@@ -1,4 +1,4 @@
-"""The sandbox's own interface, which GitHub has not: faults and what happened so far, as JSON."""
+"""The sandbox's own API, which GitHub does not have: faults, and the state as JSON."""
 
 from dataclasses import asdict
 from typing import Any
@@ -21,11 +21,13 @@ def arm_fault(call: Call) -> Response:
 
 
 def clear_faults(call: Call) -> Response:
+    """`DELETE /_sandbox/faults`"""
     call.host.faults.clear()
     return Response(204)
 
 
 def show_state(call: Call) -> Response:
+    """`GET /_sandbox/state`: repositories with their issues, requests and faults."""
     host = call.host
     repositories = [
         github_json.repository(host, repository)

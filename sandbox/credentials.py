@@ -1,4 +1,4 @@
-"""Who asks: the app by its signed JWT, an installation or a person by a token, or nobody.
+"""Who is calling: the app by its signed JWT, an installation or a person by a token, or nobody.
 
 https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
 """
@@ -22,7 +22,7 @@ LONGEST_JWT = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Caller:
-    """`repository_ids` and `permissions` are what an installation's token was narrowed to."""
+    """`repository_ids` and `permissions` are the limits of an installation's token."""
 
     kind: Kind = "none"
     installation: Installation | None = None
@@ -32,7 +32,7 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """How GitHub names the caller where it says that a rate limit was exceeded."""
+        """How GitHub names the caller in rate limit errors."""
         if self.installation:
             return f"installation ID {self.installation.id}"
         if self.user:
@@ -40,10 +40,11 @@ class Caller:
         return "app" if self.kind == "app" else "127.0.0.1"
 
     def sees(self, state: State, repository: Repository) -> bool:
+        """Whether the caller may read the repository."""
         return not repository.private or self.reaches(state, repository)
 
     def reaches(self, state: State, repository: Repository) -> bool:
-        """Whether the repository is the caller's by more than being public."""
+        """Whether the caller has access to the repository beyond its being public."""
         if self.installation:
             within = self.repository_ids is None or repository.id in self.repository_ids
             return within and self.installation.covers(repository)
@@ -68,21 +69,24 @@ NOBODY = Caller()
 
 
 class Tokens:
-    """What was minted, by the SHA-256 of the token: the tokens themselves are kept nowhere."""
+    """Issued tokens, by their SHA-256; the tokens themselves are not kept."""
 
     def __init__(self) -> None:
         self._callers: dict[str, tuple[Caller, datetime]] = {}
 
     def mint(self, prefix: str, caller: Caller, *, until: datetime) -> str:
+        """A new token for a caller, valid until then."""
         token = prefix + secrets.token_hex(18)
         self._callers[hashed(token)] = (caller, until)
         return token
 
     def find(self, token: str, *, now: datetime) -> Caller | None:
+        """The caller of a valid token; None for any other."""
         caller, until = self._callers.get(hashed(token), (None, now))
         return caller if until > now else None
 
     def revoke(self, installation: Installation) -> None:
+        """Revoke all tokens of an installation."""
         self._callers = {
             key: (caller, until)
             for key, (caller, until) in self._callers.items()
@@ -91,11 +95,12 @@ class Tokens:
 
 
 def hashed(secret: str) -> str:
+    """The SHA-256 of a secret, in hex."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def identify(request: Request, *, state: State, tokens: Tokens) -> Caller:
-    """Reads the `Authorization` header; raises the error that GitHub gives for a bad one."""
+    """The caller in the `Authorization` header; raises the error that GitHub gives for a bad one."""
     header = request.headers.get("Authorization")
     if not header:
         return NOBODY
@@ -112,7 +117,7 @@ def identify(request: Request, *, state: State, tokens: Tokens) -> Caller:
 
 
 def check_jwt(token: str, *, app: App, now: datetime) -> None:
-    """Verifies the app's RS256 JWT against the code host's clock, not against this machine's."""
+    """Verify the app's RS256 JWT by the code host's clock, not this machine's."""
     seconds = now.timestamp()
     claims = _decoded(token, app)
     issued, expires = claims.get("iat"), claims.get("exp")

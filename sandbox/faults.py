@@ -1,8 +1,8 @@
 """What can go wrong between the Hub and GitHub, by name.
 
-`make("502", created=True)` is one fault; `Faults` keeps those that are armed and hands each out as
-often as it was asked to. `KINDS` lists the names. Most kinds take `created`: whether the code host
-does what it was asked before things go wrong, so that the issue is there and the answer is not.
+`make("502", created=True)` is one fault; `Faults` keeps the armed ones and returns each as often as
+it was asked to. `KINDS` lists the names. Most kinds take `created`: whether the code host does what
+it was asked before things go wrong, so that the issue exists but the response is lost.
 """
 
 import json
@@ -36,7 +36,7 @@ UNICORN = "<!DOCTYPE html><html><head><title>Unicorn!</title></head><body>Unicor
 
 
 class Wire(Enum):
-    """How much of the answer reaches the client, and how."""
+    """How much of the response reaches the client, and how."""
 
     WHOLE = "all of it"
     NOTHING = "the connection is closed without a byte"
@@ -47,11 +47,11 @@ class Wire(Enum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault. Without a `status` the proper answer goes out, `without` some of its fields.
+    """One fault. Without a `status` the proper response is sent, `without` some of its fields.
 
-    `body` is the JSON of the answer, or a page. `delay` is in seconds, before the answer; `pace` in
-    seconds, between two bytes of a `DRIP`. `exhausted_for` (seconds) says that no request is left
-    until then. A redirect without a `Location` leads to the repository's other address.
+    `body` is the JSON of the response, or a page. `delay` is in seconds, before the response; `pace` in
+    seconds, between two bytes of a `DRIP`. `exhausted_for` (seconds) says that no request is left until
+    then. A redirect without a `Location` goes to the repository's other path.
     """
 
     kind: str = "answer"
@@ -73,7 +73,7 @@ class Fault:
     def response(
         self, proper: Response | None, *, now: datetime, elsewhere: str
     ) -> Response | None:
-        """What is sent instead of the proper answer; None for nothing at all."""
+        """What is sent instead of the proper response; None for nothing at all."""
         if self.wire is Wire.NOTHING:
             return None
         if self.status is None:
@@ -100,7 +100,7 @@ def _refuse(*, created: bool = False) -> Fault:
 
 
 def _hang(*, seconds: float = 60, created: bool = False) -> Fault:
-    """Says nothing for so long, then closes the connection."""
+    """Send nothing for this long, then close the connection."""
     return Fault(created=created, delay=float(seconds), wire=Wire.NOTHING)
 
 
@@ -117,7 +117,7 @@ def _spoiled(wire: Wire) -> Fault:
 
 
 def _no_number() -> Fault:
-    """Without its `url` too, by which PyGithub would go and fetch the number that is missing."""
+    """Also without its `url`, from which PyGithub would fetch the missing number."""
     return Fault(created=True, without=("number", "url"))
 
 
@@ -131,7 +131,7 @@ def _unprocessable(*, created: bool = False) -> Fault:
 
 
 def _unicorn(status: int, *, created: bool = False) -> Fault:
-    """What GitHub's front answers when what is behind it is away: a page, not JSON."""
+    """The page that GitHub's front end shows when its backend is down."""
     return Fault(status=status, body=UNICORN, created=created)
 
 
@@ -180,7 +180,7 @@ KINDS: dict[str, Callable[..., Fault]] = {
 
 
 def make(kind: str, **details: Any) -> Fault:
-    """Makes a fault by name; ValueError says what is wrong with the name or the details."""
+    """A fault by its name; raises ValueError for a wrong name or wrong details."""
     if kind not in KINDS:
         raise ValueError(f"There is no fault {kind!r}; there are {', '.join(KINDS)}.")
     try:
@@ -192,12 +192,15 @@ def make(kind: str, **details: Any) -> Fault:
 
 @dataclass
 class Armed:
+    """A fault, the requests that it applies to, and how often it still will."""
+
     fault: Fault
     method: str
     path: str
     left: int
 
     def strikes(self, request: Request) -> bool:
+        """Whether it applies to this request."""
         if self.method not in ("*", request.method):
             return False
         if target := TARGETS.get(self.path):
@@ -206,18 +209,21 @@ class Armed:
 
 
 class Faults:
+    """The faults that are armed."""
+
     def __init__(self) -> None:
         self._armed: list[Armed] = []
 
     def arm(self, fault: Fault, *, method: str, path: str, times: int) -> None:
+        """Arm a fault; raises ValueError for a wrong path or number of times."""
         if path not in TARGETS and not path.startswith("/"):
             raise ValueError(f"{path!r} is neither issues nor token nor a pattern such as /api/*.")
         if not isinstance(times, int) or times < 1:
-            raise ValueError(f"A fault strikes once or more often, not {times!r} times.")
+            raise ValueError(f"A fault must be armed for at least one request, not {times!r}.")
         self._armed.append(Armed(fault, method.upper(), path, times))
 
     def take(self, request: Request) -> Fault | None:
-        """The fault that strikes this request, the first one armed first; it is used up by it."""
+        """The fault for this request, the first one armed first; it is used up by it."""
         for armed in self._armed:
             if armed.left > 0 and armed.strikes(request):
                 armed.left -= 1
@@ -225,9 +231,11 @@ class Faults:
         return None
 
     def clear(self) -> None:
+        """Disarm all faults."""
         self._armed.clear()
 
     def waiting(self) -> list[dict[str, Any]]:
+        """The armed faults, as JSON."""
         return [
             {"kind": each.fault.kind, "method": each.method, "path": each.path, "times": each.left}
             for each in self._armed

@@ -1,4 +1,4 @@
-"""The JSON of GitHub's objects, with the fields that a client of issues looks at."""
+"""The JSON of GitHub's objects, with the fields that a client of issues reads."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ Json = dict[str, Any]
 
 
 def account(state: State, account: Account) -> Json:
+    """The JSON of an account."""
     return {
         "login": account.login,
         "id": account.id,
@@ -24,11 +25,12 @@ def account(state: State, account: Account) -> Json:
 
 
 def person(state: State, user: Account) -> Json:
-    """The user in full. The public `email` is null, as it is for most people."""
+    """The JSON of the signed-in user. The public `email` is null, as for most people."""
     return account(state, user) | {"name": user.name, "company": None, "blog": "", "email": None}
 
 
 def app(state: State) -> Json:
+    """The JSON of the app."""
     return {
         "id": state.app.id,
         "slug": state.app.slug,
@@ -46,6 +48,7 @@ def app(state: State) -> Json:
 
 
 def installation(state: State, installation: Installation) -> Json:
+    """The JSON of an installation."""
     api = f"{state.url}/api/v3"
     return {
         "id": installation.id,
@@ -69,6 +72,7 @@ def installation(state: State, installation: Installation) -> Json:
 
 
 def settings_path(installation: Installation) -> str:
+    """The path of an installation's settings page."""
     prefix = ""
     if installation.account.type == "Organization":
         prefix = f"/organizations/{installation.account.login}"
@@ -76,7 +80,7 @@ def settings_path(installation: Installation) -> str:
 
 
 def permissions(role: Role | None) -> dict[str, bool]:
-    """`{"admin": …, "maintain": …, "push": …, "triage": …, "pull": …}`: a role has those below."""
+    """`{"admin": …, "maintain": …, "push": …, "triage": …, "pull": …}`: a role includes those below."""
     rank = ROLES.index(role) if role else -1
     return {name: rank >= index for index, name in reversed(list(enumerate(ROLES)))}
 
@@ -84,7 +88,7 @@ def permissions(role: Role | None) -> dict[str, bool]:
 def repository(
     state: State, repository: Repository, *, rights: dict[str, bool] | None = None
 ) -> Json:
-    """`rights` are the caller's `permissions`; without a token GitHub leaves them out."""
+    """The JSON of a repository. `rights` are the caller's `permissions`; GitHub omits them without a token."""
     url = f"{state.url}/api/v3/repos/{repository.full_name}"
     open_issues = sum(issue.state == "open" for issue in state.issues(repository))
     shape = {
@@ -115,6 +119,7 @@ def repository(
 
 
 def issue(state: State, issue: Issue) -> Json:
+    """The JSON of an issue."""
     repository_url = f"{state.url}/api/v3/repos/{issue.repository.full_name}"
     url = f"{repository_url}/issues/{issue.number}"
     return {

@@ -1,4 +1,4 @@
-"""`CodeHost`: everything together. See the package's docstring for how to use it."""
+"""`CodeHost`: everything together. The package's docstring says how to use it."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ LOGGED = 1000
 
 @dataclass(frozen=True)
 class LoggedRequest:
-    """One request that came in. `status` is None where the client was sent no answer.
+    """One request that arrived. `status` is None if the client was sent no response.
 
-    `authorization` is the kind: "app", "installation", "user", "none", or "invalid". `asked` is
-    what a request for a token asked for (repositories, permissions). No token is ever in here, and
-    no query but the API's.
+    `authorization` is the kind: "app", "installation", "user", "none", or "invalid". `asked` is what a
+    request for a token asked for (repositories, permissions). It never holds a token, or a query
+    string outside the API.
     """
 
     method: str
@@ -39,8 +39,8 @@ class LoggedRequest:
 class CodeHost(Changes):
     """The stand-in for GitHub: its state, what people do there, and its server.
 
-    `rate_limit` is what one caller may ask for in an hour. `clock_offset` (a timedelta) puts the
-    host's clock ahead of this machine's, or behind it.
+    `rate_limit` is the number of requests that one caller may make per hour. `clock_offset` (a
+    timedelta) moves the host's clock.
     """
 
     def __init__(self, *, app: App, rate_limit: int = 5000) -> None:
@@ -54,20 +54,20 @@ class CodeHost(Changes):
 
     @property
     def requests(self) -> list[LoggedRequest]:
-        """The latest requests, oldest first; a thousand at most."""
+        """The latest requests, oldest first; at most a thousand."""
         with self.lock:
             return list(self._requests)
 
     @contextmanager
     def serving(self, *, port: int = 0, address: str = "127.0.0.1") -> Iterator[str]:
-        """Serves while the block runs, and gives the URL; port 0 takes any that is free."""
+        """Serve while the block runs; yields the URL. Port 0 takes any free one."""
         try:
             yield self.start(port=port, address=address)
         finally:
             self.stop()
 
     def start(self, *, port: int = 0, address: str = "127.0.0.1") -> str:
-        """Serves until `stop`; ValueError for any address but a loopback one."""
+        """Serve until `stop`; raises ValueError for any address except a loopback one."""
         if self._server:
             raise RuntimeError(f"The sandbox already serves at {self.url}.")
         self._server = Server(address, port, self)
@@ -75,7 +75,7 @@ class CodeHost(Changes):
         return self.url
 
     def stop(self) -> None:
-        """Stops at once, whatever is under way; what the host remembers stays."""
+        """Stop at once, also requests in progress; the state is kept."""
         server, self._server = self._server, None
         if server:
             server.stop()
@@ -89,17 +89,17 @@ class CodeHost(Changes):
         times: int = 1,
         **details: Any,
     ) -> None:
-        """Lets the next `times` matching requests go wrong.
+        """Let the next `times` matching requests go wrong.
 
-        `kind` is a name of `faults.KINDS`, with its details as keywords, or a `Fault`. `path` is
-        `issues` or `token`, or a pattern such as `/api/v3/repos/acme/*`; `method` may be `*`.
+        `kind` is a name of `faults.KINDS`, with its details as keywords, or a `Fault`. `path` is `issues` or
+        `token`, or a pattern such as `/api/v3/repos/acme/*`; `method` may be `*`.
         """
         fault = faults.make(kind, **details) if isinstance(kind, str) else kind
         with self.lock:
             self.faults.arm(fault, method=method, path=path, times=times)
 
     def answer(self, request: Request) -> tuple[Response | None, faults.Fault]:
-        """What to send, and what is to happen to it on the way."""
+        """What to send, and the fault that applies to it."""
         with self.changing(in_background=True):
             fault = self.faults.take(request)
             authorization = self._authorization(request)

@@ -1,6 +1,6 @@
-"""Installing the app: pick an account and its repositories, press *Install*, go back to the app.
+"""Installing the app: choose an account and its repositories, press *Install*, return to the app.
 
-Where the app is installed already, GitHub shows its own settings page and never calls back.
+If the app is already installed, GitHub shows its own settings page and never calls back.
 """
 
 from . import github_json
@@ -13,7 +13,7 @@ from .sessions import begin, person, sign_in_path, viewer
 
 
 def show_choice(call: Call) -> Response:
-    """`?login=alice` signs alice in without asking."""
+    """The page to choose an account. `?login=alice` signs in alice without asking."""
     _check_slug(call)
     params = call.request.params
     cookie: dict[str, str] = {}
@@ -38,6 +38,7 @@ def show_choice(call: Call) -> Response:
 
 
 def install(call: Call) -> Response:
+    """Install the app as the form says, and return to the app."""
     _check_slug(call)
     user = viewer(call)
     if user is None:
@@ -55,6 +56,7 @@ def install(call: Call) -> Response:
 
 
 def show_settings(call: Call) -> Response:
+    """GitHub's own settings page of an installation."""
     installation, user = call.installation(), viewer(call)
     if user is None:
         return redirect(sign_in_path(call))
@@ -78,7 +80,7 @@ def _check_slug(call: Call) -> None:
 
 
 def _accounts_of(call: Call, user: Account) -> list[Account]:
-    """The accounts on which the person may install an app: their own, and what they own."""
+    """The accounts on which the person may install an app: their own, and those they own."""
     login = user.login.lower()
     everyone = call.host.accounts.values()
     return [each for each in everyone if each is user or each.members.get(login) == "admin"]
@@ -111,7 +113,7 @@ def _names(call: Call, installation: Installation) -> list[str]:
 
 
 def _back(call: Call) -> str:
-    """The address to which the app wants people sent after an installation; it may have none."""
+    """The URL to which the app wants people sent after an installation; it may have none."""
     app = call.host.app
     callback = next(iter(app.callback_urls), "")
     return callback if app.asks_for_code else app.setup_url or callback

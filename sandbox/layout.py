@@ -1,4 +1,4 @@
-"""The frame of every page, and `html`, which escapes whatever is put into it."""
+"""The frame of every page, and `html`, which escapes its values."""
 
 from html import escape
 
@@ -35,17 +35,18 @@ label { display: block; padding: .2rem 0; }
 
 
 class Html(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 
 
 def html(template: str, **values: object) -> Html:
-    """`str.format`, with every value escaped that is not `Html`."""
+    """`str.format`, with every value escaped unless it is `Html`."""
     return Html(template.format(**{name: _safe(value) for name, value in values.items()}))
 
 
 def joined(parts: list[Html]) -> Html:
+    """Pieces of markup as one."""
     return Html("\n".join(parts))
 
 
@@ -54,7 +55,7 @@ def _safe(value: object) -> str:
 
 
 def page(title: str, content: Html, *, status: int = 200, forms_lead_to: str = "") -> Response:
-    """A whole page. `forms_lead_to` is the other origin that a form's answer may redirect to."""
+    """A complete page. `forms_lead_to` is another origin that a form's response may redirect to."""
     document = html(
         """<!doctype html>
 <html lang="en">

@@ -1,4 +1,4 @@
-"""The hourly rate limit: counted for each caller, shown in `X-RateLimit-*`, and enforced.
+"""The hourly rate limit: counted per caller, shown in `X-RateLimit-*`, and enforced.
 
 https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
@@ -15,18 +15,22 @@ WITHOUT_TOKEN = 60
 
 @dataclass
 class Budget:
+    """The calls of one caller in the current hour."""
+
     limit: int
     resets_at: datetime
     used: int = 0
 
     @property
     def headers(self) -> dict[str, str]:
+        """The `X-RateLimit-*` headers."""
         return {
             f"X-RateLimit-{name.capitalize()}": str(value) for name, value in self.as_json.items()
         }
 
     @property
     def as_json(self) -> dict[str, int | str]:
+        """The budget as `GET /rate_limit` shows it."""
         return {
             "limit": self.limit,
             "remaining": max(self.limit - self.used, 0),
@@ -37,12 +41,14 @@ class Budget:
 
 
 class RateLimits:
+    """The budgets of all callers."""
+
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._budgets: dict[str, Budget] = {}
 
     def budget(self, caller: Caller, *, now: datetime) -> Budget:
-        """The caller's budget of the current hour. One without a token has 60, as on GitHub."""
+        """The caller's budget of the current hour. Callers without a token have 60, as on GitHub."""
         budget = self._budgets.get(caller.name)
         if budget is None or budget.resets_at <= now:
             limit = self.limit if caller.kind != "none" else min(WITHOUT_TOKEN, self.limit)
@@ -50,6 +56,7 @@ class RateLimits:
         return budget
 
     def spend(self, caller: Caller, cost: int, *, now: datetime) -> Budget:
+        """Count a call; raises the error that GitHub gives if none is left."""
         budget = self.budget(caller, now=now)
         if budget.used + cost > budget.limit:
             raise ApiError(

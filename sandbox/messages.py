@@ -15,7 +15,7 @@ DOCUMENTATION = "https://docs.github.com/rest"
 
 @dataclass(frozen=True)
 class Request:
-    """`path` is as sent, still percent-encoded; `headers` ignores the case of names."""
+    """`path` is as sent, still encoded; `headers` ignores the case of names."""
 
     method: str
     path: str
@@ -25,10 +25,12 @@ class Request:
 
     @property
     def params(self) -> dict[str, str]:
+        """The parameters of the query string."""
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
     @property
     def form(self) -> dict[str, list[str]]:
+        """The fields of a form, each with all its values."""
         return parse_qs(self.body.decode("utf-8", "replace"), keep_blank_values=True)
 
     @property
@@ -39,7 +41,7 @@ class Request:
         return {name: values[-1] for name, values in self.form.items()}
 
     def json_object(self) -> dict[str, Any]:
-        """The body as a JSON object, `{}` for an empty one; else the error that GitHub gives."""
+        """The body as a JSON object, `{}` if it is empty; else GitHub's error."""
         if not self.body.strip():
             return {}
         try:
@@ -53,12 +55,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
+    """A response: status, body and headers."""
+
     status: int
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
 
     def encoded(self, at: datetime) -> tuple[bytes, bytes]:
-        """The head and the body, ready for the wire; `at` (UTC) becomes the `Date`."""
+        """The head and the body as bytes; `at` (UTC) becomes the `Date`."""
         lines = [f"HTTP/1.1 {self.status} {reason(self.status)}"]
         headers = {"Server": "sandbox", "Date": format_datetime(at, usegmt=True), **self.headers}
         if self.status != HTTPStatus.NO_CONTENT:
@@ -68,7 +72,7 @@ class Response:
 
 
 class ApiError(Exception):
-    """An answer of GitHub's API other than success. `more` goes into the JSON (`errors`, `url`)."""
+    """An error response of GitHub's API. `more` goes into the JSON (`errors`, `url`)."""
 
     def __init__(
         self,
@@ -85,6 +89,7 @@ class ApiError(Exception):
         self.more = more
 
     def response(self) -> Response:
+        """The response in GitHub's format."""
         body = {
             "message": self.message,
             **self.more,
@@ -95,12 +100,14 @@ class ApiError(Exception):
 
 
 def not_found() -> ApiError:
+    """The error for what does not exist, or the caller may not see."""
     return ApiError(404, "Not Found")
 
 
 def json_response(
     value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
+    """A response with JSON."""
     body = json.dumps(value).encode()
     return Response(
         status, body, {"Content-Type": "application/json; charset=utf-8", **(headers or {})}
@@ -108,10 +115,12 @@ def json_response(
 
 
 def redirect(location: str, *, headers: Mapping[str, str] | None = None) -> Response:
+    """A redirect to a URL."""
     return Response(302, b"", {"Location": location, **(headers or {})})
 
 
 def reason(status: int) -> str:
+    """The reason phrase of a status."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -119,5 +128,5 @@ def reason(status: int) -> str:
 
 
 def timestamp(at: datetime | None) -> str | None:
-    """GitHub's form of a time: `2026-01-31T12:00:00Z`."""
+    """A time in GitHub's format: `2026-01-31T12:00:00Z`."""
     return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else None

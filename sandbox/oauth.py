@@ -1,7 +1,7 @@
-"""The web flow: a person agrees, the app gets a code, and changes the code for a token.
+"""The web flow of OAuth: a person agrees, the app gets a code and exchanges it for a token.
 
 https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
-`?login=alice` on the authorization address agrees as alice at once.
+`?login=alice` on the authorization URL agrees as alice at once.
 """
 
 import base64
@@ -33,6 +33,8 @@ ERRORS = {
 
 @dataclass(frozen=True)
 class Code:
+    """A code: whose it is, and what it was issued for."""
+
     user: Account
     redirect_uri: str
     challenge: str
@@ -40,22 +42,25 @@ class Code:
 
 
 class Codes:
-    """Codes that were given out, by hash; each is good once."""
+    """Issued codes, by hash; each is valid once."""
 
     def __init__(self) -> None:
         self._codes: dict[str, Code] = {}
 
     def issue(self, code: Code) -> str:
+        """The text of a new code."""
         value = secrets.token_hex(10)
         self._codes[hashed(value)] = code
         return value
 
     def redeem(self, value: str, *, now: datetime) -> Code | None:
+        """The code of this text, which is then used; None if it is not valid."""
         code = self._codes.pop(hashed(value), None)
         return code if code and code.expires_at > now else None
 
 
 def show_authorization(call: Call) -> Response:
+    """The page that asks a person to agree."""
     params = call.request.params
     target = _callback(call, params)
     if params.get("login"):
@@ -72,6 +77,7 @@ def show_authorization(call: Call) -> Response:
 
 
 def authorize(call: Call) -> Response:
+    """The person has agreed or cancelled."""
     sent = call.request.fields
     return _agree(call, sent, target=_callback(call, sent))
 
@@ -97,6 +103,7 @@ def _agree(call: Call, sent: dict[str, str], *, target: str) -> Response:
 
 
 def new_code(call: Call, user: Account, *, redirect_uri: str, challenge: str = "") -> str:
+    """A new code for the person, as text."""
     until = call.host.now() + CODE_LIFETIME
     return call.host.codes.issue(Code(user, redirect_uri, challenge, until))
 
@@ -119,7 +126,7 @@ def exchange_code(call: Call) -> Response:
 
 
 def _proves(verifier: str, challenge: str) -> bool:
-    """PKCE (RFC 7636), by SHA-256, the one method that GitHub has."""
+    """PKCE (RFC 7636) with SHA-256, the only method that GitHub has."""
     digest = hashlib.sha256(verifier.encode("utf-8", "replace")).digest()
     return not challenge or base64.urlsafe_b64encode(digest).decode().rstrip("=") == challenge
 
@@ -130,7 +137,7 @@ def _refused(call: Call, error: str) -> Response:
 
 
 def _answer(call: Call, values: dict[str, Any], *, status: int = 200) -> Response:
-    """As JSON if `Accept` asks for it, else as a form, as GitHub does."""
+    """As JSON if `Accept` asks for it, else as a form, like GitHub."""
     if "json" in call.request.headers.get("Accept", ""):
         return json_response(values, status=status)
     form = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
@@ -138,11 +145,12 @@ def _answer(call: Call, values: dict[str, Any], *, status: int = 200) -> Respons
 
 
 def with_query(url: str, **params: str | None) -> str:
-    """The URL with these parameters added; those that are None are left out."""
+    """The URL with these parameters added, without those that are None."""
     added = urlencode({name: value for name, value in params.items() if value is not None})
     return f"{url}{'&' if urlsplit(url).query else '?'}{added}"
 
 
 def origin(url: str) -> str:
+    """The scheme and host of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"

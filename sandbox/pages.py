@@ -1,4 +1,4 @@
-"""What people see: repositories, issues, and one issue as GitHub's own parser renders it."""
+"""The pages for people: repositories, issues, and one issue as GitHub's own parser renders it."""
 
 import cmarkgfm
 
@@ -10,6 +10,7 @@ from .sessions import viewer
 
 
 def show_home(call: Call) -> Response:
+    """The list of repositories."""
     host = call.host
     visible = [each for each in host.repositories.values() if _visible(call, each)]
     items = [
@@ -24,6 +25,7 @@ def show_home(call: Call) -> Response:
 
 
 def show_repository(call: Call) -> Response:
+    """A repository."""
     repository = _repository(call)
     facts = ["private" if repository.private else "public"]
     facts += ["archived"] if repository.archived else []
@@ -37,6 +39,7 @@ def show_repository(call: Call) -> Response:
 
 
 def show_issues(call: Call) -> Response:
+    """The issues of a repository."""
     repository = _repository(call)
     items = [_item(each) for each in reversed(call.host.issues(repository))]
     content = html(
@@ -60,6 +63,7 @@ def _item(issue: Issue) -> Html:
 
 
 def show_issue(call: Call) -> Response:
+    """One issue, rendered and as Markdown."""
     repository = _repository(call)
     try:
         issue = call.host.issue(repository, int(call.args["number"]))
@@ -91,10 +95,12 @@ def rendered(markdown: str) -> Html:
 
 
 def show_style(call: Call) -> Response:
+    """The style sheet."""
     return Response(200, STYLE.encode(), {"Content-Type": "text/css; charset=utf-8"})
 
 
 def error(problem: ApiError) -> Response:
+    """The page of an error."""
     content = html("<h1>{status}</h1><p>{message}</p>", status=problem.status, message=problem)
     return page(f"{problem.status} {problem.message}", content, status=problem.status)
 

@@ -1,4 +1,4 @@
-"""GitHub's paging: `per_page` and `page`, and the `Link` header that leads through the pages.
+"""GitHub's paging: `per_page` and `page`, and the `Link` header.
 
 https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
 """
@@ -35,6 +35,6 @@ def page_of(items: list[T], call: Call, *, path: str = "") -> tuple[list[T], dic
 
 
 def _number(text: str | None, default: int) -> int:
-    """A number from 1 of at most nine digits; anything else is the default, as at GitHub."""
+    """A number from 1 with at most nine digits; anything else is the default, like on GitHub."""
     plain = text and text.isascii() and text.isdigit() and len(text) < 10
     return (int(text) if text and plain else 0) or default

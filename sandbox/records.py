@@ -1,4 +1,4 @@
-"""What the sandbox remembers: the app, accounts, repositories, issues, installations."""
+"""What the sandbox stores: the app, accounts, repositories, issues, installations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,11 +18,10 @@ UNHEARD_OF = 4
 class App:
     """The GitHub App as its owner registered it.
 
-    `callback_urls` are the addresses that sign-in may return to; the first is the default.
-    `asks_for_code` is GitHub's "Request user authorization (OAuth) during installation". Without
-    it the browser goes to `setup_url`, or the first callback URL, after an installation, and brings
-    no code.
-    `events` are the subscriptions beyond `installation` and `installation_repositories`.
+    `callback_urls` are the URLs that sign-in may return to; the first is the default. `asks_for_code` is
+    GitHub's "Request user authorization (OAuth) during installation". Without it, after an installation
+    the browser goes to `setup_url`, or the first callback URL, without a code. `events` are the
+    subscriptions besides `installation` and `installation_repositories`.
     """
 
     id: int
@@ -55,8 +54,9 @@ class Account:
 
 @dataclass(eq=False)
 class Issue:
-    """`user` is the author's login: the app is `<slug>[bot]`. `by_app` is true of what came in
-    through the app's tokens, a person's included."""
+    """`user` is the author's login: the app is `<slug>[bot]`. `by_app` is true if it came with one of
+    the app's tokens, also a person's.
+    """
 
     id: int
     repository: "Repository" = field(repr=False)
@@ -72,6 +72,7 @@ class Issue:
     deleted: bool = False
 
     def move_to(self, state: IssueState, at: datetime) -> None:
+        """Open or close the issue."""
         self.state = state
         self.updated_at = at
         self.closed_at = at if state == "closed" else None
@@ -79,7 +80,7 @@ class Issue:
 
 @dataclass(eq=False)
 class Repository:
-    """`issues` keeps deleted ones too, since GitHub never gives a number out twice."""
+    """`issues` keeps deleted ones too, because GitHub never reuses a number."""
 
     id: int
     owner: Account
@@ -93,10 +94,11 @@ class Repository:
 
     @property
     def full_name(self) -> str:
+        """The name as `owner/name`."""
         return f"{self.owner.login}/{self.name}"
 
     def role_of(self, login: str) -> Role | None:
-        """What the person may do here by ownership, membership or grant, public reading aside."""
+        """What the person may do here by ownership, membership or grant, apart from public reading."""
         who = login.lower()
         membership = self.owner.members.get(who)
         if who == self.owner.login.lower() or membership == "admin":
@@ -109,7 +111,7 @@ class Repository:
 
 @dataclass(eq=False)
 class Installation:
-    """The app on one account; `repositories` is None where it was given all of them."""
+    """The app on one account; `repositories` is None if it was given all of them."""
 
     id: int
     account: Account
@@ -119,6 +121,7 @@ class Installation:
     suspended_at: datetime | None = None
 
     def covers(self, repository: Repository) -> bool:
+        """Whether the installation has access to the repository."""
         if repository.owner is not self.account:
             return False
         return self.repositories is None or repository in self.repositories

@@ -1,4 +1,4 @@
-"""The table of addresses, and the one way from a request to its answer."""
+"""The table of routes, and how a request gets its response."""
 
 import re
 import secrets
@@ -32,6 +32,8 @@ REPOSITORY_PATH = r"/(?P<owner>[^/]+)/(?P<name>[^/]+)"
 
 
 class Route(NamedTuple):
+    """A method and pattern, and their handler."""
+
     method: str
     pattern: re.Pattern[str]
     handler: Handler
@@ -89,7 +91,7 @@ ROUTES = (
 
 
 def answer(host: "CodeHost", request: Request) -> Response:
-    """What the code host answers when nothing goes wrong between it and the client."""
+    """The response of the code host if nothing goes wrong on the way."""
     if request.path.startswith(f"{API}/"):
         return _answer_api(host, request)
     try:
@@ -127,7 +129,7 @@ def _handle(call: Call) -> Response:
 
 
 def other_address(host: "CodeHost", path: str) -> str:
-    """A repository's address by name for one by number, and the other way round; else the same."""
+    """A repository's path by name for one by id, and the other way round; other paths stay."""
     match = _OF_REPOSITORY.fullmatch(path)
     if not match:
         return host.url + path

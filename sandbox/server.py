@@ -1,4 +1,4 @@
-"""The sandbox on a loopback port: reads requests, sends answers, spoils them where told to."""
+"""The sandbox on a loopback port: reads requests, sends responses, and spoils them if told to."""
 
 import os
 import socket
@@ -23,6 +23,8 @@ WHOLE = Fault()
 
 
 class Server(ThreadingHTTPServer):
+    """The HTTP server."""
+
     daemon_threads = True
     request_queue_size = 128
 
@@ -38,11 +40,12 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
+        """The URL of the server."""
         address, port = self.server_address[:2]
         return f"http://{address!s}:{port}"
 
     def stop(self) -> None:
-        """Ends everything at once: waiting handlers wake up, open connections are cut."""
+        """End everything at once: waiting handlers wake up, open connections are cut."""
         self.stopping.set()
         self.shutdown()
         self.server_close()
@@ -51,24 +54,27 @@ class Server(ThreadingHTTPServer):
             cut(connection)
 
     def server_bind(self) -> None:
-        """Binds without asking DNS for this machine's name, as the standard library would."""
+        """Bind without asking DNS for this machine's name, as the standard library would."""
         TCPServer.server_bind(self)
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        """Remember the connection, so that `stop` can cut it."""
         self._connections.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
+        """Forget the connection."""
         self._connections.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that gave up is nothing to talk about."""
+        """Log nothing when a client gives up."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 def loopback(address: str) -> str:
+    """The address, if it is a loopback one; else raises ValueError."""
     try:
         if IPv4Address("127.0.0.1" if address == "localhost" else address).is_loopback:
             return address
@@ -78,16 +84,20 @@ def loopback(address: str) -> str:
 
 
 def cut(connection: socket.socket) -> None:
+    """Close a connection at once."""
     with suppress(OSError):  # The client was faster.
         connection.shutdown(socket.SHUT_RDWR)
 
 
 class Handler(BaseHTTPRequestHandler):
+    """Handles the requests of one connection."""
+
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: Server
 
     def answer(self) -> None:
+        """Read a request, and send its response as its fault says."""
         request = self._read()
         if request is None:
             return
@@ -107,7 +117,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815
 
     def _read(self) -> Request | None:
-        """The request; None, and an error sent, where its body cannot be read."""
+        """The request; None after sending an error if its body cannot be read."""
         length = self.headers.get("Content-Length", "0")
         if "Transfer-Encoding" in self.headers or not length.isdecimal():
             self.send_error(411)

@@ -1,4 +1,4 @@
-"""Who is looking at the sandbox's own pages. There are no passwords: anybody may be anybody."""
+"""Who is using the sandbox's own pages. There are no passwords: anybody may be anybody."""
 
 import secrets
 from http.cookies import CookieError, SimpleCookie
@@ -18,7 +18,7 @@ COOKIE = "sandbox_session"
 
 
 def viewer(call: Call) -> Account | None:
-    """The person whose browser this is; None before they picked who they are."""
+    """The person who uses this browser; None before they have chosen who they are."""
     try:
         cookie = SimpleCookie(call.request.headers.get("Cookie", "")).get(COOKIE)
     except CookieError:
@@ -27,13 +27,14 @@ def viewer(call: Call) -> Account | None:
 
 
 def begin(host: "CodeHost", user: Account) -> dict[str, str]:
-    """Signs the person in; the headers that tell the browser so."""
+    """Sign the person in; returns the headers that set the cookie."""
     token = secrets.token_hex(16)
     host.sessions[hashed(token)] = user
     return {"Set-Cookie": f"{COOKIE}={token}; Path=/; HttpOnly; SameSite=Lax"}
 
 
 def person(host: "CodeHost", login: str) -> Account:
+    """The person with that login; else 422."""
     user = host.accounts.get(login.lower())
     if user is None or user.type != "User":
         raise ApiError(422, f"There is no person {login} here.")
@@ -41,18 +42,20 @@ def person(host: "CodeHost", login: str) -> Account:
 
 
 def sign_in_path(call: Call) -> str:
-    """The sign-in page that leads back to where this call wanted to go."""
+    """The sign-in page that returns to where this call wanted to go."""
     wanted = call.request.path + (f"?{call.request.query}" if call.request.query else "")
     return f"/login?return_to={quote(wanted, safe='')}"
 
 
 def show_sign_in(call: Call) -> Response:
+    """The page to choose who you are."""
     hidden = {"return_to": call.request.params.get("return_to", "/")}
     form = people_form(call.host, "/login", hidden=hidden)
     return page("Sign in", html("<h1>Who are you?</h1>{form}", form=form))
 
 
 def sign_in(call: Call) -> Response:
+    """Sign in as the chosen person, and return."""
     sent = call.request.fields
     target = sent.get("return_to", "/")
     if not target.startswith("/") or target.startswith(("//", "/\\")):
@@ -67,7 +70,7 @@ NOTHING_MORE = Html()
 def people_form(
     host: "CodeHost", action: str, *, hidden: dict[str, str], last: Html = NOTHING_MORE
 ) -> Html:
-    """A form with one button for each person, the hidden fields given, and something at its end."""
+    """A form with one button per person, the given hidden fields, and something at its end."""
     inputs = [
         html('<input type="hidden" name="{name}" value="{value}">', name=name, value=value)
         for name, value in hidden.items()

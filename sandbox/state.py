@@ -1,4 +1,4 @@
-"""The sandbox's tables, and the questions that are asked of them. One lock guards them all."""
+"""The sandbox's tables and the queries on them. One lock guards them all."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ AnyRepository = Repository | str
 
 
 class State:
-    """Ids of different kinds come from different ranges, so that a mix-up never goes unnoticed."""
+    """The tables. Ids of different kinds come from different ranges, so that mix-ups are noticed."""
 
     def __init__(self, *, app: App) -> None:
         self.lock = threading.RLock()
@@ -33,7 +33,7 @@ class State:
 
     @contextmanager
     def changing(self, *, in_background: bool = False) -> Iterator[None]:
-        """Holds the lock; what the change announces goes out when the outermost block is left."""
+        """Hold the lock; the webhooks of the change are sent when the outermost block ends."""
         with self.lock:
             self._depth += 1
             try:
@@ -52,10 +52,11 @@ class State:
         return (datetime.now(UTC) + self.clock_offset).replace(microsecond=0)
 
     def add_organization(self, login: str) -> Account:
-        """Makes an account that people can be members of; `add_user` makes a person."""
+        """Create an account that people can be members of; `add_user` creates a person."""
         return self._add_account(login, "Organization")
 
     def add_user(self, login: str, *, name: str | None = None, email: str | None = None) -> Account:
+        """Create a person."""
         user = self._add_account(login, "User")
         user.name = name or login.capitalize()
         user.email = email or f"{login}@example.com"
@@ -70,6 +71,7 @@ class State:
             return account
 
     def account(self, login: str) -> Account:
+        """The account with that login; raises LookupError."""
         try:
             return self.accounts[login.lower()]
         except KeyError:
@@ -81,7 +83,7 @@ class State:
             self.account(organization).members[self.account(login).login.lower()] = role
 
     def remove_member(self, organization: str, login: str) -> None:
-        """Somebody leaves an organization; what they were granted there by name goes too."""
+        """Remove a person from an organization, with everything granted to them there by name."""
         with self.lock:
             owner = self.account(organization)
             owner.members.pop(login.lower(), None)
@@ -90,7 +92,7 @@ class State:
                     repository.grants.pop(login.lower(), None)
 
     def rename_account(self, login: str, new_login: str) -> None:
-        """The account keeps its id; GitHub lets no former login lead to it, and anybody may take that."""
+        """Change a login. The id stays; the old login does not redirect, and anybody may take it."""
         with self.lock:
             if new_login.lower() in self.accounts:
                 raise ValueError(f"There is already an account {new_login}.")
@@ -103,6 +105,7 @@ class State:
                 _rename(login, new_login, roles=repository.grants)
 
     def account_by_id(self, account_id: int) -> Account | None:
+        """The account with that id; None if there is none."""
         return next((each for each in self.accounts.values() if each.id == account_id), None)
 
     def add_repository(
@@ -114,6 +117,7 @@ class State:
         private: bool = False,
         archived: bool = False,
     ) -> Repository:
+        """Create a repository."""
         with self.lock:
             repository = Repository(
                 id=next(self._repository_ids),
@@ -129,7 +133,7 @@ class State:
             return repository
 
     def name_repository(self, repository: Repository, *, owner: Account, name: str) -> None:
-        """Names the repository; its former names go on leading to it until somebody takes them."""
+        """Name the repository; its old names redirect to it until somebody takes them."""
         full_name = f"{owner.login}/{name}".lower()
         holder = self._names.get(full_name)
         if holder and holder is not repository and holder.full_name.lower() == full_name:
@@ -138,14 +142,16 @@ class State:
         self._names[full_name] = repository
 
     def forget(self, repository: Repository) -> None:
+        """Remove a repository and all its names."""
         del self.repositories[repository.id]
         self._names = {name: each for name, each in self._names.items() if each is not repository}
 
     def find_repository(self, full_name: str) -> Repository | None:
-        """Finds by any name that the repository has or had, whatever the case."""
+        """The repository with this current or old name, in any case; None if there is none."""
         return self._names.get(full_name.lower())
 
     def repository(self, which: AnyRepository) -> Repository:
+        """The repository with that name; raises LookupError."""
         if isinstance(which, Repository):
             return which
         if found := self.find_repository(which):
@@ -153,6 +159,7 @@ class State:
         raise LookupError(f"The sandbox has no repository {which}.")
 
     def grant(self, login: str, repository: AnyRepository, role: Role) -> None:
+        """Give a person a role in a repository."""
         with self.lock:
             self.repository(repository).grants[self.account(login).login.lower()] = role
 
@@ -162,11 +169,12 @@ class State:
             self.repository(repository).grants.pop(login.lower(), None)
 
     def issues(self, repository: AnyRepository) -> list[Issue]:
-        """The issues that are there, oldest first; deleted ones are not."""
+        """The issues of a repository, oldest first, without deleted ones."""
         with self.lock:
             return [issue for issue in self.repository(repository).issues if not issue.deleted]
 
     def issue(self, repository: AnyRepository, number: int) -> Issue:
+        """The issue with that number; raises LookupError."""
         for issue in self.issues(repository):
             if issue.number == number:
                 return issue
@@ -181,6 +189,7 @@ class State:
         user: str,
         by_app: bool = False,
     ) -> Issue:
+        """Open an issue."""
         now = self.now()
         issue = Issue(
             id=next(self._issue_ids),
@@ -203,6 +212,7 @@ class State:
         repositories: list[Repository] | None,
         permissions: dict[str, str],
     ) -> Installation:
+        """Install the app on an account that does not have it."""
         if self.installation_on(account):
             raise ValueError(f"The app is already installed on {account.login}.")
         installation = Installation(
@@ -216,6 +226,7 @@ class State:
         return installation
 
     def installation_on(self, account: Account) -> Installation | None:
+        """The installation on an account; None if there is none."""
         return next((each for each in self.installations.values() if each.account is account), None)
 
     def installation_for(self, repository: Repository) -> Installation | None:
@@ -226,6 +237,7 @@ class State:
         return installation
 
     def repositories_of(self, installation: Installation) -> list[Repository]:
+        """The repositories that an installation has access to."""
         return [each for each in self.repositories.values() if installation.covers(each)]
 
 

@@ -53,6 +53,7 @@ def send(event: Event, app: App) -> Sent:
 
 
 def headers(event: Event, body: bytes, *, app: App) -> dict[str, str]:
+    """The headers of a webhook, with its signature."""
     return {
         "Content-Type": "application/json",
         "User-Agent": "GitHub-Hookshot/sandbox",
@@ -65,4 +66,5 @@ def headers(event: Event, body: bytes, *, app: App) -> dict[str, str]:
 
 
 def signature(body: bytes, secret: str) -> str:
+    """The signature of a body, as in `X-Hub-Signature-256`."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()

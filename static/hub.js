@@ -17,7 +17,7 @@ for (const place of document.querySelectorAll(".copyable")) {
       say(button, "Copied");
     } catch {
       getSelection().selectAllChildren(value);
-      say(button, "Selected: copy it with your keyboard");
+      say(button, "Selected. Press Ctrl+C or ⌘C to copy.");
     }
   });
   place.append(button);

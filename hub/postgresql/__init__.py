@@ -1,1 +1,1 @@
-"""PostgreSQL behind a pool that gets over a restart."""
+"""PostgreSQL with a pool that survives a restart of the server."""

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL with a pool that gets over a restart of the server at once."""
+"""Django's PostgreSQL backend with a pool that recovers at once when the server restarts."""
 
 from threading import Lock
 from time import monotonic
@@ -12,15 +12,16 @@ _draining = Lock()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection that is found broken takes all idle ones with it.
+    """When a connection turns out to be broken, all idle ones are dropped.
 
-    They were broken by the same restart. psycopg's own check (`CONN_HEALTH_CHECKS`) would wait a
-    second and more between one and the next, until nobody waits any longer.
+    They were broken by the same restart. psycopg's own check (`CONN_HEALTH_CHECKS`) would wait a second
+    and more between one and the next, until requests give up.
     """
 
     _drained_at = 0.0
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection:
+        """A connection from the pool that works."""
         asked_at = monotonic()
         connection = super().get_new_connection(conn_params)
         if self.pool is None:
@@ -34,7 +35,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def _drain(self, asked_at: float) -> None:
-        """Once for all threads that got a broken one: what was made since is whole."""
+        """Empty the pool once for all threads that got a broken connection; newer ones are fine."""
         with _draining:
             if type(self)._drained_at <= asked_at:
                 type(self)._drained_at = monotonic()

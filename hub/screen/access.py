@@ -1,4 +1,4 @@
-"""Who may see a page of the settings."""
+"""Who may see the pages of the settings."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -18,20 +18,20 @@ View = Callable[..., HttpResponseBase]
 
 
 class SignedInRequest(HttpRequest):
-    """A request by somebody who has signed in; `membership` is None without an organization."""
+    """A request by a person who has signed in; `membership` is None without an organization."""
 
     user: User
     membership: Membership | None
 
 
 class MemberRequest(SignedInRequest):
-    """A request by a member of an organization, which `membership` brings along."""
+    """A request by a member of an organization; `membership` is theirs."""
 
     membership: Membership
 
 
 def signed_in(view: View) -> View:
-    """Visitors sign in first. One organization has only so many pages made at once."""
+    """Send visitors to sign in. Each organization has a limit on requests in progress."""
 
     @never_cache
     @login_required
@@ -51,7 +51,7 @@ def signed_in(view: View) -> View:
 
 
 def members_only(view: View) -> View:
-    """The same, and to whoever belongs to no organization there is no such page."""
+    """Like `signed_in`, and people without an organization get 404."""
 
     @signed_in
     @wraps(view)
@@ -64,9 +64,9 @@ def members_only(view: View) -> View:
 
 
 def only_post(page: str) -> Callable[[View], View]:
-    """A form's target: whoever comes by its address (after a sign-in, say) is led to its page.
+    """Accept only forms; other visits (after a sign-in, say) are redirected to the form's page.
 
-    `page` is the name of that page's address, which takes the same arguments.
+    `page` is the name of that page's URL, which takes the same arguments.
     """
 
     def decorate(view: View) -> View:

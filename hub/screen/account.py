@@ -1,4 +1,4 @@
-"""`/settings/account/`: members, theme, export, and the way to delete."""
+"""`/settings/account/`: members, theme, export, and deleting the account."""
 
 from django import forms
 from django.conf import settings
@@ -20,34 +20,34 @@ SYSTEM = "system"
 
 
 class MemberForm(forms.Form):
-    """Somebody to be added."""
+    """The form for inviting somebody."""
 
     login = forms.CharField(
         max_length=100,
         label="GitHub login",
-        help_text="Such as octocat. They are asked at their next visit.",
+        help_text="Such as octocat. They can accept at their next visit.",
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
     )
     role = forms.ChoiceField(
         choices=Membership.Role.choices,
         initial=Membership.Role.MEMBER,
         label="Role",
-        help_text="Owners also add and remove members.",
+        help_text="Owners can also invite and remove members.",
     )
 
 
 class ThemeForm(forms.Form):
-    """How the pages look in this browser."""
+    """The form for the colors of the pages in this browser."""
 
     theme = forms.ChoiceField(
-        choices=[(SYSTEM, "As the system does"), ("light", "Light"), ("dark", "Dark")],
+        choices=[(SYSTEM, "System"), ("light", "Light"), ("dark", "Dark")],
         label="Colors",
     )
 
 
 @members_only
 def account(request: MemberRequest) -> HttpResponse:
-    """Who belongs to the organization; an owner's form invites somebody."""
+    """The members of the organization; owners can invite somebody."""
     is_owner = request.membership.is_owner
     if request.method == "POST" and not is_owner:
         messages.error(request, members.NotAnOwner.default_detail)
@@ -60,8 +60,9 @@ def account(request: MemberRequest) -> HttpResponse:
         except ApiError as error:
             form.add_error("login", str(error.detail))
         else:
-            sentence = "is invited, and is asked at the next visit."
-            messages.success(request, f"{invited.login} {sentence}")
+            messages.success(
+                request, f"{invited.login} was invited and can accept at the next visit."
+            )
             return redirect("account")
     organization = request.membership.organization
     context = {
@@ -78,7 +79,7 @@ def account(request: MemberRequest) -> HttpResponse:
 
 @members_only
 def change_role(request: MemberRequest, member_id: int) -> HttpResponse:
-    """An owner becomes a member, or the other way round, as the button says."""
+    """Make an owner a member, or a member an owner."""
     changed = _member(request, member_id)
     role = request.POST.get("role", "")
     if request.method == "POST" and role in Membership.Role.values:
@@ -87,13 +88,13 @@ def change_role(request: MemberRequest, member_id: int) -> HttpResponse:
         except ApiError as error:
             messages.error(request, str(error.detail))
         else:
-            messages.success(request, f"{changed.login} is {members.in_words(role)} now.")
+            messages.success(request, f"{changed.login} is now {members.in_words(role)}.")
     return redirect("account")
 
 
 @members_only
 def withdraw(request: MemberRequest, invitation_id: int) -> HttpResponse:
-    """An invitation is taken back."""
+    """Withdraw an invitation."""
     mine = request.membership.organization.invitations
     invitation = get_object_or_404(mine, pk=invitation_id)
     if request.method == "POST":
@@ -102,20 +103,20 @@ def withdraw(request: MemberRequest, invitation_id: int) -> HttpResponse:
         except ApiError as error:
             messages.error(request, str(error.detail))
         else:
-            messages.success(request, f"{invitation.login} is not invited any more.")
+            messages.success(request, f"The invitation of {invitation.login} was withdrawn.")
     return redirect("account")
 
 
 @members_only
 def answer(request: MemberRequest, invitation_id: int) -> HttpResponse:
-    """An invitation is agreed to or declined, by whoever got it."""
+    """Accept or decline an invitation."""
     try:
         if "join" in request.POST:
             joined = inviting.join(request.membership, invitation_id, request.POST["join"])
-            messages.success(request, f"You belong to {joined.name} now.")
+            messages.success(request, f"You are now a member of {joined.name}.")
         elif "decline" in request.POST:
             declined = inviting.decline(request.membership, invitation_id)
-            messages.success(request, f"You have not joined {declined.name}.")
+            messages.success(request, f"You declined the invitation to {declined.name}.")
     except ApiError as error:
         messages.error(request, str(error.detail))
     return redirect("settings")
@@ -123,7 +124,7 @@ def answer(request: MemberRequest, invitation_id: int) -> HttpResponse:
 
 @members_only
 def remove(request: MemberRequest, member_id: int) -> HttpResponse:
-    """Asks; then the member goes, by their own wish or an owner's."""
+    """Ask for confirmation, then remove a member or leave."""
     gone = _member(request, member_id)
     is_me = gone.pk == request.membership.pk
     if request.method != "POST":
@@ -134,8 +135,8 @@ def remove(request: MemberRequest, member_id: int) -> HttpResponse:
         messages.error(request, str(error.detail))
     else:
         left = request.membership.organization.name
-        who = "You have" if is_me else f"{gone.login} has"
-        messages.success(request, f"{who} left {left}.")
+        done = f"You have left {left}." if is_me else f"{gone.login} was removed from {left}."
+        messages.success(request, done)
     return redirect("account")
 
 
@@ -146,7 +147,7 @@ def _member(request: MemberRequest, member_id: int) -> Membership:
 
 @only_post("account")
 def theme(request: MemberRequest) -> HttpResponse:
-    """Kept in a cookie of this browser, and nowhere else."""
+    """Save the theme in a cookie of this browser."""
     form = ThemeForm(request.POST)
     answer = redirect("account")
     if form.is_valid() and form.cleaned_data["theme"] != SYSTEM:
@@ -159,7 +160,7 @@ def theme(request: MemberRequest) -> HttpResponse:
 
 @members_only
 def export_all(request: MemberRequest) -> HttpResponseBase:
-    """Everything that the Hub keeps for the organization."""
+    """Download everything that the Hub stores for the organization."""
     text = export.as_json(request.membership.organization)
     name = f"docs-feedback-hub-{timezone.now():%Y-%m-%d}.json"
     return download(request, text, name=name, content_type="application/json")

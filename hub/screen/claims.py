@@ -1,4 +1,4 @@
-"""`/settings/claims/`: which pages are the organization's, and how that is proved."""
+"""`/settings/claims/`: the pages that the organization has claimed."""
 
 from urllib.parse import urlsplit
 
@@ -18,32 +18,39 @@ from orgs.domains import claiming as domain_claims
 from orgs.domains import hosts, verification
 from orgs.models import Domain, Membership, Site
 
+NOT_AN_ADDRESS = "Give a name such as docs.example.com, or a full https:// address."
 ANSWER = "dns-answer"  # in the session: the id of a claim, and what DNS answered
 
 
 class ClaimForm(forms.Form):
-    """An address in any spelling: a host name, or the URL of a page."""
+    """The form for a claim: a host name, or the URL of a page."""
 
     address = forms.CharField(
         max_length=2048,
         label="Address of your docs",
-        help_text="Such as docs.example.com, or the address of a site that a repository publishes.",
+        help_text="Such as docs.example.com, or the URL of a site that a repository publishes.",
         widget=forms.TextInput(attrs={"autocomplete": "url", "spellcheck": "false"}),
     )
 
+    needs_repository = False
+
     def save(self, member: Membership) -> Domain | Site | None:
-        """The claim; None where it is refused, which is an error of the form."""
+        """The claim; None if it is refused, with the reason as an error of the form."""
         try:
             return _claimed(member, self.cleaned_data["address"])
+        except hosts.Garbled:
+            self.add_error("address", NOT_AN_ADDRESS)
         except hosts.NotClaimable as error:
             self.add_error("address", str(error).replace("`", ""))
         except ApiError as error:
+            self.needs_repository = isinstance(error, site_claims.NotConfigured)
             self.add_error("address", str(error.detail).replace("`", ""))
         return None
 
 
 @members_only
 def claims(request: MemberRequest) -> HttpResponse:
+    """List the claims."""
     mine = request.membership.organization
     context = {
         "domains": mine.domains.order_by("name"),
@@ -54,11 +61,11 @@ def claims(request: MemberRequest) -> HttpResponse:
 
 @members_only
 def new(request: MemberRequest) -> HttpResponse:
-    """One field; what is in it decides how it is proved."""
+    """Claim a domain or a site, as the URL requires."""
     form = ClaimForm(request.POST or None)
     if form.is_valid() and (claim := form.save(request.membership)):
         if isinstance(claim, Site):
-            messages.success(request, f"{claim.url} is yours: reports about it come to you now.")
+            messages.success(request, f"{claim.url} is yours. You now receive reports about it.")
         return redirect("settings-claim", claim.id)
     context = {"form": form, "pages_host": settings.HUB_PAGES_HOST}
     return render(request, "hub/new_claim.html", context)
@@ -66,7 +73,7 @@ def new(request: MemberRequest) -> HttpResponse:
 
 @members_only
 def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
-    """A claim and its state; for a domain, the record to publish, and what DNS answered last."""
+    """A claim and its state; for a domain, the record to publish, and what the DNS answered last."""
     found = _find(request, claim_id)
     following = next_step(request.membership.organization)
     if isinstance(found, Site):
@@ -100,7 +107,7 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
 
 @only_post("settings-claim")
 def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
-    """Reports about it are refused from now on, or taken again."""
+    """Refuse reports about a claim, or accept them again."""
     found = _find(request, claim_id)
     is_out = "opted_out" in request.POST
     try:
@@ -108,19 +115,19 @@ def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
             site_claims.opt_out(found, is_out, by=request.membership)
         else:
             domain_claims.opt_out(found, is_out, by=request.membership)
-    except ObjectDoesNotExist:  # somebody gave it up at this moment
+    except ObjectDoesNotExist:  # somebody has just removed it
         raise Http404 from None
     except ApiError as error:
         messages.error(request, str(error.detail))
         return redirect("settings-claim", claim_id)
-    now = "refused from now on" if is_out else "taken again"
+    now = "now refused" if is_out else "accepted again"
     messages.success(request, f"Reports about {found} are {now}.")
     return redirect("settings-claim", claim_id)
 
 
 @members_only
 def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
-    """Asks; then the claim is given up."""
+    """Ask for confirmation, then remove a claim."""
     found = _find(request, claim_id)
     if request.method == "POST":
         try:
@@ -131,13 +138,13 @@ def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
         except ApiError as error:
             messages.error(request, str(error.detail))
             return redirect("settings-claim", claim_id)
-        messages.success(request, f"{found} is not claimed any more.")
+        messages.success(request, f"The claim of {found} was removed.")
         return redirect("settings-claims")
     return render(request, "hub/delete_claim.html", {"claim": found})
 
 
 def _claimed(member: Membership, address: str) -> Domain | Site:
-    """A site where the address is below the pages host, else a domain."""
+    """A site if the host is below the pages host, else a domain."""
     url = address if "://" in address or address.startswith("//") else f"https://{address}"
     host = _host(url)
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
@@ -147,7 +154,7 @@ def _claimed(member: Membership, address: str) -> Domain | Site:
 
 
 def _host(url: str) -> str:
-    """The host of a URL in its one spelling; empty where there is none."""
+    """The host of a URL in its one spelling; empty if there is none."""
     try:
         return hosts.normalize(urlsplit(url).hostname or "")
     except ValueError:
@@ -155,9 +162,9 @@ def _host(url: str) -> str:
 
 
 def _checked(domain: Domain) -> str:
-    """What DNS answers, in words."""
+    """What the DNS answers, as a sentence."""
     try:
-        return verification.check(domain).hint or "The record is there."
+        return verification.check(domain).hint or "The record was found."
     except ApiError as error:
         return str(error.detail)
     except (verification.Gone, Domain.DoesNotExist):
@@ -165,7 +172,7 @@ def _checked(domain: Domain) -> str:
 
 
 def _record(domain: Domain) -> dict[str, str]:
-    """What to type at the DNS provider; the short name is without the registrable name above it."""
+    """What to enter at the DNS provider; the short name leaves out the registrable name."""
     pages = settings.HUB_PAGES_HOST
     names = [domain.name, *hosts.parents(domain.name)]
     zone = next((each for each in names if hosts.is_registrable(each, pages_host=pages)), "")

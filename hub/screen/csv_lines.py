@@ -1,17 +1,20 @@
-"""Rows as CSV (RFC 4180) that no spreadsheet takes for formulas."""
+"""Rows as CSV (RFC 4180), with nothing that a spreadsheet takes for a formula."""
 
 import csv
 from collections.abc import Generator, Iterable
 from typing import Any
 
-FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # what a spreadsheet begins to calculate at, wide forms too
-BOM = "\ufeff"  # how a spreadsheet knows that it is UTF-8
+FORMULA = tuple(
+    "=+-@\t\r\n＝＋－＠"
+)  # a spreadsheet calculates what begins with these; wide forms too
+BOM = "\ufeff"  # tells spreadsheets that the file is UTF-8
 
 
 class _Line:
-    """Where `csv` writes to: it gives back what it was given."""
+    """A file for `csv` that returns what is written to it."""
 
     def write(self, text: str) -> str:
+        """Return the text."""
         return text
 
 

@@ -1,17 +1,26 @@
-"""The states of a report's delivery, in words and shapes."""
+"""The states of a report's delivery, as words and colors."""
 
 from typing import NamedTuple
 
 from integrations.api.report_list import NONE
 
-IN_WORDS = {  # a status, for people
+IN_WORDS = {  # each status, as shown to people
     "pending": "Waiting",
     "sending": "Being sent",
-    "sent": "Sent",
+    "sent": "Delivered",
     "held": "Held",
     "failed": "Failed",
     "discarded": "Discarded",
     NONE: "Not forwarded",
+}
+MEANINGS = {  # what each status means, in one line
+    "pending": "In the queue. It is sent in its turn.",
+    "sending": "On its way to GitHub right now.",
+    "sent": "It became an issue.",
+    "held": "Stopped until something is fixed. The report says what.",
+    "failed": "GitHub refused it, or a day of tries failed. You can try again.",
+    "discarded": "Kept but not sent, until somebody restores it.",
+    NONE: "It arrived before a repository was chosen, so it is not sent.",
 }
 TONES = {"sent": "good", "pending": "wait", "sending": "wait", "held": "wait", "failed": "bad"}
 
@@ -24,5 +33,5 @@ class DeliveryState(NamedTuple):
 
 
 def state_of(status: str) -> DeliveryState:
-    """Of a delivery's status, or of `NONE`."""
+    """How to show a delivery's status, or `NONE`."""
     return DeliveryState(IN_WORDS[status], TONES.get(status, "off"))

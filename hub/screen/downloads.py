@@ -1,4 +1,4 @@
-"""Files of any length, for a member's own disk: few for each organization, one at a time."""
+"""Downloads of any length: a few per organization, one at a time."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -15,13 +15,13 @@ from hub.screen.access import MemberRequest
 RATE = "10/minute"  # for each organization
 
 
-downloads = AtOnce(1, "Another download is just being made for you or your colleagues. Try again.")
+downloads = AtOnce(1, "Another download of your organization is in progress. Please try again.")
 
 
 def download(
     request: MemberRequest, text: Generator[str, None, None], *, name: str, content_type: str
 ) -> HttpResponseBase:
-    """`text`, made piece by piece, as a file of that name; 429 where it is one too many."""
+    """`text`, produced piece by piece, as a file; 429 if the organization has too many."""
     organization = request.membership.organization
     try:
         rates.check(RATE, "downloads", organization.pk, what="downloads")
@@ -34,7 +34,7 @@ def download(
 
 
 def _alone(organization_id: str, text: Generator[str, None, None]) -> Generator[str, None, None]:
-    """`text` after an empty piece, while no other is made for the organization, until it is closed."""
+    """`text` after an empty piece, while no other download of the organization is being made."""
     with downloads.one(organization_id), closing(text):
         yield ""
         yield from text

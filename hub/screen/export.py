@@ -1,4 +1,4 @@
-"""Everything that the Hub keeps for one organization and its members may read, as one JSON object."""
+"""The export: all that the Hub stores for one organization and its members may read, as JSON."""
 
 import json
 from collections.abc import Generator, Iterable, Iterator
@@ -43,7 +43,7 @@ def as_json(organization: Organization) -> Generator[str, None, None]:
 
 
 def _tokens(organization: Organization) -> Iterator[dict[str, Any]]:
-    """What the members' personal tokens are called and may do; never their values."""
+    """The names and permissions of the members' personal tokens, never their values."""
     mine = PersonalToken.objects.filter(token__user__membership__organization=organization)
     for each in mine.select_related("token").order_by("pk"):
         scopes, expires_at = each.token.get_scopes(), each.token.expires_at
@@ -55,7 +55,7 @@ def _tokens(organization: Organization) -> Iterator[dict[str, Any]]:
 
 
 def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
-    """Oldest first, each with its accounts, delivery and attempts; four queries a batch."""
+    """Oldest first, each with its accounts, delivery and attempts; four queries per batch."""
     mine = Report.objects.readable_by(organization).order_by("pk")
     accounts = Prefetch("accounts", Account.objects.readable())
     last = ""
@@ -81,7 +81,7 @@ def _rows(found: QuerySet) -> Iterator[dict[str, Any]]:
 
 
 def _row(row: Model) -> dict[str, Any]:
-    """All columns, but those that a model keeps from forms, such as hashes."""
+    """All columns, except those that a model hides from forms, such as hashes."""
     fields = row._meta.concrete_fields
     return {
         each.attname: getattr(row, each.attname)

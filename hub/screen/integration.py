@@ -27,7 +27,7 @@ PREVIEWS = "60/minute"  # for each organization: three issues of any template, e
 
 
 class IntegrationForm(forms.Form):
-    """Where issues go, and what they look like. GitHub and the journey check all of it."""
+    """The form for the repository and the template. Saving checks both with GitHub."""
 
     repository = forms.RegexField(
         r"\A[\w.-]{1,100}/[\w.-]{1,100}\Z",
@@ -37,7 +37,7 @@ class IntegrationForm(forms.Form):
     issue_template = forms.CharField(
         required=False,
         strip=False,
-        label="Template of the issues",
+        label="Issue template",
         help_text="Markdown. Leave it empty for the default. Placeholders: "
         + ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         + ".",
@@ -45,13 +45,14 @@ class IntegrationForm(forms.Form):
     )
 
     def clean_issue_template(self) -> str:
+        """The template, checked; an error of the form if it is not valid."""
         try:
             return configuration.checked_template(self.cleaned_data["issue_template"])
         except ApiError as error:
             raise forms.ValidationError(str(error.detail)) from None
 
     def save(self, member: Membership) -> Integration | None:
-        """The integration; None where GitHub or the journey refuses, which is an error of the form."""
+        """The integration; None if it is refused, with the reason as an error of the form."""
         owner, _, name = self.cleaned_data["repository"].partition("/")
         try:
             return configuration.configure(
@@ -67,7 +68,7 @@ class IntegrationForm(forms.Form):
 
 @members_only
 def integration(request: MemberRequest) -> HttpResponse:
-    """Without an installation, the way to one; else the form, its preview and what can be done."""
+    """The page of the integration; without an installation, a page that leads to one."""
     mine = integration_of(request.membership.organization)
     if mine is None:
         return render(request, "hub/install.html")
@@ -77,7 +78,9 @@ def integration(request: MemberRequest) -> HttpResponse:
         if form.is_valid() and "sure" not in request.POST and (lost := _lost(mine, form)):
             return render(request, "hub/switch.html", {"form": form, "mine": mine, "lost": lost})
         if form.is_valid() and (saved := form.save(request.membership)):
-            messages.success(request, f"Issues go to {saved.repository} now.")
+            is_same = saved.repository_id == mine.repository_id
+            told = "Template saved." if is_same else f"Issues now go to {saved.repository}."
+            messages.success(request, told)
             return redirect(INTEGRATION_PAGE)
     else:
         form = IntegrationForm(initial=_stored(mine) | request.POST.dict())
@@ -96,7 +99,7 @@ def integration(request: MemberRequest) -> HttpResponse:
 
 @only_post(INTEGRATION_PAGE)
 def install(request: MemberRequest) -> HttpResponse:
-    """On to GitHub, to install the app or to use an installation that is there."""
+    """Redirect to GitHub, to install the app or to use an existing installation."""
     try:
         begun = installing.begin(request.membership)
     except rates.RateLimited as error:
@@ -106,11 +109,11 @@ def install(request: MemberRequest) -> HttpResponse:
     return redirect(begun.use_existing_url if existing else begun.install_url)
 
 
-@csrf_exempt  # nothing is posted here: the state is the proof, and no form is looked at
+@csrf_exempt  # nothing is posted here: the state is the proof
 @never_cache
 def callback(request: HttpRequest) -> HttpResponseBase:
-    """The browser comes back from GitHub: to a page, if somebody sits before it; else as JSON."""
-    is_read = request.method in ("GET", "HEAD")  # the API refuses all else
+    """The browser returns from GitHub: show people a page, answer programs with JSON."""
+    is_read = request.method in ("GET", "HEAD")  # the API refuses other methods
     sees_pages = "text/html" in request.headers.get("Accept", "")
     if not (is_read and sees_pages and isinstance(request.user, User)):
         return setup.Callback.as_view()(request)
@@ -131,17 +134,21 @@ def callback(request: HttpRequest) -> HttpResponseBase:
 
 @only_post(INTEGRATION_PAGE)
 def try_again(request: MemberRequest) -> HttpResponse:
+    """Check on GitHub whether the problem is gone, and release what was held."""
     try:
         saved = configuration.try_again(request.membership)
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
-        messages.success(request, f"{saved.repository} takes issues again. What was held goes on.")
+        messages.success(
+            request, f"{saved.repository} accepts issues again. Held reports are sent."
+        )
     return redirect(INTEGRATION_PAGE)
 
 
 @only_post(INTEGRATION_PAGE)
 def pause(request: MemberRequest) -> HttpResponse:
+    """Pause the integration."""
     if mine := integration_of(request.membership.organization):
         holds.pause(mine)
         messages.success(request, "Paused. Nothing is sent until you resume.")
@@ -150,11 +157,12 @@ def pause(request: MemberRequest) -> HttpResponse:
 
 @only_post(INTEGRATION_PAGE)
 def resume(request: MemberRequest) -> HttpResponse:
+    """End the pause."""
     if mine := integration_of(request.membership.organization):
         count = holds.resume(mine)
         waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
         if mine.problem or mine.rights_lost_at:
-            messages.warning(request, "The pause is over, but something else is in the way.")
+            messages.warning(request, "Resumed, but something else stops the delivery.")
         else:
             messages.success(request, f"Reports are sent again.{waiting}")
     return redirect(INTEGRATION_PAGE)
@@ -162,7 +170,7 @@ def resume(request: MemberRequest) -> HttpResponse:
 
 @members_only
 def disconnect(request: MemberRequest) -> HttpResponse:
-    """Asks; then the repository is forgotten."""
+    """Ask for confirmation, then disconnect the repository."""
     mine = integration_of(request.membership.organization)
     if mine is None or mine.repository_id is None:
         return redirect(INTEGRATION_PAGE)
@@ -172,13 +180,13 @@ def disconnect(request: MemberRequest) -> HttpResponse:
         except ApiError as error:
             messages.error(request, str(error.detail))
         else:
-            messages.success(request, f"{mine.repository} gets no issues any more.")
+            messages.success(request, f"{mine.repository} no longer receives issues.")
         return redirect(INTEGRATION_PAGE)
     return render(request, "hub/disconnect.html", {"integration": mine})
 
 
 def _lost(mine: Integration, form: IntegrationForm) -> list[Site]:
-    """The sites that would not be claimed any more, since another repository publishes them."""
+    """The sites whose claims would lapse, because another repository publishes them."""
     live = Site.objects.live().filter(organization=mine.organization_id)
     return list(live.exclude(repository__iexact=form.cleaned_data["repository"]))
 
@@ -189,9 +197,9 @@ def _stored(mine: Integration) -> dict[str, str]:
 
 
 def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | None:
-    """Offer what is chosen, and what GitHub says that this person may choose.
+    """Fill the choices of the form with the repositories that this person may choose.
 
-    Which page of its list comes next, the first one after the last; None where there is only one.
+    Returns the number of the next page of the list, the first after the last; None if there is only one.
     """
     asked = request.POST.get("page", "")
     page = int(asked) if asked.isdecimal() and len(asked) < 5 else 1
@@ -199,19 +207,19 @@ def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | 
     try:
         found = configuration.repositories(request.membership, page=max(page, 1))
     except ApiError as error:
-        messages.warning(request, f"The list of repositories is not there. {error.detail}")
+        messages.warning(request, f"The list of repositories could not be loaded. {error.detail}")
     else:
         names.update(each.full_name for each in found.repositories)
         other_page = found.following or (1 if page > 1 else None)
     offered = [(name, name) for name in sorted(names - {""}, key=str.lower)]
     form.fields["repository"].widget.choices = [("", "Choose…"), *offered]
     if len(offered) == 1 and not other_page:
-        form.initial["repository"] = offered[0][0]  # there is nothing to choose
+        form.initial["repository"] = offered[0][0]  # the only choice
     return other_page
 
 
 def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
-    """The previews of what is in the form; none, but the reason, where they are refused."""
+    """The previews of what is in the form; without them the reason why it is refused."""
     template = form["issue_template"].value() or ""
     organization = request.membership.organization
     try:

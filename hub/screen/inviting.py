@@ -1,4 +1,4 @@
-"""Asking somebody into an organization by their GitHub login, and their answer."""
+"""Invitations of GitHub accounts to an organization, and the answers to them."""
 
 import re
 
@@ -17,36 +17,42 @@ LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?")
 
 
 class NoSuchAccount(ApiError):
+    """422: GitHub has no user with that login."""
+
     status_code = 422
     default_code = "no_such_account"
 
 
 class InUse(ApiError):
+    """409: the person has an organization that is in use."""
+
     status_code = 409
     default_code = "organization_in_use"
 
 
 class Withdrawn(ApiError):
+    """409: the invitation was withdrawn or changed."""
+
     status_code = 409
     default_code = "withdrawn"
-    default_detail = "This invitation was withdrawn or changed. Look at the page again."
+    default_detail = "This invitation was withdrawn or changed. Reload the page."
 
 
 def invite(login: str, *, role: str, by: Membership) -> Invitation:
-    """Ask the GitHub account into the organization of `by`, an owner; again: with another role.
+    """Invite a GitHub account to the organization of `by`, an owner; if it is invited already, change the role.
 
-    Nothing changes before they agree. Raises the errors above, those of `orgs.people.members`, or those of
-    `asking.github`.
+    Nothing else changes before it is accepted. Raises the errors above, those of `orgs.people.members`,
+    or those of `asking.github`.
     """
     members.require_owner(by)
     account = _account(login, by.organization)
     with transaction.atomic():
         members.lock(by.organization_id)
-        members.require_owner(by)  # GitHub may have taken its time
+        members.require_owner(by)  # the role may have changed while GitHub was asked
         known = by.organization.memberships.filter(github_id=account.github_id).first()
         if known:
             raise members.AlreadyAMember(
-                f"{known.login} is {members.in_words(known.role)} already."
+                f"{known.login} is already {members.in_words(known.role)}."
             )
         invitation, _ = Invitation.objects.update_or_create(
             organization=by.organization,
@@ -57,17 +63,17 @@ def invite(login: str, *, role: str, by: Membership) -> Invitation:
 
 
 def of(membership: Membership) -> list[Invitation]:
-    """Those that wait for this person's answer."""
+    """The invitations that this person can answer."""
     mine = Invitation.objects.filter(github_id=membership.github_id)
     return list(mine.select_related("organization", "invited_by").order_by("pk"))
 
 
 @transaction.atomic
 def join(membership: Membership, invitation_id: int, role: str) -> Organization:
-    """Say yes to an invitation, as it was read; the organization.
+    """Accept an invitation with the role that the person saw; returns the organization.
 
-    The own one goes, if it is empty, and so do the person's tokens, which were made for it. Raises
-    `Withdrawn`, `InUse`.
+    Their own organization is deleted if it is empty, and so are the person's tokens, which were made for
+    it. Raises `Withdrawn`, `InUse`.
     """
     invitation = _answered(membership, invitation_id)
     members.lock(membership.organization_id, invitation.organization_id)
@@ -77,8 +83,8 @@ def join(membership: Membership, invitation_id: int, role: str) -> Organization:
     former = membership.organization
     if not _is_empty(former):
         raise InUse(
-            f"You belong to {former.name}, which is in use, and to one organization at a time. "
-            "Leave it first, in Settings, Account."
+            f"You are a member of {former.name}, which is in use, and can belong to only one "
+            "organization. Leave it first, under Settings, Account."
         )
     membership.organization, membership.role = invitation.organization, invitation.role
     membership.save(update_fields=["organization", "role"])
@@ -90,7 +96,7 @@ def join(membership: Membership, invitation_id: int, role: str) -> Organization:
 
 @transaction.atomic
 def decline(membership: Membership, invitation_id: int) -> Organization:
-    """Say no; the organization is told. Raises `Withdrawn`."""
+    """Decline an invitation, and tell the organization. Raises `Withdrawn`."""
     invitation = _answered(membership, invitation_id)
     invitation.organization.tell(f"{membership.login} has declined the invitation.")
     invitation.delete()
@@ -98,7 +104,7 @@ def decline(membership: Membership, invitation_id: int) -> Organization:
 
 
 def withdraw(invitation: Invitation, *, by: Membership) -> None:
-    """Take it back. Raises `members.NotAnOwner`."""
+    """Withdraw an invitation. Raises `members.NotAnOwner`."""
     members.require_owner(by)
     invitation.delete()
 
@@ -112,7 +118,7 @@ def _answered(membership: Membership, invitation_id: int) -> Invitation:
 
 
 def _account(login: str, organization: Organization) -> github_api.Person:
-    """The person of that login, by GitHub's word."""
+    """The GitHub user with that login. Raises `NoSuchAccount`."""
     login = login.strip().removeprefix("@")
     found = None
     if LOGIN.fullmatch(login):
@@ -121,7 +127,7 @@ def _account(login: str, organization: Organization) -> github_api.Person:
         with asking.github(organization) as deadline:
             found = github_api.person(login, installation_id=installation_id, deadline=deadline)
     if found is None:
-        raise NoSuchAccount(f"GitHub knows nobody called {login[:100]}. Check the spelling.")
+        raise NoSuchAccount(f"There is no GitHub user {login[:100]}. Check the spelling.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""`/settings/`: what is left to set up, what needs attention, and what has come in."""
+"""`/settings/`: what is left to set up, what needs attention, and recent reports."""
 
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -22,19 +22,21 @@ from reports.models import Report
 
 LATEST = 5
 NOTICES, NEWS = 5, timedelta(days=14)
-COUNTED = 10_000  # reports, the latest: what the page costs does not grow with those before
+COUNTED = 10_000  # the latest reports, so that the cost of the page does not grow
 MOST_REPORTED, RECENTLY = 5, timedelta(days=30)
 COLUMNS = ["id", "received_at", "doc_url", "kind", "summary", "times_reported"]
 
 
 class LatestReport(NamedTuple):
+    """A report, and its state as shown."""
+
     report: Report
     state: DeliveryState
 
 
 @members_only
 def overview(request: MemberRequest) -> HttpResponse:
-    """Thirteen queries, however much there is."""
+    """The overview, in thirteen queries however much there is."""
     mine = request.membership.organization
     integration = integration_of(mine)
     domains, sites, deliveries = _claims_and_deliveries(mine)
@@ -45,6 +47,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "integration": integration,
         "tasks": to_do,
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
+        "steps": setup_steps.steps(to_do),
         "template_problem": template_limits.problem(integration.issue_template)
         if integration
         else "",
@@ -68,13 +71,13 @@ def overview(request: MemberRequest) -> HttpResponse:
 
 
 def integration_of(organization: Organization) -> Integration | None:
-    """With its installation, and whether anything is withheld."""
+    """The organization's integration with its installation, and whether anything is withheld."""
     known = Integration.objects.select_related("installation").noting_withheld()
     return known.filter(organization=organization).first()
 
 
 def next_step(organization: Organization) -> setup_steps.Step | None:
-    """What is to do now until all is set up; None where that is done, or waits for something."""
+    """The next thing to do in setting up; None if all is done, or waits for something."""
     domains, sites, deliveries = _claims_and_deliveries(organization)
     integration = integration_of(organization)
     to_do = setup_steps.set_up(integration, domains, sites=sites, deliveries=deliveries)
@@ -94,7 +97,7 @@ def _by_status(organization: Organization) -> dict[str, int]:
 
 
 def _counted(organization: Organization) -> tuple[QuerySet[Report], bool]:
-    """The latest reports, at most `COUNTED`; and whether there are more in the weeks shown."""
+    """The latest reports, at most `COUNTED`, and whether there are more in the weeks shown."""
     since = timezone.now() - timedelta(weeks=weeks.WEEKS)
     received = Report.objects.readable_by(organization).filter(received_at__gte=since)
     latest = received.order_by("-received_at", "-id").values_list("received_at", flat=True)
@@ -104,7 +107,7 @@ def _counted(organization: Organization) -> tuple[QuerySet[Report], bool]:
 
 
 def _most_reported(reports: QuerySet[Report]) -> list[Any]:
-    """The pages that most of these were about in the last days."""
+    """The pages that most recent reports are about."""
     received = reports.filter(received_at__gte=timezone.now() - RECENTLY)
     pages = received.values("canonical_url").annotate(times=Sum("times_reported"))
     return list(pages.order_by("-times", "canonical_url")[:MOST_REPORTED])

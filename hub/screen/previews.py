@@ -1,4 +1,4 @@
-"""What issues would look like, made by the very function that makes them."""
+"""Previews of issues, made by the same function as the issues."""
 
 import re
 from typing import NamedTuple
@@ -31,7 +31,7 @@ HOSTILE = {
 
 
 class Preview(NamedTuple):
-    """An issue, its title and body marked where text was made harmless, at `changes` places."""
+    """An issue with its title and body, marked at the `changes` places where text was made harmless."""
 
     name: str
     title: SafeString
@@ -40,7 +40,7 @@ class Preview(NamedTuple):
 
 
 def previews(template: str, organization: Organization) -> list[Preview]:
-    """A normal report, a hostile one, and the organization's latest, if there is one."""
+    """A normal report, a hostile one, and the organization's latest one, if any."""
     page, agent = "https://docs.example.com/install", "docs-agent"
     shown = [
         ("A normal report", Report(doc_url=page, agent_name=agent, **NORMAL)),
@@ -59,7 +59,7 @@ def _preview(name: str, report: Report, template: str) -> Preview:
 
 
 def _marked(text: str) -> SafeString:
-    """HTML with a dot wherever a zero-width space keeps the text from being live."""
+    """HTML with a dot wherever a zero-width space keeps text from being live."""
     parts = _ZWSP.split(text)
     return format_html_join("", "{}", ((MARK if part == ZWSP else part,) for part in parts if part))
 

@@ -1,4 +1,4 @@
-"""`/settings/reports/`: what has come in, and what became of each."""
+"""`/settings/reports/`: the reports, and what became of each."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -18,11 +18,12 @@ from core.errors import ApiError
 from core.ids import is_id
 from hub.screen import csv_lines
 from hub.screen.access import MemberRequest, members_only, only_post
-from hub.screen.delivery_states import IN_WORDS, state_of
+from hub.screen.delivery_states import IN_WORDS, MEANINGS, state_of
 from hub.screen.downloads import download
+from hub.screen.overview import next_step
 from integrations.api import acts, report_list
 from integrations.api.report_list import Received
-from integrations.delivery import discarding, trying_again, withholding
+from integrations.delivery import discarding, pacing, trying_again, withholding
 from integrations.models import Delivery
 from orgs.models import Membership
 from reports import accounts, erasing
@@ -34,8 +35,8 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-DONE = {  # what is said of one report
-    "discard": "Discarded. It is kept, and not sent; Restore puts it on its way again.",
+DONE = {  # the message about one report
+    "discard": "Discarded. The report is kept but not sent. Restore it to send it.",
     "restore": "Restored. It is sent in its turn.",
 }
 
@@ -45,7 +46,7 @@ CHANGEABLE = {"pending": "discard", "held": "discard", "failed": "discard", "dis
 
 
 class FilterForm(forms.Form):
-    """What the list is narrowed down to. The address holds it."""
+    """The filters of the list; the URL holds them."""
 
     q = forms.CharField(
         required=False,
@@ -63,7 +64,7 @@ class FilterForm(forms.Form):
 
 @members_only
 def reports(request: MemberRequest) -> HttpResponse:
-    """One page of the list, or what is wrong with the address."""
+    """One page of the list; 400 if the URL is not valid."""
     asked = report_list.asked_in(request.GET.dict())
     form = FilterForm(request.GET)
     page = None
@@ -89,13 +90,15 @@ def reports(request: MemberRequest) -> HttpResponse:
         "first_page": _address(request, cursor=None),
         "next_page": _address(request, cursor=following) if following else "",
         "csv": "reports.csv" + _address(request, cursor=None),
+        "states": [(IN_WORDS[status], meaning) for status, meaning in MEANINGS.items()],
+        "next": next_step(request.membership.organization) if not rows else None,
     }
     return render(request, "hub/reports.html", context, status=400 if page is None else 200)
 
 
 @only_post("settings-reports")
 def change(request: MemberRequest) -> HttpResponse:
-    """*Discard* and *Restore* in the list: those that are ticked, or all that the filters let through."""
+    """Discard or restore several reports: the selected ones, or all that match the filters."""
     if request.POST.get("all") in CHANGE_ALL:
         try:
             _change_all(request.POST["all"], request)
@@ -113,37 +116,35 @@ def _change_all(act: str, request: MemberRequest) -> None:
     report_list.check_rate(request.membership.organization, asked)
     matching = report_list.deliveries(request.membership.organization, asked)
     count = CHANGE_ALL[act](matching)
-    more = " There may be more: press it again." if count == discarding.AT_ONCE else ""
+    more = " There may be more: do it again." if count == discarding.AT_ONCE else ""
     messages.success(request, _counted(act, count) + more)
 
 
 def _change_ticked(act: str, request: MemberRequest) -> None:
     ticked = request.POST.getlist("id")[: report_list.PAGE_SIZE]
     if not ticked:
-        messages.warning(request, "Tick the reports first.")
+        messages.warning(request, "Select the reports first.")
         return
     done, refused = acts.perform_on_each(act, request.membership, ticked)
     if done:
         messages.success(request, _counted(act, len(done)))
     for reason, count in Counter(each.message for each in refused).items():
-        messages.warning(
-            request, f"{count} left as {'it is' if count == 1 else 'they are'}. {reason}"
-        )
+        messages.warning(request, f"{count} not changed. {reason}")
 
 
 def _counted(act: str, count: int) -> str:
-    """What was done to several, in words."""
+    """What was done to several reports, as a sentence."""
     reports = f"{count} report" if count == 1 else f"{count} reports"
     if act == "restore":
         return f"{reports} restored. Each is sent in its turn."
     return (
-        f"{reports} discarded: kept, and not sent. Under the status Discarded you can restore them."
+        f"{reports} discarded: kept, but not sent. Filter by the status Discarded to restore them."
     )
 
 
 @members_only
 def as_csv(request: MemberRequest) -> HttpResponseBase:
-    """All that the filters let through, as a table for a spreadsheet."""
+    """Download all reports that match the filters as a table."""
     asked = report_list.asked_in(request.GET.dict())
     if list(report_list.faults(asked)):
         raise Http404
@@ -154,7 +155,7 @@ def as_csv(request: MemberRequest) -> HttpResponseBase:
 
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
-    """One report: its text, further accounts, what went to GitHub, and every attempt."""
+    """One report: its text, further accounts, what was sent to GitHub, and every attempt."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
     shown = list(mine.accounts.readable())
@@ -170,13 +171,15 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
         "is_owner": request.membership.role == Membership.Role.OWNER,
         "may_be_discarded": not discarding.obstacle(delivery),
+        "now": timezone.now(),
+        "pace": pacing.in_words(),
     }
     return render(request, "hub/report.html", context)
 
 
 @members_only
 def raw(request: MemberRequest, report_id: str) -> HttpResponse:
-    """The words of the reporter and nothing around them, which no browser takes for a page."""
+    """The reporter's text only, as plain text."""
     mine = _report(request, report_id)
     parts = [mine.summary, mine.details, *_evidence(mine), mine.suggested_fix]
     text = "\n\n".join(part for part in parts if part)
@@ -187,7 +190,7 @@ def raw(request: MemberRequest, report_id: str) -> HttpResponse:
 
 @only_post("report")
 def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
-    """*Try again*: one more try now, and the page says what came of it."""
+    """Try to deliver a report now, and tell the result."""
     delivery = _delivery(_report(request, report_id))
     if delivery is None:
         raise Http404
@@ -204,7 +207,7 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
 
 @members_only
 def erase(request: MemberRequest, report_id: str) -> HttpResponse:
-    """Asks; then an owner has all the text of a report forgotten."""
+    """Ask for confirmation, then erase the text of a report, for owners."""
     mine = _report(request, report_id)
     if request.method != "POST" and not mine.erased_at:
         return render(
@@ -215,17 +218,19 @@ def erase(request: MemberRequest, report_id: str) -> HttpResponse:
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
-        messages.success(request, "The text of this report is erased.")
+        messages.success(request, "The text of this report was erased.")
     return redirect("report", report_id)
 
 
 @only_post("report")
 def discard(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Keep a report from being sent."""
     return _change("discard", request, report_id)
 
 
 @only_post("report")
 def restore(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Send a discarded report after all."""
     return _change("restore", request, report_id)
 
 
@@ -245,8 +250,8 @@ def _outcome(delivery: Delivery) -> str:
     if delivery.status == Delivery.Status.SENT:
         return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
     if delivery.status in (Delivery.Status.HELD, Delivery.Status.FAILED):
-        return f"It did not arrive. {delivery.reason}"
-    return f"It has not arrived yet, and is tried again by itself. {delivery.reason}".strip()
+        return f"Not delivered. {delivery.reason}"
+    return f"Not delivered yet; the Hub keeps trying. {delivery.reason}".strip()
 
 
 def _report(request: MemberRequest, report_id: str) -> Report:
@@ -258,7 +263,11 @@ def _report(request: MemberRequest, report_id: str) -> Report:
 
 
 def _delivery(report: Report) -> Delivery | None:
-    return Delivery.objects.select_related("integration", "report").filter(report=report).first()
+    return (
+        Delivery.objects.select_related("integration__installation", "report")
+        .filter(report=report)
+        .first()
+    )
 
 
 def _evidence(report: Report) -> Iterator[str]:
@@ -271,7 +280,7 @@ def _is_narrowed(asked: dict[str, str]) -> bool:
 
 
 def _address(request: MemberRequest, *, cursor: str | None) -> str:
-    """The same filters, from another place in the list."""
+    """The same filters at another place in the list."""
     query = request.GET.copy()
     query.pop("cursor", None)
     if cursor:

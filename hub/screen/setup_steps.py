@@ -1,4 +1,4 @@
-"""The four tasks between a sign-in and the first issue."""
+"""The four steps from the first sign-in to the first issue."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -9,7 +9,7 @@ from orgs.models import Domain, Site
 
 
 class StepState(Enum):
-    """A word, and the shape beside it."""
+    """The state of a step: a word, and its color."""
 
     DONE = "Done", "good"
     WAITING = "Waiting", "wait"
@@ -18,16 +18,20 @@ class StepState(Enum):
 
     @property
     def word(self) -> str:
+        """The word that is shown."""
         return self.value[0]
 
     @property
     def shape(self) -> str:
+        """The CSS class that colors it."""
         return self.value[1]
 
 
 class Step(NamedTuple):
+    """One step."""
+
     name: str
-    page: str  # the name of its address
+    page: str  # the name of its URL
     state: StepState
     hint: str
 
@@ -39,7 +43,7 @@ def set_up(
     sites: Sequence[Site],
     deliveries: dict[str, int],
 ) -> list[Step]:
-    """What an organization has done and has still to do; `deliveries` is how many by status."""
+    """The steps of an organization and how far they are; `deliveries` is how many by status."""
     configured = integration is not None and integration.repository_id is not None
     live: list[Domain | Site] = [
         *(each for each in domains if each.verified_at),
@@ -54,10 +58,18 @@ def set_up(
     ]
 
 
+def steps(to_do: Sequence[Step]) -> str:
+    """Which step comes next, and how many are left, as two sentences."""
+    left = sum(each.state is not StepState.DONE for each in to_do)
+    number = ("No", "One", "Two", "Three", "Four")[left]
+    words = f"{number} short step{'' if left == 1 else 's'}"
+    return f"Step {len(to_do) - left + 1} of {len(to_do)}. {words} until reports arrive as issues."
+
+
 def _install(integration: Integration | None) -> Step:
     task = "Install the app", "settings-integration"
     if integration is None:
-        return Step(*task, StepState.TO_DO, "It opens the issues, and may do nothing else.")
+        return Step(*task, StepState.TO_DO, "It opens the issues and can do nothing else.")
     return Step(*task, StepState.DONE, f"On {integration.installation.account}.")
 
 
@@ -66,7 +78,7 @@ def _choose(integration: Integration | None) -> Step:
     if integration is None:
         return Step(*task, StepState.CANNOT_START, "Install the app first.")
     if integration.repository_id is None:
-        return Step(*task, StepState.TO_DO, "Issues are opened there, from a template of yours.")
+        return Step(*task, StepState.TO_DO, "Issues are opened there, from your template.")
     return Step(*task, StepState.DONE, f"Issues go to {integration.repository}.")
 
 

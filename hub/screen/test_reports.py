@@ -1,4 +1,4 @@
-"""`/settings/test/`: one real report about a page of one's own, and the issue that it becomes."""
+"""`/settings/test/`: sends a real report about a page of the organization, and shows its issue."""
 
 from django import forms
 from django.http import Http404, HttpResponse
@@ -14,7 +14,7 @@ from reports.models import Report
 
 
 class TestForm(forms.Form):
-    """Which claim to try."""
+    """The form that chooses the page to report."""
 
     def __init__(self, *args, pages: list[str], **kwargs):
         super().__init__(*args, **kwargs)
@@ -25,6 +25,7 @@ class TestForm(forms.Form):
 
 @members_only
 def new(request: MemberRequest) -> HttpResponse:
+    """Send a test report."""
     mine = request.membership.organization
     form = TestForm(request.POST or None, pages=trial_report.pages(mine))
     if form.is_valid():
@@ -40,7 +41,7 @@ def new(request: MemberRequest) -> HttpResponse:
 
 @members_only
 def sent(request: MemberRequest, report_id: str) -> HttpResponse:
-    """Where it is on its way."""
+    """Show how far a test report is."""
     mine = Report.objects.readable_by(request.membership.organization)
     if not is_id(report_id):
         raise Http404
@@ -52,7 +53,7 @@ def sent(request: MemberRequest, report_id: str) -> HttpResponse:
 
 
 def _took(delivery: Delivery) -> str:
-    """From the receipt of the report to its issue, in words."""
+    """The time from receiving the report to its issue, in words."""
     last = delivery.attempts.order_by("-pk").first()
     if last is None or last.ended_at is None:
         return ""

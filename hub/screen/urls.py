@@ -1,4 +1,4 @@
-"""The addresses of the settings screen, below /settings/."""
+"""The URLs of the settings, below /settings/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Reports a week, as a chart and as a table."""
+"""Reports per week, as a chart and as a table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ HEIGHT, STEP, WIDTH = 120, 48, 32  # of the bars, in units of the drawing
 
 @dataclass(frozen=True)
 class Bar:
-    """A week by its Monday, and where its bar stands."""
+    """A week, by its Monday, and its bar in the chart."""
 
     week: date
     reports: int
@@ -25,15 +25,17 @@ class Bar:
 
     @property
     def y(self) -> int:
+        """The top of the bar."""
         return HEIGHT - self.height + 20  # room for the number above
 
     @property
     def middle(self) -> int:
+        """The horizontal center of the bar."""
         return self.x + WIDTH // 2
 
 
 def bars(reports: QuerySet[Report]) -> list[Bar]:
-    """How many of these came in each of the last eight weeks, this one last."""
+    """How many reports arrived in each of the last eight weeks, the current one last."""
     today = timezone.now().date()
     monday = today - timedelta(days=today.weekday())
     weeks = [monday - timedelta(weeks=ago) for ago in reversed(range(WEEKS))]
@@ -43,7 +45,7 @@ def bars(reports: QuerySet[Report]) -> list[Bar]:
 
 
 def drawn(weeks: Iterable[date], counts: dict[date, int]) -> list[Bar]:
-    """A bar a week, the highest as high as the drawing; a count above none is always to be seen."""
+    """One bar per week, the highest as high as the chart; every count above 0 is visible."""
     highest = max(counts.values(), default=1)
     return [
         Bar(week, count, x=number * STEP + 8, height=count and max(2, HEIGHT * count // highest))

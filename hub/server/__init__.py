@@ -1,1 +1,1 @@
-"""How requests reach Django: an event loop waits for clients, threads do the work."""
+"""Passes requests to Django: an event loop waits for clients, threads do the work."""

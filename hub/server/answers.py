@@ -1,4 +1,4 @@
-"""What is answered: made whole in a thread, then sent as fast as the client takes it."""
+"""Responses: produced completely in a thread, then sent as fast as the client reads."""
 
 import asyncio
 import json
@@ -21,15 +21,17 @@ SEND_TIMEOUT = 30  # seconds in which a client has to take one piece
 
 
 class HttpAnswer(NamedTuple):
+    """A complete response: status, headers and body."""
+
     status: int
     headers: Headers
     body: IO[bytes]
 
 
 def of(application: Application, scope: Scope, body: bytes) -> HttpAnswer:
-    """Have `application` answer, to its end: what fails midway has then not been sent.
+    """Let `application` produce its response to the end, so that nothing is sent if it fails midway.
 
-    Raises `Busy` where there is no room for the answer.
+    Raises `Busy` if there is no room for the response.
     """
     try:
         return _made(application, environ.of(scope, body))
@@ -54,7 +56,7 @@ def _whose(asked: dict[str, Any]) -> str:
 
 
 def refusal(error: ApiError, path: str) -> HttpAnswer:
-    """An answer in the one shape of an error. What is left of the request is not read."""
+    """An error response in JSON. The rest of the request is not read."""
     headers = {"Content-Type": "application/json", "Connection": "close", **error.headers}
     if path.startswith("/v1/reports"):
         headers |= cors.HEADERS
@@ -63,13 +65,14 @@ def refusal(error: ApiError, path: str) -> HttpAnswer:
 
 
 def alive() -> HttpAnswer:
+    """The response to `/healthz`."""
     return HttpAnswer(200, [(b"content-type", b"text/plain")], BytesIO(health.ALIVE.encode()))
 
 
 async def send(answer: HttpAnswer, send: Send) -> None:
-    """Send it whole, or give up a client that does not take it (`listening.py` closes that).
+    """Send the whole response, or give up on a client that does not read (`listening.py` closes that).
 
-    An `OSError` says that it has gone (ASGI 2.4), and `TimeoutError`, which is one, that it waits.
+    Raises `OSError` if the client is gone (ASGI 2.4), or `TimeoutError` if it does not read.
     """
     with closing(answer.body) as body, suppress(OSError):
         left = body.seek(0, SEEK_END)
@@ -86,7 +89,7 @@ async def send(answer: HttpAnswer, send: Send) -> None:
 
 
 def _with_length(headers: Headers, length: int) -> Headers:
-    """An answer that is cut can be told by its length; the server counts a short one itself."""
+    """Add the length, so that a truncated response can be recognized."""
     if length <= PIECE or any(name == b"content-length" for name, _ in headers):
         return headers
     return [*headers, (b"content-length", str(length).encode())]

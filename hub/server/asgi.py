@@ -1,4 +1,4 @@
-"""The types of ASGI that are used here (https://asgi.readthedocs.io/en/stable/specs/www.html)."""
+"""The ASGI types that are used here (https://asgi.readthedocs.io/en/stable/specs/www.html)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

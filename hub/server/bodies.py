@@ -1,4 +1,4 @@
-"""Waits for the bodies of requests, for a time and within a size."""
+"""Receives the bodies of requests, within a time and a size."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,29 +20,37 @@ FOR_MEMBERS = ("/settings/", "/admin/")
 
 
 class TooSlow(ApiError):
+    """408: the body did not arrive in time."""
+
     status_code = 408
     default_code = "request_timeout"
-    default_detail = f"The body did not arrive within {BODY_TIMEOUT} seconds. Nothing was stored."
+    default_detail = f"The body did not arrive within {BODY_TIMEOUT} seconds. Nothing was saved."
 
 
 class BodyTooLarge(ApiError):
+    """413: the body is too large."""
+
     status_code = 413
     default_code = "payload_too_large"
 
 
 class Incomplete(ApiError):
+    """400: the body is shorter than its length says."""
+
     status_code = 400
     default_code = "validation_error"
-    default_detail = "The body ended before its Content-Length. Nothing was stored."
+    default_detail = "The body is shorter than its Content-Length. Nothing was saved."
 
 
 class GivenUp(Overloaded):
+    """503: the bodies being received are too large together."""
+
     def __init__(self) -> None:
-        super().__init__("The bodies that are arriving are too much together")
+        super().__init__("The bodies being received are too large together")
 
 
 class Bodies:
-    """All bodies that are held. Where they become too much, who has been slow the longest goes."""
+    """All bodies that are held. If they get too large together, the slowest one is given up."""
 
     def __init__(self) -> None:
         self._size = 0
@@ -50,10 +58,10 @@ class Bodies:
 
     @asynccontextmanager
     async def whole(self, scope: Scope, receive: Receive) -> AsyncIterator[bytes]:
-        """The body of the request, held until the block is left.
+        """The body of the request, held until the block ends.
 
-        Empty where the length is not given, or too much for the API: Django refuses that without
-        reading. Raises `TooLarge`, `TooSlow`, `Incomplete` or `GivenUp`.
+        Empty if its length is missing, or too large for the API: Django refuses that without reading it.
+        Raises `TooLarge`, `TooSlow`, `Incomplete` or `GivenUp`.
         """
         length = _length(scope)
         body = await self._arrived(length, receive) if length else b""
@@ -99,7 +107,7 @@ async def _piece(receive: Receive) -> bytes:
 
 
 def _length(scope: Scope) -> int:
-    """The length of the body that will be read, in bytes. Raises `TooLarge`."""
+    """The length of the body to be read, in bytes. Raises `TooLarge`."""
     length = next((v for name, v in scope["headers"] if name == b"content-length"), b"")
     if not length.isdigit() or len(length) > 10:
         return 0
@@ -114,7 +122,7 @@ def _length(scope: Scope) -> int:
 
 
 def _most(scope: Scope) -> int:
-    """The largest body that anything at its path takes: a form costs many times its size in memory."""
+    """The largest body that anything at its path accepts: parsing a form takes many times its size."""
     path = scope["path"]
     if path == WEBHOOK:
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
@@ -125,7 +133,7 @@ def _most(scope: Scope) -> int:
 
 
 def _has_session(scope: Scope) -> bool:
-    """Whether a session is named, be it one or not: only Django can tell."""
+    """Whether the request names a session; only Django can tell whether it is valid."""
     lines = (value for name, value in scope["headers"] if name == b"cookie")
     names = (each.partition(b"=")[0].strip() for each in b";".join(lines).split(b";"))
     return settings.SESSION_COOKIE_NAME.encode() in names

@@ -1,8 +1,8 @@
-"""An ASGI application around Django's WSGI handler: no thread ever waits for a client.
+"""An ASGI application around Django's WSGI handler, in which no thread waits for a client.
 
 The event loop waits for the body (`bodies.py`); then Django has the whole request, in one of a
-fixed number of threads; the event loop sends what it answered (`answers.py`), as slowly as the
-client takes it.
+fixed number of threads; the event loop sends the response (`answers.py`), as slowly as the client
+reads.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
 from hub.server.overload import Overload, Overloaded
 
-WAITING = 8  # requests for each thread that may wait for it; those beyond are told to come again
+WAITING = 8  # requests that may wait for each thread; further ones are refused
 SHARE = 4  # one caller may have a quarter of the room for what waits and is answered
 
 
@@ -47,7 +47,7 @@ class Bridge:
         await answers.send(answer, send)
 
     async def _answer(self, scope: Scope, receive: Receive) -> HttpAnswer:
-        if scope["path"] == "/healthz":  # said here, however busy the threads are
+        if scope["path"] == "/healthz":  # answered here, however busy the threads are
             return answers.alive()
         door.check(scope)
         async with self._bodies.whole(scope, receive) as body:
@@ -59,9 +59,9 @@ class Bridge:
     @contextmanager
     def _room_for(self, caller: str) -> Iterator[None]:
         if not self._room:
-            raise Overloaded("All threads are busy, and as many requests wait as may")
+            raise Overloaded("All threads are busy, and the queue is full")
         if caller != client_address.UNKNOWN and self._callers[caller] >= self._share:
-            raise Overloaded("One address has as many requests waiting as it may")
+            raise Overloaded("One address has too many requests waiting")
         self._room -= 1
         self._callers[caller] += 1
         try:

@@ -1,16 +1,17 @@
-"""Every request is read as UTF-8."""
+"""Reads every request as UTF-8."""
 
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 
 
 class Utf8Request(WSGIRequest):
-    """Django's own, except that its Content-Type does not choose how addresses and forms are read.
+    """Django's request, except that the Content-Type cannot choose the encoding of URLs and forms.
 
-    Python has charsets that are none of text, and some that take quadratic time.
+    Python has encodings that are none of text, and some that take quadratic time.
     """
 
     @property
     def encoding(self) -> str:
+        """Always UTF-8."""
         return "utf-8"
 
     @encoding.setter
@@ -19,4 +20,6 @@ class Utf8Request(WSGIRequest):
 
 
 class Application(WSGIHandler):
+    """Django's WSGI handler with this kind of request."""
+
     request_class = Utf8Request

@@ -1,7 +1,7 @@
-"""What is refused before it costs anything: headers and forms that no honest client sends.
+"""Refuses what would be expensive: headers and forms that no normal client sends.
 
 Django reads these in ways whose time or memory is not linear: cookies and the parameters of a
-content type in quadratic time, a form in the character set that its sender names.
+content type in quadratic time, a form in the encoding that its sender names.
 """
 
 from django.utils.http import parse_header_parameters
@@ -15,22 +15,28 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class HeadersTooLarge(ApiError):
+    """431: a header is too long."""
+
     status_code = 431
     default_code = "headers_too_large"
 
 
 class NotRead(ApiError):
+    """415: the encoding or content type is not accepted."""
+
     status_code = 415
     default_code = "unsupported_media_type"
-    default_detail = "Only UTF-8 is read here, and no multipart. Send it so."
+    default_detail = "Only UTF-8 is accepted, and no multipart."
 
 
 class NotAForm(NotRead):
+    """415: pages accept one kind of form only."""
+
     default_detail = f"Send a form as {FORM} in UTF-8."
 
 
 def check(scope: Scope) -> None:
-    """Raises `HeadersTooLarge`, `NotRead` or `NotAForm`."""
+    """Raise `HeadersTooLarge`, `NotRead` or `NotAForm` if the headers are not acceptable."""
     sizes: dict[bytes, int] = {}
     for name, value in scope["headers"]:
         sizes[name] = sizes.get(name, 0) + len(value)
@@ -42,7 +48,7 @@ def check(scope: Scope) -> None:
 
 
 def _check_type(scope: Scope) -> None:
-    """Pages take forms in one shape; what the API takes, each of its calls says."""
+    """Pages accept one kind of form; the API's calls check their own content type."""
     every = [value for name, value in scope["headers"] if name == b"content-type"]
     whole = b",".join(every).decode("latin-1")  # as Django has it
     if "*" in whole.partition(";")[2]:  # RFC 2231: in any character set

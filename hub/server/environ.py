@@ -1,4 +1,4 @@
-"""A request as WSGI has it (PEP 3333)."""
+"""A request as a WSGI environ (PEP 3333)."""
 
 import sys
 from functools import lru_cache
@@ -20,7 +20,7 @@ WITHOUT_PREFIX = {"CONTENT_LENGTH", "CONTENT_TYPE"}
 
 
 def of(scope: Scope, body: bytes) -> dict[str, Any]:
-    """The environ of the request; text in it is bytes read as Latin-1, as the PEP wants it."""
+    """The environ of the request; its text is bytes decoded as Latin-1, as the PEP requires."""
     server, port = scope["server"]
     return {
         **ALWAYS,
@@ -38,7 +38,7 @@ def of(scope: Scope, body: bytes) -> dict[str, Any]:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """Repeated ones joined. `X_Name` is left out: in an environ nothing tells it from `X-Name`."""
+    """Headers, repeated ones joined. `X_Name` is left out, because it would look like `X-Name`."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         if b"_" in raw_name:

@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether it can do its work."""
+"""Health checks: whether this process runs, and whether it can do its work."""
 
 from collections.abc import Callable
 
@@ -13,12 +13,12 @@ _migrated = False  # once it is, this process does not ask again
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while the process answers at all."""
+    """200 as long as the process answers."""
     return HttpResponse(ALIVE, content_type="text/plain")
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 where the database answers and has every table, 503 with a sentence otherwise."""
+    """200 if the database answers and is migrated, else 503 with a sentence."""
     problem = _problem()
     status = 503 if problem else 200
     return HttpResponse(f"{problem or 'ok'}\n", status=status, content_type="text/plain")
@@ -31,12 +31,12 @@ def _problem() -> str:
             cursor.execute("SELECT 1")
         _migrated = _migrated or not unapplied()
     except (DatabaseError, InterfaceError):
-        return "The database is away."
+        return "The database cannot be reached."
     return "" if _migrated else "The database is not up to date: run `manage.py migrate`."
 
 
 def unapplied() -> bool:
-    """Whether there are migrations that this database has not had."""
+    """Whether the database lacks migrations."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
@@ -45,7 +45,7 @@ PROBES = {"/healthz": healthz, "/readyz": readyz}
 
 
 def answer_probes(get_response: Callable[[HttpRequest], HttpResponseBase]):
-    """Middleware, before any that asks for the `Host`: probes call a process by its address."""
+    """Middleware, placed before the `Host` is checked: probes call a process by its IP address."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return PROBES.get(request.path, get_response)(request)

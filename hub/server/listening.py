@@ -1,4 +1,4 @@
-"""What granian has no setting for: how long an answer may wait for its client to take it."""
+"""A setting that granian lacks: how long a client may take to read a response."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ UNTAKEN_FOR = (
 
 @cache
 def bound_what_is_not_taken() -> None:
-    """On the listening socket of this process; each connection inherits it (tcp(7)). Linux only."""
+    """Set the limit on the listening socket of this process; connections inherit it (tcp(7)). Linux only."""
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         for each in Path("/proc/self/fd").iterdir():
             _bound(int(each.name))

@@ -1,4 +1,4 @@
-"""Where an answer waits for its client: in memory while it is short, then on disk, within a size."""
+"""Holds responses until their clients have read them: in memory while short, then on disk, within a size."""
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
@@ -19,10 +19,10 @@ WHOSE = "hub.whose"  # where a page of members says, in its environ, which organ
 
 
 def whole(pieces: Iterable[bytes], *, whose: Callable[[], str]) -> IO[bytes]:
-    """All of them, to be read from the beginning to the end. Raises `Busy` without room on disk.
+    """All pieces, to be read from beginning to end. Raises `Busy` if the disk space is used up.
 
-    `whose`, which is asked for a long one only, is the organization that it is for, or the network,
-    as `address.widest` has it.
+    `whose` is called for long responses only: it tells the organization, or the network as
+    `client_address.widest` returns it.
     """
     short, rest = BytesIO(), iter(pieces)
     for piece in rest:
@@ -42,7 +42,7 @@ def _on_disk(pieces: Iterable[bytes], whose: str) -> IO[bytes]:
 
 
 class _File(SpooledTemporaryFile[bytes]):
-    """A temporary file that counts against `ON_DISK`, and the share of `whose`, until it is closed."""
+    """A temporary file that counts against `ON_DISK` and the share of `whose` until it is closed."""
 
     def __init__(self, whose: str) -> None:
         super().__init__(max_size=1)  # byte; then it is on disk
@@ -50,32 +50,34 @@ class _File(SpooledTemporaryFile[bytes]):
         self._held = 0
 
     def add(self, piece: bytes) -> None:
+        """Write a piece, and count it."""
         _hold(len(piece), self._whose, by=self._held)
         self._held += len(piece)
         self.write(piece)
 
     def close(self) -> None:  # called for one that is forgotten, too
+        """Close the file, and stop counting it."""
         _free(self._held, self._whose)
         self._held = 0
         super().close()
 
 
 def on_disk() -> int:
-    """The bytes that answers hold there now."""
+    """How many bytes responses hold on disk now."""
     return _held
 
 
 def _hold(size: int, whose: str, *, by: int) -> None:
-    """`size` more bytes, for an answer that holds `by` up to now."""
+    """Count `size` more bytes for a response that holds `by` so far."""
     global _held
     with _counting:
         if _held + size > ON_DISK:
-            raise Overloaded("The answers that wait for their clients take all their room on disk")
+            raise Overloaded("The responses that wait for their clients use all their disk space")
         before = _held_for.get(whose, 0)
         share = SHARE_OF_ONE if before == by else SHARE
         if whose != client_address.UNKNOWN and before + size > ON_DISK // share:
             raise Overloaded(
-                "Answers for one organization or address take its share of the room on disk"
+                "The responses to one organization or address use its share of the disk space"
             )
         _held += size
         _held_for[whose] = before + size

@@ -1,4 +1,4 @@
-"""Text of the journeys, as pages show it."""
+"""Template filters for messages."""
 
 import re
 
@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def codes(text: str) -> SafeString:
-    """`text` with what stands between backticks shown as code.
+    """`text` with what is between backticks shown as code.
 
     >>> codes("Set Name to `_hub`.")
     'Set Name to <code>_hub</code>.'

@@ -1,4 +1,4 @@
-"""What a member may do with the reports of their organization, from the API and from the pages."""
+"""What members can do with reports, through the API and on the pages."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -14,23 +14,25 @@ from reports.models import Report
 
 Act = Callable[[Membership, Received], None]
 
-ACTS: dict[str, Act] = {  # each raises `ApiError` where it cannot be
+ACTS: dict[str, Act] = {  # each raises `ApiError` if it is not possible
     "retry": lambda member, received: trying_again.try_again(received.delivery),
     "discard": lambda member, received: discarding.discard(received.delivery),
     "restore": lambda member, received: discarding.restore(received.delivery),
     "erase": lambda member, received: erasing.erase_for(member, received.report),
 }
-FOR_MANY = ["discard", "restore"]  # nobody else is asked, so a hundred are soon done
+FOR_MANY = ["discard", "restore"]  # these need no call to GitHub, so a hundred are quick
 
 
 class NoSuchReport(ApiError):
+    """404: the organization has no report with this id that members may read."""
+
     status_code = 404
     default_code = "not_found"
     default_detail = "There is no report with this id."
 
 
 class Refusal(NamedTuple):
-    """Why one of many stayed as it is."""
+    """Why one of several reports was left as it was."""
 
     id: str
     error: str
@@ -52,7 +54,7 @@ def perform(name: str, member: Membership, report_id: str) -> None:
 def perform_on_each(
     name: str, member: Membership, report_ids: Iterable[str]
 ) -> tuple[list[str], list[Refusal]]:
-    """The ids of those to which it was done, and the others with the reason; nobody's twice."""
+    """Do it to each report once; returns the ids of those it was done to, and the others with the reason."""
     ids = list(dict.fromkeys(report_ids))
     found, done, refused = _found(member, ids), [], []
     for each in ids:
@@ -67,7 +69,7 @@ def perform_on_each(
 
 
 def _found(member: Membership, report_ids: list[str]) -> dict[str, Received]:
-    """Those that the members of the organization may read, by their ids, in two queries."""
+    """The reports that the members may read, by id, in two queries."""
     ids = [each for each in report_ids if is_id(each)]
     mine = Report.objects.readable_by(member.organization_id).filter(pk__in=ids)
     deliveries = Delivery.objects.select_related("integration", "report").filter(report__in=ids)

@@ -1,4 +1,4 @@
-"""The JSON of an integration and of claims, as the maintainer's interface shows them."""
+"""The JSON of integrations and claims in the maintainers' API."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from orgs.models import Domain, Site
 
 
 def integration(integration: Integration) -> dict[str, Any]:
+    """The JSON of an integration."""
     return {
         "provider": "github",
         "status": integration.status,
@@ -20,7 +21,7 @@ def integration(integration: Integration) -> dict[str, Any]:
 
 
 def claim(domain: Domain) -> dict[str, Any]:
-    """A domain with the record that it asks for; null while it is verified."""
+    """The JSON of a domain with its DNS record; null once it is verified."""
     record = {"name": domain.record_name, "type": "TXT", "value": domain.record_value}
     return {
         "domain": domain.name,
@@ -30,7 +31,7 @@ def claim(domain: Domain) -> dict[str, Any]:
 
 
 def domain(domain: Domain) -> dict[str, Any]:
-    """`lapses_at`: the end of the grace time, once it has begun."""
+    """The JSON of a domain. `lapses_at`: the end of the grace period, once it has begun."""
     return {
         **claim(domain),
         "verified_at": domain.verified_at,
@@ -42,6 +43,7 @@ def domain(domain: Domain) -> dict[str, Any]:
 
 
 def site(site: Site) -> dict[str, Any]:
+    """The JSON of a site."""
     return {
         "id": site.id,
         "url": site.url,
@@ -54,7 +56,7 @@ def site(site: Site) -> dict[str, Any]:
 
 
 def repository(repository: RepositoryFacts) -> dict[str, Any]:
-    """One that may be chosen, with what would stand in its way."""
+    """The JSON of a repository to choose, with what prevents choosing it."""
     return {
         "repo_owner": repository.owner,
         "repo_name": repository.name,

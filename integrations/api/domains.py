@@ -1,4 +1,4 @@
-"""The maintainer's calls about domains."""
+"""The maintainers' API: domains."""
 
 from pydantic import Field
 from rest_framework.request import Request
@@ -14,17 +14,21 @@ from reports import shape
 
 
 class DomainBody(StrictBody):
+    """The body of a claim of a domain."""
+
     domain: shape.Text = Field(max_length=2048)
 
 
 class NotYours(ApiError):
+    """404: the organization has not claimed this domain."""
+
     status_code = 404
     default_code = "not_found"
     default_detail = "You have not claimed this domain."
 
 
 class Domains(MaintainerView):
-    """`POST /v1/orgs/me/domains`: claim a domain. 200 where it is claimed already."""
+    """`POST /v1/orgs/me/domains`: claim a domain. 200 if it is already claimed."""
 
     def post(self, request: Request) -> Response:
         text = read(DomainBody, request).domain
@@ -33,7 +37,7 @@ class Domains(MaintainerView):
 
 
 class OneDomain(MaintainerView):
-    """`/v1/orgs/me/domains/<domain>`: give it up, or opt out with it."""
+    """`/v1/orgs/me/domains/<domain>`: remove the claim, or opt out."""
 
     def delete(self, request: Request, name: str) -> Response:
         claiming.give_up(_find(self.organization, name), by=self.membership)
@@ -44,13 +48,13 @@ class OneDomain(MaintainerView):
         domain = _find(self.organization, name)
         try:
             claiming.opt_out(domain, opted_out, by=self.membership)
-        except Domain.DoesNotExist:  # somebody gave it up at this moment
+        except Domain.DoesNotExist:  # somebody has just removed it
             raise NotYours from None
         return Response(as_json.domain(domain))
 
 
 class VerifyDomain(MaintainerView):
-    """`POST /v1/orgs/me/domains/<domain>/verify`: look for the record, and say what DNS answers."""
+    """`POST /v1/orgs/me/domains/<domain>/verify`: check the record, and explain what the DNS answers."""
 
     def post(self, request: Request, name: str) -> Response:
         try:

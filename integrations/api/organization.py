@@ -1,4 +1,4 @@
-"""`GET /v1/orgs/me`: the organization of whoever asks, with all that it has set up."""
+"""`GET /v1/orgs/me`: the caller's organization, with everything that is set up."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from orgs.models import Organization
 
 
 class Me(MaintainerView):
-    """What the set-up looks like, in five queries however much there is."""
+    """The organization, its integration and its claims, in five queries however many there are."""
 
     def get(self, request: Request) -> Response:
         mine = self.organization

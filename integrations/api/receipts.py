@@ -1,4 +1,4 @@
-"""What a reporter can look up about a report: where it is on its way, and no word of its text."""
+"""Public receipts: the state of a report, without its text."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -42,5 +42,5 @@ class ReceiptView(AnyOrigin):
 
 
 def receipt_page(request: HttpRequest, report_id: str) -> HttpResponse:
-    """`/r/<id>/`: leads to the JSON receipt."""
+    """`/r/<id>/`: redirects to the JSON receipt."""
     return redirect(f"{settings.HUB_BASE_URL}/v1/reports/{report_id}")

@@ -1,4 +1,4 @@
-"""What an organization has received, newest first, page by page: `GET /v1/orgs/me/reports`, and the settings."""
+"""The reports of an organization, newest first, in pages: for `GET /v1/orgs/me/reports` and the settings."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,12 +18,12 @@ from orgs.models import Organization
 from reports.models import Report
 
 PAGE_SIZE = 50
-BATCH = 500  # of all reports, for a table
+BATCH = 500  # reports read at once for a CSV file
 NONE = "none"  # the status of a report that has no delivery
 DISCARDED = str(Delivery.Cause.DISCARDED)
 STATUSES = [NONE, *Delivery.Status.values, DISCARDED]
-LONGEST_SEARCH = 200  # characters; what it costs grows with them, times the text of all reports
-LONGEST_ADDRESS = 2048  # what is longer than a search is the whole of an address
+LONGEST_SEARCH = 200  # characters; the cost grows with them, times the text of all reports
+LONGEST_ADDRESS = 2048  # longer texts than a search must match a full URL
 SEARCHES = "20/minute"  # by the members of one organization
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
@@ -34,13 +34,14 @@ LIST_COLUMNS = [
 
 
 class Cursor(NamedTuple):
-    """The last report of a page: the next page begins after it, whatever has arrived meanwhile."""
+    """The last report of a page. The next page starts after it, whatever has arrived in between."""
 
     received_at: datetime
     id: str
 
     @classmethod
     def parse(cls, text: str) -> "Cursor | None":
+        """The cursor in `text`; None if it is not one."""
         match = CURSOR.fullmatch(text)
         if match is None:
             return None
@@ -52,25 +53,26 @@ class Cursor(NamedTuple):
 
 
 class Received(NamedTuple):
-    """A report with its delivery, where it has one. `status` is one of `STATUSES`."""
+    """A report with its delivery, if it has one. `status` is one of `STATUSES`."""
 
     report: Report
     delivery: Delivery | None
 
     @property
     def status(self) -> str:
+        """The delivery's state; `NONE` without a delivery."""
         return self.delivery.state if self.delivery else NONE
 
 
 class ReportPage(NamedTuple):
-    """Some reports; `following` is the cursor of the next page, None on the last."""
+    """Some reports; `following` is the cursor of the next page, None on the last page."""
 
     reports: list[Received]
     following: str | None
 
 
 class ReceivedReports(MaintainerView):
-    """Three queries a page, however many reports there are."""
+    """`GET /v1/orgs/me/reports`: three queries a page, however many reports there are."""
 
     def get(self, request: Request) -> Response:
         asked = asked_in(request.query_params)
@@ -83,7 +85,7 @@ class ReceivedReports(MaintainerView):
 
 
 def asked_in(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """What an address asks for; an empty parameter asks for nothing."""
+    """The filters in a query string; an empty parameter counts as absent."""
     return {name: str(value) for name, value in parameters.items() if value}
 
 
@@ -94,21 +96,21 @@ def check_rate(organization: Organization, asked: Mapping[str, str]) -> None:
 
 
 def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Every parameter that cannot be answered, with a sentence on each."""
+    """Every invalid filter, with a sentence about it."""
     if "cursor" in asked and Cursor.parse(asked["cursor"]) is None:
-        yield "cursor", "Take it from next_cursor of the page before."
+        yield "cursor", "Must be the next_cursor of the previous page."
     if asked.get("status", NONE) not in STATUSES:
-        yield "status", f"One of {', '.join(STATUSES)}."
+        yield "status", f"Must be one of {', '.join(STATUSES)}."
     if asked.get("kind", Report.Kind.OTHER) not in Report.Kind.values:
-        yield "kind", f"One of {', '.join(Report.Kind.values)}."
+        yield "kind", f"Must be one of {', '.join(Report.Kind.values)}."
     if len(asked.get("q", "")) > LONGEST_ADDRESS or "\0" in asked.get("q", ""):
-        yield "q", f"At most {LONGEST_SEARCH} characters, or a whole address; no NUL."
+        yield "q", f"Must be at most {LONGEST_SEARCH} characters or a full URL, without NUL."
 
 
 def page(
     organization: Organization, asked: Mapping[str, str], *, size: int = PAGE_SIZE
 ) -> ReportPage:
-    """The reports that `asked` (without `faults`) is about, at most `size`, in two queries."""
+    """The reports that match `asked` (without `faults`), at most `size`, in two queries."""
     found = list(_received(organization, asked).only(*LIST_COLUMNS)[: size + 1])
     more, found = len(found) > size, found[:size]
     following = str(Cursor(found[-1].received_at, found[-1].id)) if more else None
@@ -116,14 +118,14 @@ def page(
 
 
 def deliveries(organization: Organization, asked: Mapping[str, str]) -> DeliveryQuerySet:
-    """The deliveries of all the reports that the filters of `asked` let through."""
+    """The deliveries of all reports that match the filters in `asked`."""
     filters = {name: value for name, value in asked.items() if name != "cursor"}
     reports = _filtered(Report.objects.readable_by(organization), filters)
     return Delivery.objects.filter(report__in=reports.values("pk"))
 
 
 def everything(organization: Organization, asked: Mapping[str, str]) -> Iterator[Received]:
-    """All the reports that `asked` is about, from its cursor on, `BATCH` at a time."""
+    """All reports that match `asked`, starting at its cursor, read `BATCH` at a time."""
     following: str | None = asked.get("cursor", "")
     while following is not None:
         found = page(organization, {**asked, "cursor": following}, size=BATCH)
@@ -166,6 +168,7 @@ def _with_deliveries(reports: Iterable[Report]) -> list[Received]:
 
 
 def shape(received: Received) -> dict[str, Any]:
+    """The JSON of a report in a list."""
     report = {name: getattr(received.report, name) for name in LIST_COLUMNS}
     return {**report, "delivery": _delivery(received.delivery)}
 

@@ -1,4 +1,4 @@
-"""One report of an organization, and what is done with it or with several."""
+"""The maintainers' API: one report, and actions on one or several."""
 
 from typing import Any
 
@@ -25,6 +25,8 @@ AT_ONCE = 100
 
 
 class Chosen(StrictBody):
+    """The body of an action on several reports."""
+
     ids: list[str] = Field(min_length=1, max_length=AT_ONCE)
 
 
@@ -36,7 +38,7 @@ class OneReport(MaintainerView):
 
 
 class ActOnReport(MaintainerView):
-    """`POST /v1/orgs/me/reports/<id>/<act>`: the report as it is afterwards."""
+    """`POST /v1/orgs/me/reports/<id>/<act>`: act on one report; answers with the report afterwards."""
 
     act = ""  # one of `acts.ACTS`
 
@@ -57,7 +59,7 @@ class ActOnReports(MaintainerView):
 
 
 def whole(received: Received) -> dict[str, Any]:
-    """A report as the list shows it, with all its text, its attempts, and what went to GitHub."""
+    """The JSON of a report with all its text, its attempts, and what was sent to GitHub."""
     report, delivery = received
     attempts = delivery.attempts.all() if delivery else []
     return {
@@ -85,7 +87,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
 
 
 def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
-    """What was sent, or is being sent; `number` is null where GitHub has not told it."""
+    """What was sent, or is being sent; `number` is null until GitHub has told it."""
     if delivery is None or not (delivery.title or delivery.issue_number):
         return None
     state = delivery.issue_state or Delivery.IssueState.OPEN

@@ -1,4 +1,4 @@
-"""The maintainer's calls about installation, integration, sites and test reports."""
+"""The maintainers' API: installation, integration, sites and test reports."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -26,35 +26,43 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class InvalidRequest(ApiError):
+    """400: the body or a parameter is not valid."""
+
     status_code = 400
     default_code = "validation_error"
     default_detail = "Invalid request; see `details`. Nothing was saved."
 
 
 class StrictBody(BaseModel):
-    """What a maintainer's call sends; nothing else is taken."""
+    """The base class of request bodies in the maintainers' API; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class ConfigureBody(StrictBody):
+    """The repository and the issue template."""
+
     repo_owner: shape.Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
     repo_name: shape.Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
     issue_template: shape.Text | None = None
 
 
 class SiteBody(StrictBody):
+    """The URL of a site."""
+
     url: shape.Text = Field(max_length=2048)
 
 
 class OptOutBody(StrictBody):
+    """Whether a claim opts out of reports."""
+
     opted_out: bool
 
 
 class Install(MaintainerView):
-    """`GET /v1/integrations/github/install`: where to install the app, for the next ten minutes.
+    """`GET /v1/integrations/github/install`: where to install the app, valid for ten minutes.
 
-    It makes a state, so it reads nothing.
+    It needs `orgs:write`, since it creates a state.
     """
 
     reading = ()
@@ -64,15 +72,16 @@ class Install(MaintainerView):
 
 
 class BrowserSession(BaseAuthentication):
-    """`request.user` is whoever is signed in at the Hub in this browser, or None."""
+    """`request.user` is the person who is signed in to the Hub in this browser, or None."""
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
+        """The user of the browser session, if any."""
         user = request._request.user
         return (user, None) if isinstance(user, User) else None
 
 
 class Callback(APIView):
-    """`GET /v1/integrations/github/callback`: the browser comes back from GitHub."""
+    """`GET /v1/integrations/github/callback`: the browser returns from GitHub."""
 
     authentication_classes = [BrowserSession]
 
@@ -91,7 +100,7 @@ class Callback(APIView):
 def completed(
     sent: Mapping[str, str], user: User | None
 ) -> Integration | installing.SignInFirst | installing.Choose:
-    """What becomes of an installation, from what the browser brings. `user` is who is signed in."""
+    """Complete an installation with what the browser brings back. `user` is who is signed in."""
     if sent.get("error"):
         raise installing.Declined
     if sent.get("setup_action") == "request":
@@ -105,7 +114,7 @@ def completed(
 
 
 class Repositories(MaintainerView):
-    """`GET /v1/integrations/github/repositories`: what the caller may choose from, 50 looked at a call."""
+    """`GET /v1/integrations/github/repositories`: those the caller may choose, out of 50 per call."""
 
     def get(self, request: Request) -> Response:
         page = configuration.repositories(
@@ -120,7 +129,7 @@ class Repositories(MaintainerView):
 
 
 class GitHubIntegration(MaintainerView):
-    """`/v1/orgs/me/integrations/github`: choose the repository, or forget it."""
+    """`/v1/orgs/me/integrations/github`: choose the repository, or disconnect it."""
 
     def post(self, request: Request) -> Response:
         body = read(ConfigureBody, request)
@@ -138,7 +147,7 @@ class GitHubIntegration(MaintainerView):
 
 
 class Sites(MaintainerView):
-    """`POST /v1/orgs/me/sites`: claim a site. 200 where it is the organization's already."""
+    """`POST /v1/orgs/me/sites`: claim a site. 200 if the organization already has it."""
 
     def post(self, request: Request) -> Response:
         site, is_new = taking_over.claim_site(self.membership, read(SiteBody, request).url)
@@ -146,7 +155,7 @@ class Sites(MaintainerView):
 
 
 class OneSite(MaintainerView):
-    """`/v1/orgs/me/sites/<id>`: give the claim up, or opt out with it."""
+    """`/v1/orgs/me/sites/<id>`: remove the claim, or opt out."""
 
     def delete(self, request: Request, site_id: str) -> Response:
         site_claims.give_up(self._find(site_id), by=self.membership)
@@ -157,7 +166,7 @@ class OneSite(MaintainerView):
         site = self._find(site_id)
         try:
             site_claims.opt_out(site, opted_out, by=self.membership)
-        except Site.DoesNotExist:  # somebody gave it up at this moment
+        except Site.DoesNotExist:  # somebody has just removed it
             raise Http404 from None
         return Response(as_json.site(site))
 
@@ -170,7 +179,7 @@ class OneSite(MaintainerView):
 
 
 class TestReport(MaintainerView):
-    """`POST /v1/orgs/me/test-report`: one real report, and the issue that it became."""
+    """`POST /v1/orgs/me/test-report`: send a real report, and answer with its issue."""
 
     def post(self, request: Request) -> Response:
         receipt = trial_report.send(self.organization)
@@ -180,7 +189,7 @@ class TestReport(MaintainerView):
 
 
 def read(model: type[M], request: Request) -> M:
-    """The body of a maintainer's call."""
+    """The body of a call of the maintainers' API. Raises `ValidationError`."""
     try:
         return shape.read(model, json_body(request))
     except shape.Malformed as error:
@@ -188,10 +197,10 @@ def read(model: type[M], request: Request) -> M:
 
 
 def _number(sent: Mapping[str, str], name: str) -> int | None:
-    """A parameter of the address; None where it is absent."""
+    """A number from the query string; None if it is absent."""
     text = sent.get(name, "")
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-        raise InvalidRequest(details=[{"path": f"query:{name}", "message": "Give a number."}])
+        raise InvalidRequest(details=[{"path": f"query:{name}", "message": "Must be a number."}])
     return int(text)

@@ -1,1 +1,1 @@
-"""One report becomes one issue: forwarding, pace, holds, retries."""
+"""Delivers each report as one issue: pace, holds, retries."""

@@ -1,4 +1,4 @@
-"""The way out: one report becomes one issue, however often this is called."""
+"""Delivery: one report becomes one issue, however often this is called."""
 
 import logging
 import time
@@ -24,19 +24,19 @@ log = logging.getLogger(__name__)
 
 DEADLINE = 10  # seconds, for everything that GitHub is asked about one delivery
 SOON = timedelta(seconds=5)
-CLOCKS_DIFFER = timedelta(hours=2)  # by at most this, between the database and GitHub
+CLOCKS_DIFFER = timedelta(hours=2)  # the most that the clocks of the database and GitHub may differ
 
 
 def forward_new(report_id: str) -> None:
-    """A report that has just come in does not overtake those whose turn is before its own."""
+    """Deliver a report that has just arrived, unless others are waiting before it."""
     if not Delivery.objects.has_older_waiting(report_id):
         forward(report_id)
 
 
 def forward(report_id: str) -> None:
-    """Bring a report as far on its way as it can get now.
+    """Deliver a report as far as possible now.
 
-    Records what became of it, and raises nothing of GitHub's.
+    Saves the result, and raises no GitHub errors.
     """
     deadline = time.monotonic() + DEADLINE
     if deadlines.is_full() or not (delivery := pacing.claim(report_id)):
@@ -45,17 +45,17 @@ def forward(report_id: str) -> None:
         _try(delivery, deadline)
     except LeaseLost:
         log.warning("The delivery of report %s was taken over by another process", report_id)
-    except Exception:  # nobody above would tell the maintainer
-        log.exception("The delivery of report %s stumbled", report_id)
+    except Exception:  # nobody else would tell the maintainer
+        log.exception("The delivery of report %s failed with an internal error", report_id)
         with suppress(LeaseLost):
             delivery.record_internal_error()
 
 
 def _try(delivery: Delivery, deadline: float) -> None:
-    """One attempt, from claimed to recorded."""
+    """One attempt, from claiming the delivery to saving the result."""
     if not delivery.report.is_still_owned():
         return delivery.hold_before_sending(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
-    if not delivery.has_target():  # the integration was disconnected just now
+    if not delivery.has_target():  # the integration has just been disconnected
         return delivery.hold_before_sending(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
     cause, reason = delivery.integration.stop
     if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
@@ -87,23 +87,23 @@ def _try(delivery: Delivery, deadline: float) -> None:
     else:
         delivery.succeed(issue.number, issue.url, adopted=found is not None)
         delivery.integration.installation.note_limit(issue.limit_left)
-        if not found:  # a list may be read where nothing can be written
+        if not found:  # the list can be read even if nothing can be written
             _lift_holds(delivery.integration)
 
 
 def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
-    """The issue of a delivery whose answer was lost, if it is there."""
+    """The issue of a delivery without an answer from GitHub, if it exists."""
     if not delivery.outcome_unknown_since:
         return None
     since = delivery.outcome_unknown_since - CLOCKS_DIFFER
-    connection.close()  # none is held while GitHub takes its time
+    connection.close()  # hold no connection while waiting for GitHub
     return github_api.find_issue(
         delivery.target, marker(delivery.report_id), since=since, deadline=deadline
     )
 
 
 def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
-    """Write down what is sent, and send it."""
+    """Save what is sent, and send it."""
     if delivery.outcome_unknown_since:
         delivery.record_again()
     else:
@@ -115,7 +115,7 @@ def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
 
 
 def _last_look(report: Report, template: str) -> tuple[str, str]:
-    """Title and body, without what counts as a secret by now; what was removed is noted."""
+    """Title and body without what today counts as a secret; what was removed is saved."""
     changed, notices = report.screen()
     title, body = render(report, template, notices=notices)
     if notices:
@@ -124,10 +124,10 @@ def _last_look(report: Report, template: str) -> tuple[str, str]:
 
 
 def _block(delivery: Delivery, problem: str) -> None:
-    """The repository takes nothing; that is the integration's problem only if it is its repository."""
+    """The repository accepts nothing; that stops the integration only if it still uses it."""
     if delivery.target.id != delivery.integration.repository_id:
         delivery.fail(
-            f"It was sent to {delivery.repository}, and nobody can look there now. {problem}"
+            f"It was sent to {delivery.repository}, and the Hub cannot check there now. {problem}"
         )
         return
     with transaction.atomic():
@@ -136,7 +136,7 @@ def _block(delivery: Delivery, problem: str) -> None:
 
 
 def _lift_holds(integration: Integration) -> None:
-    """An issue was made: what was in the way is gone."""
+    """Release what was held, because GitHub has accepted an issue."""
     if integration.installation.suspended_at:
         holds.unsuspend(integration.installation)
     elif integration.probe_at:
@@ -148,7 +148,7 @@ def render(
 ) -> tuple[str, str]:
     """Title and body of a report's issue, with the Hub's footer and marker.
 
-    What is removed where its texts meet in the template is added to `notices`.
+    Secrets that come about where texts meet in the template are removed and added to `notices`.
     """
     receipt_url = f"{settings.HUB_BASE_URL}/r/{report.id}/"
     fields = {
@@ -169,5 +169,5 @@ def render(
 
 
 def marker(report_id: str) -> str:
-    """How the Hub knows its issue again. No reporter can write it: `<` is broken in their text."""
+    """The mark by which the Hub finds its own issue. Reporters cannot write it: `<` is broken in their text."""
     return f"<!-- hub:{report_id} -->"

@@ -1,4 +1,4 @@
-"""Stopping what GitHub would not take, and letting it go on when it does."""
+"""Holds deliveries that GitHub would refuse, and releases them when it accepts issues again."""
 
 from datetime import timedelta
 
@@ -12,38 +12,38 @@ from integrations.models.integration import NO_RIGHTS, PAUSED, IntegrationQueryS
 from orgs.models.domain import GRACE
 
 PROBE_EVERY = timedelta(hours=1)
-NO_REPOSITORY = "No repository is chosen. Choose one to go on."
+NO_REPOSITORY = "No repository is chosen. Choose one to resume."
 
 
 @transaction.atomic
 def block(integration: Integration, problem: str) -> None:
-    """GitHub takes nothing in this repository, for the reason given in words."""
+    """Hold everything for one repository, for the reason given."""
     _stop(Integration.objects.filter(pk=integration.pk), problem)
 
 
 @transaction.atomic
 def suspend(installation: Installation, problem: str) -> None:
-    """GitHub takes nothing from this installation."""
+    """Hold everything of one installation, for the reason given."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=clock.now())
     _stop(Integration.objects.filter(installation=installation), problem)
 
 
 @transaction.atomic
 def unblock(integration: Integration) -> None:
-    """GitHub takes issues here again, as far as is known: what was held goes on, in order and paced."""
+    """Release what was held for the repository, in order and at the usual pace."""
     _let_go(Integration.objects.filter(pk=integration.pk))
 
 
 @transaction.atomic
 def unsuspend(installation: Installation) -> None:
-    """The same for all of an installation."""
+    """Release what was held for the whole installation."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=None)
     _let_go(Integration.objects.filter(installation=installation))
 
 
 @transaction.atomic
 def pause(integration: Integration) -> None:
-    """A member lets nothing be sent: what waits is held, and so is what comes in meanwhile."""
+    """Stop sending on a member's request: what is waiting is held, and so is what arrives."""
     mine = Integration.objects.filter(pk=integration.pk, paused_at=None)
     if mine.update(paused_at=clock.now()):
         integration.deliveries.hold(Delivery.Cause.PAUSE, PAUSED)
@@ -51,28 +51,28 @@ def pause(integration: Integration) -> None:
 
 @transaction.atomic
 def resume(integration: Integration) -> int:
-    """The pause is over: what it held is sent, in order and paced; how many."""
+    """End the pause: what it held is sent, in order and at the usual pace; returns how many."""
     Integration.objects.filter(pk=integration.pk).update(paused_at=None)
     return integration.deliveries.release(Delivery.Cause.PAUSE)
 
 
 @transaction.atomic
 def record_push_access_missing(integration: Integration) -> None:
-    """A look found no member with push right: with the third over a day, nothing is sent any more."""
+    """Note that no member has push access; with the third time over a day, sending stops."""
     if integration.record_right_missing():
         integration.deliveries.hold(Delivery.Cause.RIGHTS, NO_RIGHTS)
         integration.organization.tell(
-            f"No member of your organization has push right in {integration.repository} any more, "
-            "so nothing is sent there. It goes on when a member who has it presses Try again. After "
-            f"{GRACE.days} days the sites that it publishes are not claimed any more."
+            f"No member of your organization has push access to {integration.repository} any more, "
+            "so nothing is sent there. A member who has it can press Try again to resume. After "
+            f"{GRACE.days} days your claims of the sites that it publishes lapse."
         )
 
 
 @transaction.atomic
 def record_push_access_found(integration: Integration, github_id: int) -> None:
-    """A member has push right: what was held for want of it goes on, in order and paced.
+    """Note that a member has push access, and release what was held because nobody had it.
 
-    What was withheld is read again, each time, since some may have come in just before the last.
+    What was withheld can be read again. This is done each time, since some may have arrived just before.
     """
     were_lost = integration.rights_lost_at
     integration.record_right_found(github_id)
@@ -82,11 +82,11 @@ def record_push_access_found(integration: Integration, github_id: int) -> None:
 
 
 def probe() -> int:
-    """Set one held delivery free in each integration that is due to be tried again; how many.
+    """Release one held delivery of each integration that is due for another try; returns how many.
 
-    What becomes of it tells whether the rest may go. The next probe is an hour away, whatever
-    comes of this one. What a pause has left behind, since it was held just when the pause ended,
-    goes on too, and so does what was left behind when a right came back.
+    Its result decides whether the others are released. The next probe is an hour later, whatever the
+    result. Deliveries that were held just as a pause ended, or as push access came back, are released
+    too.
     """
     probed = 0
     for cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
@@ -102,13 +102,13 @@ def probe() -> int:
 
 
 def _due_for_probe() -> IntegrationQuerySet:
-    """Those whose hour has come, and those that hold deliveries without an hour to try them."""
+    """Integrations whose probe is due, and those that hold deliveries without a time for a probe."""
     forgotten = Q(pk__in=with_some_held(Delivery.Cause.INTEGRATION), probe_at__isnull=True)
     return Integration.objects.running().filter(Q(probe_at__lte=clock.now()) | forgotten)
 
 
 def with_some_held(cause: Delivery.Cause) -> IntegrationQuerySet:
-    """The running integrations that hold deliveries for this cause, without reading what is held."""
+    """The running integrations that hold deliveries for this cause, without reading those."""
     held = Delivery.objects.held(cause).filter(integration=OuterRef("pk"))
     return Integration.objects.running().filter(Exists(held))
 

@@ -1,7 +1,7 @@
-"""What a claim that was won or lost means for the deliveries of its pages.
+"""Holds and releases deliveries when claims are lost or won.
 
-Forwarding asks whose page it is before it sends anything, and `maintain` looks for what was
-regained. So a request need not look at more than `AT_ONCE`.
+Forwarding checks who owns the page before it sends anything, and `maintain` looks for pages that
+were won back. So a request need not check more than `AT_ONCE`.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,30 +11,30 @@ from integrations.models.delivery import DeliveryQuerySet
 from orgs import ownership
 from orgs.models import Organization
 
-LOST = "This page is no longer yours to receive reports about."
-AT_ONCE = 5000  # deliveries that are looked at in one transaction, so that it ends in a second
+LOST = "This page no longer belongs to your organization."
+AT_ONCE = 5000  # deliveries checked in one transaction, so that it takes a second at most
 BATCH = 500
 
 
 class Bookmark:
-    """The last delivery that a round has looked at, for the next one to go on after it."""
+    """The last delivery that a round has checked; the next round continues after it."""
 
     last = 0
 
 
 def hold_lost(organization: Organization) -> int:
-    """Stop what is waiting for pages that are not the organization's any more; how many."""
+    """Hold what is waiting for pages that no longer belong to the organization; returns how many."""
     return hold_lost_among(_of(organization))
 
 
 def hold_lost_among(deliveries: DeliveryQuerySet) -> int:
-    """The same, of these deliveries."""
+    """The same, for these deliveries only."""
     batches = _batches(_first(deliveries.waiting()))
     return sum(_whose(some, owned=False).hold(Delivery.Cause.OWNERSHIP, LOST) for some in batches)
 
 
 def release_regained(organization: Organization) -> int:
-    """Let go on what was held for pages that are the organization's again; how many."""
+    """Release what was held for pages that belong to the organization again; returns how many."""
     held = _first(_of(organization).held(Delivery.Cause.OWNERSHIP))
     return sum(_release_regained_among(some) for some in _batches(held))
 
@@ -42,10 +42,10 @@ def release_regained(organization: Organization) -> int:
 def release_all_regained(
     go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None = None
 ) -> int:
-    """The same for every organization, while `go_on` says so; how many.
+    """The same for every organization, while `go_on` returns True; returns how many.
 
-    A page may come back without a change of its owner's claims: somebody else has given theirs up.
-    With a bookmark it goes on after the last that was looked at before it was stopped.
+    A page may come back without a change of its owner's claims, when somebody else removes theirs.
+    With a bookmark, it continues where the last call stopped.
     """
     bookmark = bookmark or Bookmark()
     held = Delivery.objects.held(Delivery.Cause.OWNERSHIP)
@@ -78,7 +78,7 @@ def _batches(pks: list[int]) -> Iterator[list[int]]:
 
 
 def _whose(pks: list[int], *, owned: bool) -> DeliveryQuerySet:
-    """Those whose page belongs to whom it was reported to, or all others."""
+    """Those whose page belongs to the organization that received the report, or all others."""
     columns = ("pk", "report__canonical_url", "report__organization")
     rows = list(Delivery.objects.filter(pk__in=pks).values_list(*columns))
     places = {pk: ownership.place(url) for pk, url, _ in rows}

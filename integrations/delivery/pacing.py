@@ -1,4 +1,4 @@
-"""Not faster than a maintainer can bear, and GitHub allows; and nobody's flood before others."""
+"""Paces deliveries: no more than a maintainer can read and GitHub allows, and a fair share for each source."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
@@ -14,18 +14,29 @@ from integrations.models import Delivery, Installation
 from integrations.models.deliveries import DeliveryQuerySet
 from integrations.models.delivery import FORGOTTEN
 
-SHARE = 3  # one source has at most a third of what is left: alone a quarter, of many each less
+SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
 SOURCES_KEPT = timedelta(days=2)
 BATCH = 1000
 
 
-def claim(report_id: str) -> Delivery | None:
-    """Claim a delivery, if its installation has room for one more of its source now; else it waits.
+def in_words() -> str:
+    """The pace of one installation, as a part of a sentence."""
+    rates = parse_many(settings.HUB_ISSUE_RATE)
+    return "at most " + " and ".join(f"{each.amount} issues per {_unit(each)}" for each in rates)
 
-    The installation's row is locked while its deliveries are counted, so that no two processes
+
+def _unit(item: RateLimitItem) -> str:
+    name = item.GRANULARITY.name
+    return name if item.multiples == 1 else f"{item.multiples} {name}s"
+
+
+def claim(report_id: str) -> Delivery | None:
+    """Claim a delivery if its installation and its source may send one more now; None if it has to wait.
+
+    The installation's row is locked while its deliveries are counted, so that two processes cannot
     take the last place.
     """
-    with transaction.atomic(durable=True):  # what follows must not happen in a transaction
+    with transaction.atomic(durable=True):  # durable: what follows must not be in a transaction
         installation = (
             Installation.objects.select_for_update(of=("self",))
             .filter(integrations__deliveries__report=report_id)
@@ -38,7 +49,7 @@ def claim(report_id: str) -> Delivery | None:
 
 
 def _has_room(installation: Installation, source: str) -> bool:
-    """Whether one more may be sent now. Where the pace is used up, the installation's row says until when."""
+    """Whether one more may be sent now. If not, the installation's row says until when."""
     this = Installation.objects.filter(pk=installation.pk)
     if this.filter(limited_until__gt=clock.now()).exists():
         return False
@@ -57,7 +68,7 @@ def _has_room(installation: Installation, source: str) -> bool:
 
 
 def sources_with_their_share(installations: Iterable[int]) -> dict[int, set[str]]:
-    """The sources of which nothing more is sent just now, for each installation by its key."""
+    """The sources that may send no more right now, by the id of the installation."""
     full: defaultdict[int, set[str]] = defaultdict(set)
     for item in parse_many(settings.HUB_ISSUE_RATE):
         tried = _tried(item).filter(integration__installation__in=installations)
@@ -74,9 +85,9 @@ def sources_with_their_share(installations: Iterable[int]) -> dict[int, set[str]
 
 
 def forget_sources(go_on: Callable[[], bool] = lambda: True) -> int:
-    """Replace the sources that are older than `SOURCES_KEPT` by `FORGOTTEN`, while `go_on` says so.
+    """Replace sources older than `SOURCES_KEPT` with `FORGOTTEN` while `go_on` returns True; returns how many.
 
-    How many. What still waits keeps its turn, and together it has the share of one source.
+    Deliveries that still wait keep their turn, and together have the share of one source.
     """
     forgotten = 0
     while go_on() and (batch := list(with_an_old_source().values_list("pk", flat=True)[:BATCH])):
@@ -85,6 +96,7 @@ def forget_sources(go_on: Callable[[], bool] = lambda: True) -> int:
 
 
 def with_an_old_source() -> DeliveryQuerySet:
+    """Deliveries whose source is to be forgotten, oldest first."""
     known = Delivery.objects.exclude(source="").exclude(source=FORGOTTEN)
     return known.filter(created_at__lt=clock.now() - SOURCES_KEPT).order_by("created_at")
 
@@ -98,5 +110,5 @@ def _window(item: RateLimitItem) -> timedelta:
 
 
 def _has_its_share(own: int, free: int) -> bool:
-    """Whether a source that was tried `own` times takes none of the `free` places that are left."""
+    """Whether a source that was tried `own` times may take none of the `free` places."""
     return own * SHARE >= free

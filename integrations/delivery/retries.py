@@ -1,4 +1,4 @@
-"""Trying again what has not arrived."""
+"""Retries deliveries that have not arrived."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -19,10 +19,10 @@ def retry(
     on_progress: Callable[[], None] = lambda: None,
     go_on: Callable[[], bool] = lambda: True,
 ) -> Counter[str]:
-    """Forward each, and count what has become of them, by status.
+    """Deliver each report; returns how many ended in each status.
 
-    Several installations at a time, and each one's in the given order. What has not begun when
-    `go_on` says no is left for another time.
+    Several installations at a time, each in the given order. What has not started when `go_on` returns
+    False is left for later.
     """
 
     def forward_in_order(ids: list[str]) -> None:
@@ -44,7 +44,7 @@ def retry(
 
 
 def _by_installation(report_ids: list[str]) -> list[list[str]]:
-    """The same ids, in the same order, apart for each installation."""
+    """The same ids in the same order, grouped by installation."""
     deliveries = Delivery.objects.filter(report__in=report_ids)
     installation = dict(deliveries.values_list("report_id", "integration__installation"))
     groups: defaultdict[int, list[str]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What is put on the queue. A task only wakes a delivery; the truth is the delivery's row."""
+"""Tasks for the queue. A task only starts a delivery; the delivery's row holds its state."""
 
 from django_tasks import task
 
@@ -7,10 +7,11 @@ from integrations.delivery import forwarding
 
 @task()
 def forward_report(report_id: str) -> None:
+    """Deliver a new report in its turn."""
     forwarding.forward_new(report_id)
 
 
 @task()
 def forward_report_now(report_id: str) -> None:
-    """For a person who asks: before those that wait for their turn."""
+    """Deliver a report at once, because a person asked for it."""
     forwarding.forward(report_id)

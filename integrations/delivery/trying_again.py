@@ -1,4 +1,4 @@
-"""Trying again what has stopped, because a person asks for it; and stopping it."""
+"""Retrying stopped deliveries on request, and holding them for an operator."""
 
 import time
 
@@ -11,20 +11,22 @@ from integrations.models import Delivery
 from integrations.models.deliveries import DISCARDED, DeliveryQuerySet
 from integrations.models.delivery import ERASED
 
-ACTION_TIMEOUT = 20  # seconds, for all that an operator asks for at once
-NEVER_SENT = "It came before a repository was chosen for issues, so nothing is sent for it."
-STOPPED_BY_OPERATOR = "Whoever runs this Hub has stopped this delivery. Ask them why."
+ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
+NEVER_SENT = "It arrived before a repository was chosen, so it is not sent."
+STOPPED_BY_OPERATOR = "An operator of this Hub has put this delivery on hold."
 
 
 class CannotTryAgain(ApiError):
+    """409: the report cannot be tried again."""
+
     status_code = 409
     default_code = "cannot_try_again"
 
 
 def try_again(delivery: Delivery | None) -> None:
-    """One more try, now, of what has not arrived; the delivery's row says what came of it.
+    """Try an undelivered report again now; the delivery's row holds the result.
 
-    Raises `CannotTryAgain` with the reason in words.
+    Raises `CannotTryAgain` with the reason.
     """
     if delivery is None:
         raise CannotTryAgain(NEVER_SENT)
@@ -36,9 +38,9 @@ def try_again(delivery: Delivery | None) -> None:
 
 
 def obstacle(delivery: Delivery) -> str:
-    """Why a member cannot have it tried again, in words; empty where they can."""
+    """Why a member cannot try it again, as a sentence; empty if they can."""
     if delivery.status == Delivery.Status.SENT:
-        return "It has arrived already."
+        return "Already delivered."
     if delivery.report.erased_at and not delivery.outcome_unknown_since:
         return ERASED
     if delivery.held_for == Delivery.Cause.OPERATOR:
@@ -54,9 +56,9 @@ def obstacle(delivery: Delivery) -> str:
 
 
 def try_all_again(deliveries: DeliveryQuerySet) -> int:
-    """For an operator: set out all that are held, have failed or wait, but not what was discarded; how many.
+    """Requeue all that are held, failed or waiting, except discarded ones; returns how many. For operators.
 
-    They are tried at once for as long as `PATIENCE` lasts; `maintain` goes on with the rest.
+    They are tried now for as long as `PATIENCE` lasts; `maintain` does the rest.
     """
     with_target = deliveries.exclude(
         integration__repository_id=None, outcome_unknown_since__isnull=True
@@ -70,7 +72,7 @@ def try_all_again(deliveries: DeliveryQuerySet) -> int:
 
 
 def stop_all(deliveries: QuerySet[Delivery]) -> int:
-    """For an operator: hold what waits, until an operator sets it out again; how many."""
+    """Hold what is waiting until an operator retries it; returns how many. For operators."""
     return Delivery.objects.filter(pk__in=deliveries.values("pk")).hold(
-        Delivery.Cause.OPERATOR, "Whoever runs this Hub has stopped this delivery."
+        Delivery.Cause.OPERATOR, STOPPED_BY_OPERATOR
     )

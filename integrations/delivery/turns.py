@@ -1,4 +1,4 @@
-"""Whose turn it is: no installation waits for another's backlog, and no source for another's flood."""
+"""Decides whose turn it is: a backlog or a flood of one does not delay the others."""
 
 from collections import defaultdict
 from itertools import zip_longest
@@ -17,9 +17,9 @@ AHEAD = 1000  # deliveries of one integration that are looked at, where most may
 
 
 def due_ids() -> list[str]:
-    """The reports whose deliveries are due, in turn of their installations and sources; at most `BATCH`.
+    """The reports whose deliveries are due, at most `BATCH`, taking turns by installation and source.
 
-    Reads an index for each integration where something is due, however much waits there.
+    Reads an index for each integration that has something due, however much waits there.
     """
     abandoned = Delivery.objects.abandoned()
     ids = list(abandoned.values_list("report_id", flat=True)[:BATCH])
@@ -27,11 +27,10 @@ def due_ids() -> list[str]:
 
 
 def is_anything_due() -> bool:
-    """Asked each second: one query where nothing waits, else a look at an index for each integration.
+    """Whether anything is due, asked every second: one query if nothing waits, else one index per integration.
 
-    None of the backlog of an installation that is limited is read. Of one that is not, what is due
-    later is read until something due is found: no more than were tried in an hour, since only a
-    try puts one off, which is some hundreds.
+    The backlog of a limited installation is not read. Of others, what is due later is read until
+    something due is found: some hundreds at most, since only a try postpones a delivery.
     """
     if not Delivery.objects.takeable().filter(due_at__lte=clock.now()).exists():
         return False
@@ -41,7 +40,7 @@ def is_anything_due() -> bool:
 
 
 def _waiting() -> list[str]:
-    """First the next one of every installation, then everybody's second."""
+    """The next delivery of every installation, then the second of each, and so on."""
     integrations = _with_something_due()
     full = pacing.sources_with_their_share({each.installation_id for each in integrations})
     lanes: defaultdict[int, list[tuple]] = defaultdict(list)
@@ -53,9 +52,9 @@ def _waiting() -> list[str]:
 
 
 def _with_something_due() -> list[Integration]:
-    """At most `BATCH` integrations, the one first whose next delivery has waited longest.
+    """At most `BATCH` integrations, those first whose next delivery has waited longest.
 
-    Of more than that any: those where nothing may be sent just now keep no other from its turn.
+    Integrations that may send nothing right now do not delay the others.
     """
     first = Delivery.objects.in_turn().filter(integration=OuterRef("pk"))
     since = Integration.objects.annotate(since=Subquery(first.values("due_at")[:1]))
@@ -64,7 +63,7 @@ def _with_something_due() -> list[Integration]:
 
 
 def next_of(integration: Integration, full: set[str]) -> DeliveryQuerySet:
-    """What goes first, at most `IN_TURN`; none of the sources in `full`."""
+    """The next deliveries of an integration, at most `IN_TURN`, without the sources in `full`."""
     due = Delivery.objects.in_turn().filter(integration=integration)
     if full:
         ahead = Delivery.objects.filter(pk__in=due.values("pk")[:AHEAD]).exclude(source__in=full)

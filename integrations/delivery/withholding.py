@@ -1,8 +1,8 @@
-"""What came in about a site while no member had push right: kept, and read by no member.
+"""Withholding: reports about a site that arrive while no member has push access cannot be read.
 
-Each report and account is marked with the repository (`withheld_for`), so that giving the claim up,
-disconnecting or choosing another repository opens nothing. The mark goes when a member is seen with
-push right in that repository.
+Each report and account is marked with the repository (`withheld_for`), so that removing the claim,
+disconnecting or choosing another repository does not make them readable. The mark is removed when a
+member is seen with push access to that repository.
 """
 
 from django.db.models import Count
@@ -14,7 +14,7 @@ from reports.models import Account, Report
 
 
 def withhold_account(account: Account) -> None:
-    """Let no member read what a repeat adds now, where the organization has lost the right."""
+    """Withhold a new further account if the organization has lost push access."""
     report = account.report
     if not (report.organization_id and ownership.is_site_page(report.canonical_url)):
         return
@@ -24,7 +24,7 @@ def withhold_account(account: Account) -> None:
 
 
 def end(integration: Integration) -> None:
-    """Let the members read what waited for a right in the integration's repository."""
+    """Make readable what was withheld for the integration's repository."""
     mine = Report.objects.filter(organization=integration.organization_id)
     needed = {"withheld_for": integration.repository_id}
     mine.filter(**needed).update(withheld_for=None)
@@ -33,7 +33,7 @@ def end(integration: Integration) -> None:
 
 
 def explained(organization: Organization) -> str:
-    """How many reports its members are not shown, why, and what to do; empty where they see all."""
+    """How many reports are not shown to members, why, and what to do; empty if all are shown."""
     hidden = Report.objects.filter(organization=organization, withheld_for__isnull=False)
     counts = dict(hidden.values_list("withheld_for").annotate(Count("pk")).order_by())
     if not counts:
@@ -42,13 +42,12 @@ def explained(organization: Organization) -> str:
     count = sum(counts.values())
     if integration and integration.rights_lost_at and counts.keys() == {integration.repository_id}:
         return (
-            f"{_so_many(count, _about(integration))} not shown: nobody of yours has push right in "
-            f"{integration.repository}. That ends when a member who has it presses Try again, or "
-            "is found to have it."
+            f"{_so_many(count, _about(integration))} not shown: nobody in your organization has push "
+            f"access to {integration.repository}. A member who has it can press Try again."
         )
     return (
-        f"{_so_many(count)} not shown: when they came in, nobody of yours had push right in the "
-        "repository that publishes their pages. That ends when a member who has it chooses that "
+        f"{_so_many(count)} not shown: when they arrived, nobody in your organization had push "
+        "access to the repository that publishes their pages. A member who has it can choose that "
         "repository for the integration."
     )
 
@@ -58,7 +57,7 @@ def _so_many(count: int, about: str = "") -> str:
 
 
 def _about(integration: Integration) -> str:
-    """The sites that its repository publishes, unless their claims were given up."""
+    """The sites that its repository publishes, if they are still claimed."""
     sites = Site.objects.filter(organization=integration.organization_id)
     published = sites.filter(repository__iexact=integration.repository).order_by("host", "path")
     return f" about {' and '.join(each.url for each in published)}" if published else ""

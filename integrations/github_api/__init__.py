@@ -1,23 +1,23 @@
-"""All of GitHub: the only package that calls out to it.
+"""All calls to GitHub: no other package makes any.
 
-Plain functions, our types in and out. Each is bounded by a deadline (in `time.monotonic`), and
-raises one of:
+Plain functions that take and return our own types. Each is bounded by a deadline (in
+`time.monotonic`), and raises one of:
 
     GitHubError
-    |- Unreachable     nothing was made; try again later
-    |  |- Busy         we are too busy to ask
+    |- Unreachable     nothing was created; try again later
+    |  |- Busy         too many of our calls are in progress
     |  |- TimedOut     there was no answer before the deadline
-    |  `- Limited      GitHub said when: `.wait`
-    |- OutcomeUnknown  the issue may or may not have been made
-    `- Refused         GitHub said no
-       |- Blocked      to everything for this repository, until something is changed there
-       |- Suspended    to everything for this installation
-       `- BadCode      to the code that a browser brought along
+    |  `- Limited      a rate limit is reached: wait for `.wait`
+    |- OutcomeUnknown  the issue may or may not have been created
+    `- Refused         GitHub refused
+       |- Blocked      everything for this repository, until something is changed there
+       |- Suspended    everything for this installation
+       `- BadCode      the code that a browser brought
 
-    issues.py         opening one, and finding it again
+    issues.py         opening an issue, and finding it again
     people.py         who somebody is, and which installations they see
     installations.py  what an installation may do, and where
-    tokens.py, transport.py, answers.py, errors.py: how all of them ask
+    tokens.py, transport.py, answers.py, errors.py: how all of them call GitHub
 
 Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,
 .../rest/apps/installations, .../rest/collaborators/collaborators and

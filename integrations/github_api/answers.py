@@ -1,4 +1,4 @@
-"""What GitHub answers, and what it says there about its limits and its clock."""
+"""GitHub's responses, and what they say about rate limits and the time."""
 
 import math
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from integrations.github_api.errors import Limited, Unreachable
 
 NONSENSE = timedelta(seconds=60)
-MAX_DIGITS = 20  # of a number of seconds; more of them do not make the wait longer
+MAX_DIGITS = 20  # of a number of seconds; more digits would not lengthen the wait
 LONGEST_WAIT = timedelta(hours=1)
 
 
 class GitHubAnswer(NamedTuple):
-    """What GitHub said: the status, headers by lower-case name, and the JSON (None where it was none)."""
+    """GitHub's response: the status, headers by lower-case name, and the JSON (None if it was not JSON)."""
 
     status: int
     headers: dict[str, str]
@@ -23,11 +23,24 @@ class GitHubAnswer(NamedTuple):
 
     @property
     def message(self) -> str:
+        """GitHub's message; empty without one."""
         return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+
+    @property
+    def complaint(self) -> str:
+        """What is wrong with the request: the messages of its fields if there are any."""
+        errors = self.body.get("errors") if isinstance(self.body, dict) else None
+        listed = errors if isinstance(errors, list) else []
+        of_fields = [each for each in listed if isinstance(each, dict)]
+        messages = [str(each["message"]) for each in of_fields if each.get("message")]
+        return "; ".join(messages) or self.message
 
 
 def raise_for_limit(answer: GitHubAnswer) -> None:
-    """https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api"""
+    """Raise `Limited` if a rate limit is reached.
+
+    https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    """
     if answer.status not in (403, 429):
         return
     headers = answer.headers
@@ -41,22 +54,22 @@ def raise_for_limit(answer: GitHubAnswer) -> None:
 
 
 def limit_left(answer: GitHubAnswer) -> int | None:
-    """How many calls are left in this hour; None where the answer does not say."""
+    """How many calls are left in this hour; None if the response does not say."""
     text = answer.headers.get("x-ratelimit-remaining", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else None
 
 
 @contextmanager
 def making_sense() -> Iterator[None]:
-    """For what makes nothing: an answer of another shape than GitHub's is as good as none."""
+    """Raise `Unreachable` if the block fails to read a response. Only for calls that create nothing."""
     try:
         yield
     except (KeyError, TypeError, IndexError) as error:
-        raise Unreachable("GitHub's answer made no sense.") from error
+        raise Unreachable("GitHub's response could not be understood.") from error
 
 
 def date(answer: GitHubAnswer) -> datetime:
-    """GitHub's clock where it tells the time, else ours."""
+    """GitHub's time if the response has it, else ours."""
     try:
         return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
     except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""Asking GitHub while a maintainer waits: where it cannot be asked, nothing is saved, and they are told."""
+"""Calls to GitHub while a maintainer waits: if GitHub cannot be reached, nothing is saved and they are told."""
 
 import time
 from collections.abc import Iterator
@@ -14,24 +14,26 @@ from integrations import github_api
 from integrations.models import Installation
 from orgs.models import Organization
 
-DEADLINE = 10  # seconds, for all that one call of a maintainer asks
+DEADLINE = 10  # seconds, for all GitHub calls of one request
 looks = AtOnce(
-    1, "The Hub is asking GitHub for you or your colleagues already. Try again in a few seconds."
+    1, "The Hub is already asking GitHub for your organization. Try again in a few seconds."
 )
 
 
 class CodeHostUnavailable(ApiError):
+    """502: GitHub cannot be reached now."""
+
     status_code = 502
     default_code = "code_host_unavailable"
 
 
 @contextmanager
 def github(organization: Organization, *, through: Installation | None = None) -> Iterator[float]:
-    """Gives the deadline (in `time.monotonic`); no database connection is held meanwhile.
+    """The deadline for the calls in the block (in `time.monotonic`); closes the database connection.
 
-    Raises `TooManyAtOnce` while the organization asks something else, `rates.TooMany` where it has
-    asked too often, and `CodeHostUnavailable` for what the block does not catch itself, and where
-    GitHub wants the installation that is asked `through` to be left alone.
+    Raises `TooManyAtOnce` while the organization has another call in progress, `rates.TooMany` if it
+    has asked too often, and `CodeHostUnavailable` for GitHub errors that the block does not catch, and
+    while GitHub limits the installation that is asked `through`.
     """
     with looks.one(organization.pk), _asking(organization, through) as until:
         yield until
@@ -42,18 +44,18 @@ def _asking(organization: Organization, through: Installation | None) -> Iterato
     rates.check(settings.HUB_ASKING_RATE, "github", organization.pk)
     if through and through.is_left_alone():
         raise CodeHostUnavailable(
-            f"GitHub asked the Hub not to call for {through.account} for a while. Nothing was "
-            "saved; try again in a few minutes."
+            f"GitHub's rate limit for {through.account} is reached. Nothing was saved; try again in "
+            "a few minutes."
         )
     try:
         yield deadline(DEADLINE)
     except github_api.GitHubError as error:
         if through and isinstance(error, github_api.Limited):
             through.leave_alone_for(error.wait)
-        raise CodeHostUnavailable(f"{error} Nothing was saved; try again in a moment.") from error
+        raise CodeHostUnavailable(f"{error} Nothing was saved; please try again.") from error
 
 
 def deadline(seconds: int) -> float:
-    """The end (in `time.monotonic`) of what is asked from now on; no database connection is held meanwhile."""
+    """The time (in `time.monotonic`) at which calls that start now must end; closes the database connection."""
     connection.close()
     return time.monotonic() + seconds

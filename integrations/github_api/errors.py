@@ -1,18 +1,18 @@
-"""What can go wrong at GitHub. The tree of it is in the package's docstring."""
+"""Errors of calls to GitHub. The package's docstring shows the tree."""
 
 from datetime import timedelta
 
 
 class GitHubError(Exception):
-    """`str()` of it is a sentence for the maintainer."""
+    """The message is a sentence for the maintainer."""
 
 
 class Unreachable(GitHubError):
-    """Nothing was made; try again later."""
+    """Nothing was created; try again later."""
 
 
 class Busy(Unreachable):
-    """We are too busy to ask."""
+    """Too many of our calls are in progress."""
 
 
 class TimedOut(Unreachable):
@@ -20,7 +20,7 @@ class TimedOut(Unreachable):
 
 
 class Limited(Unreachable):
-    """GitHub asks to be left alone for `wait`."""
+    """A rate limit of GitHub is reached; wait for `wait`."""
 
     def __init__(self, wait: timedelta):
         super().__init__(
@@ -30,15 +30,15 @@ class Limited(Unreachable):
 
 
 class OutcomeUnknown(GitHubError):
-    """The issue may or may not have been made."""
+    """The issue may or may not have been created."""
 
 
 class Refused(GitHubError):
-    """GitHub will not make this issue."""
+    """GitHub refuses to create this issue."""
 
 
 class Blocked(Refused):
-    """GitHub makes no issue in this repository, until something is changed there."""
+    """GitHub creates no issue in this repository until something is changed there."""
 
 
 class Suspended(Refused):
@@ -46,4 +46,4 @@ class Suspended(Refused):
 
 
 class BadCode(Refused):
-    """The code that a browser brought along is wrong, old or used."""
+    """The code that a browser brought is wrong, old or used."""

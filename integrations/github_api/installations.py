@@ -1,4 +1,4 @@
-"""What an installation of the app may do, in which repositories, and who else may.
+"""What an installation of the app may do, in which repositories, and what people may do there.
 
 https://docs.github.com/en/rest/apps/installations
 """
@@ -20,7 +20,7 @@ LOOK, WRITE = {"metadata": "read"}, {"issues": "write"}
 
 
 class InstallationFacts(NamedTuple):
-    """An installation as GitHub describes it; `account` is the login it is on."""
+    """An installation as GitHub describes it; `account` is the login of its account."""
 
     id: int
     account: str
@@ -40,41 +40,44 @@ class RepositoryFacts(NamedTuple):
 
     @property
     def full_name(self) -> str:
+        """The name as `owner/name`."""
         return f"{self.owner}/{self.name}"
 
 
 class Person(NamedTuple):
-    """An account by its number; the login is how GitHub wants to be asked about it."""
+    """An account by its id; GitHub has to be asked by login."""
 
     github_id: int
     login: str
 
 
 class Right(NamedTuple):
-    """What a person may do in a repository: `admin`, `write`, `read` or `none`. Their login is today's."""
+    """What a person may do in a repository: `admin`, `write`, `read` or `none`, and their current login."""
 
     person: Person
     level: str
 
     @property
     def pushes(self) -> bool:
+        """Whether the person has push access."""
         return self.level in ("admin", "write")
 
     @property
     def administers(self) -> bool:
+        """Whether the person has admin access."""
         return self.level == "admin"
 
 
 @dataclass(frozen=True)
 class Reached:
-    """A repository that an installation reaches, and what it takes to ask who may do what there."""
+    """A repository that an installation can access, and what is needed to ask who may do what there."""
 
     repository: RepositoryFacts
     token: str = field(repr=False)
 
 
 class Candidate(NamedTuple):
-    """A repository that might become a target, and what a person may do there."""
+    """A repository that may be chosen, and what a person may do there."""
 
     repository: RepositoryFacts
     may_see: bool
@@ -82,7 +85,7 @@ class Candidate(NamedTuple):
 
 
 class RepositoryPage(NamedTuple):
-    """Some repositories; `following` is the number of the next page, None on the last."""
+    """Some repositories; `following` is the number of the next page, None on the last one."""
 
     repositories: list[RepositoryFacts]
     following: int | None
@@ -111,18 +114,18 @@ def repository_facts(body: Mapping[str, Any]) -> RepositoryFacts:
 
 
 def app_slug(*, deadline: float) -> str:
-    """The short name of the app whose key this is."""
+    """The slug of the app that the key belongs to."""
     return bounded_by(_app_slug, deadline=deadline)
 
 
 def installation(installation_id: int, *, deadline: float) -> InstallationFacts | None:
-    """The installation as it is now; None where the app is not installed there any more."""
+    """The installation as it is now; None if the app is no longer installed there."""
     with making_sense():
         return bounded_by(partial(_installation, installation_id), deadline=deadline)
 
 
 def reached(installation_id: int, repository_id: int, *, deadline: float) -> Reached | None:
-    """The repository as it is now; None where the installation does not reach it. May raise `Suspended`."""
+    """The repository as it is now; None if the installation cannot access it. May raise `Suspended`."""
     wish = partial(_mint, installation_id, repository_ids=[repository_id], permissions=LOOK)
     with making_sense():
         answer = bounded_by(wish, deadline=deadline)
@@ -132,7 +135,7 @@ def reached(installation_id: int, repository_id: int, *, deadline: float) -> Rea
 
 
 def rights(reached: Reached, people: Sequence[Person], *, deadline: float) -> list[Right]:
-    """What each of these people may do in the repository, a few asked about at a time."""
+    """What each of these people may do in the repository; a few are asked about at a time."""
     ask = [partial(_right, reached.token, reached.repository.id, each) for each in people]
     with making_sense():
         return all_bounded_by(ask, deadline=deadline)
@@ -141,9 +144,9 @@ def rights(reached: Reached, people: Sequence[Person], *, deadline: float) -> li
 def candidate(
     installation_id: int, full_name: str, *, person: Person, deadline: float
 ) -> Candidate | None:
-    """The installation's repository of that owner and name, where the app may write issues.
+    """The installation's repository with that name, if the app may write issues there; else None.
 
-    None where there is none. May raise `Suspended`.
+    May raise `Suspended`.
     """
     ask = partial(_candidate, installation_id, full_name, person)
     with making_sense():
@@ -151,7 +154,7 @@ def candidate(
 
 
 def pushable(installation_id: int, *, person: Person, page: int, deadline: float) -> RepositoryPage:
-    """Of one page of the installation's repositories, those that the person may push to."""
+    """Those repositories on one page of the installation's list that the person may push to."""
     with making_sense():
         token, body = bounded_by(partial(_page, installation_id, page), deadline=deadline)
         listed = [repository_facts(each) for each in body["repositories"]]
@@ -190,7 +193,7 @@ def _candidate(installation_id: int, full_name: str, person: Person) -> Candidat
 
 
 def _page(installation_id: int, page: int) -> tuple[str, Any]:
-    """A token that can only look, and the repositories that it sees."""
+    """A read-only token, and the repositories that it can access."""
     answer = _mint(installation_id, permissions=LOOK)
     if answer.status != 201:
         raise Unreachable(f"GitHub gave no token: {answer.message}.")
@@ -200,7 +203,7 @@ def _page(installation_id: int, page: int) -> tuple[str, Any]:
 
 
 def _mint(installation_id: int, **wish: Any) -> GitHubAnswer:
-    """A token as wished for: 201, or 422 where the installation has not got all that."""
+    """A token with these permissions: 201, or 422 if the installation does not have them all."""
     answer = tokens.mint(installation_id, **wish)
     if answer.status in (403, 404):
         raise Suspended("The app is suspended, or not installed any more.")
@@ -208,7 +211,7 @@ def _mint(installation_id: int, **wish: Any) -> GitHubAnswer:
 
 
 def _right(token: str, repository_id: int, person: Person) -> Right:
-    """By the account's number. Where the login is another's by now, or nobody's, today's is looked up."""
+    """By the account's id. If its login has changed, the current one is looked up."""
     level = _level(token, repository_id, person)
     if level is None and (renamed := _person_now(token, person)):
         person, level = renamed, _level(token, repository_id, renamed)
@@ -216,7 +219,7 @@ def _right(token: str, repository_id: int, person: Person) -> Right:
 
 
 def _level(token: str, repository_id: int, person: Person) -> str | None:
-    """What GitHub says of this login; None where it is not that person's."""
+    """The permission of this login; None if the login belongs to another account."""
     login = quote(person.login, safe="")
     path = f"/repositories/{repository_id}/collaborators/{login}/permission"
     body = look_up(with_token(token), path)
@@ -228,7 +231,7 @@ def _level(token: str, repository_id: int, person: Person) -> str | None:
 
 
 def _person_now(token: str, person: Person) -> Person | None:
-    """The same account under another login than ours; None where it has none."""
+    """The same account with its current login; None if that has not changed or is gone."""
     body = look_up(with_token(token), f"/user/{person.github_id}")
     if body is None or body["id"] != person.github_id or body["login"] == person.login:
         return None

@@ -1,4 +1,4 @@
-"""Opening an issue with one POST, and finding it again where the answer was lost."""
+"""Opening an issue with one POST, and finding it again if there was no answer."""
 
 import time
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ PAGE_SIZE = 100
 
 
 class Issue(NamedTuple):
-    """Where it is; `limit_left`: how many calls GitHub still allows this hour, where it said so."""
+    """Where the issue is; `limit_left`: the GitHub calls left this hour, if known."""
 
     number: int
     url: str
@@ -34,7 +34,7 @@ class Issue(NamedTuple):
 
 
 def create_issue(repository: Repository, title: str, body: str, *, deadline: float) -> Issue:
-    """Open an issue with one POST, and say where it is."""
+    """Open an issue with one POST and return where it is."""
     gate = deadlines.Gate(deadline)
     try:
         return bounded_by(partial(_create, repository, title, body, gate), deadline=deadline)
@@ -48,9 +48,11 @@ def create_issue(repository: Repository, title: str, body: str, *, deadline: flo
 def find_issue(
     repository: Repository, marker: str, *, since: datetime, deadline: float
 ) -> Issue | None:
-    """The app's own issue that carries `marker`, among all those touched since then."""
+    """The app's own issue that contains `marker`, among all issues updated since then."""
     if not (settings.HUB_GITHUB_APP_SLUG or settings.HUB_GITHUB_APP_ID):
-        raise Unreachable("The Hub does not know its own app. The operator has to look at it.")
+        raise Unreachable(
+            "The Hub's GitHub App is not configured. An operator of this Hub has to fix this."
+        )
     return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
 
 
@@ -61,7 +63,7 @@ def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate)
         return _post(repository, token, title, body)
 
     answer = post()
-    if answer.status == 401:  # revoked before its time; a fresh one tells whether we are locked out
+    if answer.status == 401:  # revoked early; a new one tells whether we are locked out
         tokens.forget(repository)
         answer = post()
     return _made(answer, repository)
@@ -71,14 +73,14 @@ def _post(repository: Repository, token: str, title: str, body: str) -> GitHubAn
     path = f"/repositories/{repository.id}/issues"
     try:
         return request(with_token(token), "POST", path, input={"title": title, "body": body})
-    except Exception as error:  # whatever happened after the first byte, the issue may be there
+    except Exception as error:  # after the first byte, the issue may have been created
         if never_connected(error):
             raise Unreachable("GitHub could not be reached.") from error
-        raise OutcomeUnknown("The connection to GitHub broke before it answered.") from error
+        raise OutcomeUnknown("The connection to GitHub was lost before it answered.") from error
 
 
 def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
-    """The issue in GitHub's answer to the POST, or what it said instead."""
+    """The issue in GitHub's answer to the POST, or the error that it means."""
     if (
         answer.status == 201
         and isinstance(answer.body, dict)
@@ -89,7 +91,7 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
         url = url or f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}"
         return Issue(number, url, limit_left(answer))
     _raise_for_refusal(answer, repository)
-    raise OutcomeUnknown(f"GitHub answered {answer.status}, without an issue.")
+    raise OutcomeUnknown(f"GitHub answered {answer.status} without an issue.")
 
 
 def _find(repository: Repository, marker: str, since: datetime, deadline: float) -> Issue | None:
@@ -100,9 +102,9 @@ def _find(repository: Repository, marker: str, since: datetime, deadline: float)
 
 
 def _is_ours(item: dict[str, Any]) -> bool:
-    """Whether the app's own account wrote it: nobody else's marker counts.
+    """Whether the app's own account wrote it: markers by others do not count.
 
-    Its login follows the app's name, so that the app's number counts as well, where a bot wrote it.
+    The login changes with the app's name, so a bot with the app's id counts as well.
     """
     user, app = item.get("user") or {}, item.get("performed_via_github_app") or {}
     if settings.HUB_GITHUB_APP_ID and str(app.get("id")) == settings.HUB_GITHUB_APP_ID:
@@ -112,7 +114,7 @@ def _is_ours(item: dict[str, Any]) -> bool:
 
 
 def _issues(repository: Repository, since: datetime, deadline: float) -> Iterator[dict[str, Any]]:
-    """All issues touched since then, oldest first, so that new ones push none across a page's edge."""
+    """All issues updated since then, oldest first, so that new ones do not shift the pages."""
     parameters = {
         "state": "all",
         "since": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -132,7 +134,7 @@ def _issues(repository: Repository, since: datetime, deadline: float) -> Iterato
 
 
 def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
-    """A list, with the repository's token."""
+    """A list, read with the repository's token."""
     answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
     if answer.status == 401:
         tokens.forget(repository)
@@ -144,7 +146,7 @@ def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHu
 
 
 def _raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
-    """Put a 4xx into words; anything else says nothing about a refusal."""
+    """Raise the error that a 4xx means; other statuses say nothing about a refusal."""
     raise_for_limit(answer)
     match answer.status:
         case 401:
@@ -152,12 +154,18 @@ def _raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
         case 403 if "archived" in answer.message.lower():
             raise Blocked(f"{repository.name} is archived. Unarchive it, then press Try again.")
         case 403:
-            raise Blocked(f"The app has no right to write issues in {repository.name}.")
+            raise Blocked(
+                f"The app may not write issues in {repository.name}. Give it the permission Issues: "
+                "read and write, then press Try again."
+            )
         case 404:
-            raise Blocked(f"{repository.name} is gone, or the app cannot see it.")
+            raise Blocked(
+                f"The app can't see {repository.name}. Give it access on GitHub, or choose another "
+                "repository."
+            )
         case 410:
             raise Blocked(
                 f"Issues are turned off in {repository.name}. Turn them on, then press Try again."
             )
         case status if 400 <= status < 500:
-            raise Refused(f"GitHub refused the issue: {answer.message or status}.")
+            raise Refused(f"GitHub refused the issue: {answer.complaint or status}.")

@@ -1,4 +1,4 @@
-"""Tokens: for one repository, for issues only; in the memory of this process, by the monotonic clock."""
+"""Tokens for one repository, for issues only; kept in the memory of this process."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -16,12 +16,12 @@ _tokens: dict[Repository, tuple[str, float]] = {}
 
 
 def forget_tokens() -> None:
-    """Mint every token anew."""
+    """Drop all tokens, so that new ones are requested."""
     _tokens.clear()
 
 
 def forget(repository: Repository) -> None:
-    """Mint this one's anew."""
+    """Drop the token of this repository, so that a new one is requested."""
     _tokens.pop(repository, None)
 
 
@@ -35,7 +35,7 @@ def of(repository: Repository) -> str:
 
 
 def _keep(repository: Repository, token: str, good_until: float) -> None:
-    """In place of the expired ones; beyond `MOST`, of those that were minted first."""
+    """Keep the token, and drop expired ones; beyond `MOST`, the oldest ones."""
     now = time.monotonic()
     _tokens.pop(repository, None)
     _tokens[repository] = token, good_until
@@ -48,7 +48,7 @@ def _keep(repository: Repository, token: str, good_until: float) -> None:
 
 
 def _mint(repository: Repository) -> tuple[str, float]:
-    """A token and when to stop using it. Its life is GitHub's to tell, our clock may be wrong."""
+    """A token, and when to stop using it. GitHub tells how long it is valid, since our clock may be wrong."""
     answer = mint(
         repository.installation_id, repository_ids=[repository.id], permissions={"issues": "write"}
     )
@@ -57,7 +57,7 @@ def _mint(repository: Repository) -> tuple[str, float]:
     if answer.status in (403, 404):
         raise Suspended(f"The app is suspended or no longer installed for {repository.name}.")
     raise Blocked(
-        f"The app may not write issues in {repository.name}. Give it that repository and "
+        f"The app may not write issues in {repository.name}. Give it access to it and "
         "the permission Issues: read and write, then press Try again."
     )
 
@@ -71,7 +71,7 @@ def _token_in(answer: GitHubAnswer) -> tuple[str, float]:
 
 
 def mint(installation_id: int, **narrowed: Any) -> GitHubAnswer:
-    """What GitHub says to the wish for a token: 201 with it, or 403, 404 or 422.
+    """GitHub's response to the request for a token: 201 with it, or 403, 404 or 422.
 
     `narrowed` as in https://docs.github.com/en/rest/apps/apps (create an installation access token).
     """
@@ -83,17 +83,17 @@ def mint(installation_id: int, **narrowed: Any) -> GitHubAnswer:
 
 
 def ask_as_app(verb: str, path: str, **arguments: Any) -> GitHubAnswer:
-    """With the app's own key. That GitHub does not know it is nothing that waiting would not mend."""
+    """Call GitHub with the app's own key. Raises `Unreachable` if GitHub does not accept the key."""
     answer = ask(as_app(), verb, path, **arguments)
     raise_for_limit(answer)
     if answer.status == 401:
         raise Unreachable(
-            f"GitHub does not accept the Hub's key{_clock_off(answer)}. The operator has to look at it."
+            f"GitHub does not accept the Hub's key{_clock_off(answer)}. An operator of this Hub has to fix this."
         )
     return answer
 
 
 def _clock_off(answer: GitHubAnswer) -> str:
-    """A key is good for minutes, so a wrong clock makes it look old, or not yet good."""
+    """How far our clock is off. A key is valid for minutes, so a wrong clock makes GitHub reject it."""
     minutes = round((datetime.now(UTC) - date(answer)).total_seconds() / 60)
     return f": this machine's clock is {minutes:+} minutes off GitHub's" if minutes else ""

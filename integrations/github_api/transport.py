@@ -1,4 +1,4 @@
-"""One request to GitHub: the only module that knows PyGithub."""
+"""One request to GitHub: the only module that uses PyGithub."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -22,26 +22,24 @@ T = TypeVar("T")
 
 
 def as_app() -> github.Auth.Auth:
-    """With the app's own key. Raises `Unreachable` where the operator has given none that is one."""
+    """Authenticate with the app's own key. Raises `Unreachable` if no valid key is set."""
     try:
         auth = github.Auth.AppAuth(settings.HUB_GITHUB_APP_ID, private_key())
         auth.create_jwt()
-    except (
-        Exception
-    ) as error:  # a file that is not there, no number, no PEM: `check_setup` says which
+    except Exception as error:  # a missing file, not a number, not PEM: `check_setup` says which
         raise Unreachable(
-            "The Hub has no key for GitHub. The operator has to look at it."
+            "The Hub has no key for GitHub. An operator of this Hub has to fix this."
         ) from error
     return auth
 
 
 def with_token(token: str) -> github.Auth.Auth:
-    """With the token of an installation, or of a person."""
+    """Authenticate with the token of an installation or a person."""
     return github.Auth.Token(token)
 
 
 def private_key() -> str:
-    """The app's key: PEM in the setting itself (line ends may be written as \\n), or in a file."""
+    r"""The app's key: PEM in the setting itself (line ends may be written as \n), or in a file."""
     key = settings.HUB_GITHUB_PRIVATE_KEY
     if "BEGIN" not in key:
         key = Path(key).read_text()
@@ -49,13 +47,13 @@ def private_key() -> str:
 
 
 def bounded_by(call: Callable[[], T], *, deadline: float) -> T:
-    """What `call` returns or raises, or `Busy` or `TimedOut`."""
+    """Return or raise what `call` does; `Busy` or `TimedOut` if it cannot run in time."""
     with _our_errors():
         return deadlines.run(call, deadline=deadline)
 
 
 def all_bounded_by(calls: Sequence[Callable[[], T]], *, deadline: float) -> list[T]:
-    """What each returns, a few at a time; or as `bounded_by`."""
+    """The results of all calls, a few at a time; raises as `bounded_by` does."""
     with _our_errors():
         return deadlines.run_all(calls, deadline=deadline)
 
@@ -65,23 +63,23 @@ def _our_errors() -> Iterator[None]:
     try:
         yield
     except deadlines.NoFreeSlot:
-        raise Busy("Too much was under way at once.") from None
+        raise Busy("Too many calls to GitHub are in progress.") from None
     except deadlines.TooLate:
         raise TimedOut("GitHub took too long to answer.") from None
 
 
 def ask(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
-    """A request that makes nothing in a repository: whatever goes wrong with it, try again later."""
+    """A request that creates nothing in a repository: after any error it is safe to try again."""
     try:
         return request(auth, verb, path, **arguments)
     except requests.RequestException as error:
         raise Unreachable("GitHub could not be reached.") from error
-    except Exception as error:  # PyGithub complains of redirects, for one, in many ways
-        raise Unreachable("GitHub gave an answer that cannot be understood.") from error
+    except Exception as error:  # PyGithub raises many errors, for redirects among others
+        raise Unreachable("GitHub's response could not be understood.") from error
 
 
 def look_up(auth: github.Auth.Auth | None, path: str, **parameters: Any) -> Any:
-    """The JSON at an address; None where GitHub has nothing there."""
+    """The JSON at a path; None if GitHub has nothing there."""
     answer = ask(auth, "GET", path, parameters=parameters)
     if answer.status == 200 and answer.body is not None:
         return answer.body
@@ -92,7 +90,7 @@ def look_up(auth: github.Auth.Auth | None, path: str, **parameters: Any) -> Any:
 
 
 def post_form(path: str, fields: dict[str, str]) -> GitHubAnswer:
-    """A form to GitHub's web address, outside the API; answered as JSON."""
+    """Send a form to a GitHub page outside the API; the response is JSON."""
     try:
         answer = requests.post(
             settings.HUB_GITHUB_URL + path,
@@ -108,7 +106,7 @@ def post_form(path: str, fields: dict[str, str]) -> GitHubAnswer:
 
 
 def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
-    """One request on a connection of its own: no retries, no waiting between requests."""
+    """One request on a new connection: no retries, no waiting between requests."""
     client = github.Github(
         auth=auth,
         base_url=_api_url(),

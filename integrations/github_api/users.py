@@ -1,4 +1,4 @@
-"""Who somebody is at GitHub, and which installations of the app they see there.
+"""Who somebody is on GitHub, and which installations of the app they can see.
 
 https://docs.github.com/en/rest/users/users (get a user)
 
@@ -24,7 +24,7 @@ PAGE_SIZE = 100
 
 
 class Visitor(NamedTuple):
-    """A person with a browser: their account, and the installations that they see."""
+    """A person with a browser: their account, and the installations that they can see."""
 
     github_id: int
     login: str
@@ -32,15 +32,15 @@ class Visitor(NamedTuple):
 
 
 def visitor(code: str, *, redirect_uri: str, deadline: float) -> Visitor:
-    """Who brought this code along. Their token is forgotten when this returns. Raises `BadCode`."""
+    """Who brought this code. Their token is not kept. Raises `BadCode`."""
     with making_sense():
         return bounded_by(partial(_visitor, code, redirect_uri, deadline), deadline=deadline)
 
 
 def person(login: str, *, installation_id: int | None, deadline: float) -> Person | None:
-    """The person of that login; None where there is none, or it is an organization or a bot.
+    """The person with that login; None if there is none, or it is an organization or a bot.
 
-    An installation asks with more right than a nameless caller, whom Enterprise hosts may refuse.
+    Asks as the installation if there is one, because Enterprise hosts may refuse anonymous calls.
     """
     return bounded_by(partial(_person, login, installation_id), deadline=deadline)
 
@@ -63,7 +63,7 @@ def _visitor(code: str, redirect_uri: str, deadline: float) -> Visitor:
 
 
 def _exchange(code: str, redirect_uri: str) -> str:
-    """The person's token for their code. GitHub answers most mistakes with 200 and an `error`."""
+    """The person's token in exchange for their code. GitHub answers most mistakes with 200 and an `error`."""
     answer = post_form(
         "/login/oauth/access_token",
         {
@@ -78,7 +78,7 @@ def _exchange(code: str, redirect_uri: str) -> str:
         return said["access_token"]
     raise_for_limit(answer)
     if said.get("error") == "bad_verification_code":
-        raise BadCode("GitHub does not know this code any more. Begin again.")
+        raise BadCode("GitHub does not accept this code. Please start over.")
     raise Unreachable(f"GitHub gave no token: {said.get('error') or answer.status}.")
 
 

@@ -1,1 +1,1 @@
-"""Keeping up with GitHub: webhooks, and asking once an hour."""
+"""Keeps up with GitHub: by webhook, and by asking once an hour."""

@@ -1,6 +1,6 @@
-"""Keeping up with what happens at GitHub, whether a webhook tells or `reconcile_installations` asks.
+"""Applies what has changed on GitHub, whether a webhook or `reconcile_installations` found it.
 
-Each function says what is so now, and may be called again and again.
+Each function states what is true now, and may be called again and again.
 """
 
 from core import clock
@@ -14,7 +14,7 @@ UNSENT = [each for each in Delivery.Status if each != Delivery.Status.SENT]
 
 
 def apply_installation(installation: Installation, facts: InstallationFacts | None) -> None:
-    """As GitHub describes it; None where it describes none."""
+    """Apply what GitHub says about the installation; None if it does not exist."""
     if facts:
         apply_account(installation, facts.account)
     if facts is None:
@@ -26,30 +26,31 @@ def apply_installation(installation: Installation, facts: InstallationFacts | No
 
 
 def apply_account(installation: Installation, login: str) -> None:
-    """Its account may have been renamed; then its repositories were, and are asked about soon."""
+    """Apply the login of its account. If that was renamed, its repositories are asked about soon."""
     if login != installation.account:
         installation.account, installation.asked_about_at = login, None
         installation.save(update_fields=["account", "asked_about_at"])
 
 
 def mark_suspended(installation: Installation) -> None:
+    """The app was suspended on the account."""
     holds.suspend(installation, f"The app was suspended on {installation.account}.")
 
 
 def mark_uninstalled(installation: Installation) -> None:
-    """Nothing proves its sites any more: whoever has the account next may claim them."""
-    problem = f"The app was uninstalled from {installation.account}. Install it again to go on."
+    """The app was uninstalled. Nothing proves its sites any more, so others may claim them."""
+    problem = f"The app was uninstalled from {installation.account}. Install it again to resume."
     holds.suspend(installation, problem)
     for integration in Integration.objects.filter(installation=installation):
         site_claims.lapse_unpublished(integration.organization, "")
 
 
 def apply_repository(integration: Integration, facts: RepositoryFacts) -> bool:
-    """Under this name and owner, public or private, and so on; whether it may receive issues."""
+    """Apply what GitHub says about the repository; returns whether it may receive issues."""
     _follow(integration, facts)
     name = facts.full_name
     if facts.owner.lower() != integration.installation.account.lower():
-        _block(integration, f"{name} belongs to another account now. Choose a repository again.")
+        _block(integration, f"{name} now belongs to another account. Choose a repository again.")
         site_claims.lapse_unpublished(integration.organization, "")
     elif facts.is_archived:
         _block(integration, f"{name} is archived. Unarchive it, then press Try again.")
@@ -61,9 +62,10 @@ def apply_repository(integration: Integration, facts: RepositoryFacts) -> bool:
 
 
 def apply_visibility(repository: RepositoryFacts, *, installation_id: int) -> None:
-    """Public or private: receipts show where its issues are, or not, whoever sends there now.
+    """Apply whether the repository is public: receipts show links to issues in public ones only.
 
-    `installation_id` is GitHub's; what was begun through it, and has no issue yet, follows too.
+    `installation_id` is GitHub's. Deliveries that have started through it, without an issue yet, are
+    updated too.
     """
     known = Delivery.objects.filter(repository_id=repository.id)
     others = known.exclude(repository_private=repository.is_private)
@@ -75,22 +77,23 @@ def apply_visibility(repository: RepositoryFacts, *, installation_id: int) -> No
 
 
 def mark_out_of_reach(integration: Integration) -> None:
-    """Deleted, or not among the repositories of the installation any more."""
+    """The repository was deleted, or the installation can no longer access it."""
     _block(
         integration,
-        f"The app's installation on {integration.installation.account} does not reach "
-        f"{integration.repository}. Add the repository there, or choose another one.",
+        f"The app's installation on {integration.installation.account} can't see "
+        f"{integration.repository}. Give it access on GitHub, or choose another repository.",
     )
     site_claims.lapse_unpublished(integration.organization, "")
 
 
 def mark_repository_deleted(integration: Integration) -> None:
+    """The repository was deleted."""
     _block(integration, f"{integration.repository} was deleted. Choose another repository.")
     site_claims.lapse_unpublished(integration.organization, "")
 
 
 def mark_taking_issues(integration: Integration) -> None:
-    """As far as is known: what was held goes on, and its sites are claimed again, if any was."""
+    """The repository accepts issues again: release what was held, and restore the claims of its sites."""
     if integration.problem:
         holds.unblock(integration)
     if integration.is_on_its_account() and not integration.rights_absences:
@@ -98,19 +101,19 @@ def mark_taking_issues(integration: Integration) -> None:
 
 
 def rights_stay_lost(integration: Integration) -> None:
-    """No member has push right: after the grace time nothing proves its sites any more."""
+    """Still no member has push access: after the grace period the claims of its sites lapse."""
     lost = Integration.objects.filter(pk=integration.pk, rights_lost_at__lte=clock.now() - GRACE)
     if lost.exists():
         site_claims.lapse_unpublished(
             integration.organization,
             "",
-            why=f"is published by {integration.repository}, where no member of yours has had push "
-            f"right for more than {GRACE.days} days",
+            why=f"is published by {integration.repository}, to which none of your members has had push "
+            f"access for more than {GRACE.days} days",
         )
 
 
 def apply_issue_state(repository_id: int, number: int, state: Delivery.IssueState) -> None:
-    """Open, closed or deleted, if it is one of the Hub's."""
+    """Save whether an issue is open, closed or deleted, if it is one of the Hub's."""
     mine = Delivery.objects.filter(repository_id=repository_id, issue_number=number)
     mine.update(issue_state=state)
 

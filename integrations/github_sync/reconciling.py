@@ -1,4 +1,4 @@
-"""Asking GitHub about every installation, for webhooks that never came."""
+"""Asks GitHub about every installation, in case webhooks were missed."""
 
 import logging
 from collections import Counter
@@ -19,11 +19,11 @@ log = logging.getLogger(__name__)
 
 EVERY = timedelta(hours=1)
 BATCH = 50
-AWAY = 2  # installations in a row that GitHub does not answer about: it is away for all
+AWAY = 2  # unanswered installations in a row: GitHub is unreachable for all
 
 
 class Coverage(Enum):
-    """How much of what was asked about an installation GitHub has told."""
+    """How much of what was asked GitHub has answered."""
 
     ALL = "all"
     SOME = "some"
@@ -31,9 +31,9 @@ class Coverage(Enum):
 
 
 def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
-    """Bring every installation and integration up to date; how many `asked` and `unanswered`.
+    """Bring every installation and integration up to date; returns how many `asked` and `unanswered`.
 
-    Where GitHub has asked to be left alone, nothing is asked.
+    Installations that GitHub rate-limits are skipped.
     """
     outcomes: Counter[str] = Counter()
     for installation in Installation.objects.in_use():
@@ -44,9 +44,9 @@ def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
 
 
 def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
-    """Some of those that were not asked about for an hour; no more once GitHub is away.
+    """Update some of those not asked about for an hour; stops once GitHub is unreachable.
 
-    That one has failed keeps no other waiting.
+    An error with one of them does not delay the others.
     """
     unreached = 0  # in a row
     for installation in Installation.objects.to_be_asked_about(EVERY)[:BATCH]:
@@ -68,7 +68,7 @@ def _reconcile(installation: Installation) -> Coverage:
 
 
 def _ask_about(installation: Installation) -> bool:
-    """Whether GitHub answered all that it was asked."""
+    """Whether GitHub answered all questions."""
     facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
     with transaction.atomic():
         applying.apply_installation(installation, facts)
@@ -85,14 +85,16 @@ def _ask_about(installation: Installation) -> bool:
 def _reconcile_repository(
     integration: Integration, *, may_write: bool
 ) -> github_api.Reached | None:
-    """The repository, where the installation reaches it."""
+    """The repository, if the installation can access it."""
     asked_about = cast(int, integration.repository_id)
     reached = github_api.reached(
         integration.installation.github_id, asked_about, deadline=deadline(DEADLINE)
     )
     with transaction.atomic():
         unmoved = Integration.objects.select_for_update().filter(repository_id=asked_about)
-        if now := unmoved.filter(pk=integration.pk).first():  # nobody chose another one meanwhile
+        if now := unmoved.filter(
+            pk=integration.pk
+        ).first():  # unless another one was chosen in the meantime
             if reached is None:
                 applying.mark_out_of_reach(now)
             else:
@@ -109,7 +111,7 @@ def _follow(
 
 
 def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:
-    """Whether GitHub answered. One that it does not answer about keeps no other waiting."""
+    """Whether GitHub answered. If it does not answer about one, the others are still asked about."""
     try:
         push_access.look(integration, reached)
         if integration.rights_lost_at:
@@ -126,4 +128,4 @@ def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bo
 def _note(installation: Installation, error: github_api.GitHubError) -> None:
     if isinstance(error, github_api.Limited):
         installation.leave_alone_for(error.wait)
-    log.warning("GitHub did not tell about the installation %s: %s", installation, error)
+    log.warning("GitHub did not answer about the installation %s: %s", installation, error)

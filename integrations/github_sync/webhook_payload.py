@@ -1,4 +1,4 @@
-"""Reads what GitHub's webhooks tell: what has another shape is refused, and never a crash."""
+"""Reads the payload of GitHub's webhooks, and refuses what is in another format."""
 
 import logging
 from typing import Any
@@ -10,18 +10,20 @@ log = logging.getLogger(__name__)
 
 Payload = dict[str, Any]
 
-LARGEST = 2**63 - 1  # number that a column holds
+LARGEST = 2**63 - 1  # number that fits a column
 LONGEST = 255  # characters of the name of an account or repository
 
 
 class NotAWebhook(ApiError):
+    """400: the body is not in the format of GitHub's webhooks."""
+
     status_code = 400
     default_code = "validation_error"
     default_detail = "Send a JSON object with the headers X-GitHub-Event and X-GitHub-Delivery."
 
 
 def number(payload: Any, *path: str) -> int:
-    """The id at `path`, such as `installation`, `id`; raises `NotAWebhook` where there is none."""
+    """The id at `path`, such as `installation`, `id`. Raises `NotAWebhook` if there is none."""
     found = _at(payload, path)
     if type(found) is int and 0 < found <= LARGEST:  # True is no number
         return found
@@ -29,7 +31,7 @@ def number(payload: Any, *path: str) -> int:
 
 
 def name(payload: Any, *path: str) -> str:
-    """The name of an account or repository at `path`; raises `NotAWebhook` where there is none."""
+    """The name of an account or repository at `path`. Raises `NotAWebhook` if there is none."""
     found = _at(payload, path)
     if isinstance(found, str) and 0 < len(found) <= LONGEST and found.isprintable():
         return found
@@ -37,7 +39,7 @@ def name(payload: Any, *path: str) -> str:
 
 
 def repository(payload: Payload) -> RepositoryFacts:
-    """The repository that it is about; raises `NotAWebhook`."""
+    """The repository of the webhook. Raises `NotAWebhook`."""
     number(payload, "repository", "id")
     name(payload, "repository", "name")
     name(payload, "repository", "owner", "login")
@@ -48,9 +50,10 @@ def repository(payload: Payload) -> RepositoryFacts:
 
 
 def another_shape(*path: str) -> NotAWebhook:
+    """The error for a missing or wrong value at `path`; logs it."""
     place = ".".join(path)
-    log.warning("A signed webhook has another shape than GitHub's, at %s", place)
-    return NotAWebhook(f"`{place}` has another shape than GitHub's.")
+    log.warning("A signed webhook is not in GitHub's format, at %s", place)
+    return NotAWebhook(f"`{place}` is not in GitHub's format.")
 
 
 def _at(payload: Any, path: tuple[str, ...]) -> Any:

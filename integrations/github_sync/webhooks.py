@@ -1,4 +1,4 @@
-"""`POST /v1/webhooks/github`: what GitHub tells about installations, repositories and issues.
+"""`POST /v1/webhooks/github`: GitHub's news about installations, repositories and issues.
 
 https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
@@ -37,17 +37,21 @@ INSTALLATION_RATE = "600/minute"
 
 
 class BadSignature(Unauthorized):
-    default_detail = "The signature in X-Hub-Signature-256 is not the one of this body."
+    """401: the signature does not match the body."""
+
+    default_detail = "The signature in X-Hub-Signature-256 does not match the body."
 
 
 class WebhookTooLarge(ApiError):
+    """413: the body is too large."""
+
     status_code = 413
     default_code = "payload_too_large"
-    default_detail = "The body is larger than any webhook that matters here."
+    default_detail = "The body is too large for a webhook."
 
 
 class GitHubWebhook(APIView):
-    """Believes what GitHub has signed, once, and answers without asking anybody."""
+    """Applies a webhook that GitHub has signed, once, and answers without calling GitHub."""
 
     def post(self, request: Request) -> Response:
         body = _body(request)
@@ -76,14 +80,14 @@ def _body(request: Request) -> bytes:
 
 
 def _once(delivery_id: str, act: Action, payload: Payload) -> None:
-    """Act, and remember to have acted, or neither."""
+    """Act and remember that, both in one transaction."""
     with transaction.atomic():
         if Webhook.objects.is_new(delivery_id):
             act(payload)
 
 
 def _is_signed(body: bytes, signature: str) -> bool:
-    """Without a secret nothing is signed."""
+    """Whether the signature matches; never without a secret."""
     secret = settings.HUB_GITHUB_WEBHOOK_SECRET.encode()
     right = "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
     return bool(secret) and constant_time_compare(signature, right)
@@ -105,7 +109,7 @@ def _json(body: bytes) -> Payload | None:
 
 
 def _of_installation(act: Callable[[Installation], None]) -> Action:
-    """`act` upon the installation that it is about, where an organization has it."""
+    """`act` on the installation of the webhook, if an organization has it."""
 
     def do(payload: Payload) -> None:
         number = webhook_payload.number(payload, "installation", "id")
@@ -121,7 +125,7 @@ def _integrations(repository_id: int) -> IntegrationQuerySet:
 
 
 def _of_selection(changed: str, act: Callable[[Integration], object]) -> Action:
-    """`act` upon integrations with a repository that the installation was given, or has lost."""
+    """`act` on integrations whose repository was added to the installation, or removed from it."""
 
     def do(payload: Payload) -> None:
         repositories = payload.get(changed)
@@ -152,7 +156,7 @@ def _unarchived(payload: Payload) -> None:
 
 
 def _follow(payload: Payload) -> list[Integration]:
-    """Bring all that is about the repository up to date; the integrations that may use it."""
+    """Update everything about the repository; returns the integrations that may use it."""
     facts = webhook_payload.repository(payload)
     integrations = [
         each for each in _integrations(facts.id) if applying.apply_repository(each, facts)

@@ -1,1 +1,1 @@
-"""A report becomes the title and body of an issue, safe to read."""
+"""Turns a report into the title and body of an issue, safe to read."""

@@ -1,8 +1,8 @@
 """Code blocks in a reporter's text, kept as code.
 
 GitHub acts on nothing inside a code block, but bots and mail replies read the raw text. So only
-what could name an account, a team, an issue or a command there is broken, and other samples can be
-copied. The blocks are written anew, with a fence that nothing inside can close.
+what could name an account, a team, an issue or a command is broken there, and other samples can be
+copied. The blocks are written again with a fence that nothing inside can close.
 """
 
 import re
@@ -30,7 +30,7 @@ _RULES: Rules = [
 
 
 class CodeBlock(NamedTuple):
-    """`indent` and `info` are those of the opening fence."""
+    """A code block; `indent` and `info` are those of its opening fence."""
 
     indent: str
     info: str
@@ -38,9 +38,9 @@ class CodeBlock(NamedTuple):
 
 
 def keep_code(text: str, prose: Callable[[str], str] = inert) -> tuple[str, list[str]]:
-    """A cleaned Markdown text made inert, and the text of each of its code blocks, as it is shown.
+    """A cleaned Markdown text made inert, and the text of each of its code blocks as it is shown.
 
-    Only blocks that are closed are kept as code. `prose` makes the rest inert.
+    Only closed blocks are kept as code. `prose` makes the rest inert.
     """
     written, shown = [], []
     for part in _parts(text):
@@ -54,7 +54,7 @@ def keep_code(text: str, prose: Callable[[str], str] = inert) -> tuple[str, list
 
 
 def end_code(text: str) -> str:
-    """`text`, with its last code block closed."""
+    """`text` with its last code block closed."""
     *_, last = _parts(text)
     opening = isinstance(last, str) and _OPENING.fullmatch(last.partition("\n")[0])
     return f"{text}\n{opening[2]}" if opening else text
@@ -63,7 +63,7 @@ def end_code(text: str) -> str:
 def _parts(text: str) -> Iterator[str | CodeBlock]:
     """Prose and code in turn. As in CommonMark, a fence that is never closed takes all the rest."""
     lines = text.split("\n")
-    at = 0  # the first line that has not been given out
+    at = 0  # the first line not yet yielded
     for number, line in enumerate(lines):
         opening = _OPENING.fullmatch(line) if number >= at else None
         if not opening:
@@ -81,7 +81,7 @@ def _parts(text: str) -> Iterator[str | CodeBlock]:
 
 
 def _end(lines: list[str], start: int, opening: re.Match[str]) -> int | None:
-    """The number of the line that closes a block, if one does."""
+    """The number of the line that closes a block, if any does."""
     indent, fence = len(opening[1]) + 3, opening[2]  # it may be indented by three more
     for number in range(start + 1, len(lines)):
         line = lines[number].rstrip()
@@ -98,13 +98,13 @@ def _inert(block: CodeBlock) -> str:
 
 
 def _fence(lines: list[str]) -> str:
-    """Longer than every run of backticks inside."""
+    """A fence longer than every run of backticks inside."""
     runs = (len(run) for line in lines for run in re.findall("`+", line))
     return "`" * (1 + max([2, *runs]))
 
 
 def _language(info: str) -> str:
-    """The language that an opening fence names, or nothing where GitHub would do more than color it."""
+    """The language in an opening fence, or nothing if GitHub would do more than color it."""
     word = info.split()[0] if info.strip() else ""
     plain = _LANGUAGE.fullmatch(word) and applied(_RULES, word) == word
     return word if plain and word.lower() not in RENDERED else ""

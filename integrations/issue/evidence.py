@@ -19,9 +19,9 @@ _LIKE_CODE = re.compile(r"\n|[{}<>;=$\\|]|\w\(")
 
 
 def evidence_text(items: Sequence[Mapping[str, str]]) -> str:
-    """A labelled section for each item, empty ones left out. Not yet safe: it is still the reporter's.
+    """A labelled section for each item, without empty ones. Not yet safe: it is still reported text.
 
-    What has many lines or looks like code is a code block, whose fence nothing inside can close.
+    Text with several lines, or that looks like code, becomes a code block that nothing inside can close.
     """
     order = list(LABELS)
     cleaned = ((item["kind"], clean(item["text"]).strip()) for item in items)

@@ -1,4 +1,4 @@
-"""What GitHub's own Markdown parser (cmark-gfm) makes of a text. The one place that asks it."""
+"""What GitHub's own Markdown parser (cmark-gfm) makes of a text. Only this module uses the parser."""
 
 import re
 from collections import Counter
@@ -9,27 +9,27 @@ import cmarkgfm
 from cmarkgfm.cmark import Options
 
 EXTENSIONS = ["table", "strikethrough", "autolink", "tagfilter", "tasklist"]
-UNSEEN = "\u2060"  # a word joiner: no cleaned text has any
+UNSEEN = "\u2060"  # a word joiner, which no cleaned text has
 _CODE = re.compile(r"<pre><code[^>]*>(.*?)\n</code></pre>", re.DOTALL)
 _RUN = re.compile(r"`+|~+")
 
 
 def html(text: str) -> str:
-    """HTML as it is before GitHub takes away what is dangerous: for questions, not for a page."""
+    """HTML before GitHub removes what is dangerous: to be examined, not shown."""
     options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
     return cmarkgfm.markdown_to_html_with_extensions(text, options=options, extensions=EXTENSIONS)
 
 
 def shows_code(body: str, blocks: Iterable[str]) -> bool:
-    """Whether each of the texts is a code block of the body, as often as it is given."""
+    """Whether each of the texts is shown as a code block of the body, as often as it is given."""
     return not Counter(blocks) - _shown(body)
 
 
 def taking_code(pieces: Sequence[str], prefixes: Mapping[int, str]) -> frozenset[int]:
-    """At which of the numbers in `prefixes` a code block can stand between the pieces of a template.
+    """The places, out of the numbers in `prefixes`, where a code block can stand between the pieces of a template.
 
-    Number 1 is between the first two pieces. All that can are asked about once more together,
-    with words in place of the others.
+    Place 1 is between the first two pieces. All that can are checked once more together, with words in
+    the other places.
     """
     for _ in range(2):
         kept = [_shown(_with_code(pieces, prefixes, word)) for word in ("", "word")]
@@ -38,7 +38,7 @@ def taking_code(pieces: Sequence[str], prefixes: Mapping[int, str]) -> frozenset
 
 
 def _with_code(pieces: Sequence[str], prefixes: Mapping[int, str], word: str) -> str:
-    """The pieces with a code block, in which its number stands, or a word between each two."""
+    """The pieces with a numbered code block or a word between each two."""
     text = pieces[0]
     for number, piece in enumerate(pieces[1:], 1):
         prefix = prefixes.get(number)

@@ -1,7 +1,7 @@
-"""A reporter's text between two parts of a template, where halves that are harmless alone may meet.
+"""A reporter's text in its place in a template, where harmless halves may become live together.
 
 `@{agent_name}`, `GH-{summary}`, `{summary}{details}`, `[{summary}]({details})`: what a template has
-around a placeholder is live by the maintainer's wish, and makes nothing of the reporter's live.
+around a placeholder is live because the maintainer wants it, but must make no reported text live.
 """
 
 import re
@@ -30,16 +30,16 @@ _CELL = {"`": "'", "|": "¦"}  # what would end code, or a cell of a table, and 
 
 
 class Surroundings(NamedTuple):
-    """What a placeholder stands in, and what meets a text there.
+    """What surrounds a placeholder in its template.
 
-    `prefix` is what every further line of a text has to begin with, to stay in the quotes and list
-    items of the first. `ends` are the marks that would end what the text is in: with any of them,
-    or in a table, the text is one line.
+    `prefix` is what every further line of a text must begin with to stay in the quotes and list items of
+    the first line. `ends` are the marks that would end what the text is in: if there are any, or in a
+    table, the text becomes one line.
     """
 
     prefix: str
     ends: str
-    is_alone: bool  # in its line, so that a code block can stand there
+    is_alone: bool  # in its line, so that a code block fits there
     is_paragraph: bool  # so that nothing of the template becomes part of a table
     in_table: bool
     in_address: bool  # or in a tag: the text is percent-encoded
@@ -50,10 +50,10 @@ class Surroundings(NamedTuple):
     breaks_after: bool
 
     def placed(self, text: str, inert: Callable[[str], str]) -> str:
-        """A cleaned text, not empty, inert where it stands.
+        """A cleaned, non-empty text made inert for this place.
 
-        It keeps to the quote, list item, table cell or code in which it begins. In a URL or a tag
-        it is percent-encoded, and a link's target or a host it never becomes.
+        It stays in the quote, list item, table cell or code in which it begins. In a URL or a tag it is
+        percent-encoded, and it never becomes a link's target or a host.
         """
         if self.in_address:
             text = inert(quote(text, safe=""))
@@ -65,7 +65,7 @@ class Surroundings(NamedTuple):
         return f" {ZWSP}{text}" if self.in_host else text  # a host's name goes on across U+200B
 
     def continued(self, text: str) -> str:
-        """A text of many lines, all of them in the quote or list item of the template's line."""
+        """A text of several lines, all of them in the quote or list item of the template's line."""
         first, *others = text.split("\n")
         blank = self.prefix.rstrip()
         return "\n".join([first, *(self.prefix + line if line else blank for line in others)])
@@ -126,5 +126,5 @@ def _is_in_host(paragraph: str) -> bool:
 
 
 def _last_word(paragraph: str) -> str:
-    """The word in which a paragraph ends; empty where it ends in white space."""
+    """The last word of a paragraph; empty if it ends in white space."""
     return "" if paragraph[-1:].isspace() else "".join(paragraph.rsplit(maxsplit=1)[-1:])

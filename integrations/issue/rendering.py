@@ -1,7 +1,7 @@
 """A report and a maintainer's template become the title and body of an issue.
 
-The template is the maintainer's own text and stays as it is. What comes through a placeholder is a
-stranger's: it is made inert by itself (`safe_text`), and for the place where it stands (`seams`).
+The template is the maintainer's own text and stays as it is. What fills a placeholder was written by
+a stranger: it is made inert by itself (`safe_text`), and for its place (`placement`).
 """
 
 import re
@@ -26,8 +26,8 @@ from integrations.issue.safe_text import (
 from integrations.issue.template_limits import LONG, PLACEHOLDER
 
 TITLE_LIMIT = 256  # GitHub's
-BODY_LIMIT = 65_000  # GitHub's is 65,536; what is left is for the Hub's footer and marker
-RAW_LIMIT = 2 * BODY_LIMIT  # of one text as it was reported, invisible characters and all
+BODY_LIMIT = 65_000  # GitHub's is 65,536; the rest is for the Hub's footer and marker
+RAW_LIMIT = 2 * BODY_LIMIT  # of one text as reported, including invisible characters
 TITLE_PREFIX = "[docs] "
 NO_SUMMARY = "A problem with a documentation page"
 DEFAULT_TEMPLATE = """\
@@ -54,21 +54,23 @@ PLACEHOLDERS = (
 _PARAGRAPH = re.compile(rf"(?:\A|(?<=\n\n)){CONTAINER}\{{([a-z_]+)\}}[ \t]*(?:\n\n|\n?\Z)")
 
 
-_MARKUP = 3  # in per cent-encoding, for each byte of a character
-_SHARES = 3  # so often what is still too long is shortened, by a third of its first length
+_MARKUP = 3  # characters per byte in percent-encoding
+_SHARES = (
+    3  # how often a text that is too long is shortened, each time by a third of its first length
+)
 
 
 class _Link(str):
-    """An address as `safe_url` spells it."""
+    """A URL as `safe_url` writes it."""
 
 
 class _Template(NamedTuple):
-    """The pieces between placeholders, and of each placeholder its name, place, and whether it takes code."""
+    """The pieces between placeholders, and each placeholder with its place and whether it takes code."""
 
     pieces: list[str]
     names: list[str]
     places: list[Surroundings]
-    takes_code: frozenset[int]  # numbers of places, the first is 1
+    takes_code: frozenset[int]  # numbers of places, starting at 1
 
 
 def render_issue(
@@ -76,11 +78,11 @@ def render_issue(
 ) -> tuple[str, str]:
     """Title (one line, at most 256 characters) and body (at most 65,000 characters).
 
-    `fields` maps names of PLACEHOLDERS to text as it was reported; a missing one counts as empty.
-    Where they are too long the longest are shortened, never the template. A blank template counts
-    as the default; of one beyond a limit `template_limits.cut` decides what is left. What follows
-    the body will be seen, even after a template that leaves a code block open. Addresses on
-    `code_host`, where the issue will be, are no links.
+    `fields` maps names of PLACEHOLDERS to reported text; a missing one counts as empty. If the texts
+    are too long, the longest are shortened, never the template. A blank template counts as the default;
+    one beyond a limit is shortened by `template_limits.cut`. What follows the body stays visible, even
+    after a template that leaves a code block open. URLs on `code_host`, where the issue will be, are
+    not links.
     """
     values = {name: _prepared(name, fields.get(name) or "", code_host) for name in PLACEHOLDERS}
     title = _title(values["summary"] or NO_SUMMARY)
@@ -88,7 +90,7 @@ def render_issue(
 
 
 def unknown_placeholder(template: str) -> tuple[str, str] | None:
-    """The first placeholder of a template that does not exist, and the known one nearest to it."""
+    """The first placeholder of a template that does not exist, and the most similar known one."""
     for name in PLACEHOLDER.findall(template):
         if name not in PLACEHOLDERS:
             return name, get_close_matches(name, PLACEHOLDERS, n=1, cutoff=0)[0]
@@ -96,7 +98,7 @@ def unknown_placeholder(template: str) -> tuple[str, str] | None:
 
 
 def parts(template: str) -> list[str]:
-    """The own text of the template that `render_issue` fills, and names of placeholders, in turn."""
+    """The text of the template that `render_issue` fills, and names of placeholders, in turn."""
     return PLACEHOLDER.split(_within_limits(template))
 
 
@@ -144,7 +146,7 @@ def _body(template: str, values: Mapping[str, str]) -> str:
         body = _ended(parsed, {name: _cut(name, values[name], longest) for name in values})
         if len(body) <= BODY_LIMIT:
             return body
-    raise AssertionError("A template without any text of the report is within the limit.")
+    raise AssertionError("A template without reported text is within the limit.")
 
 
 @lru_cache(maxsize=64)
@@ -163,7 +165,7 @@ def _parsed(template: str) -> _Template:
 
 
 def _limit(template: _Template, values: Mapping[str, str]) -> int:
-    """How long a text may be, so that all of them fit into the body; computed before any is made."""
+    """How long a text may be so that all of them fit into the body; computed before any is rendered."""
     room = BODY_LIMIT - sum(map(len, template.pieces))
     lengths = range(max(map(len, values.values())) + 1)
     used = [
@@ -182,11 +184,11 @@ def _limit(template: _Template, values: Mapping[str, str]) -> int:
 
 
 class _Size(NamedTuple):
-    """What decides how long a text is when it is made inert and has its place."""
+    """What determines how long a text is once it is inert and in its place."""
 
     characters: int
     bytes: int
-    armed: int  # after how many characters a zero-width space may have to stand
+    armed: int  # how many characters may need a zero-width space
     lines: int
 
     @classmethod
@@ -201,11 +203,11 @@ class _Size(NamedTuple):
 
 
 def _ended(template: _Template, values: Mapping[str, str]) -> str:
-    """The body, and what has to end it.
+    """The body, and the line that closes what it leaves open.
 
-    With code blocks where they are shown as such, and with tables where they are small and show all.
+    Code blocks are kept if they are shown as such, and tables if they are small and complete.
     """
-    prose = cache(inert_with_tables)  # once for all places of a text
+    prose = cache(inert_with_tables)  # once per text, however many places it has
     body, code = _filled(template, values, prose, with_code=True, with_tables=True)
     if not tables.can_be_shown(body):
         body, code = _filled(template, values, prose, with_code=True, with_tables=False)
@@ -224,7 +226,7 @@ def _filled(
     with_code: bool,
     with_tables: bool,
 ) -> tuple[str, list[str]]:
-    """The template with each placeholder replaced, in one pass, and the code blocks put in."""
+    """The template with each placeholder replaced, in one pass, and the code blocks that were put in."""
     plain, coded = cache(lambda each: without_tables(prose(each))), cache(keep_code)
     code: list[str] = []
     text = [template.pieces[0]]

@@ -1,9 +1,9 @@
-"""Text that a reporter wrote, made harmless: readable as before, and live nowhere.
+"""Makes a reporter's text harmless: as readable as before, and live nowhere.
 
 GitHub decodes entities and backslashes before it looks for mentions, mail replies and bots read the
-raw text, and whoever normalizes it to NFKC turns look-alikes into the real thing. So nothing is
-escaped here. `clean` leaves only what can be seen, in one spelling, and `neutralize` puts a
-zero-width space (U+200B) wherever somebody would act on what remains.
+raw text, and normalizing to NFKC turns look-alikes into the real characters. So nothing is escaped
+here. `clean` leaves only what is visible, in one spelling, and `neutralize` puts a zero-width space
+(U+200B) wherever something would act on what remains.
 """
 
 import re
@@ -17,7 +17,7 @@ from reports.cleaning import clean
 ZWSP = "\u200b"
 
 _HERE, _AFTER = ZWSP, r"\g<0>" + ZWSP
-_LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)）])*"  # from where a line begins to where its text does
+_LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)）])*"  # from the start of a line to its text
 KEYWORD = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|duplicate of)"
 TEX = r"(?:href|url|html|class|style|cssid|require|unicode|csname)"  # links, or loads more TeX
 
@@ -50,7 +50,7 @@ _RULES: Rules = [
     )
 ]
 _NO_TABLES: Rules = [(re.compile(DELIMITERS, FLAGS), _AFTER)]
-ARMED = "@#&<>:[]!`~/\\-=|."  # a zero-width space stands by none but these, or in words of letters
+ARMED = "@#&<>:[]!`~/\\-=|."  # a zero-width space only stands next to these, or in words of letters
 
 _IN_URL = "%/?=&+,:._~-"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -58,7 +58,7 @@ _LIVE_IN_URL = re.compile(r"(?<=/)/|(?<=\bgh)-(?=\d)|~(?=~)|[.,:?_~]\Z", re.IGNO
 
 
 def neutralize(text: str) -> str:
-    """`clean(text)` with U+200B in all places where GitHub, a mail reply or a bot would act on it.
+    """`clean(text)` with U+200B wherever GitHub, a mail reply or a bot would act on it.
 
     Idempotent; without the U+200B it is `clean(text)`. Takes time linear in the text's length.
     """
@@ -66,33 +66,33 @@ def neutralize(text: str) -> str:
 
 
 def inert(cleaned: str) -> str:
-    """`neutralize` for a text that is clean."""
+    """`neutralize` for a text that is already clean."""
     return without_tables(inert_with_tables(cleaned))
 
 
 def inert_with_tables(cleaned: str) -> str:
-    """As `inert`, but its tables are shown as such. How large they are is the caller's matter."""
+    """As `inert`, but tables are kept. The caller limits their size."""
     return applied(_RULES, cleaned)
 
 
 def without_tables(text: str) -> str:
-    """`text`, in which no line makes a table of those around it."""
+    """`text` changed so that no line makes a table."""
     return applied(_NO_TABLES, text)
 
 
 def applied(rules: Rules, text: str) -> str:
-    """`text` after each rule has put in what it puts in, in their order."""
+    """`text` after each rule, in order, has inserted what it inserts."""
     for pattern, replacement in rules:
         text = pattern.sub(replacement, text)
     return text
 
 
 def safe_url(url: str, *, code_host: str = "github.com") -> str | None:
-    """An http(s) URL, still clickable, spelled so that it stays one word and ends where it ends.
+    """An http(s) URL, still clickable, written so that it stays one word and ends where it ends.
 
-    Host in punycode, everything that means something to Markdown, HTML or a bot percent-encoded.
-    None for anything else, for user info, and for the code host's own pages (github.com's too),
-    which a link to them would tell of this issue.
+    The host is in punycode, and whatever means something to Markdown, HTML or a bot is percent-encoded.
+    None for anything else, for URLs with user info, and for pages of the code host (github.com too),
+    because a link to them would notify them of this issue.
     """
     try:
         parts = urlsplit(url.strip())
@@ -105,7 +105,7 @@ def safe_url(url: str, *, code_host: str = "github.com") -> str | None:
     if f".{host}".endswith((".github.com", f".{code_host}")) or re.search(r"\bgh-\d", host):
         return None
     path, query, fragment = (_encoded(part) for part in (parts.path, parts.query, parts.fragment))
-    if fragment[:1].isdigit():  # or it would read as the issue #123
+    if fragment[:1].isdigit():  # otherwise it would read as issue #123
         fragment = f"%{ord(fragment[0]):X}{fragment[1:]}"
     return urlunsplit((parts.scheme, host + port, path or "/", query, fragment))
 

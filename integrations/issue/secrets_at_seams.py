@@ -1,8 +1,8 @@
-"""Once more before a report is sent: no secret in what its text becomes.
+"""Looks for secrets once more before a report is sent, in the filled template.
 
-The patterns may be newer than the report, and texts that are harmless alone may meet in a template.
-The template itself is the maintainer's: what stands in it is neither removed nor noted, nor is a
-secret that begins and ends in it.
+The patterns may be newer than the report, and harmless texts may form a secret together in a
+template. The template itself is the maintainer's: nothing in it is removed or noted, and neither is
+a secret that begins and ends in it.
 """
 
 from bisect import bisect_right
@@ -18,12 +18,12 @@ from reports.secrets import Secret
 
 REPORTED = {"doc_url": "/doc_url"} | POINTERS
 REACH = 1_000  # characters of a text that can meet another, and that may stand between the two
-EDGE = 100  # a secret that ends so near to where the search ends may go on behind it
-LOOKS = 3  # before texts that are still part of a secret are replaced as a whole
+EDGE = 100  # a secret that ends this close to the end of the search may continue beyond it
+LOOKS = 3  # searches before texts that are still part of a secret are replaced
 
 
 class _Piece(NamedTuple):
-    """A part of the filled template, of which it is `[start:end]`; a reported text has its name."""
+    """A part of the filled template, `[start:end]`; a reported text has its name."""
 
     name: str
     start: int
@@ -33,15 +33,15 @@ class _Piece(NamedTuple):
 def without_secrets_at_seams(
     template: str, fields: Mapping[str, str], notices: list[SecretNotice]
 ) -> dict[str, str]:
-    """`fields`, without the secrets that come about where reported texts meet in the template.
+    """`fields` without the secrets that appear where reported texts meet in the template.
 
-    What was removed is added to `notices`, once; texts that it was removed from are cleaned.
+    What was removed is added to `notices`, once; texts from which it was removed are cleaned.
     """
     divided = parts(template)
     texts = {name: shown(name, fields.get(name, "")) for name in REPORTED if name in divided[1::2]}
     changed: dict[str, str] = {}
     noted: dict[SecretNotice, None] = {}
-    for number in range(LOOKS + len(texts)):  # texts that are replaced are in no more secrets
+    for number in range(LOOKS + len(texts)):  # replaced texts are in no more secrets
         cuts = _cuts(*_filled(divided, dict(fields) | texts))
         for name, found in cuts.items():
             whole = secrets.notice(found[0].kind) if number >= LOOKS else ""
@@ -54,7 +54,7 @@ def without_secrets_at_seams(
 
 
 def _filled(divided: list[str], fields: Mapping[str, str]) -> tuple[str, list[_Piece]]:
-    """The filled template, and where in it the reported texts are that say something."""
+    """The filled template, and where the non-empty reported texts are in it."""
     filled = [fields.get(part, part) if number % 2 else part for number, part in enumerate(divided)]
     ends = accumulate(map(len, filled))
     pieces = [
@@ -79,7 +79,7 @@ def _cuts(filled: str, pieces: list[_Piece]) -> dict[str, list[Secret]]:
 
 
 def _windows(pieces: list[_Piece]) -> Iterator[tuple[int, int]]:
-    """What is searched: around each place where two texts are near; what overlaps is one."""
+    """The ranges to search: around each place where two texts are close; overlapping ones are merged."""
     start = end = 0
     for left, right in pairwise(pieces):
         if right.start - left.end > REACH:
@@ -92,7 +92,7 @@ def _windows(pieces: list[_Piece]) -> Iterator[tuple[int, int]]:
 
 
 def _shared(secret: Secret, pieces: list[_Piece], searched: int) -> Iterator[tuple[_Piece, Secret]]:
-    """The parts of a secret that two texts make one; none where the template has both its ends."""
+    """The parts of a secret that two texts form together; none if both its ends are in the template."""
     held = _touched(pieces, secret.start, secret.end)
     if not held or len(_touched(pieces, *secret.shape)) < 2:
         return

@@ -1,7 +1,7 @@
-"""Tables of GitHub's Markdown, whose parser fills each row up to the width of the table's header.
+"""Tables in GitHub's Markdown, whose parser fills each row up to the width of the table's header.
 
 A few thousand characters can make half a million cells. They are counted here, in the text alone,
-before the parser sees it. What a row has beyond that width nobody sees but who reads the raw text.
+before the parser sees it. Cells of a row beyond that width are visible only in the raw text.
 """
 
 import re
@@ -20,7 +20,7 @@ _END = re.compile(  # blank, or a fence; indented by more it could be a row
 
 
 class Table(NamedTuple):
-    """`line` is the number of its second line, `widest` how many cells the widest row below has."""
+    """`line` is the number of its second line; `widest` is the number of cells in the widest row below."""
 
     line: int
     columns: int
@@ -29,21 +29,22 @@ class Table(NamedTuple):
 
     @property
     def cells(self) -> int:
+        """How many cells the parser makes for it."""
         return self.columns * self.rows
 
 
 def is_in(text: str) -> bool:
-    """Whether some line may make a table, of which all lines that follow it are rows."""
+    """Whether some line may make a table whose rows are the lines after it."""
     return bool(_SECOND_LINE.search(text))
 
 
 def ends_one(line: str) -> bool:
-    """Whether no table goes on in a line: it is blank, in a quote too, or begins or ends code."""
+    """Whether a line ends a table: it is blank, also in a quote, or begins or ends code."""
     return bool(_END.fullmatch(line))
 
 
 def can_be_shown(text: str) -> bool:
-    """Whether a text's tables are small, and none leaves out what a row has too much of."""
+    """Whether a text's tables are small, and no row has more cells than its table."""
     if not is_in(text):
         return True
     lines = text.split("\n")
@@ -52,7 +53,7 @@ def can_be_shown(text: str) -> bool:
 
 
 def too_large(lines: Sequence[str]) -> Iterator[int]:
-    """The numbers of the lines that would make tables of more cells than all may have together."""
+    """The numbers of the lines whose tables would exceed the limit for all tables together."""
     left = CELLS
     for table in found(lines):
         if table.cells > left:
@@ -62,7 +63,7 @@ def too_large(lines: Sequence[str]) -> Iterator[int]:
 
 
 def found(lines: Sequence[str]) -> Iterator[Table]:
-    """The tables that lines may make, the last one first; each line up to one that ends it is a row.
+    """The tables that lines may make, the last one first, each up to a line that ends it.
 
     Never fewer cells than the parser makes.
     """

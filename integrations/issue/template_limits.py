@@ -1,7 +1,7 @@
-"""How large a template may be, so that no report makes a large issue of it in memory.
+"""How large a template may be, so that no report makes a huge issue of it in memory.
 
-Counted in the template alone, before any text is made; what a report brings is bounded when it is
-filled in (`issue_text`).
+Counted in the template alone, before any text is rendered; what a report adds is limited when the
+template is filled (`rendering`).
 """
 
 import re
@@ -22,12 +22,12 @@ _LINE_END = re.compile("\r\n?")
 
 
 def with_line_feeds(template: str) -> str:
-    """The template with its line ends as the Hub counts lines; GitHub knows them all."""
+    """The template with LF line ends only, as the Hub counts lines."""
     return _LINE_END.sub("\n", template)
 
 
 def problem(template: str) -> str:
-    """What is too much in a template, and what to do, in words; empty where it is used as it is."""
+    """What is too large in a template, and what to do; empty if it is used as it is."""
     template = with_line_feeds(template)
     if len(template) > CHARACTERS:
         return f"The template has {len(template):,} characters. Shorten it to {CHARACTERS:,}."
@@ -53,11 +53,11 @@ def problem(template: str) -> str:
 
 
 def cut(template: str) -> str:
-    """The template, which has LF line ends, cut by rule where `problem` finds something.
+    """The template, which has LF line ends, shortened if `problem` finds something.
 
-    Characters after the first 20,000 are left out; so is what a line has before its text after 32
-    characters; an ellipsis takes the place of each placeholder after the 50th, and of a long one
-    after its fourth; a table that is too large loses the line that makes it one.
+    Characters after the first 20,000 are dropped, and so is the part of a line's quotes, list items and
+    indentation after 32 characters; an ellipsis replaces each placeholder after the 50th, and each long
+    one after its fourth; a table that is too large loses the line that makes it one.
     """
     seen: Counter[str] = Counter()
 
@@ -76,7 +76,7 @@ def cut(template: str) -> str:
 
 
 def _width(line: str) -> int:
-    """Of a line's quotes and list items; of its indentation only where a placeholder is in the line."""
+    """The width of a line's quotes and list items; with indentation only if the line has a placeholder."""
     container = _container(line)
     counts = _MARK.search(container) or PLACEHOLDER.search(line)
     return len(container) if counts else 0

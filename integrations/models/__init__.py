@@ -1,4 +1,4 @@
-"""Where reports go."""
+"""Integrations, deliveries and their attempts."""
 
 from integrations.models.attempt import Attempt
 from integrations.models.delivery import Delivery

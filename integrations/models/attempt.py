@@ -1,12 +1,14 @@
-"""One try of a delivery."""
+"""One attempt at a delivery."""
 
 from django.db import models
 
 
 class Attempt(models.Model):
-    """One try of a delivery: when, and what came of it."""
+    """One attempt at a delivery: when it ran, and its result."""
 
     class Outcome(models.TextChoices):
+        """The result of an attempt."""
+
         SENT = "sent"
         ADOPTED = "adopted"
         LATER = "later"
@@ -33,12 +35,12 @@ class Attempt(models.Model):
 
     @property
     def in_words(self) -> str:
-        """What came of it, for a maintainer."""
+        """The result, as shown to maintainers."""
         return {
-            self.Outcome.SENT: "The issue is there",
-            self.Outcome.ADOPTED: "The issue was found",
-            self.Outcome.LATER: "Put off",
-            self.Outcome.UNKNOWN: "The answer was lost",
+            self.Outcome.SENT: "Issue opened",
+            self.Outcome.ADOPTED: "Issue found",
+            self.Outcome.LATER: "Postponed",
+            self.Outcome.UNKNOWN: "No answer from GitHub",
             self.Outcome.HELD: "Held",
             self.Outcome.REFUSED: "Refused",
-        }.get(self.outcome, "Under way")  # type: ignore[call-overload]
+        }.get(self.outcome, "In progress")  # type: ignore[call-overload]

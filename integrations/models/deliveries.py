@@ -1,4 +1,4 @@
-"""Questions over deliveries, and what happens to many at once."""
+"""Queries over deliveries, and changes to many at once."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from integrations.models.delivery import Delivery
 
 LEASE = timedelta(seconds=60)
-MAY_OVERTAKE = timedelta(seconds=5)  # by so much one may overtake another that is about to be sent
-DISCARDED = "A member has discarded it, so it is not sent. Restore puts it on its way again."
+MAY_OVERTAKE = timedelta(seconds=5)  # a delivery may overtake one that is due since less than this
+DISCARDED = "A member has discarded this report, so it is not sent. Restore it to send it."
 # `Delivery.state`, for queries
 STATE = Case(When(held_for="discarded", then=F("held_for")), default=F("status"))
 UNSENT: dict[str, Any] = {
@@ -30,7 +30,7 @@ UNSENT: dict[str, Any] = {
 
 
 class ByTurn(models.Func):
-    """A column by which SQLite is not to look for rows, since the index by turn has them in order.
+    """A column that SQLite must not use to look up rows, because the index by turn has them in order.
 
     https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_
     """
@@ -39,14 +39,17 @@ class ByTurn(models.Func):
     output_field = models.DateTimeField()
 
     def as_sqlite(self, compiler, connection, **context):
+        """The column with a unary plus, which SQLite does not look up in an index."""
         return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
-    def create_for(self, report: Report) -> bool:
-        """Give a matched report its one delivery; True where this call made it.
+    """Queries over deliveries."""
 
-        It is withheld where the integration has lost the right to its page.
+    def create_for(self, report: Report) -> bool:
+        """Create the one delivery of a report whose page is claimed; True if this call created it.
+
+        The report is withheld if the integration has lost push access to its repository.
         """
         if report.organization_id is None:
             return False
@@ -68,33 +71,35 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.get_or_create(report=report, defaults=defaults)[1]
 
     def waiting(self):
+        """Those that wait to be sent."""
         return self.filter(status=self.model.Status.PENDING)
 
     def in_state(self, state: str):
-        """Those whose `state` this is."""
+        """Those with this `state`."""
         if state == self.model.Cause.DISCARDED:
             return self.held(self.model.Cause.DISCARDED)
         return self.filter(status=state).exclude(held_for=self.model.Cause.DISCARDED)
 
     def undelivered(self):
-        """What is to arrive and has not: neither sent nor discarded."""
+        """Those still to be delivered: neither sent nor discarded."""
         known = self.exclude(status=self.model.Status.SENT)
         return known.exclude(held_for=self.model.Cause.DISCARDED)
 
     def held(self, cause: "Delivery.Cause"):
+        """Those held for this cause."""
         return self.filter(status=self.model.Status.HELD, held_for=cause)
 
     def hold(self, cause: "Delivery.Cause", reason: str) -> int:
-        """Stop what is waiting, until the cause is gone."""
+        """Hold those that wait, until the cause is gone; returns how many."""
         return self.waiting().update(
             status=self.model.Status.HELD, held_for=cause, reason=reason, trying_since=None
         )
 
     def release(self, cause: "Delivery.Cause") -> int:
-        """Set what was held on its way again, in the order in which it came; how many.
+        """Release those held for this cause, in the order in which they arrived; returns how many.
 
-        Where its integration sends nothing, it stays held, for that from now on. A problem is no
-        reason to stay for what is held for one: it ends with the first that goes through.
+        If its integration sends nothing, a delivery stays held, now for that reason. Those held for a
+        problem are released even if one remains: the first that gets through ends it.
         """
         ignored = {"", cause} & {"", self.model.Cause.INTEGRATION}
         self.held(cause)._hold_again(ignored)
@@ -106,10 +111,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def _hold_again(self, ignored: Collection[str]) -> int:
-        """Hold for what stops its integration, unless that is `ignored`, what is held; how many.
+        """Change the cause of held ones to what stops their integration, unless it is `ignored`; returns how many.
 
-        Asks for integrations by queries of their own: with a join, PostgreSQL would not look at
-        the row again after it has waited for whoever changes it at the same moment.
+        Uses subqueries for the integrations: with a join, PostgreSQL would not look at the row again after
+        waiting for another transaction that changes it.
         """
         stopped = Integration.objects.with_stop().exclude(stopped_by__in=ignored)
         mine = stopped.filter(pk=OuterRef("integration"))
@@ -118,10 +123,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def requeue(self) -> int:
-        """What was held or has failed is on its way as if it had just come; how many.
+        """Requeue those that are held, failed or waiting, as if they were new; returns how many.
 
-        What waits is due now, and what was discarded stays so. Where GitHub's answer was lost, it
-        stays lost, and the issue is looked for first.
+        Discarded ones stay discarded. If there was no answer from GitHub, that is remembered, and the issue
+        is looked for first.
         """
         stopped = self.filter(status__in=[self.model.Status.HELD, self.model.Status.FAILED])
         stopped = stopped.exclude(held_for=self.model.Cause.DISCARDED)
@@ -138,7 +143,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             return known + stopped.update(**anew)
 
     def discardable(self):
-        """Not sent, not begun, and not stopped by somebody else than a member."""
+        """Those that are unsent, not started, and not held by an operator."""
         causes = self.model.Cause
         stopped = [self.model.Status.HELD, self.model.Status.FAILED]
         mine = self.filter(status__in=stopped).exclude(
@@ -147,7 +152,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return (self.waiting() | mine).filter(outcome_unknown_since=None)
 
     def discard(self) -> int:
-        """Keep what is discardable from ever being sent, until it is restored; how many."""
+        """Keep those that are discardable from being sent until they are restored; returns how many."""
         return self.discardable().update(
             status=self.model.Status.HELD,
             held_for=self.model.Cause.DISCARDED,
@@ -157,35 +162,35 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def restore(self) -> int:
-        """What was discarded is on its way again, or held where its integration sends nothing; how many."""
+        """Requeue discarded ones, or hold them if their integration sends nothing; returns how many."""
         discarded = self.held(self.model.Cause.DISCARDED)
         with transaction.atomic():
             held = discarded._hold_again([""])
             return held + discarded.release(self.model.Cause.DISCARDED)
 
     def takeable(self):
-        """Free to be tried: not begun, or begun by a process that has let its lease run out."""
+        """Those that may be tried: not started, or started by a process whose lease has expired."""
         return self.filter(
             Q(status=self.model.Status.PENDING)
             | Q(status=self.model.Status.SENDING, lease_until__lt=clock.now())
         )
 
     def due(self):
-        """What is to be tried now, where its installation may be asked."""
+        """Those to be tried now, if their installation is not limited."""
         due = self.takeable().filter(due_at__lte=clock.now())
         return due.exclude(integration__installation__limited_until__gt=clock.now())
 
     def in_turn(self):
-        """What waits and is due: of every source its first before anybody's second, oldest first."""
+        """Those that are due: every source's first one before anybody's second, oldest first."""
         waiting = self.waiting().alias(due=ByTurn("due_at"))
         return waiting.filter(due__lte=clock.now()).order_by("turn", "due_at", "pk")
 
     def abandoned(self):
-        """What is due since the process that began it has let its lease run out."""
+        """Those whose lease has expired in the process that started them."""
         return self.due().filter(status=self.model.Status.SENDING).order_by("due_at", "pk")
 
     def has_older_waiting(self, report_id: str) -> bool:
-        """Whether deliveries of the same installation, whose turn is not later, wait since before it came."""
+        """Whether deliveries of the same installation with no later turn were waiting before it arrived."""
         newcomer = self.filter(report=report_id)
         came_at = Subquery(newcomer.values("created_at"))
         return (
@@ -199,10 +204,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def take(self, report_id: str) -> "Delivery | None":
-        """Take a delivery for one attempt, or None where there is nothing to take.
+        """Claim a delivery for one attempt; None if it cannot be claimed.
 
-        One conditional UPDATE decides between all who try. Where a lease ran out after the
-        delivery had recorded what it sends, nobody knows whether the issue was made.
+        One conditional UPDATE decides between all processes that try. If a lease expired after the delivery
+        had saved what it sends, it is unknown whether the issue was created.
         """
         claimed = (
             self.takeable()
@@ -217,7 +222,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
                 ),
                 status=self.model.Status.SENDING,
                 lease_until=clock.now() + LEASE,
-                due_at=clock.now(),  # or a process that is killed would be waited for
+                due_at=clock.now(),  # otherwise a killed process would be waited for
                 trying_since=Coalesce("trying_since", clock.now()),
                 last_tried_at=clock.now(),
                 tries=F("tries") + 1,

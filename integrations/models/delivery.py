@@ -1,4 +1,4 @@
-"""A report's way to its issue."""
+"""The delivery of a report as an issue."""
 
 import random
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from integrations.models.deliveries import LEASE, DeliveryQuerySet
 from integrations.models.integration import Integration, Repository
 from reports.models import Report
 
-SETTLE = timedelta(minutes=2)  # GitHub's list of issues has caught up with a POST by then
+SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
@@ -23,9 +23,11 @@ FORGOTTEN = "-"  # the source of what is older than two days; no hash looks like
 
 
 class Delivery(models.Model):
-    """One report's way to one issue. Its row is the truth about what has been sent."""
+    """The delivery of one report as one issue. Its row is the truth about what was sent."""
 
     class Status(models.TextChoices):
+        """How far the delivery is; docs/architecture.md has a table."""
+
         PENDING = "pending"
         SENDING = "sending"
         SENT = "sent"
@@ -33,16 +35,18 @@ class Delivery(models.Model):
         FAILED = "failed"
 
     class Cause(models.TextChoices):
-        """Why it is held: when that is gone, it is released."""
+        """Why it is held; it is released when the cause is gone."""
 
-        INTEGRATION = "integration"  # GitHub takes nothing for it
-        OWNERSHIP = "ownership"  # the page is not the organization's any more
-        RIGHTS = "rights"  # no member of the organization has push right in the repository
-        PAUSE = "pause"  # a member lets nothing be sent for a while
-        OPERATOR = "operator"  # whoever runs this Hub has stopped it, and sets it free
+        INTEGRATION = "integration"  # GitHub accepts no issues for the integration
+        OWNERSHIP = "ownership"  # the page no longer belongs to the organization
+        RIGHTS = "rights"  # no member of the organization has push access to the repository
+        PAUSE = "pause"  # a member has paused the integration
+        OPERATOR = "operator"  # an operator has put it on hold, and releases it
         DISCARDED = "discarded"  # a member does not want it sent, and may restore it
 
     class IssueState(models.TextChoices):
+        """The state of the issue on GitHub."""
+
         OPEN = "open"
         CLOSED = "closed"
         DELETED = "deleted"
@@ -51,10 +55,10 @@ class Delivery(models.Model):
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="deliveries")
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     held_for = models.CharField(max_length=11, choices=Cause, blank=True)
-    reason = models.TextField(blank=True, help_text="Why it is where it is, in words.")
+    reason = models.TextField(blank=True, help_text="Why it has its status, in words.")
     created_at = models.DateTimeField(db_default=Now())
     trying_since = models.DateTimeField(
-        null=True, blank=True, help_text="Since when GitHub has not been reached for it."
+        null=True, blank=True, help_text="When the current run of failed tries began."
     )
     due_at = models.DateTimeField(db_default=Now(), help_text="When to try next.")
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -64,18 +68,18 @@ class Delivery(models.Model):
         max_length=16,
         blank=True,
         editable=False,
-        help_text="The sender's network as a keyed hash of the day; a hyphen after two days.",
+        help_text="The sender's network as a keyed hash that changes daily; a hyphen after two days.",
     )
     turn = models.PositiveIntegerField(
         default=0,
         editable=False,
-        help_text="How many of its source came before it that day. The lowest turn goes first.",
+        help_text="How many deliveries from its source came before it that day. The lowest turn goes first.",
     )
     outcome_unknown_since = models.DateTimeField(
-        null=True, blank=True, help_text="When an issue was sent whose answer was lost."
+        null=True, blank=True, help_text="When an issue was sent without an answer from GitHub."
     )
 
-    # What was sent, and where to: written before the POST, kept for good.
+    # What was sent, and where to: saved before the POST, and kept.
     repository_id = models.BigIntegerField(null=True, blank=True)
     repository = models.CharField(max_length=511, blank=True)
     repository_private = models.BooleanField(default=True)
@@ -86,7 +90,10 @@ class Delivery(models.Model):
     issue_number = models.BigIntegerField(null=True, blank=True)
     issue_url = models.URLField(max_length=500, blank=True)
     issue_state = models.CharField(
-        max_length=7, choices=IssueState, blank=True, help_text="As GitHub last told; empty: open."
+        max_length=7,
+        choices=IssueState,
+        blank=True,
+        help_text="As GitHub last reported it; empty: open.",
     )
 
     objects = DeliveryQuerySet.as_manager()
@@ -139,20 +146,21 @@ class Delivery(models.Model):
 
     @property
     def started_at(self) -> datetime:
-        """When the running attempt began, by the database's clock."""
+        """When the current attempt started, by the database's clock."""
         return cast(datetime, self.lease_until) - LEASE
 
     @property
     def state(self) -> str:
-        """Its status, as people are told it: what was discarded is not merely held."""
+        """The status shown to people: discarded ones are not just held."""
         return self.held_for if self.held_for == self.Cause.DISCARDED else self.status
 
     def has_target(self) -> bool:
+        """Whether it is known which repository the issue goes to."""
         return bool(self.repository_id or self.integration.repository_id)
 
     @property
     def target(self) -> Repository:
-        """Where the issue is, or goes."""
+        """The repository that the issue is in, or goes to."""
         installation = self.integration.installation
         if self.repository_id:
             return Repository(installation.github_id, self.repository_id, self.repository)
@@ -160,25 +168,25 @@ class Delivery(models.Model):
         return Repository(installation.github_id, target.repository_id, target.repository)  # type: ignore[arg-type]
 
     def public_issue_url(self) -> str | None:
-        """The issue's address, where anybody may see it."""
+        """The URL of the issue, if anybody may see it."""
         return self.issue_url if self.issue_url and not self.repository_private else None
 
     def has_settled(self) -> bool:
-        """Whether an issue whose answer was lost would be in GitHub's list by now."""
+        """Whether an issue that GitHub did not confirm would be in GitHub's list by now."""
         return self.posted_at is None or self.started_at >= self.posted_at + SETTLE
 
     def begin_attempt(self) -> None:
-        """Write down that an attempt has begun, and that one which never ended is over."""
+        """Save that an attempt has started, and end an earlier one that never ended."""
         if self.tries > 1:
             self.attempts.filter(ended_at__isnull=True).update(
                 ended_at=clock.now(),
                 outcome=Attempt.Outcome.UNKNOWN,
-                reason="The process ended in the middle of it.",
+                reason="The process ended before it finished.",
             )
         self.attempts.create(number=self.tries, started_at=self.started_at)
 
     def record(self, title: str, body: str) -> None:
-        """Keep what is about to be sent, and where to; the POST comes after this."""
+        """Save what is about to be sent, and where to, before the POST."""
         self.repository_id = self.integration.repository_id
         self.repository = self.integration.repository
         self.repository_private = self.integration.repository_private
@@ -191,14 +199,16 @@ class Delivery(models.Model):
             title=title,
             body=body,
         )
-        self.posted_at = self.started_at  # near enough, and not None: `record_internal_error` asks
+        self.posted_at = (
+            self.started_at
+        )  # close enough; `record_internal_error` only checks that it is set
 
     def record_again(self) -> None:
-        """What was lost is about to be sent again: the same text, to the same repository."""
+        """Save that the same text is about to be sent again to the same repository."""
         self._update(posted_at=clock.now())
 
     def succeed(self, number: int, url: str, *, adopted: bool) -> None:
-        """The issue is there: made just now, or `adopted` where an earlier answer was lost."""
+        """The issue exists: just created, or `adopted` if an earlier attempt had created it."""
         self._end(
             Attempt.Outcome.ADOPTED if adopted else Attempt.Outcome.SENT,
             status=self.Status.SENT,
@@ -210,23 +220,23 @@ class Delivery(models.Model):
         )
 
     def record_internal_error(self) -> None:
-        """An error of our own came in between."""
+        """Requeue after an internal error."""
         if self.posted_at:
-            self.reconcile_later("Something broke on our side after the issue was sent.")
+            self.reconcile_later("Internal error after the issue was sent.")
         else:
-            self.postpone("Something broke on our side.")
+            self.postpone("Internal error.")
 
     def fail(self, reason: str) -> None:
-        """Nothing more will be tried by itself."""
+        """End the delivery; only a person can requeue it."""
         self._end(Attempt.Outcome.REFUSED, status=self.Status.FAILED, reason=reason)
 
     def end_erased(self) -> None:
-        """There is no text any more to be sent, and GitHub made no issue of it before."""
+        """End the delivery of an erased report that never became an issue."""
         outcome = Attempt.Outcome.REFUSED
         self._end(outcome, status=self.Status.FAILED, reason=ERASED, outcome_unknown_since=None)
 
     def hold(self, cause: "Delivery.Cause", reason: str) -> None:
-        """Nothing is tried until the cause is gone."""
+        """Stop until the cause is gone."""
         self._end(
             Attempt.Outcome.HELD,
             status=self.Status.HELD,
@@ -237,42 +247,42 @@ class Delivery(models.Model):
         )
 
     def hold_before_sending(self, cause: "Delivery.Cause", reason: str) -> None:
-        """The same before GitHub was asked, which counts for nothing in the pace."""
+        """Stop before GitHub was called, which does not count against the pace."""
         with transaction.atomic():
             self._update(last_tried_at=None)
             self.hold(cause, reason)
 
     def wait(self, reason: str, duration: timedelta) -> None:
-        """Try again after `duration`; nobody is to blame, so the day of tries begins anew."""
+        """Try again after `duration`, for reasons outside our control: the 24 hours of tries start again."""
         self._try_later(
             Attempt.Outcome.LATER, reason, duration, trying_since=None, **self._unsent()
         )
 
     def postpone(self, reason: str) -> None:
-        """Try again later, after twice as long as the last time; a day of that is enough."""
+        """Try again later, after about twice the last wait, for 24 hours at most."""
         self._try_later(Attempt.Outcome.LATER, reason, self._backoff(), **self._unsent())
 
     def reconcile_later(self, reason: str) -> None:
-        """The answer to the POST was lost: look for the issue before anything is sent again."""
+        """There was no answer to the POST: look for the issue before anything is sent again."""
         unknown_since = Coalesce("outcome_unknown_since", "posted_at")
         self._try_later(
             Attempt.Outcome.UNKNOWN, reason, self._backoff(), outcome_unknown_since=unknown_since
         )
 
     def recheck_later(self) -> None:
-        """The issue is not in GitHub's list yet; a look before `SETTLE` proves nothing."""
+        """Look again once `SETTLE` has passed: before that, a missing issue proves nothing."""
         self._end(
             Attempt.Outcome.UNKNOWN,
             status=self.Status.PENDING,
-            reason="It is not known yet whether GitHub made the issue.",
+            reason="It is not known yet whether GitHub opened the issue.",
             due_at=F("posted_at") + SETTLE,
         )
 
     def forget_text(self) -> None:
-        """The report was erased: no word of it is kept, or written down by an attempt that runs.
+        """Erase the text of the delivery, also for an attempt in progress.
 
-        What was not sent has failed. Where an issue may have been made, or is being made at this
-        moment, it is looked for, and nothing is sent again.
+        What was not sent fails. If an issue may have been created, or is being created right now, it is
+        looked for, and nothing is sent again.
         """
         mine = Delivery.objects.filter(pk=self.pk)
         mine.update(title="", body="")
@@ -299,14 +309,14 @@ class Delivery(models.Model):
         return self.started_at - (self.trying_since or self.started_at)
 
     def _unsent(self) -> dict[str, Any]:
-        """A delivery of which nothing can have arrived follows its integration again."""
+        """Clear what was saved to be sent, if nothing can have arrived: the target may change then."""
         if self.outcome_unknown_since:
             return {}
         blank = ("repository", "title", "body")
         return dict.fromkeys(blank, "") | {"repository_id": None, "posted_at": None}
 
     def _backoff(self) -> timedelta:
-        """Twice as long each time, from 30 seconds to an hour; it spreads by a fifth."""
+        """About twice as long each time, from 30 seconds to an hour, plus or minus a fifth."""
         wait = min(self._tried_for() + FIRST_WAIT, LONGEST_WAIT)
         return wait * random.uniform(0.8, 1.2)  # noqa: S311  (guards nothing)
 
@@ -318,9 +328,9 @@ class Delivery(models.Model):
             self._update(reason=reason, lease_until=None, **columns)
 
     def _update(self, **columns: Any) -> None:
-        """Write, if this attempt still has the lease: a later one knows better.
+        """Save, if this attempt still has its lease: a later attempt knows better.
 
-        Found issues are written whoever has it, so that none is without its row.
+        An issue that was found is saved in any case, so that no issue lacks its row.
         """
         mine = Delivery.objects.filter(pk=self.pk)
         if columns.get("status") != self.Status.SENT:
@@ -330,4 +340,4 @@ class Delivery(models.Model):
 
 
 class LeaseLost(Exception):
-    """Another process has taken the delivery over."""
+    """Another process has taken over the delivery."""

@@ -1,8 +1,9 @@
-"""Where an organization receives its issues: the app's installation and the target repository."""
+"""Where an organization's issues go: the installation of the app, and the repository."""
 
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Greatest
@@ -12,57 +13,72 @@ from orgs import ownership
 from orgs.models import Organization
 from reports.models import Report
 
-PAUSED = "A member has paused the integration. It is sent when somebody presses Resume."
+PAUSED = "The integration is paused. Reports are sent when somebody presses Resume."
 NO_RIGHTS = (
-    "No member of your organization has push right in the repository any more. It is sent when "
-    "a member who has it presses Try again, or is found to have it."
+    "No member of your organization has push access to the repository any more. Reports are sent "
+    "when a member who has it presses Try again, or the Hub finds one."
 )
-STOPS = (  # what keeps an integration from sending, before any problem: the first that is set counts
+STOPS = (  # what stops an integration, in this order; a problem comes after these
     ("pause", "paused_at", PAUSED),
     ("rights", "rights_lost_at", NO_RIGHTS),
 )
-ABSENCES = 3  # so many looks that find nobody with push right,
-ABSENT_FOR = timedelta(hours=24)  # over so long a time, stop what is sent
+ABSENCES = 3  # this many checks that find nobody with push access,
+ABSENT_FOR = timedelta(hours=24)  # over at least this time, stop sending
 
 
 class Repository(NamedTuple):
-    """A repository as the app reaches it, by GitHub's ids; the name is for messages."""
+    """A repository by GitHub's ids; the name is for messages."""
 
     installation_id: int
     id: int
     name: str
 
 
+def install_page() -> str:
+    """The page on GitHub where the app is installed, and where its repositories are chosen."""
+    folder = "apps" if settings.HUB_GITHUB_URL == "https://github.com" else "github-apps"
+    return f"{settings.HUB_GITHUB_URL}/{folder}/{settings.HUB_GITHUB_APP_SLUG}/installations/new"
+
+
 class InstallationQuerySet(models.QuerySet["Installation"]):
+    """Queries over installations."""
+
     def in_use(self):
-        """Those that an organization has, the one first that was not asked about for longest."""
+        """Those that an organization uses, the least recently updated first."""
         mine = self.filter(integrations__isnull=False).distinct()
         return mine.order_by(F("asked_about_at").asc(nulls_first=True), "pk")
 
     def to_be_asked_about(self, every: timedelta):
+        """Those not updated for this long, without those that GitHub rate-limits."""
         never = Q(asked_about_at=None)
         turn = self.in_use().filter(never | Q(asked_about_at__lte=clock.now() - every))
         return turn.exclude(left_alone_until__gt=clock.now())
 
 
 class Installation(models.Model):
-    """The code-hosting app, installed on an account; and what GitHub has said about it."""
+    """The GitHub App on an account, and what GitHub has said about it."""
 
     github_id = models.BigIntegerField(unique=True)
-    account = models.CharField(max_length=255, help_text="The login it is installed on.")
+    account = models.CharField(
+        max_length=255, help_text="The login of the account that it is installed on."
+    )
     suspended_at = models.DateTimeField(null=True, blank=True)
     limited_until = models.DateTimeField(
-        null=True, blank=True, help_text="Nothing is sent before: GitHub asked for it, or we pace."
+        null=True,
+        blank=True,
+        help_text="Nothing is sent before this, because of GitHub's limit or our own pace.",
     )
     left_alone_until = models.DateTimeField(
-        null=True, blank=True, help_text="Nothing is asked before, either: GitHub asked for it."
+        null=True,
+        blank=True,
+        help_text="GitHub is not called before this, because of its own limit.",
     )
     limit_left = models.PositiveIntegerField(
-        null=True, blank=True, help_text="How many calls GitHub still allowed when it last said so."
+        null=True, blank=True, help_text="How many calls GitHub had left when it last said so."
     )
     limit_seen_at = models.DateTimeField(null=True, blank=True)
     asked_about_at = models.DateTimeField(
-        null=True, blank=True, db_index=True, help_text="When GitHub was last asked how it is."
+        null=True, blank=True, db_index=True, help_text="When GitHub was last asked about it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -71,49 +87,56 @@ class Installation(models.Model):
     def __str__(self) -> str:
         return f"{self.account} ({self.github_id})"
 
+    @property
+    def configure_url(self) -> str:
+        """The page on GitHub where the repositories of the app are chosen."""
+        return install_page()
+
     def ask_about_later(self) -> None:
-        """It is being asked about now, whatever the answer will be."""
+        """Note that GitHub is being asked about it now, whatever it answers."""
         Installation.objects.filter(pk=self.pk).update(asked_about_at=clock.now())
 
     def note_limit(self, left: int | None) -> None:
-        """What GitHub said is left of this hour's calls."""
+        """Save how many of this hour's calls GitHub has left."""
         if left is not None:
             seen = {"limit_left": left, "limit_seen_at": clock.now()}
             Installation.objects.filter(pk=self.pk).update(**seen)
 
     def leave_alone_for(self, wait: timedelta) -> None:
-        """No process calls GitHub for this installation before `wait` has passed."""
+        """Let no process call GitHub for this installation before `wait` has passed."""
         until = clock.now() + wait
         names = ("limited_until", "left_alone_until")
         longer = {name: Greatest(Coalesce(name, until), until) for name in names}
         Installation.objects.filter(pk=self.pk).update(**longer)
 
     def is_left_alone(self) -> bool:
-        """Whether GitHub has asked that nobody calls for it now."""
+        """Whether GitHub has asked us to wait with further calls."""
         this = Installation.objects.filter(pk=self.pk)
         return this.filter(left_alone_until__gt=clock.now()).exists()
 
 
 class IntegrationQuerySet(models.QuerySet["Integration"]):
+    """Queries over integrations."""
+
     def configured(self):
-        """Those with a target repository."""
+        """Those with a repository."""
         return self.filter(repository_id__isnull=False)
 
     def noting_withheld(self):
-        """With whether the organization has reports that its members may not read."""
+        """Adds whether the organization has reports that its members may not read."""
         mine = Report.objects.filter(organization=OuterRef("organization"))
         return self.annotate(has_withheld=Exists(mine.filter(withheld_for__isnull=False)))
 
     def running(self):
-        """Those that nothing but GitHub itself keeps from sending."""
+        """Those that nothing stops, except perhaps GitHub itself."""
         return self.configured().filter(paused_at=None, rights_lost_at=None)
 
     def not_limited(self):
-        """Those whose installation may be asked now."""
+        """Those whose installation is not rate-limited now."""
         return self.exclude(installation__limited_until__gt=clock.now())
 
     def with_stop(self):
-        """Each with its `stop` for queries: as `stopped_by`, and in words as `why`."""
+        """Adds their `stop` for queries: the cause as `stopped_by`, the reason as `why`."""
         causes = [When(~Q(**{column: None}), then=Value(cause)) for cause, column, _ in STOPS]
         words = [When(~Q(**{column: None}), then=Value(words)) for _, column, words in STOPS]
         problem = When(~Q(problem=""), then=Value("integration"))
@@ -124,9 +147,11 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
 
 
 class Integration(models.Model):
-    """An organization's installation, target repository and issue template."""
+    """An organization's installation, repository and issue template."""
 
     class Status(models.TextChoices):
+        """Whether a repository is chosen."""
+
         INSTALLED = "installed"
         CONFIGURED = "configured"
 
@@ -137,33 +162,31 @@ class Integration(models.Model):
     repo_name = models.CharField(max_length=255, blank=True)
     repository_private = models.BooleanField(default=True)
     issue_template = models.TextField(blank=True, help_text="Empty: the default template.")
-    problem = models.TextField(blank=True, help_text="Why nothing is sent at present, in words.")
+    problem = models.TextField(blank=True, help_text="Why nothing is sent now, in words.")
     probe_at = models.DateTimeField(
-        null=True, blank=True, db_index=True, help_text="When to try whether the problem is gone."
+        null=True, blank=True, db_index=True, help_text="When to check whether the problem is gone."
     )
-    paused_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when a member lets nothing be sent."
-    )
+    paused_at = models.DateTimeField(null=True, blank=True, help_text="When a member paused it.")
 
     rights_seen_at = models.DateTimeField(
-        null=True, blank=True, help_text="When a member was last seen with push right."
+        null=True, blank=True, help_text="When a member was last seen with push access."
     )
     rights_of = models.BigIntegerField(
         null=True,
         blank=True,
-        help_text="Whose GitHub account that was: the first to be asked about.",
+        help_text="The GitHub id of that member, who is asked about first.",
     )
     rights_absences = models.PositiveIntegerField(
-        default=0, help_text="Looks in a row that found no member with push right."
+        default=0, help_text="Checks in a row that found no member with push access."
     )
     rights_absent_since = models.DateTimeField(null=True, blank=True)
     rights_asked_to = models.BigIntegerField(
         default=0,
         editable=False,
-        help_text="The last membership that an unfinished look has asked about; 0: none is unfinished.",
+        help_text="The last membership that an unfinished check has asked about; 0 if none is unfinished.",
     )
     rights_lost_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when nothing is sent because of that."
+        null=True, blank=True, help_text="When sending stopped because of that."
     )
 
     has_withheld = False  # until `noting_withheld` has asked
@@ -184,20 +207,21 @@ class Integration(models.Model):
 
     @property
     def status(self) -> "Integration.Status":
+        """Installed, or configured once a repository is chosen."""
         return self.Status.INSTALLED if self.repository_id is None else self.Status.CONFIGURED
 
     @property
     def repository(self) -> str:
-        """The target repository as `owner/name`; empty before there is one."""
+        """The repository as `owner/name`; empty until one is chosen."""
         return f"{self.repo_owner}/{self.repo_name}" if self.repo_name else ""
 
     def is_on_its_account(self) -> bool:
-        """Whether the repository is the account's that the app is installed on, by their names."""
+        """Whether the repository belongs to the account that the app is installed on, by their names."""
         return self.repo_owner.lower() == self.installation.account.lower()
 
     @property
     def stop(self) -> tuple[str, str]:
-        """The first cause why nothing is sent at present, and it in words; empty where all is well."""
+        """The first cause why nothing is sent now, and the reason; both empty if nothing stops it."""
         for cause, column, words in STOPS:
             if getattr(self, column):
                 return cause, words
@@ -205,21 +229,22 @@ class Integration(models.Model):
 
     @property
     def obstacle(self) -> str:
-        """Why nothing is sent at present, in words; empty where all is well."""
+        """Why nothing is sent now, as a sentence; empty if nothing stops it."""
         return self.stop[1]
 
     def withholds(self, url: str) -> bool:
-        """Whether what comes in about `url` is for nobody to read, since no member has push right.
+        """Whether members may not read reports about `url`, since none of them has push access.
 
-        A page of a domain is theirs by its DNS record, whoever may push.
+        A page of a domain stays readable, since the DNS record proves that it is theirs.
         """
         return bool(self.rights_lost_at) and ownership.is_site_page(url)
 
     def put_off_probe(self, wait: timedelta) -> None:
+        """Postpone the next probe by `wait`."""
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)
 
     def record_right_found(self, github_id: int) -> None:
-        """A member has push right: the one with this account."""
+        """Save which member has push access."""
         self._update(
             rights_seen_at=clock.now(),
             rights_of=github_id,
@@ -230,11 +255,11 @@ class Integration(models.Model):
         )
 
     def asked_about_some(self, last: int) -> None:
-        """A look has found nobody so far: the next one goes on after this membership."""
+        """Save that nobody was found up to this membership; the next check continues there."""
         self._update(rights_asked_to=last)
 
     def record_right_missing(self) -> bool:
-        """A look found no member with push right; whether this is the one that stops what is sent."""
+        """Count a check that found nobody with push access; True if this one stops sending."""
         self._update(
             rights_absences=F("rights_absences") + 1,
             rights_asked_to=0,
@@ -249,7 +274,7 @@ class Integration(models.Model):
         return bool(long_enough.update(rights_lost_at=clock.now(), rights_of=None))
 
     def forget_rights(self) -> None:
-        """What was seen in another repository says nothing about this one. Not saved."""
+        """Reset what is known about push access, because the repository changes. Not saved."""
         self.rights_seen_at = self.rights_of = self.rights_absent_since = None
         self.rights_lost_at, self.rights_absences, self.rights_asked_to = None, 0, 0
 

@@ -1,4 +1,4 @@
-"""The one-time states of installing: what a browser has to bring back from GitHub."""
+"""One-time states of installations: what a browser has to bring back from GitHub."""
 
 import hashlib
 import secrets
@@ -12,12 +12,14 @@ from core.ids import ULIDField, is_id
 from orgs.models import Membership, Organization
 
 LIFETIME = timedelta(minutes=10)
-KEPT = timedelta(days=1)  # so that a late browser is told why it is refused
+KEPT = timedelta(days=1)  # so that a late browser can be told why it is refused
 
 
 class OneTimeStateQuerySet(models.QuerySet["OneTimeState"]):
+    """Queries over one-time states."""
+
     def begin(self, member: Membership) -> tuple["OneTimeState", str]:
-        """A new one, and the text that a browser carries to GitHub and back."""
+        """A new state, and the text that the browser carries to GitHub and back."""
         self.filter(expires_at__lt=clock.now() - KEPT).delete()
         secret = secrets.token_urlsafe(32)
         state = self.create(
@@ -30,7 +32,7 @@ class OneTimeStateQuerySet(models.QuerySet["OneTimeState"]):
         return state, f"{state.pk}.{secret}"
 
     def find(self, text: str) -> "OneTimeState | None":
-        """The one that this text belongs to, used and expired ones too."""
+        """The state that this text belongs to, even if it was used or has expired."""
         pk, _, secret = text.partition(".")
         if not is_id(pk):
             return None
@@ -41,18 +43,20 @@ class OneTimeStateQuerySet(models.QuerySet["OneTimeState"]):
 
 
 class OneTimeState(models.Model):
-    """Leave to give one organization an installation, once, within ten minutes."""
+    """Permission to give one organization an installation, once, within ten minutes."""
 
     id = ULIDField()
     secret_hash = models.CharField(max_length=64, editable=False)
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="+")
     member = models.ForeignKey(
-        Membership, models.CASCADE, related_name="+", help_text="Who began; it goes with them."
+        Membership, models.CASCADE, related_name="+", help_text="Who started it; deleted with them."
     )
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
     claimed_installation = models.BigIntegerField(
-        null=True, blank=True, help_text="What a browser named before it brought a code; no proof."
+        null=True,
+        blank=True,
+        help_text="What a browser named before it brought a code; not a proof.",
     )
 
     objects = OneTimeStateQuerySet.as_manager()
@@ -61,15 +65,16 @@ class OneTimeState(models.Model):
         return f"{self.id} for {self.organization_id}"
 
     def has_expired(self) -> bool:
+        """Whether its ten minutes are over."""
         return OneTimeState.objects.filter(pk=self.pk, expires_at__lte=clock.now()).exists()
 
     def remember(self, installation_id: int) -> None:
-        """Keep what the browser named, for when it comes back with a code."""
+        """Save which installation the browser named, for when it returns with a code."""
         self.claimed_installation = installation_id
         self.save(update_fields=["claimed_installation"])
 
     def use_up(self) -> bool:
-        """True for the one who uses it; it is nobody's after that."""
+        """Use the state; True for the first caller only."""
         unused = OneTimeState.objects.filter(pk=self.pk, used_at=None, expires_at__gt=clock.now())
         return bool(unused.update(used_at=clock.now()))
 

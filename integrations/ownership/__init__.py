@@ -1,1 +1,1 @@
-"""Claims of sites, and who still has push access."""
+"""Claims of sites, and who has push access."""

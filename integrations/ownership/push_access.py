@@ -1,7 +1,7 @@
-"""Who may still push to the repository that an organization's issues go to.
+"""Who still has push access to the repository that an organization's issues go to.
 
-GitHub is asked with the app's own token, and its answers count for account numbers, never for
-logins alone. That it could not be asked is an exception, and held against nobody.
+GitHub is asked with the app's own token, and its answers count for account ids, never for logins
+alone. If GitHub cannot be asked, that is an exception and counts against nobody.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,28 +17,30 @@ from integrations.github_api import Person, Reached, asking
 from integrations.models import Integration
 from orgs.models import Membership
 
-MOST = 50  # members of an organization that one look asks about
-TOGETHER = 10  # of them, where the first has no push right
-LONGEST_LOOK = 20  # seconds, at one integration
+MOST = 50  # members of an organization that one check asks about
+TOGETHER = 10  # of them at a time, if the first has no push access
+LONGEST_LOOK = 20  # seconds, for one integration
 
 
 class MemberBatch(NamedTuple):
-    """Some members; `last` is the membership after which there are more, 0 where there are none."""
+    """Some members; `last` is the membership after which there are more, 0 if there are none."""
 
     people: list[Person]
     last: int
 
 
 class NoPushRight(ApiError):
+    """403: the member has no push access."""
+
     status_code = 403
     default_code = "no_push_right"
 
 
 def look(integration: Integration, reached: Reached) -> None:
-    """Ask for a member with push right; write down whose it is, or that it is nobody's.
+    """Look for a member with push access, and save who has it or that nobody has.
 
-    Nobody's it is once all members were asked about, over as many looks as that takes. Raises
-    `github_api.GitHubError` where GitHub could not be asked; then nothing is written.
+    "Nobody" counts once all members were asked about, over as many checks as that takes. Raises
+    `github_api.GitHubError` if GitHub could not be asked; then nothing is saved.
     """
     members = some_members(integration.organization_id, after=integration.rights_asked_to)
     found = somebody(members.people, reached, deadline=asking.deadline(LONGEST_LOOK))
@@ -47,7 +49,7 @@ def look(integration: Integration, reached: Reached) -> None:
             repository_id=reached.repository.id
         )
         now = unmoved.filter(pk=integration.pk).first()
-        if now is None:  # another repository was chosen meanwhile
+        if now is None:  # another repository was chosen in the meantime
             return
         if found:
             if found not in members.people:
@@ -60,15 +62,15 @@ def look(integration: Integration, reached: Reached) -> None:
 
 
 def require(member: Membership) -> None:
-    """Ask whether the member may push to the organization's repository now.
+    """Check that the member has push access to the organization's repository now.
 
-    Where none is chosen, nothing is asked. Raises `NoPushRight`, or as `asking.github` does.
+    If none is chosen, nothing is asked. Raises `NoPushRight`, or as `asking.github` does.
     """
     _require(member, or_nobody=False)
 
 
 def require_to_let_go(member: Membership) -> None:
-    """The same before something ends, which an owner may also end where nobody could prove a right."""
+    """The same before something is removed, which owners may also do if no member has push access."""
     _require(member, or_nobody=True)
 
 
@@ -85,16 +87,16 @@ def _require(member: Membership, *, or_nobody: bool) -> None:
     with asking.github(member.organization, through=integration.installation) as deadline:
         reached = reach(integration, deadline=deadline)
         found = somebody(asked_about, reached, deadline=deadline) if reached else None
-    if found is None and or_nobody:  # also where the app does not reach the repository
+    if found is None and or_nobody:  # also if the app cannot access the repository
         return
     if found is None or found.github_id != member.github_id:
         raise NoPushRight(
-            f"You have no push right in {integration.repository} at GitHub. Ask a member who has."
+            f"You don't have push access to {integration.repository}. Ask a member who has."
         )
 
 
 def reach(integration: Integration, *, deadline: float) -> Reached | None:
-    """Its repository; None where the app is suspended, uninstalled, or was not given it any more."""
+    """Its repository; None if the app is suspended, uninstalled, or cannot access it any more."""
     asked_about = cast(int, integration.repository_id)
     try:
         return github_api.reached(
@@ -105,9 +107,9 @@ def reach(integration: Integration, *, deadline: float) -> Reached | None:
 
 
 def some_members(organization_id: str, *, after: int = 0) -> MemberBatch:
-    """At most `MOST` of its members: who had push right last comes first, then who joined first.
+    """At most `MOST` members: the last one seen with push access first, then by the time they joined.
 
-    With `after` those who joined later than that membership.
+    With `after`, those who joined later than that membership.
     """
     seen = Integration.objects.filter(organization=organization_id, rights_of=OuterRef("github_id"))
     members = Membership.objects.filter(
@@ -120,7 +122,7 @@ def some_members(organization_id: str, *, after: int = 0) -> MemberBatch:
 
 
 def somebody(people: Sequence[Person], reached: Reached, *, deadline: float) -> Person | None:
-    """The first of `people` who may push to the repository; no more are asked about after that."""
+    """The first of `people` with push access to the repository; no more are asked about after that."""
     for some in _first_alone(people):
         for right in github_api.rights(reached, some, deadline=deadline):
             if right.pushes:
@@ -135,5 +137,5 @@ def _first_alone(people: Sequence[Person]) -> Iterator[Sequence[Person]]:
 
 
 def _follow_login(person: Person) -> None:
-    """GitHub lets people change their login, and wants to be asked by it."""
+    """Save the current login, since GitHub has to be asked by login."""
     Membership.objects.filter(github_id=person.github_id).update(login=person.login)

@@ -1,4 +1,4 @@
-"""Claims of static sites: whoever receives issues in the repository that publishes a site owns it."""
+"""Claims of static sites: a site belongs to whoever receives issues in the repository that publishes it."""
 
 from contextlib import suppress
 from typing import NamedTuple
@@ -21,70 +21,82 @@ from reports import canonical
 
 
 class InvalidSite(ApiError):
+    """400: not the URL of a site."""
+
     status_code = 400
     default_code = "invalid_site"
 
 
 class SharedHost(ApiError):
+    """422: the host is shared by many owners."""
+
     status_code = 422
     default_code = "public_suffix"
 
 
 class UseDomainClaim(ApiError):
+    """422: the host is a domain; claim it as one."""
+
     status_code = 422
     default_code = "use_domain_claim"
 
 
 class DifferentRepository(ApiError):
+    """422: another repository publishes the site."""
+
     status_code = 422
     default_code = "different_repository"
 
 
 class NotConfigured(ApiError):
+    """409: no repository is chosen."""
+
     status_code = 409
     default_code = "not_configured"
     default_detail = "Choose the repository for your issues first."
 
 
 class ClaimedElsewhere(ApiError):
+    """409: another organization has claimed the site."""
+
     status_code = 409
     default_code = "claimed_elsewhere"
     default_detail = (
-        "Another organization of this Hub has claimed that site. Ask them to remove their claim, "
-        "or to let you join. Where no member of theirs may push to the repository that publishes "
-        "it any more, somebody with admin right there can claim it here, and it passes on at once."
+        "Another organization on this Hub has claimed that site. Ask them to remove their claim, or "
+        "to invite you. If none of their members has push access to the repository that publishes "
+        "it, somebody with admin access there can claim it here, and gets it at once."
     )
 
 
 class Address(NamedTuple):
-    """The URL of a site, taken apart: `path` is `/` or `/<name>/`."""
+    """The URL of a site in parts: `path` is `/` or `/<name>/`."""
 
     host: str
     path: str
 
     @property
     def repository(self) -> str:
-        """Who publishes it, as `owner/name`."""
+        """The repository that publishes it, as `owner/name`."""
         owner = self.host.partition(".")[0]
         return f"{owner}/{self.path.strip('/') or self.host}"
 
     def path_of(self, repository: str) -> str:
-        """In the repository's own spelling of its name, which is how its pages are addressed."""
+        """The path with the repository's own spelling of its name, as its pages have it."""
         return "/" if self.path == "/" else f"/{repository.partition('/')[2]}/"
 
 
 def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
     """The organization's verified claim of the site at `url`, and whether it is new.
 
-    Its repository has to be the integration's; nothing is asked of GitHub. Raises the errors above.
+    Its repository must be the integration's; GitHub is not called. Raises the errors above.
     """
     where = address(url)
     with transaction.atomic():
         integration = configured(organization)
         if where.repository.lower() != integration.repository.lower():
             raise DifferentRepository(
-                f"That site is published from {where.repository}, and your integration is for "
-                f"{integration.repository}. Make {where.repository} the integration first."
+                f"That site is published from {where.repository}, but your issues go to "
+                f"{integration.repository}. Choose {where.repository} as your repository first."
             )
         site, is_new = verified(organization, where, integration.repository)
         ownership_changes.release_regained(organization)
@@ -92,46 +104,46 @@ def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
 
 
 def give_up(site: Site, *, by: Membership) -> None:
-    """Let an owner delete a claim; what is waiting for its pages is held.
+    """Remove a claim on behalf of an owner; what waits for its pages is held.
 
-    Where it is live GitHub is asked, as before a disconnection. Raises `members.NotAnOwner`, or as
-    `rights.require_to_let_go` does.
+    For a live claim push access is checked on GitHub, as for disconnecting. Raises
+    `members.NotAnOwner`, or as `push_access.require_to_let_go` does.
     """
     members.require_owner(by)
     if site.lapsed_at is None:
         push_access.require_to_let_go(by)
     with transaction.atomic():
-        members.require_owner(by)  # GitHub may have taken its time
+        members.require_owner(by)  # they may have changed while GitHub was asked
         site.delete()
         ownership_changes.hold_lost(site.organization)
 
 
 def opt_out(site: Site, out: bool, *, by: Membership) -> None:
-    """Let an owner with push right refuse reports about it from now on, or take them again.
+    """Refuse reports about it from now on, or accept them again; for owners with push access.
 
-    Raises `members.NotAnOwner`, or as `rights.require` does; and `Site.DoesNotExist` where it was
-    given up meanwhile.
+    Raises `members.NotAnOwner`, or as `push_access.require` does; and `Site.DoesNotExist` if the claim
+    was removed in the meantime.
     """
     members.require_owner(by)
     push_access.require(by)
     with transaction.atomic():
-        members.require_owner(by)  # GitHub may have taken its time
+        members.require_owner(by)  # they may have changed while GitHub was asked
         site.opt_out(out)
 
 
-UNPUBLISHED = "is not published by your repository any more"
+UNPUBLISHED = "is no longer published by your repository"
 
 
 def lapse_unpublished(
     organization: Organization, repository: str, *, why: str = UNPUBLISHED
 ) -> int:
-    """Let the claims lapse that `repository` (owner/name, or empty) does not publish; how many."""
+    """Let the claims lapse that `repository` (owner/name, or empty) does not publish; returns how many."""
     live = Site.objects.live().filter(organization=organization)
     lost = list(live.exclude(repository__iexact=repository))
     Site.objects.filter(pk__in=[site.pk for site in lost]).update(lapsed_at=clock.now())
     for site in lost:
         organization.tell(
-            f"{site.url} {why}, so reports about it no longer come to you. Claim it again when "
+            f"{site.url} {why}, so you no longer receive reports about it. Claim it again when "
             "that has changed."
         )
     if lost:
@@ -140,9 +152,9 @@ def lapse_unpublished(
 
 
 def revive_published(organization: Organization, repository: str) -> int:
-    """Take back the claims that lapsed while `repository` was out of reach; how many.
+    """Restore the claims that lapsed while `repository` was out of reach; returns how many.
 
-    What somebody else has claimed since stays theirs.
+    What somebody else has claimed since then stays theirs.
     """
     mine = Site.objects.filter(organization=organization, repository__iexact=repository)
     revived = 0
@@ -155,28 +167,26 @@ def revive_published(organization: Organization, repository: str) -> int:
 
 
 def address(url: str) -> Address:
-    """Of the site at `url`. Raises the errors above, with what to claim instead."""
+    """The parts of the site URL `url`. Raises the errors above, with what to claim instead."""
     try:
         parts = urlsplit(canonical.url(url))
     except canonical.InvalidURL as error:
         raise InvalidSite(str(error)) from None
     host, pages = parts.hostname, hosts.normalize(settings.HUB_PAGES_HOST)
     if host is None:
-        raise InvalidSite(f"Give the whole address, for example https://you.{pages}/repo/.")
+        raise InvalidSite(f"Give the full URL, for example https://you.{pages}/repo/.")
     if host == pages:
         raise SharedHost(
             f"`{pages}` is shared by many owners, so nobody can claim all of it. "
             f"Claim your own address, for example https://you.{pages}/repo/."
         )
     if not hosts.is_user_site(host, pages_host=pages):
-        raise UseDomainClaim(
-            f"`{host}` is a domain of its own, not a site on {pages}. Claim it as a domain."
-        )
+        raise UseDomainClaim(f"`{host}` is not a site on {pages}. Claim it as a domain.")
     return _whole_site(host, parts.path, query=parts.query)
 
 
 def _whole_site(host: str, path: str, *, query: str) -> Address:
-    """The site itself; a page of it, or a host that is nobody's site, is refused with what to claim."""
+    """The site itself; for a page of it, or a host that is no site, an error says what to claim."""
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
     user = host.removesuffix(f".{pages}").rpartition(".")[2]
     first = path.strip("/").partition("/")[0]
@@ -184,22 +194,22 @@ def _whole_site(host: str, path: str, *, query: str) -> Address:
     site = Address(f"{user}.{pages}", f"/{first}/" if has_path else "/")
     if host != site.host or path.strip("/") != site.path.strip("/") or query:
         raise InvalidSite(
-            f"A site is claimed whole: claim https://{site.host}{site.path} to cover that page."
+            f"Sites are claimed as a whole: claim https://{site.host}{site.path} to cover that page."
         )
     return site
 
 
 def configured(organization: Organization) -> Integration:
-    """The organization's integration, locked: it must not move to another repository meanwhile."""
+    """The organization's integration, locked, so that its repository does not change in the meantime."""
     mine = Integration.objects.configured().select_for_update().filter(organization=organization)
     integration = mine.select_related("installation").first()
     if integration is None:
         raise NotConfigured
     if integration.rights_lost_at or integration.problem:  # then it proves nothing
         raise NotConfigured(NO_RIGHTS if integration.rights_lost_at else integration.problem)
-    if not integration.is_on_its_account():  # somebody else may have that name by now
+    if not integration.is_on_its_account():  # somebody else may own that name now
         raise NotConfigured(
-            f"{integration.repository} belongs to an account that was renamed, or to another one "
+            f"{integration.repository} belongs to an account that was renamed, or to a different one "
             f"than {integration.installation.account}. Save the integration again."
         )
     return integration

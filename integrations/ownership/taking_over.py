@@ -1,4 +1,4 @@
-"""Claiming a site that another organization has, whose members have no right in it any more."""
+"""Claiming a site of another organization whose members no longer have push access."""
 
 from typing import NamedTuple
 
@@ -15,19 +15,19 @@ from orgs.models import Membership, Site
 
 
 class Proof(NamedTuple):
-    """GitHub has said that a member administers the integration's repository, and none of `asked` pushes to it."""
+    """GitHub's word that a member is an admin of the repository, and none of `asked` has push access."""
 
     integration: Integration
     held: Site
-    asked: frozenset[int]  # the GitHub ids of the holder's members
+    asked: frozenset[int]  # the GitHub ids of the other organization's members
 
 
 def claim_site(member: Membership, url: str) -> tuple[Site, bool]:
     """The verified claim of the site at `url` for the member's organization, and whether it is new.
 
-    As `sites.claim_site`; but a site that another organization has passes on, where GitHub says now
-    that `member` administers the repository that publishes it, and that no member of the other may
-    push there. Raises as that does, or as `asking.github` does; then nothing has changed.
+    As `site_claims.claim_site`, but a site that another organization has claimed is taken over if GitHub
+    says that `member` is an admin of the repository that publishes it, and that no member of the other
+    organization has push access. Raises as that does, or as `asking.github` does; then nothing changes.
     """
     try:
         return site_claims.claim_site(member.organization, url)
@@ -35,11 +35,11 @@ def claim_site(member: Membership, url: str) -> tuple[Site, bool]:
         where = site_claims.address(url)
     if proof := _proof(member, where):
         return _taken_over(member, where, proof), True
-    return site_claims.claim_site(member.organization, url)  # it was given up at this moment
+    return site_claims.claim_site(member.organization, url)  # it has just been removed
 
 
 def _proof(member: Membership, where: Address) -> Proof | None:
-    """What GitHub says now; None where nobody else has the site any more."""
+    """What GitHub says now; None if nobody else has claimed the site any more."""
     configured = Integration.objects.configured().select_related("installation")
     integration = configured.filter(organization=member.organization_id).first()
     if integration is None:
@@ -53,9 +53,9 @@ def _proof(member: Membership, where: Address) -> Proof | None:
     _ask(member, integration, where.repository, theirs.people)
     if theirs.last:
         raise ClaimedElsewhere(
-            f"Another organization of this Hub has claimed that site, and has more than "
-            f"{push_access.MOST} members, too many to ask GitHub about at once. Where none of them may "
-            "push, their claim lapses by itself in about a week. Or ask them to remove it."
+            "Another organization on this Hub has claimed that site. It has more than "
+            f"{push_access.MOST} members, too many to check on GitHub at once. If none of them has "
+            "push access, its claim lapses in about a week. You can also ask them to remove it."
         )
     return Proof(integration, held, frozenset(each.github_id for each in theirs.people))
 
@@ -63,38 +63,36 @@ def _proof(member: Membership, where: Address) -> Proof | None:
 def _ask(
     member: Membership, integration: Integration, publisher: str, theirs: list[Person]
 ) -> None:
-    """Raises `ClaimedElsewhere`, with the way, unless all is proved."""
+    """Raise `ClaimedElsewhere`, saying what to do, unless everything is proved."""
     me = Person(member.github_id, member.login)
     with asking.github(member.organization, through=integration.installation) as deadline:
         reached = push_access.reach(integration, deadline=deadline)
         if reached is None or reached.repository.full_name.lower() != publisher.lower():
-            raise NotConfigured(
-                f"The app does not reach {publisher} any more. Look at the integration."
-            )
+            raise NotConfigured(f"The app can no longer see {publisher}. Check your integration.")
         if not github_api.rights(reached, [me], deadline=deadline)[0].administers:
             raise ClaimedElsewhere
         if push_access.somebody(theirs, reached, deadline=deadline):
             raise ClaimedElsewhere(
-                f"Another organization of this Hub has claimed that site, and a member of theirs "
-                f"may push to {publisher}. Ask them to remove their claim, or to let you join; or "
-                "take that right away at GitHub, and claim the site again."
+                "Another organization on this Hub has claimed that site, and one of its members has push "
+                f"access to {publisher}. Ask them to remove their claim, or to invite you; or remove that "
+                "access on GitHub, and claim the site again."
             )
 
 
 @transaction.atomic
 def _taken_over(member: Membership, where: Address, proof: Proof) -> Site:
-    """The claim passes on, if all that GitHub was asked about is still so; both are told."""
+    """Move the claim if all that GitHub was asked about is still true; both organizations are told."""
     mine = site_claims.configured(member.organization)
     if mine.repository_id != proof.integration.repository_id:
-        raise NotConfigured("The repository was changed meanwhile. Look at the integration.")
+        raise NotConfigured("The repository was changed in the meantime. Check your integration.")
     if not Membership.objects.filter(pk=member.pk, organization=mine.organization_id).exists():
-        raise NotConfigured("You do not belong to this organization any more.")
+        raise NotConfigured("You are no longer a member of this organization.")
     held = Site.objects.live().select_for_update(of=("self",)).filter(pk=proof.held.pk)
     if other := held.select_related("organization").first():
         _let_go(other, mine, proof.asked)
         member.organization.tell(
-            f"{other.url} has passed on to you from another organization, none of whose members may "
-            f"push to {mine.repository} any more."
+            f"{other.url} is now yours. Another organization had claimed it, but none of its members has "
+            f"push access to {mine.repository} any more."
         )
     site, _ = site_claims.verified(mine.organization, where, mine.repository)
     ownership_changes.release_regained(mine.organization)
@@ -102,14 +100,15 @@ def _taken_over(member: Membership, where: Address, proof: Proof) -> Site:
 
 
 def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:
-    """It lapses for an organization whose members may not push any more."""
+    """The claim of the other organization lapses."""
     theirs = site.organization
     if theirs.memberships.exclude(github_id__in=asked).exists():
-        raise ClaimedElsewhere  # somebody has joined it meanwhile
+        raise ClaimedElsewhere  # somebody has joined it in the meantime
     Site.objects.filter(pk=site.pk).update(lapsed_at=clock.now())
     theirs.tell(
-        f"{site.url} has passed on: another organization has proved that {mine.repository} is "
-        "theirs, where no member of yours may push any more. Reports about it no longer come to you."
+        f"{site.url} now belongs to another organization, which has admin access to "
+        f"{mine.repository}; none of your members has push access to it any more. You no longer "
+        "receive reports about it."
     )
     ownership_changes.hold_lost(theirs)
     same = Integration.objects.select_for_update().filter(organization=theirs)

@@ -1,1 +1,1 @@
-"""Installing the app, choosing the repository, a trial report."""
+"""Installing the app, choosing the repository, test reports."""

@@ -1,4 +1,4 @@
-"""The integration: which repository receives the issues, and what they look like."""
+"""The integration: which repository receives the issues, and their template."""
 
 from django.db import transaction
 
@@ -15,22 +15,30 @@ from orgs.people import members
 
 
 class UnknownPlaceholder(ApiError):
+    """400: the template has a placeholder that does not exist."""
+
     status_code = 400
     default_code = "unknown_placeholder"
 
 
 class TemplateTooLong(ApiError):
+    """400: the template is too large."""
+
     status_code = 400
     default_code = "template_too_long"
 
 
 class NotInstalled(ApiError):
+    """409: the app is not installed, or no repository is chosen."""
+
     status_code = 409
     default_code = "not_installed"
     default_detail = "Install the app on your account first."
 
 
 class RepositoryNotWritable(ApiError):
+    """422: the repository cannot receive issues."""
+
     status_code = 422
     default_code = "repository_not_writable"
 
@@ -38,10 +46,10 @@ class RepositoryNotWritable(ApiError):
 def configure(
     member: Membership, *, repo_owner: str, repo_name: str, issue_template: str = ""
 ) -> Integration:
-    """Receive the organization's issues in this repository, after GitHub has said that all is well.
+    """Send the organization's issues to this repository, after checking it on GitHub.
 
-    The repository is in the organization's installation, the app may write issues there, they are
-    turned on, it is not archived, and `member` may push to it. Raises the errors above, or
+    The repository must be in the organization's installation, with issues turned on and not archived;
+    the app may write issues there, and `member` has push access. Raises the errors above, or
     `asking.CodeHostUnavailable`; then nothing is saved.
     """
     template = checked_template(issue_template)
@@ -57,9 +65,9 @@ def configure(
 
 
 def try_again(member: Membership) -> Integration:
-    """Ask GitHub whether what stood in the way is gone; if so, what was held goes on.
+    """Ask GitHub whether the problem is gone; if so, release what was held.
 
-    Raises as `configure` does, with what still stands in the way.
+    Raises as `configure` does, with the problem that remains.
     """
     known = _integration(member.organization)
     if known.repository_id is None:
@@ -68,30 +76,30 @@ def try_again(member: Membership) -> Integration:
     with transaction.atomic():
         integration = _unchanged(known, member)
         if integration.repository_id != facts.id:
-            raise NotInstalled("The repository was changed meanwhile. Look at the page again.")
+            raise NotInstalled("The repository was changed in the meantime. Reload the page.")
         _goes_on(integration, facts, member)
     return integration
 
 
 def disconnect(member: Membership) -> None:
-    """Let an owner end the integration.
+    """Disconnect the repository on behalf of an owner.
 
-    Raises `members.NotAnOwner`, or as `rights.require_to_let_go` does; then nothing is saved.
+    Raises `members.NotAnOwner`, or as `push_access.require_to_let_go` does; then nothing is saved.
     """
     require_to_disconnect(member)
     with transaction.atomic():
-        members.require_owner(member)  # GitHub may have taken its time
+        members.require_owner(member)  # they may have changed while GitHub was asked
         forget(member.organization)
 
 
 def require_to_disconnect(member: Membership) -> None:
-    """Raises as `disconnect` does where the member may not do that."""
+    """Raise as `disconnect` does if the member may not do that."""
     members.require_owner(member)
     push_access.require_to_let_go(member)
 
 
 def forget(organization: Organization) -> None:
-    """Forget the repository: what waits is held, and the sites that it publishes lapse."""
+    """Forget the repository: what waits is held, and the claims of its sites lapse."""
     with transaction.atomic():
         mine = Integration.objects.select_for_update().filter(organization=organization)
         if integration := mine.first():
@@ -99,6 +107,7 @@ def forget(organization: Organization) -> None:
 
 
 def leave_repository(integration: Integration, reason: str) -> None:
+    """Clear the repository of an integration and hold its deliveries for `reason`."""
     integration.repository_id = None
     integration.repo_owner = integration.repo_name = integration.problem = ""
     integration.probe_at = None
@@ -111,7 +120,7 @@ def leave_repository(integration: Integration, reason: str) -> None:
 
 
 def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
-    """One page of the repositories that the member may choose from. Errors as `configure`."""
+    """One page of the repositories that the member may choose. Raises as `configure` does."""
     integration = _integration(member.organization)
     with asking.github(member.organization, through=integration.installation) as deadline:
         try:
@@ -126,7 +135,7 @@ def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
 
 
 def checked_template(template: str) -> str:
-    """The template with plain line ends; empty where it is blank, or the default.
+    """The template with plain line ends; empty if it is blank, or the default.
 
     Raises `TemplateTooLong`, `UnknownPlaceholder`.
     """
@@ -152,15 +161,15 @@ def _integration(organization: Organization) -> Integration:
 
 def _not_installed(integration: Integration) -> NotInstalled:
     return NotInstalled(
-        f"The app is suspended on {integration.installation.account}, or not installed there any "
-        "more. Mend that at GitHub first."
+        f"The app is suspended on {integration.installation.account}, or no longer installed there. "
+        "Fix this on GitHub first."
     )
 
 
 def _writable(
     integration: Integration, full_name: str, member: Membership
 ) -> github_api.RepositoryFacts:
-    """What GitHub says of the repository, if all of it is well."""
+    """The repository as GitHub describes it, if it can receive issues."""
     installation_id = integration.installation.github_id
     person = Person(member.github_id, member.login)
     with asking.github(member.organization, through=integration.installation) as deadline:
@@ -180,8 +189,7 @@ def _writable(
             raise _not_installed(integration) from None
     if found is None or not found.may_see:
         raise RepositoryNotWritable(
-            f"{full_name} is not among the repositories that the app was given on "
-            f"{installation.account}. Add it there, or choose another one."
+            f"The app can't see {full_name}. Give it access on GitHub, or choose another repository."
         )
     if problem := _problem(found):
         raise RepositoryNotWritable(problem)
@@ -189,10 +197,10 @@ def _writable(
 
 
 def _problem(found: github_api.Candidate) -> str:
-    """Why the repository cannot receive issues, in words; empty where it can."""
+    """Why the repository cannot receive issues, as a sentence; empty if it can."""
     name = found.repository.full_name
     if not found.may_push:
-        return f"You have no push right in {name}. Ask somebody who has to set this up."
+        return f"You don't have push access to {name}. Ask somebody who has it to set this up."
     if found.repository.is_archived:
         return f"{name} is archived. Unarchive it first."
     if not found.repository.has_issues:
@@ -201,23 +209,20 @@ def _problem(found: github_api.Candidate) -> str:
 
 
 def _unchanged(checked: Integration, member: Membership) -> Integration:
-    """The integration, locked, if what GitHub was asked about still holds, and so does the member."""
+    """The integration, locked, if nothing that was checked on GitHub has changed."""
     integration = Integration.objects.select_for_update().get(pk=checked.pk)
     if integration.installation_id != checked.installation_id:
-        raise NotInstalled("The installation was changed meanwhile. Choose again.")
+        raise NotInstalled("The installation was changed in the meantime. Choose again.")
     mine = Membership.objects.filter(pk=member.pk, organization=integration.organization_id)
     if not mine.exists():
-        raise NotInstalled("You do not belong to this organization any more.")
+        raise NotInstalled("You are no longer a member of this organization.")
     return integration
 
 
 def _goes_on(
     integration: Integration, facts: github_api.RepositoryFacts, member: Membership
 ) -> None:
-    """GitHub has said that all is well, and that the member has push right.
-
-    What was held goes on, and what the repository publishes is claimed again.
-    """
+    """Save the repository that GitHub has confirmed, release what was held, and restore its sites."""
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.repository_private = facts.is_private
     integration.problem, integration.probe_at = "", None

@@ -1,6 +1,6 @@
-"""Installing the app: what a browser brings back from GitHub is a claim, until it is proved.
+"""Installing the app: what a browser brings back from GitHub has to be proved.
 
-Three proofs: a one-time state of the organization, a code whose person sees that installation, and
+Three proofs: a one-time state of the organization, a code whose owner can see that installation, and
 that person's membership of the organization. https://docs.github.com/en/apps/using-github-apps
 """
 
@@ -17,6 +17,7 @@ from integrations import github_api
 from integrations.github_api import asking
 from integrations.github_sync import applying
 from integrations.models import Delivery, Installation, Integration, OneTimeState
+from integrations.models.integration import install_page
 from integrations.setup import configuration
 from orgs.models import Membership, Organization, User
 
@@ -24,40 +25,56 @@ CALLBACK = "/v1/integrations/github/callback"
 
 
 class InvalidState(ApiError):
+    """400: the state is not valid."""
+
     status_code = 400
     default_code = "invalid_state"
-    default_detail = "This address is not one that the Hub gave out. Begin the installation again."
+    default_detail = "This link is not valid. Please start the installation again."
 
 
 class StateUsed(InvalidState):
-    default_detail = "This installation has been finished already. To change it, begin again."
+    """400: the state was already used."""
+
+    default_detail = "This installation is already complete. To change it, start over."
 
 
 class StateExpired(InvalidState):
-    default_detail = "This installation was begun more than ten minutes ago. Begin again."
+    """400: the state is more than ten minutes old."""
+
+    default_detail = "This installation was started more than ten minutes ago. Please start over."
 
 
 class BegunElsewhere(ApiError):
+    """403: another organization started the installation."""
+
     status_code = 403
     default_code = "begun_elsewhere"
     default_detail = (
-        "This installation was begun by another organization than yours. Begin again from your own."
+        "Another organization started this installation. Please start it from your own."
     )
 
 
 class InvalidCode(ApiError):
+    """400: GitHub does not accept the code."""
+
     status_code = 400
     default_code = "invalid_code"
-    default_detail = "GitHub does not know that code, or not any more. Begin again."
+    default_detail = "GitHub does not accept this code. Please start over."
 
 
 class Declined(ApiError):
+    """403: the person cancelled on GitHub."""
+
     status_code = 403
     default_code = "declined"
-    default_detail = "You cancelled at GitHub, so nothing was changed. Begin again when you like."
+    default_detail = (
+        "You cancelled on GitHub, so nothing was changed. You can start again at any time."
+    )
 
 
 class Requested(ApiError):
+    """409: an owner of the account has to approve the installation."""
+
     status_code = 409
     default_code = "not_installed"
     default_detail = (
@@ -66,18 +83,22 @@ class Requested(ApiError):
 
 
 class NotAMember(ApiError):
+    """403: the GitHub account is not a member of the organization."""
+
     status_code = 403
     default_code = "not_a_member"
 
 
 class NotYourInstallation(ApiError):
+    """403: the person cannot see this installation on GitHub."""
+
     status_code = 403
     default_code = "not_your_installation"
     default_detail = "That installation belongs to someone else."
 
 
 class Begun(NamedTuple):
-    """Where a browser may go now, until `expires_at`, and once in all."""
+    """Where a browser may go, once, until `expires_at`."""
 
     install_url: str
     use_existing_url: str
@@ -85,13 +106,13 @@ class Begun(NamedTuple):
 
 
 class SignInFirst(NamedTuple):
-    """GitHub has to say first who the browser's person is, at this address."""
+    """The browser has to go to this URL first, so that GitHub says who the person is."""
 
     url: str
 
 
 class Choice(NamedTuple):
-    """An installation, and the address that takes it."""
+    """An installation, and the URL that chooses it."""
 
     installation_id: int
     account: str
@@ -105,7 +126,7 @@ class Choose(NamedTuple):
 
 
 def begin(member: Membership) -> Begun:
-    """A state for one installation, and the addresses that carry it to GitHub.
+    """A state for one installation, and the URLs that carry it to GitHub.
 
     Raises `rates.TooMany`.
     """
@@ -119,8 +140,8 @@ def complete(
 ) -> Integration | SignInFirst | Choose:
     """Give the organization of the state in `text` an installation, once all three proofs are there.
 
-    `user` is who is signed in at the Hub, where somebody is. Only the call that answers an
-    Integration uses the state up. Raises the errors above, or `asking.CodeHostUnavailable`.
+    `user` is who is signed in to the Hub, if anybody is. The state is used up only if an Integration is
+    returned. Raises the errors above, or `asking.CodeHostUnavailable`.
     """
     state = _usable(text, user)
     if not code:
@@ -138,7 +159,7 @@ def complete(
 
 
 def _usable(text: str, user: User | None) -> OneTimeState:
-    """The state that this text belongs to, if it may still be used, and by this person."""
+    """The state that this text belongs to, if this person may still use it."""
     state = OneTimeState.objects.find(text)
     if state is None:
         raise InvalidState
@@ -147,7 +168,7 @@ def _usable(text: str, user: User | None) -> OneTimeState:
     if state.has_expired():
         raise StateExpired
     if state.member.organization_id != state.organization_id:
-        raise BegunElsewhere  # whoever began it has moved since
+        raise BegunElsewhere  # the person who started it is now in another organization
     if user and not state.organization.memberships.filter(user=user).exists():
         raise BegunElsewhere
     return state
@@ -162,8 +183,8 @@ def _visitor(code: str, organization: Organization) -> github_api.Visitor:
             raise InvalidCode from None
     if not organization.memberships.filter(github_id=visitor.github_id).exists():
         raise NotAMember(
-            f"At GitHub you are {visitor.login}, who is not a member of {organization.name} here. "
-            "Begin again with the account that is."
+            f"On GitHub you are {visitor.login}, who is not a member of {organization.name} here. "
+            "Start over with the account that is."
         )
     return visitor
 
@@ -176,25 +197,25 @@ def _chosen(
             return each
     if wanted is None:
         raise configuration.NotInstalled(
-            "The app is not installed on any account of yours. Install it first."
+            "The app is not installed on any of your accounts. Install it first."
         )
     raise NotYourInstallation
 
 
 def _leaves_its_repository(organization: Organization, facts: github_api.InstallationFacts) -> bool:
-    """Whether this installation, being on another account, would end what is configured now."""
+    """Whether this installation is on another account, so that the current repository would be lost."""
     configured = Integration.objects.configured().filter(organization=organization)
     elsewhere = configured.exclude(installation__github_id=facts.id)
     return elsewhere.exclude(installation__account__iexact=facts.account).exists()
 
 
 def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integration:
-    """The one who uses the state up gives its organization the installation."""
+    """Use the state, and give its organization the installation."""
     with transaction.atomic():
         if not state.use_up():
             raise StateUsed
         if not state.organization.memberships.filter(pk=state.member_id).exists():
-            raise BegunElsewhere  # whoever began it was removed at this moment
+            raise BegunElsewhere  # the person who started it has just been removed
         installation, _ = Installation.objects.update_or_create(
             github_id=facts.id, defaults={"account": facts.account}
         )
@@ -207,12 +228,12 @@ def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integrati
 
 
 def _move(integration: Integration, installation: Installation) -> None:
-    """Onto another installation. On the same account the repository stays: the app was reinstalled."""
+    """Move to another installation. On the same account the repository stays."""
     former = integration.installation
     integration.installation = installation
     if former.account.lower() != installation.account.lower():
         configuration.leave_repository(
-            integration, "The app is on another account now. Choose a repository to go on."
+            integration, "The app is now on another account. Choose a repository to resume."
         )
     elif former != installation:
         integration.problem, integration.probe_at = "", None
@@ -221,9 +242,7 @@ def _move(integration: Integration, installation: Installation) -> None:
 
 
 def _install_url(state: str) -> str:
-    folder = "apps" if settings.HUB_GITHUB_URL == "https://github.com" else "github-apps"
-    path = f"/{folder}/{settings.HUB_GITHUB_APP_SLUG}/installations/new"
-    return f"{settings.HUB_GITHUB_URL}{path}?{urlencode({'state': state})}"
+    return f"{install_page()}?{urlencode({'state': state})}"
 
 
 def _authorize_url(state: str) -> str:
@@ -236,7 +255,7 @@ def _authorize_url(state: str) -> str:
 
 
 def _choice(state: str, facts: github_api.InstallationFacts) -> Choice:
-    """Its address brings no code, so that the person is asked for again and everything is proved."""
+    """Its URL brings no code, so the person is asked again and everything is proved."""
     query = urlencode({"state": state, "installation_id": facts.id})
     return Choice(facts.id, facts.account, f"{_callback_url()}?{query}")
 

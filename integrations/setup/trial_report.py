@@ -1,4 +1,4 @@
-"""One real report about a page of one's own, to see that everything works."""
+"""Test reports: a real report about a page of the organization, to see that everything works."""
 
 import secrets
 
@@ -15,13 +15,15 @@ RATE = "5/minute;50/day"  # real issues in a real repository
 
 
 class NoClaim(ApiError):
+    """409: the organization has no verified claim that accepts reports."""
+
     status_code = 409
     default_code = "no_claim"
-    default_detail = "Prove first that a page is yours: claim a domain or a site."
+    default_detail = "Claim a domain or a site first."
 
 
 def pages(organization: Organization) -> list[str]:
-    """The addresses of pages that are the organization's now, one a claim."""
+    """One page of each claim that is the organization's now."""
     mine = {"organization": organization, "opted_out_at": None}
     sites = Site.objects.live().filter(**mine).order_by("host", "path")
     domains = Domain.objects.verified().filter(**mine).order_by("name")
@@ -29,10 +31,10 @@ def pages(organization: Organization) -> list[str]:
 
 
 def send(organization: Organization, page: str = "") -> intake.Receipt:
-    """Report something harmless about `page`; it takes the way that every report takes.
+    """Send a harmless report about `page`; it is delivered like any other report.
 
-    `page` is one of `pages`; the first one where it is none of them. Raises `NotConfigured`,
-    `NoClaim`, or as `rates.check` does.
+    `page` is one of `pages`; any other value means the first one. Raises `NotConfigured`, `NoClaim`, or
+    as `rates.check` does.
     """
     integration = Integration.objects.configured().filter(organization=organization).first()
     if integration is None:
@@ -51,7 +53,7 @@ def send(organization: Organization, page: str = "") -> intake.Receipt:
             "report": {
                 "kind": "other",
                 "summary": "Test report: this is how reports arrive",
-                "details": "A maintainer sent this from the Hub to try it. There is nothing to mend.",
+                "details": "A maintainer sent this from the Hub to try it. There is nothing to fix.",
             },
         }
     )

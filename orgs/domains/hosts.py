@@ -63,6 +63,10 @@ class InvalidDomain(NotClaimable):
     default_code = "invalid_domain"
 
 
+class Garbled(InvalidDomain):
+    """Not a host name at all."""
+
+
 class PublicSuffix(NotClaimable):
     """422: shared by many owners."""
 
@@ -190,13 +194,13 @@ def _dns_name(text: str) -> str:
     try:
         name = normalize(text)
     except InvalidHost:
-        raise InvalidDomain(_garbled()) from None
+        raise Garbled(_garbled()) from None
     if IPV4_END.fullmatch(name) or name.startswith("["):
         raise InvalidDomain(
             "An IP address cannot be claimed. Claim a name, for example docs.example.com."
         )
     if len(name) > MAX_DOMAIN or not all(_is_dns_label(label) for label in name.split(".")):
-        raise InvalidDomain(_garbled())
+        raise Garbled(_garbled())
     return name
 
 

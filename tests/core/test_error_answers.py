@@ -103,7 +103,7 @@ def test_a_person_gets_a_page_that_says_what_is_wrong(client, db):
     answer = client.get("/settings/nothing/", headers={"Accept": "text/html"})
 
     assert answer.status_code == 404
-    assert "<h1>There is no such page</h1>" in answer.content.decode()
+    assert "<h1>Page not found</h1>" in answer.content.decode()
     assert "Sign out" in answer.content.decode()
 
 
@@ -114,7 +114,7 @@ def test_a_form_without_its_token_is_a_page_too(db):
     answer = strict.post("/settings/claims/new/", headers={"Accept": "text/html"})
 
     assert answer.status_code == 403
-    assert "<h1>That was not done</h1>" in answer.content.decode()
+    assert "<h1>Not allowed</h1>" in answer.content.decode()
 
 
 def test_a_page_that_cannot_reach_the_database_says_so(db, monkeypatch):
@@ -151,7 +151,7 @@ def test_a_crash_of_a_page_is_a_page(db, monkeypatch):
     answer = client.get("/settings/", headers={"Accept": "text/html"})
 
     assert answer.status_code == 500
-    assert "<h1>Something broke</h1>" in answer.content.decode()
+    assert "<h1>Internal error</h1>" in answer.content.decode()
     assert "Sign out" not in answer.content.decode()  # nobody is asked for after a crash
 
 

@@ -23,10 +23,10 @@ def test_transactions_around_requests_are_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("HUB_REPORT_RATE", "sixty", "give a rate such as 60/minute"),
+        ("HUB_REPORT_RATE", "sixty", "set it to a rate such as 60/minute"),
         ("HUB_FORWARDING", "later", "set it to inline or queue"),
         ("HUB_SECRET_KEY", "", "long random text"),
-        ("REDIS_URL", "127.0.0.1:6379", "no address such as redis://"),
+        ("REDIS_URL", "127.0.0.1:6379", "must be a URL such as redis://"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_at_the_start(name, value, sentence):

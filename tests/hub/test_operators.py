@@ -265,14 +265,14 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
     shown = " ".join(re.sub(r"<[^>]+>", " ", page.content.decode()).split()).replace("\xa0", " ")
     assert "Waiting 2 Oldest of them 1 day" in shown
     assert "Held 1 Discarded 1 Failed in the last hour 1 of 1 attempts" in shown
-    assert "acme: nothing left until" in shown
+    assert "acme: limited until" in shown
     assert "Last re-verification 2 hours" in shown
 
 
 def test_the_index_of_an_empty_hub(operator):
     page = operator.get("/admin/").content.decode()
 
-    assert "Every installation has some left" in page
+    assert "No installation is limited" in page
     assert "Never" in page
 
 
@@ -287,7 +287,7 @@ def test_retry_sends_what_stands_still(operator, client, code_host, model):
 
     answer = operator.post(address(model), chosen, follow=True)
 
-    assert "1 tried again; 0 have not arrived." in answer.content.decode()
+    assert "1 retried; 0 not delivered yet." in answer.content.decode()
     assert len(code_host.issues("acme/docs")) == 1
     logged = LogEntry.objects.get()
     assert logged.get_change_message() == "Retried."
@@ -307,7 +307,7 @@ def test_an_action_counts_what_was_selected_though_the_filter_does_not_fit_it_an
     answer = operator.post(f"{address(Delivery)}?status__exact=failed", chosen, follow=True)
 
     assert Delivery.objects.get().status == "held"
-    assert "1 tried again; 1 have not arrived." in answer.content.decode()
+    assert "1 retried; 1 not delivered yet." in answer.content.decode()
     assert LogEntry.objects.count() == 1
 
 
@@ -336,7 +336,7 @@ def test_reverify_looks_at_the_record_now(operator, dns):
 
     answer = operator.post(address(Domain), chosen, follow=True)
 
-    assert "2 looked at: 1 without a record, 1 verified again." in answer.content.decode()
+    assert "2 checked: 1 verified again, 1 without a record." in answer.content.decode()
     proved.refresh_from_db()
     assert proved.verified_at
 

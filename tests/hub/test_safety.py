@@ -80,7 +80,7 @@ def test_a_stranger_ends_only_so_many_sign_ins(client, settings):
 def test_a_callback_that_was_never_begun_writes_nothing(client):
     answer = client.get("/login/github/callback/?code=x&state=x", follow=True)
 
-    assert "Begin again" in answer.content.decode()
+    assert "Please sign in again" in answer.content.decode()
     assert not Session.objects.exists()
 
 

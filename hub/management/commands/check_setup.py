@@ -1,4 +1,4 @@
-"""`manage.py check_setup`: what is missing in the operator's configuration, in words."""
+"""`manage.py check_setup`: list the problems of the configuration."""
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -6,12 +6,12 @@ from hub.setup import problems
 
 
 class Command(BaseCommand):
-    help = "Says what is missing in the configuration; exits with 1 where something is."
+    help = "Checks the configuration and lists its problems; exits with 1 if there are any."
 
     def handle(self, *args, **options) -> None:
         found = problems()
         for problem in found:
             self.stdout.write(f"- {problem}")
         if found:
-            raise CommandError(f"{len(found)} to mend.")
-        self.stdout.write("Everything that can be seen from here is set up.")
+            raise CommandError(f"{len(found)} problem{'s' * (len(found) > 1)} found.")
+        self.stdout.write("No problems found.")

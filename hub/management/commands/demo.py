@@ -1,4 +1,4 @@
-"""`manage.py demo`: the whole journey on this machine. `script/demo` sets the environment for it."""
+"""`manage.py demo`: the whole way of a report on this machine. `script/demo` sets the environment for it."""
 
 import json
 import os
@@ -47,14 +47,16 @@ START_TIMEOUT = 30  # seconds
 class Command(BaseCommand):
     help = (
         "Starts the Hub with a sandbox code host and an organization that is set up, sends one "
-        "report, and shows the issue that it became. Serves until Ctrl-C."
+        "report, and shows the issue that it became. Runs until Ctrl-C."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--once", action="store_true", help="exit after the issue is there")
+        parser.add_argument("--once", action="store_true", help="exit once the issue is open")
 
     def handle(self, *args, once: bool, **options) -> None:
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that what it started ends too
+        signal.signal(
+            signal.SIGTERM, lambda *_: sys.exit(0)
+        )  # so that the processes it started end too
         _start_afresh()
         host = code_host()
         with host.serving(port=urlsplit(settings.HUB_GITHUB_URL).port or 0):
@@ -84,7 +86,7 @@ class Command(BaseCommand):
 
 
 def _start_afresh() -> None:
-    """Forget the last demo, and make the app's key. Only ever in var/demo."""
+    """Delete the last demo, and make the app's key. Only ever in var/demo."""
     database = Path(settings.DATABASES["default"]["NAME"])
     if not settings.DEBUG or database.parent != FOLDER:
         raise CommandError("The demo is started by script/demo, which keeps it in var/demo.")
@@ -96,9 +98,9 @@ def _start_afresh() -> None:
 
 
 def _set_up(host: CodeHost) -> None:
-    """The organization acme: alice may come, issues go to acme/docs, and its site is claimed.
+    """Set up acme: alice is its owner, issues go to acme/docs, and its site is claimed.
 
-    And bob, who has a repository and nothing set up.
+    bob has a repository, and nothing set up.
     """
     repository = host.add_repository("acme", "docs")
     installed = host.add_installation("acme", repositories=[repository])
@@ -113,12 +115,12 @@ def _set_up(host: CodeHost) -> None:
     )
     configure(member, repo_owner="acme", repo_name="docs")
     claim_site(acme, f"https://acme.{settings.HUB_PAGES_HOST}/docs/")
-    host.add_repository("bob", "docs")  # who has everything still to do
+    host.add_repository("bob", "docs")  # has nothing set up yet
 
 
 @contextmanager
 def _serving() -> Iterator[None]:
-    """The production server, as a process of its own, while the block runs."""
+    """Run the production server as a separate process while the block runs."""
     process = subprocess.Popen([sys.executable, "manage.py", "serve"], cwd=settings.BASE_DIR)
     try:
         deadline = time.monotonic() + START_TIMEOUT
@@ -141,7 +143,7 @@ def _ready() -> bool:
 
 
 def _send(report: dict) -> dict:
-    """As an agent would: by the command line, which says here what it does."""
+    """Send the report as an agent would, with the command line."""
     command = [sys.executable, "-m", "docfeedback", "report", "--file", "-", "--hub-url", _hub()]
     ended = subprocess.run(  # noqa: S603  (our own, with our own words)
         [*command, "--json"],

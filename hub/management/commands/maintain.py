@@ -1,4 +1,4 @@
-"""`manage.py maintain`: retries and periodic work, as long as it runs."""
+"""`manage.py maintain`: retries and periodic work, until it is stopped."""
 
 import os
 import signal
@@ -12,13 +12,13 @@ from hub.maintenance import PAUSE, Runner
 
 class Command(BaseCommand):
     help = (
-        "Retries what is due and runs periodic work until it is told to stop. Any number may run; "
-        "one at a time works, and another takes over within a minute where it is killed."
+        "Retries what is due and runs periodic work until it is stopped. Any number may run: one of "
+        "them works, and another takes over within a minute if that one is killed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--with-parent", action="store_true", help="end when the process that started it ends"
+            "--with-parent", action="store_true", help="exit when the process that started it exits"
         )
 
     def handle(self, *args, with_parent: bool, **options) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py make_operator <login>`: let somebody who has signed in into /admin/."""
+"""`manage.py make_operator <login>`: give somebody who has signed in access to /admin/."""
 
 from argparse import ArgumentParser
 
@@ -8,22 +8,24 @@ from orgs.models import User
 
 
 class Command(BaseCommand):
-    help = "Lets a person who has signed in with this GitHub login into /admin/, or out of it."
+    help = "Gives a person who has signed in with this GitHub login access to /admin/."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("login")
-        parser.add_argument("--undo", action="store_true", help="no longer an operator")
+        parser.add_argument("--undo", action="store_true", help="take the access away")
 
     def handle(self, *args, login: str, undo: bool, **options) -> None:
         found = User.objects.filter(membership__login__iexact=login)
-        if undo and not found:  # whose organization has gone
+        if undo and not found:  # their organization was deleted
             found = User.objects.filter(username__iexact=login)
         if not found:
-            raise CommandError(f"{login} has not signed in yet. They sign in at /login/ first.")
+            raise CommandError(
+                f"{login} has not signed in yet. They have to sign in at /login/ first."
+            )
         if len(found) > 1:
             raise CommandError(
-                f"More than one account was called {login}. Each has to sign in again, so that "
-                "the Hub learns what it is called now."
+                f"More than one account had the login {login}. Each of them has to sign in again, so "
+                "that the Hub learns its current login."
             )
         found.update(is_staff=not undo, is_superuser=not undo)
         self.stdout.write(f"{login} is {'no longer ' if undo else ''}an operator of this Hub.")

@@ -1,4 +1,4 @@
-"""`manage.py prune_reports`: forget what is older than HUB_RETENTION_DAYS."""
+"""`manage.py prune_reports`: delete what is older than HUB_RETENTION_DAYS."""
 
 from argparse import ArgumentParser
 
@@ -11,13 +11,13 @@ from hub import pruning
 
 class Command(BaseCommand):
     help = (
-        "Deletes reports that never became an issue and that nobody has sent for "
-        "HUB_RETENTION_DAYS, and with them attempts and invitations of that age, and what has "
-        "expired: sessions, tokens, states of installing, ids of webhooks."
+        "Deletes reports that never became an issue and were last sent more than "
+        "HUB_RETENTION_DAYS ago, attempts and invitations of that age, and what has expired: "
+        "sessions, tokens, states of installations, ids of webhooks."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="count, and delete nothing")
+        parser.add_argument("--dry-run", action="store_true", help="only count, delete nothing")
 
     def handle(self, *args, dry_run: bool, **options) -> None:
         counts = pruning.count()

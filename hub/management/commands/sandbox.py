@@ -17,9 +17,9 @@ from sandbox import App, CodeHost
 
 
 def code_host() -> CodeHost:
-    """The sandbox with this Hub's app registered, as the settings name it.
+    """The sandbox with this Hub's app registered, as in the settings.
 
-    Raises `CommandError` under production settings: what it holds is gone when it stops.
+    Raises `CommandError` in production: what it holds is lost when it stops.
     """
     if not settings.DEBUG:
         raise CommandError("The sandbox is for trials only. Set HUB_DEBUG=true to use it.")
@@ -32,7 +32,7 @@ def code_host() -> CodeHost:
         client_secret=settings.HUB_GITHUB_CLIENT_SECRET,
         webhook_secret=settings.HUB_GITHUB_WEBHOOK_SECRET,
         webhook_url=f"{settings.HUB_BASE_URL}/v1/webhooks/github",
-        callback_urls=[  # the first is where an installation leads back to
+        callback_urls=[  # the first is where an installation returns to
             f"{settings.HUB_BASE_URL}/v1/integrations/github/callback",
             f"{settings.HUB_BASE_URL}/login/github/callback/",
         ],
@@ -52,6 +52,7 @@ def _with_people(host: CodeHost) -> CodeHost:
 
 
 def wait_for_interrupt() -> None:
+    """Wait until Ctrl-C is pressed."""
     with suppress(KeyboardInterrupt):
         threading.Event().wait()
 
@@ -68,6 +69,6 @@ class Command(BaseCommand):
         host.add_installation("acme", repositories=[repository])
         with host.serving(port=port) as url:
             self.stdout.write(
-                f"The sandbox code host is at {url}/acme/docs/issues. Ctrl-C ends it."
+                f"The sandbox code host is at {url}/acme/docs/issues. Press Ctrl-C to stop."
             )
             wait_for_interrupt()

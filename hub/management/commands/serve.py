@@ -19,23 +19,23 @@ log = logging.getLogger(__name__)
 
 RESTART_AFTER = 5  # seconds
 HEADERS_PATIENCE = 10  # seconds for the headers of a request, and until the next one begins
-LONGEST_HEADERS = 16 * 1024  # bytes, with the first line: each connection may hold as many
-MOST_CONNECTIONS = 8192  # of each process at one time; more wait to be accepted
+LONGEST_HEADERS = 16 * 1024  # bytes, with the first line, for each connection
+MOST_CONNECTIONS = 8192  # per process; more wait to be accepted
 
 
 class Command(BaseCommand):
     help = (
-        "Serves the Hub on HUB_HOST (default 127.0.0.1) and PORT (default 8000) until it is told to "
-        "stop, and runs `maintain` beside it."
+        "Serves the Hub on HUB_HOST (default 127.0.0.1) and PORT (default 8000) until it is "
+        "stopped, and runs `maintain` beside it."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--no-maintain", action="store_true", help="only serve")
+        parser.add_argument("--no-maintain", action="store_true", help="do not run `maintain`")
 
     def handle(self, *args, no_maintain: bool, **options) -> None:
         if settings.HUB_PROCESSES > 1 and not settings.REDIS_URL:
             raise CommandError(
-                "HUB_PROCESSES is more than 1, so the processes have to share their rate limits: "
+                "HUB_PROCESSES is more than 1, so the processes must share their rate limits: "
                 "set REDIS_URL, or leave HUB_PROCESSES at 1."
             )
         _collect_static_files()
@@ -64,13 +64,13 @@ class Command(BaseCommand):
 
 
 def _collect_static_files() -> None:
-    """Without them no page can be shown. While debugging they are served from where they are."""
+    """Collect the static files, which pages need. In debug mode they are served from where they are."""
     if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
         call_command("collectstatic", interactive=False, verbosity=0)
 
 
 def _connections() -> int:
-    """Half of the files that may be open; the rest is for databases, long answers and GitHub."""
+    """Half of the files that may be open; the rest is for databases, long responses and GitHub."""
     most, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * MOST_CONNECTIONS
     if most != resource.RLIM_INFINITY and most < wanted:
@@ -80,35 +80,36 @@ def _connections() -> int:
 
 
 class MaintenanceKeeper:
-    """Runs `maintain` as a process of its own, and again where it ends by itself."""
+    """Runs `maintain` as a separate process, and restarts it if it exits."""
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        """To be called before the server forks its workers.
+        """Start it. Call this before the server forks its workers.
 
-        A worker that is forked in the middle of a `Popen` keeps the pipe on which that waits.
+        A worker that is forked in the middle of a `Popen` would keep open the pipe on which that waits.
         """
         self._process = _maintain()
         threading.Thread(target=self._keep, args=[self._process], daemon=True).start()
 
     def stop(self) -> None:
+        """Stop it and wait for its end; after 15 seconds, kill it."""
         self._stopping.set()
         if self._process:
             self._process.terminate()
             try:
                 self._process.wait(15)
             except subprocess.TimeoutExpired:
-                self._process.kill()  # what it was sending is reconciled later
+                self._process.kill()  # what it was sending is looked up later
 
     def _keep(self, process: subprocess.Popen) -> None:
         while True:
             status = process.wait()
             if self._stopping.is_set():
                 return
-            log.error("maintain ended with %s; it is started again", status)
+            log.error("maintain exited with %s; restarting it", status)
             if self._stopping.wait(RESTART_AFTER):
                 return
             self._process = process = _maintain()

@@ -1,4 +1,4 @@
-"""`manage.py reconcile_installations`: what webhooks should have told."""
+"""`manage.py reconcile_installations`: ask GitHub about everything now."""
 
 from django.core.management.base import BaseCommand
 
@@ -9,14 +9,13 @@ from integrations.models import Installation
 
 class Command(BaseCommand):
     help = (
-        "Asks GitHub about every installation and its repositories, for webhooks that never came, "
-        "and prints how many were asked about."
+        "Asks GitHub about every installation and its repositories, in case webhooks were missed, "
+        "and prints how many GitHub answered about."
     )
 
     def handle(self, *args, **options) -> None:
         progress = Progress(self.stderr, Installation.objects.in_use().count())
         outcomes = reconcile(progress.step)
-        self.stdout.write(
-            f"{outcomes['asked']} installations are up to date; "
-            f"about {outcomes['unanswered']} GitHub gave no answer."
-        )
+        total, unanswered = outcomes.total(), outcomes["unanswered"]
+        answered = f"did not answer about {unanswered}" if unanswered else "answered about all"
+        self.stdout.write(f"{total} installations checked. GitHub {answered} of them.")

@@ -1,4 +1,4 @@
-"""`manage.py retry_deliveries`: try again what has not arrived yet."""
+"""`manage.py retry_deliveries`: retry what has not been delivered yet."""
 
 import logging
 import time
@@ -21,14 +21,12 @@ PAUSE = 1  # seconds between two looks of --watch
 
 
 class Command(BaseCommand):
-    help = "Tries the deliveries that are due again, in turn, and prints what became of them."
+    help = "Retries the deliveries that are due, in turn, and prints the results."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         when = parser.add_mutually_exclusive_group()
-        when.add_argument(
-            "--now", action="store_true", help="also those whose next try is not due yet"
-        )
-        when.add_argument("--watch", action="store_true", help="go on until Ctrl-C")
+        when.add_argument("--now", action="store_true", help="also deliveries that are not due yet")
+        when.add_argument("--watch", action="store_true", help="keep running until Ctrl-C")
 
     def handle(self, *args, now: bool, watch: bool, **options) -> None:
         if not watch:
@@ -45,7 +43,7 @@ class Command(BaseCommand):
             if outcomes := self._retry_due():
                 self._report(outcomes)
         except OperationalError:
-            log.exception("The database is away; it is tried again")
+            log.exception("The database cannot be reached; trying again")
             connection.close()
 
     def _retry_due(self) -> Counter[str]:

@@ -53,16 +53,16 @@ def test_an_owner_invites_somebody_by_their_login(client, acme, alice):
     answer = client.post(PAGE, {"login": "bob", "role": "member"}, follow=True)
 
     assert answer.redirect_chain == [(PAGE, 302)]
-    assert "bob is invited, and is asked at the next visit." in text_of(answer)
+    assert "bob was invited and can accept at the next visit." in text_of(answer)
     assert acme.invitations.get(login="bob").role == "member"
 
 
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({"login": "nobody", "role": "owner"}, "GitHub knows nobody called nobody."),
-        ({"login": "alice", "role": "owner"}, "alice is an owner already."),
-        ({"login": "alice", "role": "member"}, "alice is an owner already."),
+        ({"login": "nobody", "role": "owner"}, "There is no GitHub user nobody."),
+        ({"login": "alice", "role": "owner"}, "alice is already an owner."),
+        ({"login": "alice", "role": "member"}, "alice is already an owner."),
         ({"login": "bob", "role": "king"}, "Select a valid choice."),
         ({"login": "", "role": "owner"}, "This field is required."),
     ],
@@ -98,9 +98,9 @@ def test_an_owner_changes_a_role(client, acme, alice):
     again = client.post(f"{PAGE}members/{bob.pk}/role/", {"role": "owner"}, follow=True)
     down = client.post(f"{PAGE}members/{alice.pk}/role/", {"role": "member"}, follow=True)
 
-    assert "bob is an owner now." in text_of(up)
+    assert "bob is now an owner." in text_of(up)
     assert "bob is already an owner." in text_of(again)
-    assert "alice is a member now." in text_of(down)
+    assert "alice is now a member." in text_of(down)
     assert set(acme.memberships.values_list("login", "role")) == {
         ("alice", "member"),
         ("bob", "owner"),
@@ -132,14 +132,14 @@ def test_whoever_is_invited_is_asked_and_goes_on_as_before(invited, acme):
 def test_a_yes_joins(invited, acme):
     answer = invited.post(invitation_of(acme), {"join": "member"}, follow=True)
 
-    assert "You belong to acme now." in text_of(answer)
+    assert "You are now a member of acme." in text_of(answer)
     assert acme.memberships.count() == 2
 
 
 def test_a_no_changes_nothing_but_what_the_inviting_one_is_told(invited, acme):
     answer = invited.post(invitation_of(acme), {"decline": "1"}, follow=True)
 
-    assert "You have not joined acme." in text_of(answer)
+    assert "You declined the invitation to acme." in text_of(answer)
     assert "You are bob, owner of bob." in text_of(answer)
     assert "bob has declined the invitation." in [each.text for each in acme.notices.all()]
 
@@ -160,7 +160,7 @@ def test_an_invitation_is_withdrawn(client, invited, acme):
     late = invited.post(address, {"join": "member"}, follow=True)
 
     assert others.status_code == 404
-    assert "bob is not invited any more." in text_of(answer)
+    assert "The invitation of bob was withdrawn." in text_of(answer)
     assert "This invitation was withdrawn or changed." in text_of(late)
     assert acme.memberships.count() == 1
 
@@ -178,7 +178,7 @@ def test_removing_asks_and_then_does(client, acme, alice):
     done = client.post(f"{PAGE}members/{bob.pk}/remove/", follow=True)
 
     assert "Remove bob?" in text_of(asked)
-    assert "bob has left acme." in text_of(done)
+    assert "bob was removed from acme." in text_of(done)
     assert acme.memberships.count() == 1
 
 
@@ -295,7 +295,7 @@ def test_downloads_cannot_take_all_threads(client, acme, alice):
 
     assert (first.status_code, beside.status_code, after.status_code) == (200, 429, 200)
     assert beside["Retry-After"] == "1"
-    assert "Another download is just being made" in text_of(beside)
+    assert "Another download of your organization" in text_of(beside)
     after.close()
 
 

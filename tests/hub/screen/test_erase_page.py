@@ -45,8 +45,8 @@ def test_the_page_asks_first_and_says_whose_the_issue_is(client, report):
 def test_an_owner_erases_and_no_page_shows_a_word(client, report):
     answer = client.post(f"{PAGE}{report.id}/erase/", follow=True)
 
-    assert "The text of this report is erased." in text_of(answer)
-    assert "Edit or delete it at GitHub." in text_of(answer)
+    assert "The text of this report was erased." in text_of(answer)
+    assert "Edit or delete it on GitHub." in text_of(answer)
     assert not Account.objects.exists()
     for path in (
         "/settings/",
@@ -70,7 +70,7 @@ def test_an_erased_report_is_seen_to_be_one(client, report):
     assert ">Erased report</a>" in text_of(client.get("/settings/"))
     page = text_of(client.get(f"{PAGE}{report.id}/"))
     assert "<h1>Erased report</h1>" in page
-    assert "its text is not kept any more" in page
+    assert "its text was deleted" in page
     assert "2 times" in page
     assert "Erase the text" not in page
     [exported] = json.loads(text_of(client.get("/settings/account/export.json")))["reports"]

@@ -58,7 +58,7 @@ def test_what_is_not_kept_is_said(client, alice):
     page = text_of(client.get(f"{PAGE}{report.id}/"))
 
     assert "20 further accounts" in page
-    assert "3 more are not kept: a report keeps the first and the latest" in page
+    assert "3 more were not kept: a report keeps the first and the latest" in page
 
 
 def test_the_lists_count_accounts_apart(client, alice):

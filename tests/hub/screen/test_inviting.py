@@ -202,7 +202,7 @@ def test_whoever_has_an_organization_in_use_leaves_it_first(acme, alice, code_ho
 
     invited = add("bob", alice)
 
-    with pytest.raises(inviting.InUse, match="You belong to bob, which is in use"):
+    with pytest.raises(inviting.InUse, match="You are a member of bob, which is in use"):
         inviting.join(bob, invited.pk, "member")
 
     bob.refresh_from_db()
@@ -228,7 +228,7 @@ def test_inviting_again_changes_the_role(acme, alice):
 
 
 def test_a_member_is_not_invited(acme, alice):
-    with pytest.raises(members.AlreadyAMember, match="alice is an owner already"):
+    with pytest.raises(members.AlreadyAMember, match="alice is already an owner"):
         add("alice", alice, "member")
 
 

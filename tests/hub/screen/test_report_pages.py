@@ -248,7 +248,7 @@ def test_one_report_shows_exactly_what_was_sent_and_every_attempt(alice, acme):
 def test_a_report_without_a_delivery_says_why(alice, acme):
     page = text_of(alice.get(f"{PAGE}{stored(acme).id}/"))
 
-    assert "no repository was chosen" in page
+    assert "before a repository was chosen" in page
     assert "Try again" not in page
 
 
@@ -322,7 +322,7 @@ def test_try_again_says_why_it_did_not_arrive(client, code_host):
 
     answer = client.post(f"{PAGE}{Report.objects.get().id}/try-again/", follow=True)
 
-    assert "It did not arrive. Issues are turned off in acme/docs." in text_of(answer)
+    assert "Not delivered. Issues are turned off in acme/docs." in text_of(answer)
 
 
 def test_trying_again_is_a_form_with_its_token(alice, acme, client):
@@ -358,7 +358,7 @@ def test_what_has_arrived_is_not_discarded(alice, acme):
 
     answer = alice.post(f"{page}discard/", follow=True)
 
-    assert "It has arrived already." in text_of(answer)
+    assert "Already delivered." in text_of(answer)
     assert Delivery.objects.get().status == "sent"
 
 
@@ -390,8 +390,8 @@ def test_those_that_are_ticked_are_discarded_and_restored(alice, acme):
     restored = alice.post(CHANGE, {"act": "restore", "id": waiting[:1]}, follow=True)
 
     assert discarded.redirect_chain == [(f"{PAGE}?kind=outdated", 302)]
-    assert "2 reports discarded: kept, and not sent." in text_of(discarded)
-    assert "1 left as it is. There is no report with this id." in text_of(discarded)
+    assert "2 reports discarded: kept, but not sent." in text_of(discarded)
+    assert "1 not changed. There is no report with this id." in text_of(discarded)
     assert after == ["discarded", "discarded", "pending", "pending"]
     assert "1 report restored." in text_of(restored)
     assert states() == ["pending", "discarded", "pending", "pending"]
@@ -405,7 +405,7 @@ def test_what_could_not_be_discarded_is_counted_by_its_reason(alice, acme):
 
     answer = alice.post(CHANGE, {"act": "discard", "id": arrived}, follow=True)
 
-    assert "2 left as they are. It has arrived already." in text_of(answer)
+    assert "2 not changed. Already delivered." in text_of(answer)
 
 
 def test_all_that_the_filters_let_through_and_nothing_else_is_discarded(alice, acme):
@@ -441,7 +441,7 @@ def test_nothing_ticked_and_nothing_known_change_nothing(alice, acme):
     nothing = alice.post(CHANGE, {"act": "discard"}, follow=True)
     alice.post(CHANGE, {"act": "erase", "all": "everything", "id": ["x"]})
 
-    assert "Tick the reports first." in text_of(nothing)
+    assert "Select the reports first." in text_of(nothing)
     assert states() == ["pending"]
     assert alice.get(CHANGE)["Location"] == PAGE
 

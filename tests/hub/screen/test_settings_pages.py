@@ -157,7 +157,7 @@ def test_giving_up_a_claim_asks_first(alice, acme):
     claim = build.domain(acme, "docs.acme.com")
 
     asked = alice.get(f"/settings/claims/{claim.id}/delete/")
-    assert "Give up docs.acme.com?" in text_of(asked)
+    assert "Remove the claim of docs.acme.com?" in text_of(asked)
     assert Domain.objects.exists()
 
     alice.post(f"/settings/claims/{claim.id}/delete/")
@@ -198,7 +198,7 @@ def test_a_pause_holds_what_comes_in_and_its_end_lets_it_go(client, code_host):
     assert "Paused</span> since" in text_of(paused)
     assert "Paused</span> since" in overview
     assert (held.status, held.held_for) == ("held", "pause")
-    assert "has paused the integration" in report
+    assert "The integration is paused." in report
     assert "Try again" not in report
     assert "1 report on the way" in text_of(resumed)
     assert [issue.title for issue in code_host.issues("acme/docs")] == [
@@ -217,10 +217,10 @@ def test_opting_out_refuses_reports_until_they_are_taken_again(client, code_host
     again = client.post(f"/settings/claims/{claim.id}/opt-out/", follow=True)
     taken = build.send(Client())
 
-    assert "Reports about docs.acme.com are refused from now on." in text_of(out)
-    assert "Take reports again" in text_of(out)
+    assert "Reports about docs.acme.com are now refused." in text_of(out)
+    assert "Accept reports again" in text_of(out)
     assert refused.status_code == 410
-    assert "Reports about docs.acme.com are taken again." in text_of(again)
+    assert "Reports about docs.acme.com are accepted again." in text_of(again)
     assert taken.status_code == 201
 
 
@@ -296,7 +296,7 @@ def test_another_repository_is_asked_about_where_sites_would_be_lost(client, cod
     assert Integration.objects.get().repository == "acme/docs"
 
     done = client.post("/settings/integration/", {**form, "sure": "1"}, follow=True)
-    assert "Issues go to acme/b now." in text_of(done)
+    assert "Issues now go to acme/b." in text_of(done)
     assert owner.sites.get(pk=site.pk).lapsed_at
 
 
@@ -346,7 +346,7 @@ def test_a_claim_whose_record_is_gone_still_gets_its_diagnosis(alice, acme, dns)
 
     page = text_of(alice.post(f"/settings/claims/{claim.id}/", follow=True))
 
-    assert "Record gone" in page
+    assert "Record missing" in page
     assert "Leave the record where it is" not in page
     assert "a second time" in page
 
@@ -358,7 +358,7 @@ def test_checking_a_claim_that_is_fine_says_so(alice, acme, dns):
 
     page = text_of(alice.post(f"/settings/claims/{claim.id}/", follow=True))
 
-    assert "The record is there." in page
+    assert "The record was found." in page
 
 
 def test_what_is_to_do_next_is_one_button_away(alice, acme, code_host):

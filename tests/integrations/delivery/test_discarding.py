@@ -148,7 +148,7 @@ def lost() -> None:
     [
         (blocked, "integration", "Issues are turned off"),
         (paused, "pause", "paused"),
-        (lost, "ownership", "no longer yours"),
+        (lost, "ownership", "no longer belongs to your organization"),
     ],
 )
 def test_what_is_restored_is_held_again_where_nothing_is_sent(
@@ -174,14 +174,14 @@ def test_what_is_held_is_discarded_too(acme, client, code_host):
 
 
 UNDISCARDABLE = {
-    "sent": ({"status": "sent", "issue_number": 1, "repository_id": 1}, "arrived already"),
+    "sent": ({"status": "sent", "issue_number": 1, "repository_id": 1}, "Already delivered"),
     "being sent": ({"status": "sending", "lease_until": Now()}, "being sent"),
     "of unknown outcome": (
         {"outcome_unknown_since": Now(), "repository_id": 1},
         "not known yet whether GitHub",
     ),
-    "stopped by the operator": ({"status": "held", "held_for": "operator"}, "stopped"),
-    "discarded": ({"status": "held", "held_for": "discarded"}, "discarded already"),
+    "stopped by the operator": ({"status": "held", "held_for": "operator"}, "on hold"),
+    "discarded": ({"status": "held", "held_for": "discarded"}, "Already discarded"),
 }
 
 

@@ -218,7 +218,7 @@ def test_a_hub_that_does_not_know_its_app_sends_nothing_twice(client, code_host,
     retry()
 
     assert delivery().status == "pending"
-    assert "does not know its own app" in delivery().reason
+    assert "GitHub App is not configured" in delivery().reason
     assert len(code_host.issues("acme/docs")) == 1
 
 
@@ -313,7 +313,7 @@ def test_what_github_calls_invalid_has_failed(client, code_host, clock):
     retry("--now")
 
     assert delivery().status == "failed"
-    assert "Validation Failed" in delivery().reason
+    assert "GitHub refused the issue: body is too long" in delivery().reason
     assert not code_host.issues("acme/docs")
     assert client.get(f"/v1/reports/{answer.json()['id']}").json()["status"] == "received"
 
@@ -386,7 +386,7 @@ def test_a_page_that_is_no_longer_owned_is_held(client, code_host, clock):
     retry()
 
     assert delivery().status == "held"
-    assert "no longer yours" in delivery().reason
+    assert "no longer belongs to your organization" in delivery().reason
     assert not code_host.issues("acme/docs")
 
 

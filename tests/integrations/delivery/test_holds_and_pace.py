@@ -237,7 +237,7 @@ def test_what_hangs_on_another_repository_does_not_stop_this_one(client, code_ho
 
     lost, fresh = Delivery.objects.order_by("pk")
     assert (lost.status, fresh.status) == ("failed", "sent")
-    assert "nobody can look there" in lost.reason
+    assert "the Hub cannot check there" in lost.reason
     assert Integration.objects.get().problem == ""
 
 

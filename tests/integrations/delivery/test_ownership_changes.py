@@ -37,7 +37,7 @@ def test_when_a_domain_lapses_what_waits_is_held(waiting, dns, clock):
 
     waiting.refresh_from_db()
     assert (waiting.status, waiting.held_for) == ("held", "ownership")
-    assert "no longer yours" in waiting.reason
+    assert "no longer belongs to your organization" in waiting.reason
 
 
 def test_verified_again_what_was_held_arrives(waiting, dns, clock, code_host):

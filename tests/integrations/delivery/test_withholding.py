@@ -254,8 +254,8 @@ def test_it_is_said_how_many_are_not_shown_why_and_what_to_do(
     has_it_again(code_host)
 
     assert f"2 reports about {SITE} are not shown" in lost
-    assert "nobody of yours has push right in acme/docs" in lost
-    assert "presses try again" in lost
+    assert "nobody in your organization has push access to acme/docs" in lost
+    assert "can press try again" in lost
     assert "not shown" not in text_at(address, client, api)
 
 

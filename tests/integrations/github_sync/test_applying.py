@@ -54,9 +54,9 @@ def delete(code_host):
 STOPS = [
     (uninstall, "The app was uninstalled from acme."),
     (suspend, "The app was suspended on acme."),
-    (take_out, "The app's installation on acme does not reach acme/docs."),
+    (take_out, "The app's installation on acme can't see acme/docs."),
     (archive, "acme/docs is archived."),
-    (given_away, "initech/docs belongs to another account now."),
+    (given_away, "initech/docs now belongs to another account."),
 ]
 
 
@@ -71,7 +71,7 @@ def test_a_webhook_stops_what_github_would_not_take(webhooks, code_host, change,
 
 @pytest.mark.parametrize(
     ("change", "problem"),
-    [*STOPS, (delete, "The app's installation on acme does not reach acme/docs.")],
+    [*STOPS, (delete, "The app's installation on acme can't see acme/docs.")],
 )
 def test_what_no_webhook_told_is_found_by_asking(acme, code_host, change, problem, capsys):
     change(code_host)
@@ -79,10 +79,10 @@ def test_what_no_webhook_told_is_found_by_asking(acme, code_host, change, proble
     call_command("reconcile_installations")
 
     if change is given_away:  # from here, it looks as if it had been taken out
-        problem = "The app's installation on acme does not reach acme/docs."
+        problem = "The app's installation on acme can't see acme/docs."
     assert integration().problem.startswith(problem)
     assert delivery().status == "held"
-    assert "1 installations are up to date; about 0" in capsys.readouterr().out
+    assert "1 installations checked. GitHub answered about all of them." in capsys.readouterr().out
 
 
 def test_issues_that_were_turned_off_are_found_by_asking(acme, code_host):
@@ -325,7 +325,9 @@ def test_one_installation_that_cannot_be_asked_about_does_not_stop_the_others(
 
     call_command("reconcile_installations")
 
-    assert "1 installations are up to date; about 1" in capsys.readouterr().out
+    assert (
+        "2 installations checked. GitHub did not answer about 1 of them." in capsys.readouterr().out
+    )
     assert Integration.objects.get(organization=other).problem
 
 

@@ -63,7 +63,7 @@ def test_what_comes_in_after_the_last_member_with_push_right_has_left_is_held(
     held = Delivery.objects.get(report__doc_url="https://docs.acme.com/after")
     assert before == "sent"
     assert (held.status, held.held_for) == ("held", "rights")
-    assert "No member of your organization has push right" in integration().obstacle
+    assert "No member of your organization has push access" in integration().obstacle
     assert alice.organization.notices.count() == 1
     assert "acme/docs" in alice.organization.notices.get().text
 
@@ -326,7 +326,7 @@ def test_a_lost_right_is_shown_from_the_first_look_on(alice, code_host, clock, c
 
     assert all("If it stays so for a day, nothing is sent" in each for each in pages)
     assert "Nothing is being sent" in stopped
-    assert "You have no push right in acme/docs." in refused
+    assert "have push access to acme/docs." in refused
 
 
 URL = "https://acme.github.io/docs/"
@@ -374,7 +374,7 @@ def test_who_may_not_push_any_more_ends_nothing_for_those_who_may(
     ]
     if happens is leaves:
         page = client.post(f"/settings/claims/{site.pk}/opt-out/", {"opted_out": "1"}, follow=True)
-        assert "You have no push right in acme/docs" in page.content.decode()
+        assert "have push access to acme/docs" in page.content.decode()
 
     assert {(each.status_code, each.json()["error"]) for each in answers} == {error}
     assert Site.objects.live().get().opted_out_at is None
@@ -437,7 +437,7 @@ def test_a_member_is_offered_nothing_that_an_owner_has_to_do(alice, site, code_h
 
     assert not any("Opt out</button>" in each or "Disconnect …" in each for each in pages)
     assert not any("Give up this claim …" in each for each in pages)
-    assert all("Only an owner may do that." in each for each in refusals)
+    assert all("Only owners can do that." in each for each in refusals)
     assert Site.objects.live().get().opted_out_at is None
     assert alice.organization.domains.get().opted_out_at is None
     assert integration().repository == "acme/docs"
@@ -451,7 +451,7 @@ def test_github_is_left_alone_by_people_too(alice, site, code_host):
     second = opt_out(caller(alice), site)
 
     assert (first.status_code, second.status_code) == (502, 502)
-    assert "asked the Hub not to call" in second.json()["message"]
+    assert "rate limit for acme is reached" in second.json()["message"]
     assert len(code_host.requests) == asked
 
 
@@ -476,5 +476,5 @@ def test_what_nobody_may_push_to_for_a_week_more_proves_no_site_until_somebody_m
     assert (in_time, after_it) == (alice.organization, None)
     assert owner_of(URL) == alice.organization
     told = [each.text for each in alice.organization.notices.all()]
-    assert "After 7 days the sites that it publishes are not claimed any more" in told[1]
-    assert "no member of yours has had push right for more than 7 days" in told[0]
+    assert "After 7 days your claims of the sites that it publishes lapse" in told[1]
+    assert "none of your members has had push access for more than 7 days" in told[0]

@@ -117,8 +117,8 @@ def test_a_lapsed_claim_can_be_made_again(acme):
             422,
             "different_repository",
             (
-                "That site is published from acme/handbook, and your integration is for acme/docs. "
-                "Make acme/handbook the integration first."
+                "That site is published from acme/handbook, but your issues go to acme/docs. "
+                "Choose acme/handbook as your repository first."
             ),
         ),
         (
@@ -126,8 +126,8 @@ def test_a_lapsed_claim_can_be_made_again(acme):
             422,
             "different_repository",
             (
-                "That site is published from acme/acme.github.io, and your integration is for "
-                "acme/docs. Make acme/acme.github.io the integration first."
+                "That site is published from acme/acme.github.io, but your issues go to acme/docs. "
+                "Choose acme/acme.github.io as your repository first."
             ),
         ),
         (
@@ -135,8 +135,8 @@ def test_a_lapsed_claim_can_be_made_again(acme):
             422,
             "different_repository",
             (
-                "That site is published from initech/docs, and your integration is for acme/docs. "
-                "Make initech/docs the integration first."
+                "That site is published from initech/docs, but your issues go to acme/docs. "
+                "Choose initech/docs as your repository first."
             ),
         ),
         (
@@ -152,40 +152,37 @@ def test_a_lapsed_claim_can_be_made_again(acme):
             "https://acme.github.io/docs/install",
             400,
             "invalid_site",
-            "A site is claimed whole: claim https://acme.github.io/docs/ to cover that page.",
+            "Sites are claimed as a whole: claim https://acme.github.io/docs/ to cover that page.",
         ),
         (
             "https://acme.github.io/docs/?page=2",
             400,
             "invalid_site",
-            "A site is claimed whole: claim https://acme.github.io/docs/ to cover that page.",
+            "Sites are claimed as a whole: claim https://acme.github.io/docs/ to cover that page.",
         ),
         (
             "https://docs.acme.github.io/docs/",
             400,
             "invalid_site",
-            "A site is claimed whole: claim https://acme.github.io/docs/ to cover that page.",
+            "Sites are claimed as a whole: claim https://acme.github.io/docs/ to cover that page.",
         ),
         (
             "https://acme.github.io/acme.github.io/",
             400,
             "invalid_site",
-            "A site is claimed whole: claim https://acme.github.io/ to cover that page.",
+            "Sites are claimed as a whole: claim https://acme.github.io/ to cover that page.",
         ),
         (
             "https://docs.acme.com/",
             422,
             "use_domain_claim",
-            (
-                "`docs.acme.com` is a domain of its own, not a site on github.io. "
-                "Claim it as a domain."
-            ),
+            ("`docs.acme.com` is not a site on github.io. Claim it as a domain."),
         ),
         (
             "docs/install.md",
             400,
             "invalid_site",
-            "Give the whole address, for example https://you.github.io/repo/.",
+            "Give the full URL, for example https://you.github.io/repo/.",
         ),
         (
             "ftp://acme.github.io/docs/",
@@ -215,7 +212,7 @@ def test_a_site_has_one_owner_at_a_time(acme):
     other = organization("initech", "acme", "docs")
     claim_site(other, "https://acme.github.io/docs/")
 
-    with pytest.raises(ClaimedElsewhere, match="Another organization of this Hub has claimed"):
+    with pytest.raises(ClaimedElsewhere, match="Another organization on this Hub has claimed"):
         claim_site(acme, "https://acme.github.io/docs/")
     Site.objects.update(lapsed_at=Site.objects.get().verified_at)
     claim_site(acme, "https://acme.github.io/docs/")
@@ -285,6 +282,6 @@ def test_a_site_without_proof_is_nobodys_until_it_is_proved_again(code_host):
     site, _ = claim_site(other, "https://acme.github.io/docs/")
 
     assert while_gone is None
-    assert acme.notices.filter(text__contains="not published by your repository any more").exists()
+    assert acme.notices.filter(text__contains="no longer published by your repository").exists()
     assert site.organization == other
     assert site_claims.revive_published(acme, "acme/docs") == 0

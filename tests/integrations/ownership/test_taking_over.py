@@ -55,8 +55,8 @@ def test_a_site_passes_on_at_once_and_both_are_told(former, bob, code_host):
     assert (answer.status_code, answer.json()["status"]) == (201, "verified")
     assert owner_of(URL) == mine
     assert Site.objects.get(organization=former).status == "lapsed"
-    assert "has passed on" in former.notices.get().text
-    assert "has passed on to you" in mine.notices.get().text
+    assert "now belongs to another organization" in former.notices.get().text
+    assert "is now yours" in mine.notices.get().text
     held = delivery_of(former)
     assert (held.status, held.held_for) == ("held", "ownership")
     assert delivery_of(mine).status == "sent"
@@ -87,7 +87,7 @@ def test_a_site_stays_while_one_member_of_its_holder_may_push(former, bob, code_
     taken = claim(bob)
 
     assert (refused.status_code, refused.json()["error"]) == (409, "claimed_elsewhere")
-    assert "take that right away at GitHub" in refused.json()["message"]
+    assert "remove that access on GitHub" in refused.json()["message"]
     assert taken.status_code == 201
 
 
@@ -106,7 +106,7 @@ def test_push_right_alone_takes_nothing_over(former, bob, code_host):
     refused = claim(bob)
 
     assert refused.status_code == 409
-    assert "somebody with admin right there can claim it here" in refused.json()["message"]
+    assert "somebody with admin access there can claim it here" in refused.json()["message"]
     assert owner_of(URL) == former
 
 

@@ -120,9 +120,9 @@ def issues_read_only(code_host):
     [
         (issues_off, "Issues are turned off in acme/docs."),
         (archived, "acme/docs is archived."),
-        (outside_the_installation, "acme/handbook is not among the repositories"),
-        (same_name_elsewhere, "initech/docs is not among the repositories"),
-        (unknown, "acme/nothing is not among the repositories"),
+        (outside_the_installation, "The app can't see acme/handbook."),
+        (same_name_elsewhere, "The app can't see initech/docs."),
+        (unknown, "The app can't see acme/nothing."),
         (issues_not_permitted, "The app may not write issues on acme."),
         (issues_read_only, "The app may not write issues on acme."),
     ],
@@ -147,7 +147,7 @@ def test_who_may_not_push_is_refused(acme, code_host, role):
     answer = save(bob)
 
     assert answer.status_code == 422
-    assert "You have no push right in acme/docs." in answer.json()["message"]
+    assert "You don't have push access to acme/docs." in answer.json()["message"]
 
 
 def test_a_login_that_is_somebody_elses_now_gives_no_right(acme, code_host):
@@ -155,7 +155,7 @@ def test_a_login_that_is_somebody_elses_now_gives_no_right(acme, code_host):
 
     answer = save(build.api(build.token(impostor)))
 
-    assert "You have no push right" in answer.json()["message"]
+    assert "You don't have push access" in answer.json()["message"]
 
 
 def test_a_private_repository_is_not_told_of_to_who_cannot_see_it(acme, code_host):
@@ -360,7 +360,7 @@ def test_forgetting_the_repository_holds_what_waits_and_the_site_lapses(alice, a
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.reason) == (
         "held",
-        "No repository is chosen. Choose one to go on.",
+        "No repository is chosen. Choose one to resume.",
     )
     site.refresh_from_db()
     assert site.status == "lapsed"
@@ -426,7 +426,7 @@ def test_who_is_removed_while_github_is_asked_saves_nothing(alice, acme, monkeyp
     answer = save(alice)
 
     assert answer.status_code == 409
-    assert "You do not belong to this organization any more." in answer.json()["message"]
+    assert "You are no longer a member of this organization." in answer.json()["message"]
     assert Integration.objects.get().repository == ""
 
 
@@ -447,7 +447,7 @@ def test_trying_again_does_not_undo_a_disconnection(alice, acme, monkeypatch):
     save(alice)
     meanwhile(monkeypatch, lambda: configuration.forget(acme))
 
-    with pytest.raises(configuration.NotInstalled, match="changed meanwhile"):
+    with pytest.raises(configuration.NotInstalled, match="changed in the meantime"):
         configuration.try_again(acme.memberships.get())
 
     assert Integration.objects.get().repository == ""

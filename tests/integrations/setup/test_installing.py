@@ -242,15 +242,15 @@ def not_a_number(alice, code_host):
     [
         (someone_elses, 403, "not_your_installation", "That installation belongs to someone else."),
         (no_such_installation, 403, "not_your_installation", "belongs to someone else"),
-        (used_twice, 400, "invalid_state", "has been finished already"),
-        (made_up, 400, "invalid_state", "not one that the Hub gave out"),
-        (altered, 400, "invalid_state", "not one that the Hub gave out"),
-        (absent, 400, "invalid_state", "not one that the Hub gave out"),
+        (used_twice, 400, "invalid_state", "is already complete"),
+        (made_up, 400, "invalid_state", "This link is not valid"),
+        (altered, 400, "invalid_state", "This link is not valid"),
+        (absent, 400, "invalid_state", "This link is not valid"),
         (anothers_organization, 403, "not_a_member", "you are alice, who is not a member of"),
-        (old_code, 400, "invalid_code", "GitHub does not know that code"),
+        (old_code, 400, "invalid_code", "GitHub does not accept this code"),
         (cancelled, 403, "declined", "You cancelled on GitHub"),
         (only_requested, 409, "not_installed", "GitHub has asked an owner"),
-        (not_installed, 409, "not_installed", "not installed on any account of yours"),
+        (not_installed, 409, "not_installed", "not installed on any of your accounts"),
         (not_a_number, 400, "validation_error", "Invalid request"),
     ],
 )
@@ -311,7 +311,7 @@ def test_who_is_signed_in_elsewhere_cannot_finish_it(alice, code_host):
     body = browser.get(CALLBACK, query).json()
 
     assert body["error"] == "begun_elsewhere"
-    assert "begun by another organization" in body["message"]
+    assert "Another organization started this installation" in body["message"]
 
 
 @pytest.mark.parametrize(
