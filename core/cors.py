@@ -1,5 +1,7 @@
 """Cross-origin access, without credentials, to the two public API calls only."""
 
+from typing import Any
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -10,7 +12,7 @@ HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": 
 class AnyOrigin(APIView):
     """A view that scripts of any origin may call (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
 
-    def options(self, request: Request, *args, **kwargs) -> Response:  # type: ignore[override]
+    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # type: ignore[override]
         """Answer the preflight. It is the same for every origin, so browsers may cache it for a day."""
         methods = ", ".join(m for m in self.allowed_methods if m != "OPTIONS")
         headers = {
@@ -21,7 +23,7 @@ class AnyOrigin(APIView):
         }
         return Response(status=204, headers=headers)
 
-    def finalize_response(self, *args, **kwargs) -> Response:
+    def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
         """Add the CORS headers to every response, errors included."""
         response = super().finalize_response(*args, **kwargs)
         for name, value in HEADERS.items():

@@ -31,11 +31,11 @@ LACKING = re.compile("no such table|no such column|table .* has no column named"
 class AlwaysJSON(BaseContentNegotiation):
     """Answers in JSON, whatever `Accept` says."""
 
-    def select_parser(self, request, parsers):
+    def select_parser(self, request: Any, parsers: Any) -> Any:
         """The first parser of the view, whatever the content type."""
         return parsers[0]
 
-    def select_renderer(self, request, renderers, format_suffix=None):
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
         """The first renderer of the view, whatever `Accept` says."""
         return renderers[0], renderers[0].media_type
 

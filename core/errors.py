@@ -1,5 +1,7 @@
 """The base class of all API errors; `core.error_answers` turns them into JSON."""
 
+from typing import Any
+
 from rest_framework.exceptions import APIException
 
 
@@ -11,8 +13,8 @@ class ApiError(APIException):
     """
 
     def __init__(
-        self, message: str | None = None, *, headers: dict[str, str] | None = None, **extra
-    ):
+        self, message: str | None = None, *, headers: dict[str, str] | None = None, **extra: Any
+    ) -> None:
         super().__init__(message)
         self.headers = headers or {}
         self.extra = extra

@@ -1,6 +1,7 @@
 """Ids of everything that has a public id: ULIDs, 26 characters of Crockford's base 32."""
 
 import re
+from typing import Any
 
 from django.db import models
 from ulid import PureRandomPolicy, ULIDGenerator
@@ -24,11 +25,11 @@ def is_id(text: str) -> bool:
 class ULIDField(models.CharField):
     """A primary key that generates its own value."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.update(max_length=26, primary_key=True, default=new_id, editable=False)
         super().__init__(*args, **kwargs)
 
-    def deconstruct(self):
+    def deconstruct(self) -> Any:
         """Leave out of migrations what is always the same."""
         name, path, args, kwargs = super().deconstruct()
         for key in ("max_length", "primary_key", "default", "editable"):

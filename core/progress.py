@@ -1,10 +1,12 @@
 """Progress of a long command."""
 
+from django.core.management.base import OutputWrapper
+
 
 class Progress:
     """Shows a counter on a terminal; prints nothing elsewhere."""
 
-    def __init__(self, stream, total: int) -> None:
+    def __init__(self, stream: OutputWrapper, total: int) -> None:
         self.stream, self.total, self.done = stream, total, 0
 
     def step(self, by: int = 1) -> None:

@@ -1,11 +1,15 @@
 """Checks of the configuration for Django's `check`."""
 
+from typing import Any
+
 from django.core import checks
 from django.db import connections
 
 
 @checks.register(checks.Tags.database)
-def no_atomic_requests(app_configs, databases, **kwargs) -> list[checks.CheckMessage]:
+def no_atomic_requests(
+    app_configs: Any, databases: Any, **kwargs: Any
+) -> list[checks.CheckMessage]:
     """Refuse ATOMIC_REQUESTS: deliveries must start after the transaction of their report."""
     return [
         checks.Error(

@@ -30,7 +30,7 @@ class Operators(AdminSite):
     site_url = "/settings/"
     index_template = "hub/operators.html"
 
-    def get_app_list(self, request: HttpRequest, app_label=None) -> list[dict[str, Any]]:
+    def get_app_list(self, request: HttpRequest, app_label: Any = None) -> list[dict[str, Any]]:
         """The tables by app; those of libraries and of bookkeeping come last, as *Internals*."""
         apps = super().get_app_list(request, app_label)
         if app_label:
@@ -42,14 +42,14 @@ class Operators(AdminSite):
         shown = [app for app in apps if app["models"]]
         return [*shown, _app("Internals", internals)] if internals else shown
 
-    def login(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Send visitors to sign in; everybody else without access gets 404."""
         wanted = request.GET.get("next", reverse("admin:index"))
         if not request.user.is_authenticated:
             return redirect_to_login(wanted)
         raise Http404
 
-    def index(self, request: HttpRequest, extra_context=None) -> TemplateResponse:
+    def index(self, request: HttpRequest, extra_context: Any = None) -> TemplateResponse:
         """The start page, with the state of the deliveries."""
         return super().index(request, {**(extra_context or {}), "now": state_of_affairs()})
 

@@ -7,7 +7,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 
-def public_scheme(get_response: Callable[[HttpRequest], HttpResponse]):
+def public_scheme(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
     """Middleware: every request counts as sent with the scheme of `HUB_BASE_URL`, whatever a header claims."""
     scheme = urlsplit(settings.HUB_BASE_URL).scheme
 

@@ -7,4 +7,4 @@ class IntegrationsConfig(AppConfig):
     name = "integrations"
 
     def ready(self) -> None:
-        from integrations import ownership_receivers, receivers  # noqa: F401  (connects the signals)
+        from integrations import receivers  # noqa: F401  (connects the signals)

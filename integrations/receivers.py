@@ -1,42 +1,55 @@
-"""Starts, withholds and stops deliveries when reports change."""
+"""Starts, withholds, holds and releases deliveries when reports or claims change."""
 
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
-from integrations.delivery import withholding
+from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
 from integrations.models import Delivery
+from orgs.models import Organization
+from orgs.models.signals import domain_lost, domain_verified
 from reports.models import Account, Report
 from reports.signals import is_unwanted, report_erased
 
 
 @receiver(post_save, sender=Report, dispatch_uid="forward-report")
-def forward_when_saved(sender, instance, raw, **kwargs):
-    """Decides when to deliver; `forwarding.forward` decides everything else."""
-    if not raw and Delivery.objects.create_for(
-        instance
-    ):  # True once per report, in its transaction
+def forward_when_saved(instance: Report, raw: bool, **kwargs: Any) -> None:
+    """Create the delivery of a matched report, and send it after the commit."""
+    if not raw and Delivery.objects.create_for(instance):  # true once per report
         transaction.on_commit(partial(forward_report.enqueue, instance.pk), robust=True)
 
 
 @receiver(post_save, sender=Account, dispatch_uid="withhold-account")
-def withhold_when_kept(sender, instance, created, raw, **kwargs):
+def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: Any) -> None:
     """Withhold a new further account if nobody may read it now."""
     if created and not raw:
         withholding.withhold_account(instance)
 
 
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
-def forget_when_erased(sender, report, **kwargs):
+def forget_when_erased(report: Report, **kwargs: Any) -> None:
     """Erase the text that the delivery has kept."""
     if delivery := Delivery.objects.select_for_update().filter(report=report).first():
         delivery.forget_text()
 
 
 @receiver(is_unwanted, dispatch_uid="discarded-is-unwanted")
-def discarded_is_unwanted(sender, report, **kwargs):
+def discarded_is_unwanted(report: Report, **kwargs: Any) -> bool:
     """Whether the report was discarded, so that its owner wants no more of it."""
     return Delivery.objects.held(Delivery.Cause.DISCARDED).filter(report=report).exists()
+
+
+@receiver(domain_verified, dispatch_uid="release-what-is-owned-again")
+def release_when_verified(organization: Organization, **kwargs: Any) -> None:
+    """Release what was held for pages that the organization has claimed."""
+    ownership_changes.release_regained(organization)
+
+
+@receiver(domain_lost, dispatch_uid="hold-what-is-no-longer-owned")
+def hold_when_lost(organization: Organization, **kwargs: Any) -> None:
+    """Hold what waits for pages that the organization has lost."""
+    ownership_changes.hold_lost(organization)

@@ -2,6 +2,7 @@
 
 import time
 from datetime import timedelta
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.models import Group
@@ -58,7 +59,7 @@ class UserAdmin(ReadOnly):
     fields = ["username", "is_active", "is_staff", "is_superuser", "date_joined", "last_login"]
     readonly_fields = ["username", "is_staff", "is_superuser", "date_joined", "last_login"]
 
-    def has_change_permission(self, request: HttpRequest, obj=None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Operators cannot deactivate themselves."""
         return obj != request.user and admin.ModelAdmin.has_change_permission(self, request, obj)
 

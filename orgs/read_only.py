@@ -1,6 +1,6 @@
 """Read-only admin classes: operators look, and change rows only by actions."""
 
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
@@ -13,13 +13,13 @@ from orgs.models import User
 class Looking:
     """Nothing can be added, changed or deleted, on its own page or below another."""
 
-    def has_add_permission(self, request: HttpRequest, *args) -> bool:
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj=None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj=None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
@@ -38,7 +38,7 @@ class ReadOnly(Looking, admin.ModelAdmin):
         operator = cast(User, request.user)
         LogEntry.objects.log_actions(operator.pk, rows, CHANGE, what)
 
-    def get_fields(self, request: HttpRequest, obj=None):
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """The fields that are named, else all except those that a model hides from forms, such as hashes."""
         shown = [each.name for each in self.opts.fields if each.editable or each.primary_key]
         return self.fields or [name for name in shown if name not in (self.exclude or ())]

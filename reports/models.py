@@ -1,7 +1,7 @@
 """Reports and their further accounts."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Q
@@ -15,7 +15,7 @@ from reports.screening import SCREENED, SecretNotice, screened
 class StatementQuerySet(models.QuerySet):
     """Queries that reports and further accounts share."""
 
-    def readable(self):
+    def readable(self) -> Self:
         """Those that the members of the receiving organization may read."""
         return self.filter(withheld_for=None)
 
@@ -23,7 +23,7 @@ class StatementQuerySet(models.QuerySet):
 class ReportQuerySet(StatementQuerySet):
     """Queries over reports."""
 
-    def readable_by(self, organization: Organization | str):
+    def readable_by(self, organization: Organization | str) -> Self:
         """Reports that the organization's members may read: all their pages, lists and files start here."""
         return self.readable().filter(organization=organization)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest
@@ -36,7 +37,7 @@ def signed_in(view: View) -> View:
     @never_cache
     @login_required
     @wraps(view)
-    def of_a_person(request: SignedInRequest, *args, **kwargs) -> HttpResponseBase:
+    def of_a_person(request: SignedInRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         known = Membership.objects.select_related("organization")
         membership = request.membership = known.filter(user=request.user).first()
         whose = membership.organization_id if membership else f"user {request.user.pk}"
@@ -55,7 +56,7 @@ def members_only(view: View) -> View:
 
     @signed_in
     @wraps(view)
-    def of_a_member(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
+    def of_a_member(request: MemberRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.membership is None:
             raise Http404
         return view(request, *args, **kwargs)
@@ -72,7 +73,7 @@ def only_post(page: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @members_only
         @wraps(view)
-        def posted(request: MemberRequest, *args, **kwargs) -> HttpResponseBase:
+        def posted(request: MemberRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method == "POST":
                 return view(request, *args, **kwargs)
             return redirect(page, *args, **kwargs)

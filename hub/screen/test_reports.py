@@ -1,5 +1,7 @@
 """`/settings/test/`: sends a real report about a page of the organization, and shows its issue."""
 
+from typing import Any
+
 from django import forms
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,7 +18,7 @@ from reports.models import Report
 class TestForm(forms.Form):
     """The form that chooses the page to report."""
 
-    def __init__(self, *args, pages: list[str], **kwargs):
+    def __init__(self, *args: Any, pages: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["page"] = forms.ChoiceField(
             label="About the page", choices=[(page, page) for page in pages]

@@ -44,7 +44,9 @@ def unapplied() -> bool:
 PROBES = {"/healthz": healthz, "/readyz": readyz}
 
 
-def answer_probes(get_response: Callable[[HttpRequest], HttpResponseBase]):
+def answer_probes(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
     """Middleware, placed before the `Host` is checked: probes call a process by its IP address."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:

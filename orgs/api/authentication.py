@@ -2,9 +2,11 @@
 
 from collections.abc import Collection
 from contextlib import ExitStack
+from typing import Any
 
 from allauth.idp.oidc.models import Token
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
 from django.http.response import HttpResponseBase
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -47,7 +49,7 @@ class BearerToken(BaseAuthentication):
     `request.auth` is the token. Raises `Unauthorized` if there is no valid one.
     """
 
-    def authenticate(self, request: Request):
+    def authenticate(self, request: Request) -> tuple[AbstractBaseUser, Token]:
         """The user and the token of the request; notes when a personal token was used."""
         token = _good_token(_bearer(request))
         if personal := getattr(token, "personal", None):
@@ -100,19 +102,19 @@ class MaintainerView(APIView):
     membership: Membership
     organization: Organization
 
-    def dispatch(self, *args, **kwargs) -> HttpResponseBase:
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the call as in progress until it is answered."""
         with ExitStack() as self._until_answered:
             return super().dispatch(*args, **kwargs)
 
-    def initial(self, request: Request, *args, **kwargs) -> None:
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check the token, its scope and the limit before the method runs."""
         super().initial(request, *args, **kwargs)
         self.membership = _membership(request)
         self.organization = self.membership.organization
         self._until_answered.enter_context(at_once.requests.one(self.organization.pk))
 
-    def finalize_response(self, *args, **kwargs) -> Response:
+    def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
         """Forbid caching: the response is for this token only."""
         response = super().finalize_response(*args, **kwargs)
         response["Cache-Control"] = "no-store"

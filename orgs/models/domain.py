@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.db import models, transaction
 from django.db.models import F, Q
@@ -26,11 +26,11 @@ LOOK_AGAIN = timedelta(hours=8)  # if the last check did not find the record
 class DomainQuerySet(models.QuerySet["Domain"]):
     """Queries over claims of domains."""
 
-    def verified(self):
+    def verified(self) -> Self:
         """Claims that are verified now."""
         return self.filter(verified_at__isnull=False)
 
-    def covering(self, host: str, parents: list[str]):
+    def covering(self, host: str, parents: list[str]) -> models.query.RawQuerySet["Domain"]:
         """The claims that cover `host`: of the host itself, and registrable ones above it.
 
         Raw SQL, since it runs for each report, and building a queryset took three times as long as the query.
@@ -42,16 +42,16 @@ class DomainQuerySet(models.QuerySet["Domain"]):
             [host, host, *parents],
         )
 
-    def expired(self):
+    def expired(self) -> Self:
         """Claims whose record was not published in time."""
         return self.filter(verified_at__isnull=True, expires_at__lte=clock.now())
 
-    def to_be_proved_again(self):
+    def to_be_proved_again(self) -> Self:
         """Verified claims, and those that lapsed so recently that their record still counts."""
         lapsed = Q(lapsed_at__isnull=False, expires_at__gt=clock.now())
         return self.filter(Q(verified_at__isnull=False) | lapsed)
 
-    def due(self):
+    def due(self) -> Self:
         """Those whose next check of the DNS record is due."""
         never = Q(look_due_at__isnull=True)
         return self.to_be_proved_again().filter(never | Q(look_due_at__lte=clock.now()))
@@ -235,11 +235,11 @@ class Domain(models.Model):
             defaults={"organization": self.organization, "name": self.name},
         )
 
-    def _if(self, **conditions) -> bool:
+    def _if(self, **conditions: Any) -> bool:
         """Whether the claim is verified and meets the conditions, by the database's clock."""
         return Domain.objects.verified().filter(pk=self.pk, **conditions).exists()
 
-    def _update(self, **columns) -> None:
+    def _update(self, **columns: Any) -> None:
         Domain.objects.filter(pk=self.pk).update(**columns)
         self.refresh_from_db(fields=columns.keys())
 

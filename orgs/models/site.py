@@ -1,6 +1,7 @@
 """A claim of a static-site URL."""
 
 from collections.abc import Iterable
+from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -14,11 +15,11 @@ from orgs.models.organization import Organization
 class SiteQuerySet(models.QuerySet):
     """Queries over claims of sites."""
 
-    def live(self):
+    def live(self) -> Self:
         """Claims that have not lapsed."""
         return self.filter(lapsed_at__isnull=True)
 
-    def covering(self, host: str, paths: Iterable[str]):
+    def covering(self, host: str, paths: Iterable[str]) -> Self:
         """The claims on `host` whose path is one of `paths`."""
         return self.live().filter(host=host, path__in=paths)
 

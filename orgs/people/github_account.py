@@ -4,6 +4,7 @@ The Hub keeps the id and login and nothing else: no token, no email address, no 
 """
 
 import logging
+from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
@@ -44,7 +45,7 @@ class Browsers(DefaultAccountAdapter):
 class OAuth(GitHubOAuth2Adapter):
     """The OAuth exchange with GitHub."""
 
-    def get_callback_url(self, request: HttpRequest, app) -> str:
+    def get_callback_url(self, request: HttpRequest, app: Any) -> str:
         """The callback URL at the Hub's own address, whatever `Host` says."""
         return f"{settings.HUB_BASE_URL}{reverse('github_callback')}"
 
@@ -83,7 +84,7 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
         if sociallogin.is_existing:
             _welcome(sociallogin)
 
-    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form=None) -> User:
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
         """Create the user and the membership at the first sign-in."""
         try:
             with transaction.atomic():
@@ -94,7 +95,12 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
         return user
 
     def on_authentication_error(
-        self, request, provider, error=None, exception=None, extra_context=None
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: Any = None,
+        exception: Any = None,
+        extra_context: Any = None,
     ) -> None:
         """Return to the sign-in page with a message that says what went wrong."""
         if error == AuthError.CANCELLED:

@@ -1,5 +1,7 @@
 """`manage.py check_setup`: list the problems of the configuration."""
 
+from typing import Any
+
 from django.core.management.base import BaseCommand, CommandError
 
 from hub.setup import problems
@@ -8,7 +10,7 @@ from hub.setup import problems
 class Command(BaseCommand):
     help = "Checks the configuration and lists its problems; exits with 1 if there are any."
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         found = problems()
         for problem in found:
             self.stdout.write(f"- {problem}")

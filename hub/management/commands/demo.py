@@ -12,6 +12,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 from urllib.parse import urlsplit
 
@@ -53,7 +54,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--once", action="store_true", help="exit once the issue is open")
 
-    def handle(self, *args, once: bool, **options) -> None:
+    def handle(self, *args: Any, once: bool, **options: Any) -> None:
         signal.signal(
             signal.SIGTERM, lambda *_: sys.exit(0)
         )  # so that the processes it started end too

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from argparse import ArgumentParser
+from typing import Any
 
 from django.core.management.base import BaseCommand
 
@@ -21,7 +22,7 @@ class Command(BaseCommand):
             "--with-parent", action="store_true", help="exit when the process that started it exits"
         )
 
-    def handle(self, *args, with_parent: bool, **options) -> None:
+    def handle(self, *args: Any, with_parent: bool, **options: Any) -> None:
         runner = Runner()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: runner.stopping.set())

@@ -1,6 +1,7 @@
 """`manage.py make_operator <login>`: give somebody who has signed in access to /admin/."""
 
 from argparse import ArgumentParser
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -14,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("login")
         parser.add_argument("--undo", action="store_true", help="take the access away")
 
-    def handle(self, *args, login: str, undo: bool, **options) -> None:
+    def handle(self, *args: Any, login: str, undo: bool, **options: Any) -> None:
         found = User.objects.filter(membership__login__iexact=login)
         if undo and not found:  # their organization was deleted
             found = User.objects.filter(username__iexact=login)

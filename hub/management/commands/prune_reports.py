@@ -1,6 +1,7 @@
 """`manage.py prune_reports`: delete what is older than HUB_RETENTION_DAYS."""
 
 from argparse import ArgumentParser
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
@@ -19,7 +20,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="only count, delete nothing")
 
-    def handle(self, *args, dry_run: bool, **options) -> None:
+    def handle(self, *args: Any, dry_run: bool, **options: Any) -> None:
         counts = pruning.count()
         if not dry_run:
             progress = Progress(self.stderr, counts.total())

@@ -3,6 +3,7 @@
 import threading
 from argparse import ArgumentParser
 from contextlib import suppress
+from typing import Any
 
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -63,7 +64,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=9000)
 
-    def handle(self, *args, port: int, **options) -> None:
+    def handle(self, *args: Any, port: int, **options: Any) -> None:
         host = code_host()
         repository = host.add_repository("acme", "docs")
         host.add_installation("acme", repositories=[repository])

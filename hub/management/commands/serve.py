@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from argparse import ArgumentParser
+from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -32,7 +33,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--no-maintain", action="store_true", help="do not run `maintain`")
 
-    def handle(self, *args, no_maintain: bool, **options) -> None:
+    def handle(self, *args: Any, no_maintain: bool, **options: Any) -> None:
         if settings.HUB_PROCESSES > 1 and not settings.REDIS_URL:
             raise CommandError(
                 "HUB_PROCESSES is more than 1, so the processes must share their rate limits: "

@@ -1,5 +1,7 @@
 """`manage.py reconcile_installations`: ask GitHub about everything now."""
 
+from typing import Any
+
 from django.core.management.base import BaseCommand
 
 from integrations.github_sync.reconciling import reconcile
@@ -13,7 +15,7 @@ class Command(BaseCommand):
         "and prints how many GitHub answered about."
     )
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         progress = Progress(self.stderr, Installation.objects.in_use().count())
         outcomes = reconcile(progress.step)
         total, unanswered = outcomes.total(), outcomes["unanswered"]

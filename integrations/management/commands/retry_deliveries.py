@@ -5,6 +5,7 @@ import time
 from argparse import ArgumentParser
 from collections import Counter
 from contextlib import suppress
+from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
@@ -28,7 +29,7 @@ class Command(BaseCommand):
         when.add_argument("--now", action="store_true", help="also deliveries that are not due yet")
         when.add_argument("--watch", action="store_true", help="keep running until Ctrl-C")
 
-    def handle(self, *args, now: bool, watch: bool, **options) -> None:
+    def handle(self, *args: Any, now: bool, watch: bool, **options: Any) -> None:
         if not watch:
             self._report(self._retry_all() if now else self._retry_due())
             return

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from datetime import timedelta
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -27,7 +28,7 @@ class Command(BaseCommand):
         which.add_argument("--domain", default="", help="only the claims of this name")
         parser.add_argument("--dry-run", action="store_true", help="ask the DNS, save nothing")
 
-    def handle(self, *args, due: bool, domain: str, dry_run: bool, **options) -> None:
+    def handle(self, *args: Any, due: bool, domain: str, dry_run: bool, **options: Any) -> None:
         claims = _claims(due=due, name=domain)
         progress = Progress(self.stderr, claims.count())
         outcomes = reverification.run(
