@@ -1,11 +1,13 @@
 """Ids of everything that has a public id: ULIDs, 26 characters of Crockford's base 32."""
 
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import models
+from django.db.models import QuerySet
 from ulid import PureRandomPolicy, ULIDGenerator
 
+Row = TypeVar("Row", bound=models.Model)
 ULID_FORM = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 # Fresh randomness for each: with the library's default, one receipt would guess the next.
@@ -20,6 +22,11 @@ def new_id() -> str:
 def is_id(text: str) -> bool:
     """Whether `text` has the form of an id, so that it is safe to look it up in the database."""
     return bool(ULID_FORM.fullmatch(text))
+
+
+def find(rows: QuerySet[Row], text: str) -> Row | None:
+    """The row with this id, which a stranger may have written; None if there is none."""
+    return rows.filter(pk=text).first() if is_id(text) else None
 
 
 class ULIDField(models.CharField):

@@ -9,8 +9,8 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
+from core import ids
 from core.errors import ApiError
-from core.ids import is_id
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.overview import integration_of, next_step
 from integrations.ownership import site_claims, taking_over
@@ -181,9 +181,7 @@ def _record(domain: Domain) -> dict[str, str]:
 
 def _find(request: MemberRequest, claim_id: str) -> Domain | Site:
     mine = request.membership.organization
-    if is_id(claim_id):
-        if domain := mine.domains.filter(pk=claim_id).first():
-            return domain
-        if site := mine.sites.filter(pk=claim_id).first():
-            return site
-    raise Http404
+    found = ids.find(mine.domains.all(), claim_id) or ids.find(mine.sites.all(), claim_id)
+    if found is None:
+        raise Http404
+    return found

@@ -12,10 +12,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from core import rates
+from core import ids, rates
 from core.error_answers import page_error
 from core.errors import ApiError
-from core.ids import is_id
 from hub.screen import csv_lines
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import IN_WORDS, MEANINGS, state_of
@@ -256,7 +255,7 @@ def _outcome(delivery: Delivery) -> str:
 
 def _report(request: MemberRequest, report_id: str) -> Report:
     mine = Report.objects.readable_by(request.membership.organization)
-    found = mine.filter(pk=report_id).first() if is_id(report_id) else None
+    found = ids.find(mine, report_id)
     if found is None:
         raise Http404
     return found

@@ -6,8 +6,8 @@ from django import forms
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
+from core import ids
 from core.errors import ApiError
-from core.ids import is_id
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of
 from integrations.models import Delivery
@@ -45,10 +45,10 @@ def new(request: MemberRequest) -> HttpResponse:
 def sent(request: MemberRequest, report_id: str) -> HttpResponse:
     """Show how far a test report is."""
     mine = Report.objects.readable_by(request.membership.organization)
-    if not is_id(report_id):
-        raise Http404
-    ours = Delivery.objects.filter(report__in=mine.filter(agent_name=trial_report.AGENT))
-    delivery = ours.select_related("report", "integration").filter(report=report_id).first()
+    report = ids.find(mine.filter(agent_name=trial_report.AGENT), report_id)
+    delivery = (
+        Delivery.objects.select_related("report", "integration").filter(report=report).first()
+    )
     if delivery is None:
         raise Http404
     return render(request, "hub/tested.html", {"delivery": delivery, "took": _took(delivery)})

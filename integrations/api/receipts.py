@@ -6,8 +6,8 @@ from django.shortcuts import redirect
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core import ids
 from core.cors import AnyOrigin
-from core.ids import is_id
 from integrations.api.acts import NoSuchReport
 from integrations.models import Delivery
 from reports.models import Report
@@ -26,7 +26,7 @@ class ReceiptView(AnyOrigin):
     """`GET /v1/reports/<id>`: the receipt."""
 
     def get(self, request: Request, report_id: str) -> Response:
-        report = Report.objects.filter(pk=report_id).first() if is_id(report_id) else None
+        report = ids.find(Report.objects.all(), report_id)
         if report is None:
             raise NoSuchReport
         delivery = Delivery.objects.filter(report=report).first()

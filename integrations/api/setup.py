@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core import ids
 from core.errors import ApiError
-from core.ids import is_id
 from integrations.api import as_json
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
@@ -171,8 +171,7 @@ class OneSite(MaintainerView):
         return Response(as_json.site(site))
 
     def _find(self, site_id: str) -> Site:
-        mine = Site.objects.filter(organization=self.organization)
-        site = mine.filter(pk=site_id).first() if is_id(site_id) else None
+        site = ids.find(self.organization.sites.all(), site_id)
         if site is None:
             raise Http404
         return site

@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.db import models
 from django.utils.crypto import constant_time_compare
 
-from core import clock
-from core.ids import ULIDField, is_id
+from core import clock, ids
+from core.ids import ULIDField
 from orgs.models import Membership, Organization
 
 LIFETIME = timedelta(minutes=10)
@@ -34,9 +34,7 @@ class OneTimeStateQuerySet(models.QuerySet["OneTimeState"]):
     def find(self, text: str) -> "OneTimeState | None":
         """The state that this text belongs to, even if it was used or has expired."""
         pk, _, secret = text.partition(".")
-        if not is_id(pk):
-            return None
-        state = self.select_related("organization", "member").filter(pk=pk).first()
+        state = ids.find(self.select_related("organization", "member"), pk)
         if state is None or not constant_time_compare(state.secret_hash, _hashed(secret)):
             return None
         return state
