@@ -17,7 +17,7 @@ from django.db import connection
 
 from hub import pruning
 from hub.models import Lease
-from integrations.delivery import holds, ownership_changes, pacing, retries, turns
+from integrations.delivery import catching_up, holds, ownership_changes, pacing, retries, turns
 from integrations.github_sync import reconciling
 from orgs.domains import reverification
 
@@ -45,6 +45,7 @@ def _prune_queue(go_on: Callable[[], bool]) -> None:
 
 
 JOBS = [
+    Job("catch up", timedelta(minutes=1), catching_up.catch_up),
     Job("probe", timedelta(minutes=1), lambda go_on: holds.probe()),
     Job(
         "regained pages",

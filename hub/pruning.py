@@ -1,6 +1,5 @@
 """Deletes what is no longer needed, in small batches."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from django.db.models.expressions import Combinable
 
 from core import clock
+from core.batches import at_leisure
 from integrations.models import Attempt, Delivery, OneTimeState, Webhook
 from integrations.models import one_time_state as states
 from integrations.models import webhook as webhooks
@@ -43,7 +43,7 @@ def prune(go_on: GoOn = lambda: True, on_progress: OnProgress = lambda rows: Non
     """Delete everything that is too old; returns how many of each kind. Stops once `go_on` returns False."""
     deleted: Counter[str] = Counter()
     for kind in KINDS:
-        for rows in _while(go_on, kind.batches(kind.old())):
+        for rows in at_leisure(go_on, kind.batches(kind.old())):
             deleted += Counter({kind.name: rows})
             on_progress(rows)
     return deleted
@@ -52,18 +52,6 @@ def prune(go_on: GoOn = lambda: True, on_progress: OnProgress = lambda rows: Non
 def count() -> Counter[str]:
     """How many rows `prune` would delete, of each kind."""
     return Counter({kind.name: kind.old().count() for kind in KINDS})
-
-
-def _while(go_on: GoOn, batches: Iterator[int]) -> Iterator[int]:
-    """Rests after each batch as long as it took, so that reports can be stored in between."""
-    while go_on():
-        begun = time.monotonic()
-        rows = next(batches, None)
-        if rows is None:
-            return
-        took = time.monotonic() - begun
-        yield rows
-        time.sleep(took)
 
 
 def _past(age: timedelta) -> Combinable:

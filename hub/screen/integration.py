@@ -24,6 +24,7 @@ from orgs.models import Membership, Site, User
 
 INTEGRATION_PAGE = "settings-integration"
 PREVIEWS = "60/minute"  # for each organization: three issues of any template, each time
+PRESSES = "10/minute"  # for each organization: Pause and Resume, which stop or send all that waits
 
 
 class IntegrationForm(forms.Form):
@@ -149,7 +150,7 @@ def try_again(request: MemberRequest) -> HttpResponse:
 @only_post(INTEGRATION_PAGE)
 def pause(request: MemberRequest) -> HttpResponse:
     """Pause the integration."""
-    if mine := integration_of(request.membership.organization):
+    if mine := _to_be_changed(request):
         holds.pause(mine)
         messages.success(request, "Paused. Nothing is sent until you resume.")
     return redirect(INTEGRATION_PAGE)
@@ -158,7 +159,7 @@ def pause(request: MemberRequest) -> HttpResponse:
 @only_post(INTEGRATION_PAGE)
 def resume(request: MemberRequest) -> HttpResponse:
     """End the pause."""
-    if mine := integration_of(request.membership.organization):
+    if mine := _to_be_changed(request):
         count = holds.resume(mine)
         waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
         if mine.problem or mine.rights_lost_at:
@@ -166,6 +167,17 @@ def resume(request: MemberRequest) -> HttpResponse:
         else:
             messages.success(request, f"Reports are sent again.{waiting}")
     return redirect(INTEGRATION_PAGE)
+
+
+def _to_be_changed(request: MemberRequest) -> Integration | None:
+    """The integration, unless it was paused and resumed too often; then the member is told so."""
+    organization = request.membership.organization
+    try:
+        rates.check(PRESSES, "pause", organization.pk, what="changes between Pause and Resume")
+    except rates.RateLimited as error:
+        messages.error(request, str(error.detail))
+        return None
+    return integration_of(organization)
 
 
 @members_only

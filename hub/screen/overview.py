@@ -1,5 +1,6 @@
 """`/settings/`: what is left to set up, what needs attention, and recent reports."""
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from hub.screen import inviting, setup_steps, weeks
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.delivery_states import DeliveryState, state_of
 from integrations.api.report_list import NONE
-from integrations.delivery import withholding
+from integrations.delivery import catching_up, withholding
 from integrations.issue import template_limits
 from integrations.models import Delivery, Integration
 from integrations.models.deliveries import STATE
@@ -39,7 +40,7 @@ def overview(request: MemberRequest) -> HttpResponse:
     """The overview, in thirteen queries however much there is."""
     mine = request.membership.organization
     integration = integration_of(mine)
-    domains, sites, deliveries = _claims_and_deliveries(mine)
+    domains, sites, deliveries = _claims_and_deliveries(mine, integration)
     to_do = setup_steps.set_up(integration, domains, sites=sites, deliveries=deliveries)
     counted, is_part = _counted(mine)
     context: dict[str, Any] = {
@@ -78,22 +79,27 @@ def integration_of(organization: Organization) -> Integration | None:
 
 def next_step(organization: Organization) -> setup_steps.Step | None:
     """The next thing to do in setting up; None if all is done, or waits for something."""
-    domains, sites, deliveries = _claims_and_deliveries(organization)
     integration = integration_of(organization)
+    domains, sites, deliveries = _claims_and_deliveries(organization, integration)
     to_do = setup_steps.set_up(integration, domains, sites=sites, deliveries=deliveries)
     return next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None)
 
 
 def _claims_and_deliveries(
-    mine: Organization,
+    mine: Organization, integration: Integration | None
 ) -> tuple[list[Domain], list[Site], dict[str, int]]:
     sites = list(mine.sites.order_by("host", "path"))
-    return list(mine.domains.order_by("name")), sites, _by_status(mine)
+    return list(mine.domains.order_by("name")), sites, _by_state(integration)
 
 
-def _by_status(organization: Organization) -> dict[str, int]:
-    mine = Delivery.objects.filter(integration__organization=organization)
-    return dict(mine.values_list(STATE).annotate(Count("pk")).order_by())
+def _by_state(integration: Integration | None) -> dict[str, int]:
+    """How many deliveries are in each state, or will be once they all follow their integration."""
+    counts: Counter[str] = Counter()
+    if integration:
+        mine = integration.deliveries.values_list("status", "held_for")
+        for status, cause, count in mine.annotate(Count("pk")).order_by():
+            counts[catching_up.state(integration, status, cause)] += count
+    return counts
 
 
 def _counted(organization: Organization) -> tuple[QuerySet[Report], bool]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from core import batches
 from core.errors import ApiError
 from integrations.delivery import ownership_changes
 from integrations.delivery.trying_again import NEVER_SENT, STOPPED_BY_OPERATOR
@@ -9,7 +10,6 @@ from integrations.models import Delivery
 from integrations.models.deliveries import DeliveryQuerySet
 from integrations.models.delivery import ERASED
 
-BATCH = 500
 BEING_SENT = "It is being sent right now."
 AT_ONCE = 10_000  # discarded or restored by one request, so that it takes seconds at most
 
@@ -82,5 +82,5 @@ def _rows(delivery: Delivery | None) -> DeliveryQuerySet:
 def _batches(deliveries: DeliveryQuerySet) -> Iterator[DeliveryQuerySet]:
     """The oldest `AT_ONCE` of them, in batches."""
     pks = list(deliveries.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
-    for first in range(0, len(pks), BATCH):
-        yield Delivery.objects.filter(pk__in=pks[first : first + BATCH])
+    for some in batches.of(pks):
+        yield Delivery.objects.filter(pk__in=some)

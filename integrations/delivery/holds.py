@@ -1,66 +1,70 @@
-"""Holds deliveries that GitHub would refuse, and releases them when it accepts issues again."""
+"""Holds deliveries that GitHub would refuse, and releases them when it accepts issues again.
 
+The integration is changed first. When that is committed its deliveries follow in short transactions:
+`batches.AT_ONCE` of them here, and the rest in `catching_up`. Forwarding checks the integration before it
+sends anything.
+"""
+
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from core import clock
+from core import batches, clock
 from integrations.delivery import withholding
 from integrations.models import Delivery, Installation, Integration
-from integrations.models.integration import NO_RIGHTS, PAUSED, IntegrationQuerySet
+from integrations.models.deliveries import DeliveryQuerySet
+from integrations.models.integration import IntegrationQuerySet
 from orgs.models.domain import GRACE
 
 PROBE_EVERY = timedelta(hours=1)
 NO_REPOSITORY = "No repository is chosen. Choose one to resume."
 
 
-@transaction.atomic
 def block(integration: Integration, problem: str) -> None:
     """Hold everything for one repository, for the reason given."""
     _stop(Integration.objects.filter(pk=integration.pk), problem)
 
 
-@transaction.atomic
 def suspend(installation: Installation, problem: str) -> None:
     """Hold everything of one installation, for the reason given."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=clock.now())
     _stop(Integration.objects.filter(installation=installation), problem)
 
 
-@transaction.atomic
 def unblock(integration: Integration) -> None:
     """Release what was held for the repository, in order and at the usual pace."""
     _let_go(Integration.objects.filter(pk=integration.pk))
 
 
-@transaction.atomic
 def unsuspend(installation: Installation) -> None:
     """Release what was held for the whole installation."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=None)
     _let_go(Integration.objects.filter(installation=installation))
 
 
-@transaction.atomic
 def pause(integration: Integration) -> None:
     """Stop sending on a member's request: what is waiting is held, and so is what arrives."""
     mine = Integration.objects.filter(pk=integration.pk, paused_at=None)
     if mine.update(paused_at=clock.now()):
-        integration.deliveries.hold(Delivery.Cause.PAUSE, PAUSED)
+        follow(integration.deliveries.waiting(), DeliveryQuerySet.hold_stopped)
 
 
-@transaction.atomic
 def resume(integration: Integration) -> int:
-    """End the pause: what it held is sent, in order and at the usual pace; returns how many."""
+    """End the pause: what it held is sent, in order and at the usual pace; returns how many wait now."""
     Integration.objects.filter(pk=integration.pk).update(paused_at=None)
-    return integration.deliveries.release(Delivery.Cause.PAUSE)
+    release(integration, Delivery.Cause.PAUSE)
+    still_held = integration.deliveries.held(Delivery.Cause.PAUSE)
+    return integration.deliveries.waiting().count() + still_held.count()
 
 
 @transaction.atomic
 def record_push_access_missing(integration: Integration) -> None:
     """Note that no member has push access; with the third time over a day, sending stops."""
     if integration.record_right_missing():
-        integration.deliveries.hold(Delivery.Cause.RIGHTS, NO_RIGHTS)
+        follow(integration.deliveries.waiting(), DeliveryQuerySet.hold_stopped)
         integration.organization.tell(
             f"No member of your organization has push access to {integration.repository} any more, "
             "so nothing is sent there. A member who has it can press Try again to resume. After "
@@ -76,22 +80,18 @@ def record_push_access_found(integration: Integration, github_id: int) -> None:
     """
     were_lost = integration.rights_lost_at
     integration.record_right_found(github_id)
-    withholding.end(integration)
+    transaction.on_commit(partial(withholding.end, integration), robust=True)
     if were_lost:
-        integration.deliveries.release(Delivery.Cause.RIGHTS)
+        release(integration, Delivery.Cause.RIGHTS)
 
 
 def probe() -> int:
     """Release one held delivery of each integration that is due for another try; returns how many.
 
     Its result decides whether the others are released. The next probe is an hour later, whatever the
-    result. Deliveries that were held just as a pause ended, or as push access came back, are released
-    too.
+    result.
     """
     probed = 0
-    for cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
-        left_behind = with_some_held(cause)
-        probed += sum(integration.deliveries.release(cause) for integration in left_behind)
     for integration in _due_for_probe():
         with transaction.atomic():
             integration.put_off_probe(PROBE_EVERY)
@@ -101,10 +101,26 @@ def probe() -> int:
     return probed
 
 
+def release(integration: Integration, cause: Delivery.Cause) -> None:
+    """Release what the integration holds for this cause."""
+    follow(integration.deliveries.held(cause), lambda some: some.release(cause))
+
+
+def follow(deliveries: DeliveryQuerySet, change: Callable[[DeliveryQuerySet], int]) -> None:
+    """Change the first of them once their integration is committed; `catching_up` changes the rest."""
+
+    def in_batches() -> None:
+        changed = (change(some) for some in deliveries.in_batches())
+        sum(batches.at_leisure(lambda: True, changed))
+
+    transaction.on_commit(in_batches, robust=True)
+
+
 def _due_for_probe() -> IntegrationQuerySet:
     """Integrations whose probe is due, and those that hold deliveries without a time for a probe."""
     forgotten = Q(pk__in=with_some_held(Delivery.Cause.INTEGRATION), probe_at__isnull=True)
-    return Integration.objects.running().filter(Q(probe_at__lte=clock.now()) | forgotten)
+    due = Integration.objects.running().filter(Q(probe_at__lte=clock.now()) | forgotten)
+    return due.exclude(problem="")  # without a problem all are released, not one
 
 
 def with_some_held(cause: Delivery.Cause) -> IntegrationQuerySet:
@@ -114,12 +130,14 @@ def with_some_held(cause: Delivery.Cause) -> IntegrationQuerySet:
 
 
 def _stop(integrations: IntegrationQuerySet, problem: str) -> None:
+    """Hold what is waiting; if that is more than one batch, the next refusal of GitHub holds as many more."""
     integrations.update(problem=problem, probe_at=clock.now() + PROBE_EVERY)
     deliveries = Delivery.objects.filter(integration__in=integrations)
-    deliveries.hold(Delivery.Cause.INTEGRATION, problem)
+    follow(deliveries.waiting(), lambda some: some.hold(Delivery.Cause.INTEGRATION, problem))
 
 
 def _let_go(integrations: IntegrationQuerySet) -> None:
     integrations.update(problem="", probe_at=None)
     deliveries = Delivery.objects.filter(integration__in=integrations.configured())
-    deliveries.release(Delivery.Cause.INTEGRATION)
+    cause = Delivery.Cause.INTEGRATION
+    follow(deliveries.held(cause), lambda some: some.release(cause))

@@ -1,19 +1,18 @@
 """Holds and releases deliveries when claims are lost or won.
 
 Forwarding checks who owns the page before it sends anything, and `maintain` looks for pages that
-were won back. So a request need not check more than `AT_ONCE`.
+were won back. So a request need not check more than `batches.AT_ONCE`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 
+from core import batches
 from integrations.models import Delivery
 from integrations.models.delivery import DeliveryQuerySet
 from orgs import ownership
 from orgs.models import Organization
 
 LOST = "This page no longer belongs to your organization."
-AT_ONCE = 5000  # deliveries checked in one transaction, so that it takes a second at most
-BATCH = 500
 
 
 class Bookmark:
@@ -29,14 +28,14 @@ def hold_lost(organization: Organization) -> int:
 
 def hold_lost_among(deliveries: DeliveryQuerySet) -> int:
     """The same, for these deliveries only."""
-    batches = _batches(_first(deliveries.waiting()))
-    return sum(_whose(some, owned=False).hold(Delivery.Cause.OWNERSHIP, LOST) for some in batches)
+    waiting = batches.of(_first(deliveries.waiting()))
+    return sum(_whose(some, owned=False).hold(Delivery.Cause.OWNERSHIP, LOST) for some in waiting)
 
 
 def release_regained(organization: Organization) -> int:
     """Release what was held for pages that belong to the organization again; returns how many."""
     held = _first(_of(organization).held(Delivery.Cause.OWNERSHIP))
-    return sum(_release_regained_among(some) for some in _batches(held))
+    return sum(_release_regained_among(some) for some in batches.of(held))
 
 
 def release_all_regained(
@@ -51,7 +50,7 @@ def release_all_regained(
     held = Delivery.objects.held(Delivery.Cause.OWNERSHIP)
     released = 0
     while pks := _first(held.filter(pk__gt=bookmark.last)):
-        for some in _batches(pks):
+        for some in batches.of(pks):
             if not go_on():
                 return released
             released += _release_regained_among(some)
@@ -60,7 +59,7 @@ def release_all_regained(
     return released
 
 
-def _release_regained_among(pks: list[int]) -> int:
+def _release_regained_among(pks: Sequence[int]) -> int:
     return _whose(pks, owned=True).release(Delivery.Cause.OWNERSHIP)
 
 
@@ -69,15 +68,10 @@ def _of(organization: Organization) -> DeliveryQuerySet:
 
 
 def _first(deliveries: DeliveryQuerySet) -> list[int]:
-    return list(deliveries.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
+    return list(deliveries.order_by("pk").values_list("pk", flat=True)[: batches.AT_ONCE])
 
 
-def _batches(pks: list[int]) -> Iterator[list[int]]:
-    for first in range(0, len(pks), BATCH):
-        yield pks[first : first + BATCH]
-
-
-def _whose(pks: list[int], *, owned: bool) -> DeliveryQuerySet:
+def _whose(pks: Sequence[int], *, owned: bool) -> DeliveryQuerySet:
     """Those whose page belongs to the organization that received the report, or all others."""
     columns = ("pk", "report__canonical_url", "report__organization")
     rows = list(Delivery.objects.filter(pk__in=pks).values_list(*columns))

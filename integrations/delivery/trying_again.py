@@ -4,6 +4,7 @@ import time
 
 from django.db.models import QuerySet
 
+from core import batches
 from core.errors import ApiError
 from integrations.delivery import retries
 from integrations.delivery.task import forward_report_now
@@ -64,15 +65,19 @@ def try_all_again(deliveries: DeliveryQuerySet) -> int:
         integration__repository_id=None, outcome_unknown_since__isnull=True
     )
     ids = list(with_target.undelivered().values_list("report_id", flat=True))
-    chosen = Delivery.objects.filter(report__in=ids)
-    chosen.requeue()
+    for some in batches.of(ids):
+        Delivery.objects.filter(report__in=some).requeue()
     until = time.monotonic() + ACTION_TIMEOUT
-    retries.retry(ids, go_on=lambda: time.monotonic() < until)
+    first = ids[: batches.AT_ONCE]  # more than are tried in that time
+    retries.retry(first, go_on=lambda: time.monotonic() < until)
     return len(ids)
 
 
 def stop_all(deliveries: QuerySet[Delivery]) -> int:
     """Hold what is waiting until an operator retries it; returns how many. For operators."""
-    return Delivery.objects.filter(pk__in=deliveries.values("pk")).hold(
-        Delivery.Cause.OPERATOR, STOPPED_BY_OPERATOR
+    waiting = Delivery.objects.filter(pk__in=deliveries.values("pk")).waiting()
+    pks = list(waiting.values_list("pk", flat=True))
+    return sum(
+        Delivery.objects.filter(pk__in=some).hold(Delivery.Cause.OPERATOR, STOPPED_BY_OPERATOR)
+        for some in batches.of(pks)
     )

@@ -35,7 +35,7 @@ def is_anything_due() -> bool:
     if not Delivery.objects.takeable().filter(due_at__lte=clock.now()).exists():
         return False
     there = Delivery.objects.in_turn().filter(integration=OuterRef("pk"))
-    waiting = Integration.objects.not_limited().filter(Exists(there))
+    waiting = Integration.objects.not_limited().not_stopped().filter(Exists(there))
     return waiting.exists() or Delivery.objects.abandoned().exists()
 
 
@@ -58,7 +58,7 @@ def _with_something_due() -> list[Integration]:
     """
     first = Delivery.objects.in_turn().filter(integration=OuterRef("pk"))
     since = Integration.objects.annotate(since=Subquery(first.values("due_at")[:1]))
-    chosen = since.not_limited().filter(since__isnull=False).order_by("?")[:BATCH]
+    chosen = since.not_limited().not_stopped().filter(since__isnull=False).order_by("?")[:BATCH]
     return sorted(chosen, key=attrgetter("since"))
 
 

@@ -5,8 +5,11 @@ disconnecting or choosing another repository does not make them readable. The ma
 member is seen with push access to that repository.
 """
 
-from django.db.models import Count
+from collections.abc import Iterator
 
+from django.db.models import Count, Exists, OuterRef
+
+from core import batches
 from integrations.models import Integration
 from orgs import ownership
 from orgs.models import Organization, Site
@@ -24,12 +27,36 @@ def withhold_account(account: Account) -> None:
 
 
 def end(integration: Integration) -> None:
-    """Make readable what was withheld for the integration's repository."""
-    mine = Report.objects.filter(organization=integration.organization_id)
+    """Make readable what was withheld for the integration's repository: the first `batches.AT_ONCE`.
+
+    `shown_again` does the rest.
+    """
+    sum(_shown(integration))
+
+
+def shown_again() -> Iterator[int]:
+    """Make readable what is left, wherever push access was found; yields how many in each batch."""
+    reports = Report.objects.filter(
+        organization=OuterRef("organization"), withheld_for=OuterRef("repository_id")
+    )
+    accounts = Account.objects.filter(
+        report__organization=OuterRef("organization"), withheld_for=OuterRef("repository_id")
+    )
+    found = (
+        Integration.objects.configured().filter(rights_lost_at=None).exclude(rights_seen_at=None)
+    )
+    for integration in found.filter(Exists(reports) | Exists(accounts)):
+        yield from _shown(integration)
+
+
+def _shown(integration: Integration) -> Iterator[int]:
     needed = {"withheld_for": integration.repository_id}
-    mine.filter(**needed).update(withheld_for=None)
+    mine = Report.objects.filter(organization=integration.organization_id, **needed)
     of_mine = Account.objects.filter(report__organization=integration.organization_id, **needed)
-    Account.objects.filter(pk__in=of_mine.values("pk")).update(withheld_for=None)
+    for hidden in (mine, of_mine):
+        pks = list(hidden.order_by().values_list("pk", flat=True)[: batches.AT_ONCE])
+        for some in batches.of(pks):
+            yield hidden.model.objects.filter(pk__in=some).update(withheld_for=None)
 
 
 def explained(organization: Organization) -> str:

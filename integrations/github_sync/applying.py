@@ -3,7 +3,11 @@
 Each function states what is true now, and may be called again and again.
 """
 
-from core import clock
+from functools import partial
+
+from django.db import transaction
+
+from core import batches, clock
 from integrations.delivery import holds
 from integrations.github_api import InstallationFacts, RepositoryFacts
 from integrations.models import Delivery, Installation, Integration
@@ -65,15 +69,17 @@ def apply_visibility(repository: RepositoryFacts, *, installation_id: int) -> No
     """Apply whether the repository is public: receipts show links to issues in public ones only.
 
     `installation_id` is GitHub's. Deliveries that have started through it, without an issue yet, are
-    updated too.
+    updated too. Of many, the first are updated now, and the others right after the transaction.
     """
     known = Delivery.objects.filter(repository_id=repository.id)
     others = known.exclude(repository_private=repository.is_private)
     there = Integration.objects.filter(installation__github_id=installation_id)
     sent = others.filter(issue_number__isnull=False)  # each by an index, and so not in one
     begun = others.filter(integration__in=there, status__in=UNSENT)
-    for some in (sent, begun):
-        some.update(repository_private=repository.is_private)
+    pks = [pk for some in (sent, begun) for pk in some.values_list("pk", flat=True)]
+    _show(repository, pks[: batches.AT_ONCE])
+    rest = partial(_show, repository, pks[batches.AT_ONCE :])
+    transaction.on_commit(rest, robust=True)
 
 
 def mark_out_of_reach(integration: Integration) -> None:
@@ -116,6 +122,12 @@ def apply_issue_state(repository_id: int, number: int, state: Delivery.IssueStat
     """Save whether an issue is open, closed or deleted, if it is one of the Hub's."""
     mine = Delivery.objects.filter(repository_id=repository_id, issue_number=number)
     mine.update(issue_state=state)
+
+
+def _show(repository: RepositoryFacts, pks: list[int]) -> None:
+    for some in batches.of(pks):
+        there = Delivery.objects.filter(pk__in=some, repository_id=repository.id)
+        there.update(repository_private=repository.is_private)
 
 
 def _follow(integration: Integration, facts: RepositoryFacts) -> None:

@@ -1,6 +1,6 @@
 """Queries over deliveries, and changes to many at once."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ from django.db import models, transaction
 from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce
 
-from core import clock
+from core import batches, clock
 from integrations.models.integration import Integration
 from reports.models import Report
 
@@ -70,6 +70,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             defaults |= {"status": self.model.Status.HELD, "held_for": cause, "reason": reason}
         return self.get_or_create(report=report, defaults=defaults)[1]
 
+    def in_batches(self) -> Iterator["DeliveryQuerySet"]:
+        """The first `AT_ONCE` of one integration, by turn, in batches of `BATCH`."""
+        ordered = self.order_by("turn", "due_at", "pk").values_list("pk", flat=True)
+        for some in batches.of(list(ordered[: batches.AT_ONCE])):
+            yield self.model.objects.filter(pk__in=some)
+
     def waiting(self):
         """Those that wait to be sent."""
         return self.filter(status=self.model.Status.PENDING)
@@ -95,6 +101,14 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             status=self.model.Status.HELD, held_for=cause, reason=reason, trying_since=None
         )
 
+    def hold_stopped(self) -> int:
+        """Hold what waits if a pause or missing push access stops its integration; returns how many."""
+        return self.waiting()._hold_again({"", self.model.Cause.INTEGRATION})
+
+    def hold_instead(self, cause: "Delivery.Cause", now: "Delivery.Cause", reason: str) -> int:
+        """Change the cause of held ones from `cause` to `now`; returns how many."""
+        return self.held(cause).update(held_for=now, reason=reason)
+
     def release(self, cause: "Delivery.Cause") -> int:
         """Release those held for this cause, in the order in which they arrived; returns how many.
 
@@ -119,7 +133,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         stopped = Integration.objects.with_stop().exclude(stopped_by__in=ignored)
         mine = stopped.filter(pk=OuterRef("integration"))
         return self.filter(integration__in=stopped.values("pk")).update(
-            held_for=Subquery(mine.values("stopped_by")), reason=Subquery(mine.values("why"))
+            status=self.model.Status.HELD,
+            held_for=Subquery(mine.values("stopped_by")),
+            reason=Subquery(mine.values("why")),
+            trying_since=None,
         )
 
     def requeue(self) -> int:

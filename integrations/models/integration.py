@@ -22,6 +22,7 @@ STOPS = (  # what stops an integration, in this order; a problem comes after the
     ("pause", "paused_at", PAUSED),
     ("rights", "rights_lost_at", NO_RIGHTS),
 )
+NOT_STOPPED = {column: None for _, column, _ in STOPS}
 ABSENCES = 3  # this many checks that find nobody with push access,
 ABSENT_FOR = timedelta(hours=24)  # over at least this time, stop sending
 
@@ -129,7 +130,15 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
 
     def running(self):
         """Those that nothing stops, except perhaps GitHub itself."""
-        return self.configured().filter(paused_at=None, rights_lost_at=None)
+        return self.configured().not_stopped()
+
+    def not_stopped(self):
+        """Those that are neither paused nor without push access."""
+        return self.filter(**NOT_STOPPED)
+
+    def stopped(self):
+        """Those that are paused or without push access."""
+        return self.exclude(**NOT_STOPPED)
 
     def not_limited(self):
         """Those whose installation is not rate-limited now."""

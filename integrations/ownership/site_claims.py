@@ -1,6 +1,7 @@
 """Claims of static sites: a site belongs to whoever receives issues in the repository that publishes it."""
 
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -146,8 +147,8 @@ def lapse_unpublished(
             f"{site.url} {why}, so you no longer receive reports about it. Claim it again when "
             "that has changed."
         )
-    if lost:
-        ownership_changes.hold_lost(organization)
+    if lost:  # after what holds for the integration, which says better what to do
+        transaction.on_commit(partial(ownership_changes.hold_lost, organization), robust=True)
     return len(lost)
 
 

@@ -113,9 +113,10 @@ def leave_repository(integration: Integration, reason: str) -> None:
     integration.probe_at = None
     integration.forget_rights()
     integration.save()
-    integration.deliveries.hold(Delivery.Cause.INTEGRATION, reason)
-    without_right = integration.deliveries.held(Delivery.Cause.RIGHTS)
-    without_right.update(held_for=Delivery.Cause.INTEGRATION, reason=reason)
+    rights, here = Delivery.Cause.RIGHTS, Delivery.Cause.INTEGRATION
+    holds.follow(integration.deliveries.waiting(), lambda some: some.hold(here, reason))
+    without_right = integration.deliveries.held(rights)
+    holds.follow(without_right, lambda some: some.hold_instead(rights, here, reason))
     site_claims.lapse_unpublished(integration.organization, "")
 
 
@@ -228,5 +229,5 @@ def _goes_on(
     integration.problem, integration.probe_at = "", None
     integration.save()
     holds.record_push_access_found(integration, member.github_id)
-    integration.deliveries.release(Delivery.Cause.INTEGRATION)
+    holds.release(integration, Delivery.Cause.INTEGRATION)
     site_claims.revive_published(integration.organization, facts.full_name)

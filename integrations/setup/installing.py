@@ -14,6 +14,7 @@ from django.db import transaction
 from core import rates
 from core.errors import ApiError
 from integrations import github_api
+from integrations.delivery import holds
 from integrations.github_api import asking
 from integrations.github_sync import applying
 from integrations.models import Delivery, Installation, Integration, OneTimeState
@@ -238,7 +239,7 @@ def _move(integration: Integration, installation: Installation) -> None:
     elif former != installation:
         integration.problem, integration.probe_at = "", None
         integration.save(update_fields=["installation", "problem", "probe_at"])
-        integration.deliveries.release(Delivery.Cause.INTEGRATION)
+        holds.release(integration, Delivery.Cause.INTEGRATION)
 
 
 def _install_url(state: str) -> str:

@@ -2,20 +2,25 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import requests
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
-from orgs.models import User
+from integrations.models import Delivery, Integration
+from orgs.models import Organization, User
+from reports.models import Report
 from tests import build
 from tests.abuse.world import Shipped, World, attack, milliseconds, stands_if
 from tests.waiting import wait_until
 
 EACH = 0.5  # seconds that GitHub takes for an answer
 THREADS = 12  # of somebody who asks as often as they can
+CONNECTIONS = 4  # as many as one organization has at once
+BACKLOG = 150_000  # what one organization was sent, and waits
 SLOW = 1000  # milliseconds, for a report
 PAGE = "/settings/integration/"  # which asks GitHub
 
@@ -40,17 +45,86 @@ def one_member_that_asks_all_the_time(world: World) -> str:
     )
 
 
+@attack
+def pause_and_resume_over_a_backlog(world: World) -> str:
+    """Four connections of one member, with 150,000 reports that wait; each press changed all of them."""
+    acme = world.acme()
+    session = _session(build.member(acme))
+    _let_wait(acme, BACKLOG)
+    with world.hub(maintain=True) as hub, _pressing(hub, session) as presses:
+        wait_until(lambda: sum(presses.values()) > CONNECTIONS)
+        taken: Counter[int] = Counter()
+        times = [milliseconds(lambda n=n: taken.update([_sent(hub, n)])) for n in range(50)]
+        beside = Counter(_get(hub, session, each) for each in ["/healthz", "/readyz"] * 25)
+    figures = (
+        f"{dict(presses)} presses; reports were told {dict(taken)}, after {max(times):.0f} ms at most, "
+        f"and /healthz and /readyz answered {dict(beside)}"
+    )
+    stands = beside == {200: 50} and taken == {201: 50} and max(times) < SLOW
+    return stands_if(stands, figures)
+
+
+@contextmanager
+def _pressing(hub: Shipped, session: str) -> Iterator["Counter[int]"]:
+    """What *Pause* and *Resume* are answered, one after the other on each connection."""
+    token = "a" * 32
+    form = {"csrfmiddlewaretoken": token}
+    cookies, headers = {"session": session, "csrf": token}, {"Origin": hub.url}
+
+    def press(answers: "Counter[int]") -> None:
+        for each in ("pause", "resume"):
+            answer = requests.post(
+                f"{hub.url}{PAGE}{each}/",
+                form,
+                cookies=cookies,
+                headers=headers,
+                allow_redirects=False,
+                timeout=60,
+            )
+            answers[answer.status_code] += 1
+
+    with _all_the_time(press, CONNECTIONS) as answers:
+        yield answers
+
+
+def _let_wait(owner: Organization, number: int) -> None:
+    now = timezone.now()
+    words = {"doc_url": "https://docs.acme.com/", "kind": "other", "summary": "x"}
+    known = {"received_at": now, "last_received_at": now, "canonical_url": "https://docs.acme.com/"}
+    integration = Integration.objects.get(organization=owner)
+    for first in range(0, number, 5000):
+        some = Report.objects.bulk_create(
+            Report(organization=owner, **words, **known) for _ in range(5000)
+        )
+        Delivery.objects.bulk_create(
+            Delivery(report=each, integration=integration, source="a", turn=turn)
+            for turn, each in enumerate(some, first)
+        )
+    connection.close()
+
+
 @contextmanager
 def _asking(hub: Shipped, session: str) -> Iterator["Counter[int]"]:
     """What those threads are answered, while the block runs."""
+
+    def ask(answers: "Counter[int]") -> None:
+        answers[_get(hub, session, PAGE)] += 1
+
+    with _all_the_time(ask, THREADS) as answers:
+        yield answers
+
+
+@contextmanager
+def _all_the_time(ask: Callable[["Counter[int]"], None], number: int) -> Iterator["Counter[int]"]:
+    """`ask` in so many threads, over and over while the block runs; what they count."""
     answers: Counter[int] = Counter()
     stop = threading.Event()
 
-    def ask() -> None:
+    def keep_asking() -> None:
         while not stop.is_set():
-            answers[_get(hub, session, PAGE)] += 1
+            ask(answers)
 
-    threads = [threading.Thread(target=ask) for _ in range(THREADS)]
+    threads = [threading.Thread(target=keep_asking) for _ in range(number)]
     for each in threads:
         each.start()
     try:
@@ -70,6 +144,11 @@ def _session(user: User) -> str:
 
 def _get(hub: Shipped, session: str, page: str) -> int:
     return requests.get(hub.url + page, cookies={"session": session}, timeout=60).status_code
+
+
+def _sent(hub: Shipped, number: int) -> int:
+    report = build.report(f"https://docs.example/{number}")
+    return requests.post(f"{hub.url}/v1/reports", json=report, timeout=60).status_code
 
 
 def _post(hub: Shipped, number: int) -> None:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 
 from core.progress import Progress
-from integrations.delivery import holds
+from integrations.delivery import catching_up, holds
 from integrations.delivery.retries import retry
 from integrations.delivery.turns import BATCH, due_ids
 from integrations.models import Delivery
@@ -40,6 +40,7 @@ class Command(BaseCommand):
 
     def _watch(self) -> None:
         try:
+            catching_up.catch_up()
             holds.probe()
             if outcomes := self._retry_due():
                 self._report(outcomes)

@@ -7,7 +7,15 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.models.functions import Now
 
-from integrations.delivery import discarding, forwarding, holds, ownership_changes, trying_again
+from core import batches
+from integrations.delivery import (
+    catching_up,
+    discarding,
+    forwarding,
+    holds,
+    ownership_changes,
+    trying_again,
+)
 from integrations.models import Attempt, Delivery, Installation, Integration
 from orgs.models import Domain
 from tests import build
@@ -45,6 +53,7 @@ def pause_and_resume() -> None:
 
 RELEASES = {
     "probe": holds.probe,
+    "catch up": catching_up.catch_up,
     "unblock": lambda: holds.unblock(Integration.objects.get()),
     "resume after a suspension": lambda: holds.unsuspend(Installation.objects.get()),
     "resume after a pause": pause_and_resume,
@@ -231,7 +240,7 @@ def test_discarding_and_sending_at_once_end_in_one_of_both(acme, client, code_ho
 
 
 def test_many_are_discarded_and_restored_in_batches(acme, client, code_host, monkeypatch):
-    monkeypatch.setattr(discarding, "BATCH", 2)
+    monkeypatch.setattr(batches, "BATCH", 2)
     paused()
     for number in range(5):
         build.send(client, build.report(report__summary=f"Gone {number}"))

@@ -12,7 +12,7 @@ from django.utils import timezone
 from core import client_address
 from hub.screen.export import as_json
 from integrations import github_api
-from integrations.delivery import holds, pacing, turns
+from integrations.delivery import catching_up, holds, pacing, turns
 from integrations.models import Delivery, Installation, Integration
 from integrations.setup import trial_report
 from reports.models import Report
@@ -349,7 +349,7 @@ def steps(ask) -> int:
 def test_what_asks_each_second_or_minute_reads_no_backlog(acme, client, code_host, clock):
     Installation.objects.update(limited_until=clock.now() + timedelta(minutes=40))
     holds.block(Integration.objects.get(), "Issues are turned off.")
-    asks = [turns.is_anything_due, holds.probe]
+    asks = [turns.is_anything_due, catching_up.catch_up, holds.probe]
     counts = []
 
     for number in (50, 350):

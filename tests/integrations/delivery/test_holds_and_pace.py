@@ -8,7 +8,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from integrations import github_api
-from integrations.delivery import forwarding, holds, turns
+from integrations.delivery import catching_up, forwarding, holds, turns
 from integrations.management.commands import retry_deliveries
 from integrations.models import Attempt, Delivery, Installation, Integration
 from integrations.models.delivery import LEASE
@@ -241,13 +241,13 @@ def test_what_hangs_on_another_repository_does_not_stop_this_one(client, code_ho
     assert Integration.objects.get().problem == ""
 
 
-def test_what_was_held_without_a_known_problem_is_probed_all_the_same(client, code_host):
+def test_what_was_held_without_a_known_problem_goes_on(client, code_host):
     build.acme(code_host)
     code_host.fail("410")
     send_some(client, 2)
     Integration.objects.update(problem="", probe_at=None)  # as if the process had ended in between
 
-    holds.probe()
+    catching_up.catch_up()
     for _ in range(2):
         call_command("retry_deliveries")
 
@@ -452,12 +452,13 @@ def test_what_meets_a_pause_on_its_way_is_held_and_costs_no_turn(
     code_host.fail("500", path="token")
     send_some(client, 2)
     clock.advance(minutes=2)
-    Integration.objects.update(paused_at=Now())  # as if it was claimed just before
+    Integration.objects.update(paused_at=Now())
 
-    call_command("retry_deliveries")
+    for each in Delivery.objects.all():  # as if they were chosen just before
+        forwarding.forward(each.report_id)
     met = list(Delivery.objects.values_list("status", "held_for"))
     Integration.objects.update(paused_at=None)
-    swept = holds.probe()
+    swept = catching_up.catch_up()
 
     assert met == [("held", "pause")] * 2
     assert swept == 2

@@ -6,6 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from core import batches
 from hub.maintenance import JOBS
 from integrations.delivery import ownership_changes
 from integrations.models import Delivery, Integration
@@ -119,7 +120,7 @@ def test_each_place_is_asked_about_once(waiting, page, django_assert_max_num_que
 def test_a_batch_of_a_hundred_hosts_costs_a_few_statements(
     waiting, django_assert_max_num_queries, monkeypatch
 ):
-    monkeypatch.setattr(ownership_changes, "BATCH", 100)
+    monkeypatch.setattr(batches, "BATCH", 100)
     owner = waiting.integration.organization
     pages = [f"https://h{number}.acme.org/" for number in range(100)]
     pages += [f"https://u{number}.github.io/" for number in range(100)]
@@ -135,8 +136,8 @@ def test_a_batch_of_a_hundred_hosts_costs_a_few_statements(
 
 
 def test_one_request_looks_at_so_many_and_no_more_and_maintain_does_the_rest(waiting, monkeypatch):
-    monkeypatch.setattr(ownership_changes, "AT_ONCE", 4, raising=False)
-    monkeypatch.setattr(ownership_changes, "BATCH", 2)
+    monkeypatch.setattr(batches, "AT_ONCE", 4)
+    monkeypatch.setattr(batches, "BATCH", 2)
     owner, theirs = waiting.integration.organization, Domain.objects.get()
     pages = [f"https://docs.acme.com/{number}" for number in range(8)]
     give_one_about_each(pages, owner, waiting.integration)
@@ -154,7 +155,7 @@ def test_one_request_looks_at_so_many_and_no_more_and_maintain_does_the_rest(wai
 
 def test_a_round_that_was_stopped_is_gone_on_with_by_the_next(waiting, monkeypatch):
     """Of somebody with many pages that were lost, nobody else's wait for ever."""
-    monkeypatch.setattr(ownership_changes, "BATCH", 2)
+    monkeypatch.setattr(batches, "BATCH", 2)
     lost = [f"https://evil.dev/{number}" for number in range(6)]
     give_one_about_each(lost, waiting.integration.organization, waiting.integration)
     mine = ["https://docs.acme.com/x"]

@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from integrations.delivery import holds
+from integrations.delivery import catching_up, holds
 from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Delivery, Installation, Integration
 from integrations.ownership import push_access, site_claims
@@ -279,7 +279,7 @@ def test_a_delivery_that_was_let_go_without_the_right_is_held_again(alice, code_
     build.send(Client())
 
     Delivery.objects.requeue()  # as an operator's retry does
-    call_command("retry_deliveries")
+    catching_up.catch_up()
 
     assert (delivery().status, delivery().held_for) == ("held", "rights")
     assert not code_host.issues("acme/docs")

@@ -1,0 +1,31 @@
+"""Changes many rows in small batches, so that other requests can write in between."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+AT_ONCE = 5000  # rows that one request changes, so that it takes a second at most
+BATCH = 500  # rows that one statement changes
+
+
+def of(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The same items, `BATCH` at a time."""
+    for first in range(0, len(items), BATCH):
+        yield items[first : first + BATCH]
+
+
+def at_leisure(go_on: Callable[[], bool], work: Iterator[int]) -> Iterator[int]:
+    """Yields what `work` yields, until `go_on` returns False.
+
+    Rests after each batch as long as it took, so that reports can be stored in between.
+    """
+    while go_on():
+        begun = time.monotonic()
+        rows = next(work, None)
+        if rows is None:
+            return
+        took = time.monotonic() - begun
+        yield rows
+        time.sleep(took)
