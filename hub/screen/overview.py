@@ -17,7 +17,7 @@ from integrations.api.report_list import NONE
 from integrations.delivery import catching_up, withholding
 from integrations.issue import template_limits
 from integrations.models import Delivery, Integration
-from integrations.models.deliveries import STATE
+from integrations.models.delivery import STATE
 from orgs.models import Domain, Organization, Site
 from reports.models import Report
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from core import rates
 from integrations.api.setup import InvalidRequest
 from integrations.models import Delivery
-from integrations.models.deliveries import DeliveryQuerySet
+from integrations.models.delivery import DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
 from orgs.models import Organization
 from reports.models import Report

@@ -17,7 +17,7 @@ from core import batches
 from integrations.delivery import withholding
 from integrations.delivery.holds import NO_REPOSITORY
 from integrations.models import Delivery, Integration
-from integrations.models.deliveries import DeliveryQuerySet
+from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 
 LONGEST = 10  # seconds, for one round of `maintain`

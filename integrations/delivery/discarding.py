@@ -7,8 +7,7 @@ from core.errors import ApiError
 from integrations.delivery import ownership_changes
 from integrations.delivery.trying_again import NEVER_SENT, STOPPED_BY_OPERATOR
 from integrations.models import Delivery
-from integrations.models.deliveries import DeliveryQuerySet
-from integrations.models.delivery import ERASED
+from integrations.models.delivery import ERASED, DeliveryQuerySet
 
 BEING_SENT = "It is being sent right now."
 AT_ONCE = 10_000  # discarded or restored by one request, so that it takes seconds at most

@@ -62,7 +62,7 @@ def _try(delivery: Delivery, deadline: float) -> None:
         return delivery.hold_before_sending(Delivery.Cause(cause), reason)
     try:
         found = _look_for(delivery, deadline)
-        if delivery.outcome_unknown_since and not found and not delivery.has_caught_up():
+        if delivery.outcome_unknown_since and not found and not delivery.has_settled():
             return delivery.recheck_later()
         if delivery.report.erased_at and not found:
             return delivery.end_erased()

@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from core import batches, clock
 from integrations.delivery import withholding
 from integrations.models import Delivery, Installation, Integration
-from integrations.models.deliveries import DeliveryQuerySet
+from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 from orgs.models.domain import GRACE
 

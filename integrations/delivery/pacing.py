@@ -11,8 +11,7 @@ from limits import RateLimitItem, parse_many
 
 from core import clock
 from integrations.models import Delivery, Installation
-from integrations.models.deliveries import DeliveryQuerySet
-from integrations.models.delivery import FORGOTTEN
+from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
 SOURCES_KEPT = timedelta(days=2)

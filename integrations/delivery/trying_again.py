@@ -9,8 +9,7 @@ from core.errors import ApiError
 from integrations.delivery import retries
 from integrations.delivery.task import forward_report_now
 from integrations.models import Delivery
-from integrations.models.deliveries import DISCARDED, DeliveryQuerySet
-from integrations.models.delivery import ERASED
+from integrations.models.delivery import DISCARDED, ERASED, DeliveryQuerySet
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 NEVER_SENT = "It arrived before a repository was chosen, so it is not sent."

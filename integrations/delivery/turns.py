@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Subquery
 from core import clock
 from integrations.delivery import pacing
 from integrations.models import Delivery, Integration
-from integrations.models.deliveries import DeliveryQuerySet
+from integrations.models.delivery import DeliveryQuerySet
 
 BATCH = 100
 IN_TURN = 10  # of one installation in a batch

@@ -1,7 +1,7 @@
 """Where an organization's issues go: the installation of the app, and the repository."""
 
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from django.conf import settings
 from django.db import models
@@ -44,12 +44,12 @@ def install_page() -> str:
 class InstallationQuerySet(models.QuerySet["Installation"]):
     """Queries over installations."""
 
-    def in_use(self):
+    def in_use(self) -> Self:
         """Those that an organization uses, the least recently updated first."""
         mine = self.filter(integrations__isnull=False).distinct()
         return mine.order_by(F("asked_about_at").asc(nulls_first=True), "pk")
 
-    def to_be_asked_about(self, every: timedelta):
+    def to_be_asked_about(self, every: timedelta) -> Self:
         """Those not updated for this long, without those that GitHub rate-limits."""
         never = Q(asked_about_at=None)
         turn = self.in_use().filter(never | Q(asked_about_at__lte=clock.now() - every))
@@ -119,32 +119,32 @@ class Installation(models.Model):
 class IntegrationQuerySet(models.QuerySet["Integration"]):
     """Queries over integrations."""
 
-    def configured(self):
+    def configured(self) -> Self:
         """Those with a repository."""
         return self.filter(repository_id__isnull=False)
 
-    def noting_withheld(self):
+    def noting_withheld(self) -> Self:
         """Adds whether the organization has reports that its members may not read."""
         mine = Report.objects.filter(organization=OuterRef("organization"))
         return self.annotate(has_withheld=Exists(mine.filter(withheld_for__isnull=False)))
 
-    def running(self):
+    def running(self) -> Self:
         """Those that nothing stops, except perhaps GitHub itself."""
         return self.configured().not_stopped()
 
-    def not_stopped(self):
+    def not_stopped(self) -> Self:
         """Those that are neither paused nor without push access."""
         return self.filter(**NOT_STOPPED)
 
-    def stopped(self):
+    def stopped(self) -> Self:
         """Those that are paused or without push access."""
         return self.exclude(**NOT_STOPPED)
 
-    def not_limited(self):
+    def not_limited(self) -> Self:
         """Those whose installation is not rate-limited now."""
         return self.exclude(installation__limited_until__gt=clock.now())
 
-    def with_stop(self):
+    def with_stop(self) -> Any:  # rows with two columns more
         """Adds their `stop` for queries: the cause as `stopped_by`, the reason as `why`."""
         causes = [When(~Q(**{column: None}), then=Value(cause)) for cause, column, _ in STOPS]
         words = [When(~Q(**{column: None}), then=Value(words)) for _, column, words in STOPS]

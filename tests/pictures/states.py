@@ -100,7 +100,7 @@ MOVES = [
     Move(
         "pending",
         "held",
-        {"hold", "discard"},
+        {"hold", "hold_stopped", "discard"},
         ("a cause begins, or", "a member discards it"),
         "M230 138 L438 285",
         (335, 190),

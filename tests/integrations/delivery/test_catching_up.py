@@ -18,7 +18,7 @@ from integrations.delivery import catching_up, holds, trying_again, turns, withh
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import applying
 from integrations.models import Attempt, Delivery, Installation, Integration
-from integrations.models.deliveries import DeliveryQuerySet
+from integrations.models.delivery import DeliveryQuerySet
 from integrations.setup import configuration
 from reports.models import Account, Report
 from tests import build
@@ -332,7 +332,7 @@ def test_a_round_goes_on_until_it_is_told_to_stop_and_the_next_one_from_there(al
     backlog()
     is_paused()
     Integration.objects.update(paused_at=None)
-    [settle] = [job.run for job in JOBS if job.name == "catch up"]
+    [catch_up] = [job.run for job in JOBS if job.name == "catch up"]
     answers = iter([True, True, False])
 
     first = catch_up(lambda: next(answers))
@@ -366,7 +366,7 @@ def test_people_are_told_what_is_so_for_all_though_maintain_has_still_to_do_it(a
     resumed = client.post("/settings/integration/resume/", follow=True).content.decode()
     overview = client.get("/settings/").content.decode()
 
-    assert f"{BACKLOG} reports held" in paused
+    assert f"{BACKLOG} reports wait</a> until you resume." in paused
     assert f"{BACKLOG} reports on the way." in resumed
     assert states() == {"pending": 4, "pause": 5}
     assert "held" not in overview
@@ -427,7 +427,7 @@ def test_what_waits_for_a_right_in_another_repository_stays_withheld(alice, few)
 
 
 def test_an_operator_stops_and_sets_out_a_backlog_a_little_at_a_time(alice, few, monkeypatch):
-    monkeypatch.setattr(trying_again, "PATIENCE", 0)
+    monkeypatch.setattr(trying_again, "ACTION_TIMEOUT", 0)
     backlog()
 
     with transactions() as stopping:
@@ -498,6 +498,6 @@ def test_pause_and_resume_are_not_pressed_all_the_time(alice, client):
     one_too_many = client.post("/settings/integration/pause/", follow=True).content.decode()
     elsewhere = other.post("/settings/integration/pause/", follow=True).content.decode()
 
-    assert "There were too many changes between Pause and Resume." in one_too_many
+    assert "Too many changes between Pause and Resume." in one_too_many
     assert integration().paused_at is None
     assert "too many" not in elsewhere

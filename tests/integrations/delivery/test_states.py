@@ -41,6 +41,7 @@ def each_cause(act: Callable[[Delivery, Delivery.Cause], object]) -> Act:
 ACTS: dict[str, Act] = {
     "take": lambda delivery: Delivery.objects.take(delivery.report_id),
     "hold": each_cause(lambda delivery, cause: these(delivery).hold(cause, "Because.")),
+    "hold_stopped": lambda delivery: these(delivery).hold_stopped(),
     "release": each_cause(lambda delivery, cause: these(delivery).release(cause)),
     "requeue": lambda delivery: these(delivery).requeue(),
     "discard": lambda delivery: these(delivery).discard(),
@@ -107,6 +108,7 @@ def test_every_move_is_drawn_and_every_drawn_one_is_made(delivery):
 
     for begin in begins():
         for name, act in ACTS.items():
+            Integration.objects.update(paused_at=clock.now() if name == "hold_stopped" else None)
             after = moved(delivery, begin, act)
             if after != begin["status"] or (after, name) == ("sending", "take"):
                 found[str(begin["status"]), after].add(name.strip())
@@ -146,7 +148,7 @@ def test_whatever_writes_a_status_is_known():
                 writers.add(function.name)
 
     known = {name.strip() for name in ACTS} | {"create_for"}
-    assert writers - {"_try_later"} <= known, "draw it in tests/pictures/states.py"
+    assert writers - {"_try_later", "_hold_again"} <= known, "draw it in tests/pictures/states.py"
     assert {"take", "succeed", "create_for"} <= writers
 
 
