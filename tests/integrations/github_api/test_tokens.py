@@ -2,7 +2,7 @@
 
 import pytest
 
-from integrations.github_api import tokens
+from integrations.github_api import tokens, transport
 from integrations.models import Repository
 from tests import build
 
@@ -29,3 +29,12 @@ def test_tokens_that_have_expired_are_forgotten(docs, monkeypatch):
     tokens.of(docs)
 
     assert list(tokens._tokens) == [docs]
+
+
+def test_the_key_of_the_app_is_parsed_once(docs):
+    transport._parsed.cache_clear()
+
+    for number in range(3):
+        tokens.of(docs._replace(name=f"acme/docs-{number}"))
+
+    assert transport._parsed.cache_info().misses == 1
