@@ -20,6 +20,8 @@ from integrations.github_api.errors import Busy, TimedOut, Unreachable
 
 TIMEOUT = 5  # seconds for a connection, and for each read
 USER_AGENT = "docs-feedback-hub"
+MEDIA_TYPE = "application/vnd.github+json"
+API_VERSION = "2022-11-28"
 
 T = TypeVar("T")
 
@@ -40,7 +42,9 @@ def as_app() -> github.Auth.Auth:
 
 
 def with_token(token: str) -> github.Auth.Auth:
-    """With the token of an installation, or of a person."""
+    """With the token of an installation, or of a person. Raises `Unreachable` where it is none."""
+    if not isinstance(token, str) or not token:
+        raise Unreachable("GitHub answered without a token when asked for one.")
     return github.Auth.Token(token)
 
 
@@ -127,9 +131,12 @@ def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: An
         seconds_between_requests=None,
         seconds_between_writes=None,
         user_agent=USER_AGENT,
+        api_version=API_VERSION,
     )
     try:
-        status, headers, text = client.requester.requestJson(verb, path, **arguments)
+        status, headers, text = client.requester.requestJson(
+            verb, path, headers={"Accept": MEDIA_TYPE}, **arguments
+        )
     finally:
         client.close()
     return GitHubAnswer(status, headers, _json(text))
@@ -138,7 +145,7 @@ def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: An
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
