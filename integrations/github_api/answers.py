@@ -23,7 +23,15 @@ class GitHubAnswer(NamedTuple):
 
     @property
     def message(self) -> str:
-        return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+        """What GitHub says in words; empty where it says nothing."""
+        return str(self.body.get("message") or "") if isinstance(self.body, dict) else ""
+
+    @property
+    def reason(self) -> str:
+        """The message with each of its errors, or the status."""
+        errors = self.body.get("errors") if isinstance(self.body, dict) else None
+        details = "; ".join(_in_words(each) for each in errors) if isinstance(errors, list) else ""
+        return ": ".join(filter(None, [self.message, details])) or str(self.status)
 
 
 def raise_for_limit(answer: GitHubAnswer) -> None:
@@ -51,7 +59,7 @@ def making_sense() -> Iterator[None]:
     """For what makes nothing: an answer of another shape than GitHub's is as good as none."""
     try:
         yield
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise Unreachable("GitHub's answer made no sense.") from error
 
 
@@ -59,15 +67,23 @@ def date(answer: GitHubAnswer) -> datetime:
     """GitHub's clock where it tells the time, else ours."""
     try:
         return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, OverflowError):
         return datetime.now(UTC)
+
+
+def _in_words(error: Any) -> str:
+    """One error of a 422: its own message, or the field and a code such as `missing_field`."""
+    if not isinstance(error, dict):
+        return str(error)
+    named = (error.get("field"), error.get("code"))
+    return str(error.get("message") or " ".join(str(each) for each in named if each))
 
 
 def _wait(retry_after: str, answer: GitHubAnswer) -> timedelta:
     """`Retry-After` in seconds or as a date (RFC 9110, 10.2.3)."""
     try:
         until = parsedate_to_datetime(retry_after).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         return _capped(_number(retry_after))
     return _capped((until - date(answer)).total_seconds())
 

@@ -40,6 +40,7 @@ class RepositoryFacts(NamedTuple):
 
     @property
     def full_name(self) -> str:
+        """As GitHub writes it: `owner/name`."""
         return f"{self.owner}/{self.name}"
 
 
@@ -58,10 +59,12 @@ class Right(NamedTuple):
 
     @property
     def pushes(self) -> bool:
+        """Whether they may push to the repository."""
         return self.level in ("admin", "write")
 
     @property
     def administers(self) -> bool:
+        """Whether they administer the repository."""
         return self.level == "admin"
 
 
@@ -112,7 +115,8 @@ def repository_facts(body: Mapping[str, Any]) -> RepositoryFacts:
 
 def app_slug(*, deadline: float) -> str:
     """The short name of the app whose key this is."""
-    return bounded_by(_app_slug, deadline=deadline)
+    with making_sense():
+        return bounded_by(_app_slug, deadline=deadline)
 
 
 def installation(installation_id: int, *, deadline: float) -> InstallationFacts | None:
@@ -193,7 +197,7 @@ def _page(installation_id: int, page: int) -> tuple[str, Any]:
     """A token that can only look, and the repositories that it sees."""
     answer = _mint(installation_id, permissions=LOOK)
     if answer.status != 201:
-        raise Unreachable(f"GitHub gave no token: {answer.message}.")
+        raise Unreachable(f"GitHub gave no token: {answer.reason}.")
     token = answer.body["token"]
     path = "/installation/repositories"
     return token, look_up(with_token(token), path, per_page=PAGE_SIZE, page=page)

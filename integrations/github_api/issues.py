@@ -11,7 +11,12 @@ from django.conf import settings
 
 from core import deadlines
 from integrations.github_api import tokens
-from integrations.github_api.answers import GitHubAnswer, limit_left, raise_for_limit
+from integrations.github_api.answers import (
+    GitHubAnswer,
+    limit_left,
+    making_sense,
+    raise_for_limit,
+)
 from integrations.github_api.errors import (
     Blocked,
     OutcomeUnknown,
@@ -51,7 +56,8 @@ def find_issue(
     """The app's own issue that carries `marker`, among all those touched since then."""
     if not (settings.HUB_GITHUB_APP_SLUG or settings.HUB_GITHUB_APP_ID):
         raise Unreachable("The Hub does not know its own app. The operator has to look at it.")
-    return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
+    with making_sense():
+        return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
 
 
 def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate) -> Issue:
@@ -69,8 +75,9 @@ def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate)
 
 def _post(repository: Repository, token: str, title: str, body: str) -> GitHubAnswer:
     path = f"/repositories/{repository.id}/issues"
+    auth = with_token(token)
     try:
-        return request(with_token(token), "POST", path, input={"title": title, "body": body})
+        return request(auth, "POST", path, input={"title": title, "body": body})
     except Exception as error:  # whatever happened after the first byte, the issue may be there
         if never_connected(error):
             raise Unreachable("GitHub could not be reached.") from error
@@ -160,4 +167,4 @@ def _raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
                 f"Issues are turned off in {repository.name}. Turn them on, then press Try again."
             )
         case status if 400 <= status < 500:
-            raise Refused(f"GitHub refused the issue: {answer.message or status}.")
+            raise Refused(f"GitHub refused the issue: {answer.reason}.")
