@@ -15,8 +15,9 @@ raises one of:
        `- BadCode      to the code that a browser brought along
 
     issues.py         opening one, and finding it again
-    people.py         who somebody is, and which installations they see
+    users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
+    asking.py         asking while a maintainer waits
     tokens.py, transport.py, answers.py, errors.py: how all of them ask
 
 Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,

@@ -21,6 +21,8 @@ looks = AtOnce(
 
 
 class CodeHostUnavailable(ApiError):
+    """GitHub did not answer, or is not to be asked now."""
+
     status_code = 502
     default_code = "code_host_unavailable"
 
@@ -29,7 +31,7 @@ class CodeHostUnavailable(ApiError):
 def github(organization: Organization, *, through: Installation | None = None) -> Iterator[float]:
     """Gives the deadline (in `time.monotonic`); no database connection is held meanwhile.
 
-    Raises `TooManyAtOnce` while the organization asks something else, `rates.TooMany` where it has
+    Raises `TooManyAtOnce` while the organization asks something else, `rates.RateLimited` where it has
     asked too often, and `CodeHostUnavailable` for what the block does not catch itself, and where
     GitHub wants the installation that is asked `through` to be left alone.
     """
