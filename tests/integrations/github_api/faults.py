@@ -15,7 +15,7 @@ _to = HTTPSConnection("api.github.com")
 
 
 def _gave_up(reason: Exception) -> Broken:
-    return Broken(MaxRetryError(None, "/", reason))  # type: ignore[arg-type]
+    return Broken(MaxRetryError(None, "/", reason))
 
 
 NEVER_CONNECTED = {

@@ -360,7 +360,7 @@ def test_all_pages_are_looked_through(wire):
     following = '<https://api.github.com/repositories/7/issues?page=9>; rel="next", <x>; rel="last"'
     wire.answer_token()
     wire.answer(LIST, 200, [OURS | {"body": "Other"}] * 2, Link=following)
-    wire.answer(LIST, 200, [], Link=following)
+    wire.answer(LIST, 200, [], Link='<https://api.github.com/x?page=9>; rel="next"')
     wire.answer(LIST, 200, [OURS], Link='<x>; rel="prev", <y>; rel="first"')
 
     assert find() == FOUND

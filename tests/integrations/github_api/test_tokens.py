@@ -55,7 +55,7 @@ def test_the_key_of_the_app_is_parsed_once(docs):
     assert transport._parsed.cache_info().misses == 1
 
 
-def test_a_token_is_wished_for_one_repository_and_for_issues_alone(wire):
+def test_a_token_is_asked_for_one_repository_and_for_issues_only(wire):
     wire.answer_token()
 
     assert tokens.of(ACME) == "token-1"

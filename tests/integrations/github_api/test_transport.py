@@ -10,7 +10,7 @@ import pytest
 from core import deadlines
 from integrations.github_api import Busy, Limited, TimedOut, Unreachable, transport
 from tests.conftest import key_pair
-from tests.integrations.github_api.conftest import API, said, soon
+from tests.integrations.github_api.conftest import said, soon
 from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
 
 UNREACHED = (Unreachable, "GitHub could not be reached.")
@@ -292,7 +292,7 @@ def test_calls_give_back_what_they_return():
 
 
 @pytest.mark.parametrize("call", [bounded_by, all_bounded_by])
-def test_where_all_slots_are_taken_nothing_is_begun(call):
+def test_where_all_slots_are_taken_nothing_is_started(call):
     taken = [deadlines._slots().acquire(blocking=False) for _ in range(deadlines.slots())]
     outcome = said(partial(call, soon()))
     for _ in taken:
@@ -315,7 +315,3 @@ def test_at_the_deadline_the_caller_leaves(wire):
         each.set()
 
     assert outcomes == [(TimedOut, "GitHub took too long to answer.")] * 2
-
-
-def test_the_address_of_the_api_is_the_one_that_is_answered_here():
-    assert f"{transport._api_url()}:443" == API
