@@ -8,7 +8,6 @@ import pytest
 
 from integrations.github_api import Blocked, Limited, Suspended, Unreachable, tokens, transport
 from integrations.models import Repository
-from tests import build
 from tests.integrations.github_api.conftest import TOKEN, said
 from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
 
@@ -22,35 +21,34 @@ MAY_NOT = (
 NO_TOKEN = "GitHub answered without a token when asked for one."
 
 
-@pytest.fixture
-def docs(code_host) -> Repository:
-    code_host_id = code_host.repository("acme/docs").id
-    return Repository(build.installed(code_host).id, code_host_id, "acme/docs")
-
-
-def test_a_hub_with_many_repositories_keeps_a_bounded_number_of_tokens(docs, monkeypatch):
+def test_a_hub_with_many_repositories_keeps_a_bounded_number_of_tokens(wire, monkeypatch):
     monkeypatch.setattr(tokens, "MOST", 3)
 
     for number in range(10):
-        tokens.of(docs._replace(name=f"acme/docs-{number}"))
+        wire.answer_token(number)
+        tokens.of(ACME._replace(name=f"acme/docs-{number}"))
 
     assert [each.name for each in tokens._tokens] == [f"acme/docs-{n}" for n in (7, 8, 9)]
 
 
-def test_tokens_that_have_expired_are_forgotten(docs, monkeypatch):
-    tokens.of(docs._replace(name="acme/before"))
+def test_tokens_that_have_expired_are_forgotten(wire, monkeypatch):
+    in_an_hour = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    wire.answer_token(1, expires_at=in_an_hour)
+    wire.answer_token(2)
+    tokens.of(ACME._replace(name="acme/before"))
     monkeypatch.setattr(tokens.time, "monotonic", lambda now=tokens.time.monotonic: now() + 3600)
 
-    tokens.of(docs)
+    tokens.of(ACME)
 
-    assert list(tokens._tokens) == [docs]
+    assert list(tokens._tokens) == [ACME]
 
 
-def test_the_key_of_the_app_is_parsed_once(docs):
+def test_the_key_of_the_app_is_parsed_once(wire):
     transport._parsed.cache_clear()
 
     for number in range(3):
-        tokens.of(docs._replace(name=f"acme/docs-{number}"))
+        wire.answer_token(number)
+        tokens.of(ACME._replace(name=f"acme/docs-{number}"))
 
     assert transport._parsed.cache_info().misses == 1
 
