@@ -28,6 +28,22 @@ class Sent(NamedTuple):
     form: dict[str, str]
 
 
+class Late:
+    """An answer that waits until it is let go; whoever asks a second time gets a 500."""
+
+    def __init__(self, *answer: Any):
+        self._answers = iter([answer])
+        self.is_asked_for, self._may_go = threading.Event(), threading.Event()
+
+    def __call__(self, _: object) -> Any:
+        self.is_asked_for.set()
+        self._may_go.wait(60)
+        return next(self._answers, (500, {}, ""))
+
+    def let_go(self) -> None:
+        self._may_go.set()
+
+
 class Wire:
     """Gives each answer once, the first that fits first, and keeps what was sent."""
 
@@ -53,18 +69,11 @@ class Wire:
         made = {"token": f"token-{number}", "expires_at": "2099-01-01T00:00:00Z"}
         self.answer(TOKEN, 201, made | fields)
 
-    def answer_late(
-        self, line: str, status: int = 200, body: Any = None, **headers: str
-    ) -> threading.Event:
-        """Answer `line` only once the event is set."""
-        event = threading.Event()
-
-        def answer(_: object) -> tuple[int, dict[str, str], str]:
-            event.wait(60)
-            return status, headers, json.dumps(body)
-
-        self._mock.add_callback(*_method_and_url(line), callback=answer)
-        return event
+    def answer_late(self, line: str, status: int = 200, body: Any = None, **headers: str) -> "Late":
+        """Answer `line` once, as late as the test says."""
+        late = Late(status, headers, json.dumps(body))
+        self._mock.add_callback(*_method_and_url(line), callback=late)
+        return late
 
     @property
     def sent(self) -> list[Sent]:
@@ -125,7 +134,7 @@ def soon() -> float:
 
 
 def at_once() -> float:
-    """A deadline that is there before a late answer."""
+    """A deadline that is over before a late answer is let go."""
     return time.monotonic() + 0.1
 
 

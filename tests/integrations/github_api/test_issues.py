@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from core import deadlines
 from integrations import github_api
 from integrations.github_api import (
     Blocked,
@@ -269,12 +270,18 @@ def test_a_redirect_to_another_host_gets_neither_text_nor_token(wire):
     assert wire.lines == [TOKEN, POST]
 
 
-def test_a_post_without_an_answer_at_the_deadline_has_an_unknown_outcome(wire):
+def test_a_post_without_an_answer_at_the_deadline_has_an_unknown_outcome(wire, monkeypatch):
     wire.answer_token()
     answer = wire.answer_late(POST, 201, MADE)
 
-    assert said(partial(create, at_once())) == (OutcomeUnknown, "GitHub took too long to answer.")
-    answer.set()
+    def leave(future, _, wait=deadlines._result):
+        assert answer.is_asked_for.wait(60)
+        return wait(future, 0)
+
+    monkeypatch.setattr(deadlines, "_result", leave)
+
+    assert said(create) == (OutcomeUnknown, "GitHub took too long to answer.")
+    answer.let_go()
 
 
 def test_a_token_that_comes_after_the_deadline_posts_nothing(wire):
@@ -282,7 +289,7 @@ def test_a_token_that_comes_after_the_deadline_posts_nothing(wire):
     answer = wire.answer_late(TOKEN, 201, token)
 
     outcome = said(partial(create, at_once()))
-    answer.set()
+    answer.let_go()
 
     assert settled()
     assert outcome == (TimedOut, "GitHub took too long to answer.")
@@ -380,7 +387,7 @@ def test_after_the_deadline_no_other_page_is_asked_for(wire):
     first_page = wire.answer_late(LIST, 200, [], Link='<x>; rel="next"')
 
     outcome = said(partial(find, deadline=at_once()))
-    first_page.set()
+    first_page.let_go()
 
     assert settled()
     assert outcome == (TimedOut, "GitHub took too long to answer.")

@@ -312,6 +312,6 @@ def test_at_the_deadline_the_caller_leaves(wire):
         said(partial(transport.all_bounded_by, all_of, deadline=time.monotonic() + 0.05)),
     ]
     for each in answers:
-        each.set()
+        each.let_go()
 
     assert outcomes == [(TimedOut, "GitHub took too long to answer.")] * 2

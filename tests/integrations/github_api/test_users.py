@@ -90,7 +90,7 @@ def test_after_the_deadline_no_other_page_is_asked_for(wire):
     page = wire.answer_late(INSTALLATIONS, 200, {"installations": [installation(1)] * 100})
 
     outcome = said(partial(visitor, at_once()))
-    page.set()
+    page.let_go()
 
     assert settled()
     assert outcome == (TimedOut, "GitHub took too long to answer.")
