@@ -100,6 +100,14 @@ def test_an_answer_that_leaves_open_whether_there_is_an_issue(wire, status, body
     assert wire.lines == [TOKEN, POST]
 
 
+@pytest.mark.parametrize("status", [201, 403])
+def test_a_header_that_pygithub_cannot_read_leaves_it_open_too(wire, status):
+    wire.answer_token()
+    wire.answer(POST, status, MADE, X_RateLimit_Remaining="0", X_RateLimit_Reset="soon")
+
+    assert said(create)[0] is OutcomeUnknown
+
+
 @pytest.mark.parametrize("fault", LOST)
 def test_an_answer_that_was_lost(wire, fault):
     wire.answer_token()

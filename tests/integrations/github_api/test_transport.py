@@ -69,11 +69,13 @@ def test_the_app_signs_with_its_key_for_a_few_minutes(wire):
         ("http://127.0.0.1:8001", "http://127.0.0.1:8001/api/v3"),
     ],
 )
-def test_where_the_api_is(wire, settings, url, api):
+def test_where_the_api_and_the_forms_are(wire, settings, url, api):
     settings.HUB_GITHUB_URL = url
     wire.answer(f"GET {api}/app", body={"slug": "here"})
+    wire.answer(f"POST {url}/login/oauth/access_token", body={"error": "none"})
 
     assert ask().body == {"slug": "here"}
+    assert transport.post_form("/login/oauth/access_token", {}).body == {"error": "none"}
 
 
 def with_literal_line_ends(_) -> str:
