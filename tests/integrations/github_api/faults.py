@@ -27,6 +27,7 @@ LOST = {
     "no answer in time": ReadTimeout("nothing was read in 5 seconds"),
     "reset": Broken(ProtocolError("Connection aborted.", ConnectionResetError(104, "reset"))),
     "closed without a byte": Broken(ProtocolError("Connection aborted.")),
+    "given up after the first byte": _gave_up(ProtocolError("Connection aborted.")),
     "reset in the middle of the answer": ChunkedEncodingError("104 bytes read, 300 expected"),
     "broken TLS": SSLError("bad record"),
 }

@@ -23,7 +23,7 @@ from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
 
 DOCS = Repository(1, 7, "acme/docs")
 POST, LIST = "POST /repositories/7/issues", "GET /repositories/7/issues"
-MADE = {"number": 3, "html_url": "https://github.com/acme/docs/issues/3"}
+MADE = {"number": 3, "html_url": "https://github.com/acme-now/docs/issues/3"}
 NOON, DATE = datetime(2026, 11, 20, 12, tzinfo=UTC), "Fri, 20 Nov 2026 12:00:00 GMT"
 TOO_LONG = {"field": "body", "code": "custom", "message": "body is too long (maximum is 65536)"}
 
