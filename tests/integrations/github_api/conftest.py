@@ -45,7 +45,7 @@ class Late:
 
 
 class Wire:
-    """Gives each answer once, the first that fits first, and keeps what was sent."""
+    """Keeps what was sent, and answers it: of the answers that fit the first, and the last for good."""
 
     def __init__(self, mock: responses.RequestsMock):
         self._mock = mock
