@@ -19,13 +19,17 @@ TOKEN = "POST /app/installations/1/access_tokens"
 
 
 class Sent(NamedTuple):
-    """One request as GitHub gets it; `form` is the body where it is no JSON."""
+    """One request as GitHub gets it; `form` is the body where it is no JSON.
+
+    `timeout`, in seconds, is how long the Hub waits for a connection, and for each read.
+    """
 
     line: str
     query: dict[str, str]
     headers: dict[str, str]
     json: Any
     form: dict[str, str]
+    timeout: float | None
 
 
 class Late:
@@ -100,6 +104,7 @@ def _sent(request: Any) -> Sent:
         {name.lower(): value for name, value in request.headers.items()},
         json.loads(body) if is_json else None,
         {} if is_json else dict(parse_qsl(body)),
+        request.req_kwargs["timeout"],
     )
 
 

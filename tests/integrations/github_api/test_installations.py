@@ -270,7 +270,7 @@ def test_who_has_another_login_now_is_asked_about_under_it(wire):
     ("status", "body"),
     [
         (404, {"message": "Not Found"}),
-        (200, {"id": 99, "login": "alice"}),
+        (200, {"id": 99, "login": "mallory"}),
         (200, {"id": 11, "login": "alice"}),
     ],
     ids=["gone", "another's", "the same login"],

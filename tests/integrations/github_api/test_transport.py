@@ -41,6 +41,7 @@ def test_what_every_request_carries(wire):
         assert each.headers["accept"] == "application/vnd.github+json"
         assert each.headers["x-github-api-version"] == "2022-11-28"
         assert each.headers["user-agent"] == "docs-feedback-hub"
+        assert each.timeout == 5
     assert (named.headers["authorization"], named.query) == ("token token-1", {"page": "2"})
     assert "authorization" not in nameless.headers | posted.headers
     assert (nameless.json, nameless.query) == (None, {})
@@ -257,7 +258,7 @@ def test_a_form_goes_to_the_web_address(wire):
     answer = transport.post_form("/login/oauth/access_token", {"code": "a&b"})
 
     sent = wire.sent[0]
-    assert (sent.form, sent.json) == ({"code": "a&b"}, None)
+    assert (sent.form, sent.json, sent.timeout) == ({"code": "a&b"}, None, 5)
     assert sent.headers["accept"] == "application/json"
     assert sent.headers["user-agent"] == "docs-feedback-hub"
     assert "authorization" not in sent.headers
