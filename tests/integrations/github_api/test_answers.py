@@ -145,8 +145,10 @@ def test_why_it_is_a_no(body, message, reason):
     ],
 )
 def test_an_answer_of_another_shape_is_as_good_as_none(read):
-    with pytest.raises(Unreachable, match=r"^GitHub's answer made no sense\.$"), making_sense():
+    with pytest.raises(Unreachable) as told, making_sense():
         read({"list": [0], "null": None})
+
+    assert str(told.value) == "GitHub's answer made no sense."
 
 
 def test_errors_of_github_stay_what_they_are():
