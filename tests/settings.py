@@ -21,15 +21,18 @@ if os.environ.get("HUB_TEST_DATABASE") == "postgresql":
     os.environ["DATABASE_URL"] = start()
 
 from hub.settings import *  # noqa: E402, F403
-from hub.settings import DATABASES, STATIC_ROOT, STORAGES, VAR_DIR  # noqa: E402
+from hub.settings import DATABASES, STORAGES, VAR_DIR  # noqa: E402
+
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))  # several may go on at once
+VAR_DIR.mkdir(exist_ok=True)
 
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    VAR_DIR.mkdir(exist_ok=True)
-    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}  # threads share a file
+    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / f"test-{RUN}.sqlite3"}  # threads share a file
     # No test outlives the machine, so nothing has to wait for its disk.
     DATABASES["default"]["OPTIONS"]["init_command"] += ";PRAGMA synchronous=OFF"
 HUB_REPORT_RATE = HUB_HOST_RATE = HUB_TOTAL_RATE = HUB_ISSUE_RATE = "1000000/minute"
 HUB_NETWORK_RATE = HUB_SIGN_IN_RATE = HUB_ASKING_RATE = "1000000/minute"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
-STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns otherwise
+STATIC_ROOT = VAR_DIR / "no-static"  # empty: each test client would read all that is in it
+STATIC_ROOT.mkdir(exist_ok=True)  # whitenoise warns otherwise

@@ -15,8 +15,9 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
        `- BadCode      the code that a browser brought
 
     issues.py         opening an issue, and finding it again
-    people.py         who somebody is, and which installations they see
+    users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
+    asking.py         calling GitHub while a maintainer waits
     tokens.py, transport.py, answers.py, errors.py: how all of them call GitHub
 
 Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,

@@ -24,16 +24,14 @@ class GitHubAnswer(NamedTuple):
     @property
     def message(self) -> str:
         """GitHub's message; empty without one."""
-        return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+        return str(self.body.get("message") or "") if isinstance(self.body, dict) else ""
 
     @property
-    def complaint(self) -> str:
-        """What is wrong with the request: the messages of its fields if there are any."""
+    def reason(self) -> str:
+        """What is wrong with the request: its errors if there are any, or the message, or the status."""
         errors = self.body.get("errors") if isinstance(self.body, dict) else None
-        listed = errors if isinstance(errors, list) else []
-        of_fields = [each for each in listed if isinstance(each, dict)]
-        messages = [str(each["message"]) for each in of_fields if each.get("message")]
-        return "; ".join(messages) or self.message
+        details = "; ".join(_in_words(each) for each in errors) if isinstance(errors, list) else ""
+        return details or self.message or str(self.status)
 
 
 def raise_for_limit(answer: GitHubAnswer) -> None:
@@ -64,7 +62,7 @@ def making_sense() -> Iterator[None]:
     """Raise `Unreachable` if the block fails to read a response. Only for calls that create nothing."""
     try:
         yield
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise Unreachable("GitHub's response could not be understood.") from error
 
 
@@ -72,15 +70,23 @@ def date(answer: GitHubAnswer) -> datetime:
     """GitHub's time if the response has it, else ours."""
     try:
         return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, OverflowError):
         return datetime.now(UTC)
+
+
+def _in_words(error: Any) -> str:
+    """One error of a 422: its own message, or the field and a code such as `missing_field`."""
+    if not isinstance(error, dict):
+        return str(error)
+    named = (error.get("field"), error.get("code"))
+    return str(error.get("message") or " ".join(str(each) for each in named if each))
 
 
 def _wait(retry_after: str, answer: GitHubAnswer) -> timedelta:
     """`Retry-After` in seconds or as a date (RFC 9110, 10.2.3)."""
     try:
         until = parsedate_to_datetime(retry_after).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         return _capped(_number(retry_after))
     return _capped((until - date(answer)).total_seconds())
 

@@ -31,7 +31,7 @@ class CodeHostUnavailable(ApiError):
 def github(organization: Organization, *, through: Installation | None = None) -> Iterator[float]:
     """The deadline for the calls in the block (in `time.monotonic`); closes the database connection.
 
-    Raises `TooManyAtOnce` while the organization has another call in progress, `rates.TooMany` if it
+    Raises `TooManyAtOnce` while the organization has another call in progress, `rates.RateLimited` if it
     has asked too often, and `CodeHostUnavailable` for GitHub errors that the block does not catch, and
     while GitHub limits the installation that is asked `through`.
     """

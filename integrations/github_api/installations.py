@@ -115,7 +115,8 @@ def repository_facts(body: Mapping[str, Any]) -> RepositoryFacts:
 
 def app_slug(*, deadline: float) -> str:
     """The slug of the app that the key belongs to."""
-    return bounded_by(_app_slug, deadline=deadline)
+    with making_sense():
+        return bounded_by(_app_slug, deadline=deadline)
 
 
 def installation(installation_id: int, *, deadline: float) -> InstallationFacts | None:
@@ -196,7 +197,7 @@ def _page(installation_id: int, page: int) -> tuple[str, Any]:
     """A read-only token, and the repositories that it can access."""
     answer = _mint(installation_id, permissions=LOOK)
     if answer.status != 201:
-        raise Unreachable(f"GitHub gave no token: {answer.message}.")
+        raise Unreachable(f"GitHub gave no token: {answer.reason}.")
     token = answer.body["token"]
     path = "/installation/repositories"
     return token, look_up(with_token(token), path, per_page=PAGE_SIZE, page=page)

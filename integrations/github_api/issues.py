@@ -11,7 +11,12 @@ from django.conf import settings
 
 from core import deadlines
 from integrations.github_api import tokens
-from integrations.github_api.answers import GitHubAnswer, limit_left, raise_for_limit
+from integrations.github_api.answers import (
+    GitHubAnswer,
+    limit_left,
+    making_sense,
+    raise_for_limit,
+)
 from integrations.github_api.errors import (
     Blocked,
     OutcomeUnknown,
@@ -53,7 +58,8 @@ def find_issue(
         raise Unreachable(
             "The Hub's GitHub App is not configured. An operator of this Hub has to fix this."
         )
-    return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
+    with making_sense():
+        return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
 
 
 def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate) -> Issue:
@@ -71,8 +77,9 @@ def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate)
 
 def _post(repository: Repository, token: str, title: str, body: str) -> GitHubAnswer:
     path = f"/repositories/{repository.id}/issues"
+    auth = with_token(token)
     try:
-        return request(with_token(token), "POST", path, input={"title": title, "body": body})
+        return request(auth, "POST", path, input={"title": title, "body": body})
     except Exception as error:  # after the first byte, the issue may have been created
         if never_connected(error):
             raise Unreachable("GitHub could not be reached.") from error
@@ -168,4 +175,4 @@ def _raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
                 f"Issues are turned off in {repository.name}. Turn them on, then press Try again."
             )
         case status if 400 <= status < 500:
-            raise Refused(f"GitHub refused the issue: {answer.complaint or status}.")
+            raise Refused(f"GitHub refused the issue: {answer.reason}.")

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import github
+import jwt
 import requests
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.conf import settings
 from urllib3.exceptions import NewConnectionError
 
@@ -17,6 +20,8 @@ from integrations.github_api.errors import Busy, TimedOut, Unreachable
 
 TIMEOUT = 5  # seconds for a connection, and for each read
 USER_AGENT = "docs-feedback-hub"
+MEDIA_TYPE = "application/vnd.github+json"
+API_VERSION = "2022-11-28"
 
 T = TypeVar("T")
 
@@ -24,7 +29,8 @@ T = TypeVar("T")
 def as_app() -> github.Auth.Auth:
     """Authenticate with the app's own key. Raises `Unreachable` if no valid key is set."""
     try:
-        auth = github.Auth.AppAuth(settings.HUB_GITHUB_APP_ID, private_key())
+        sign = partial(jwt.encode, key=_parsed(private_key()), algorithm="RS256")
+        auth = github.Auth.AppAuth(settings.HUB_GITHUB_APP_ID, sign_func=sign)
         auth.create_jwt()
     except Exception as error:  # a missing file, not a number, not PEM: `check_setup` says which
         raise Unreachable(
@@ -34,7 +40,9 @@ def as_app() -> github.Auth.Auth:
 
 
 def with_token(token: str) -> github.Auth.Auth:
-    """Authenticate with the token of an installation or a person."""
+    """Authenticate with the token of an installation or a person. Raises `Unreachable` if it is none."""
+    if not isinstance(token, str) or not token:
+        raise Unreachable("GitHub answered without a token when asked for one.")
     return github.Auth.Token(token)
 
 
@@ -44,6 +52,12 @@ def private_key() -> str:
     if "BEGIN" not in key:
         key = Path(key).read_text()
     return key.replace("\\n", "\n")
+
+
+@lru_cache(maxsize=1)
+def _parsed(pem: str) -> Any:
+    """The key, read once: checking its primes takes a hundred times as long as signing with it."""
+    return load_pem_private_key(pem.encode(), password=None)
 
 
 def bounded_by(call: Callable[[], T], *, deadline: float) -> T:
@@ -115,9 +129,12 @@ def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: An
         seconds_between_requests=None,
         seconds_between_writes=None,
         user_agent=USER_AGENT,
+        api_version=API_VERSION,
     )
     try:
-        status, headers, text = client.requester.requestJson(verb, path, **arguments)
+        status, headers, text = client.requester.requestJson(
+            verb, path, headers={"Accept": MEDIA_TYPE}, **arguments
+        )
     finally:
         client.close()
     return GitHubAnswer(status, headers, _json(text))
@@ -126,7 +143,7 @@ def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: An
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -42,7 +42,8 @@ def person(login: str, *, installation_id: int | None, deadline: float) -> Perso
 
     Asks as the installation if there is one, because Enterprise hosts may refuse anonymous calls.
     """
-    return bounded_by(partial(_person, login, installation_id), deadline=deadline)
+    with making_sense():
+        return bounded_by(partial(_person, login, installation_id), deadline=deadline)
 
 
 def _person(login: str, installation_id: int | None) -> Person | None:
