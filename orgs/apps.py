@@ -5,3 +5,4 @@ class OrgsConfig(AppConfig):
     """The app of organizations, people and claims."""
 
     name = "orgs"
+    verbose_name = "Organizations"

@@ -52,26 +52,24 @@ def address(text: str) -> Address:
 
 def _refuse_what_no_address_has(text: str) -> None:
     if not text:
-        raise InvalidURL("Give the address of the page.")
+        raise InvalidURL("Must be the URL or path of a page.")
     if FORBIDDEN.search(text):
-        raise InvalidURL("The address must not contain backslashes, spaces or control characters.")
+        raise InvalidURL("Must not contain backslashes, spaces or control characters.")
 
 
 def _path(text: str) -> str:
     path = text.partition("#")[0]
     if not path:
-        raise InvalidURL("Give the path of the page, such as docs/install.md.")
+        raise InvalidURL("Must be a path such as docs/install.md.")
     if path.startswith("//"):
-        raise InvalidURL(
-            "Give the address with its scheme, such as https://docs.example.com/install."
-        )
+        raise InvalidURL("Must have a scheme, such as https://docs.example.com/install.")
     return path
 
 
 def _web_address(text: str) -> Address:
     parts = WEB_URL.fullmatch(text)
     if not parts:
-        raise InvalidURL("Give an address that begins with https:// or http://, or a path.")
+        raise InvalidURL("Must begin with https:// or http://, or be a path.")
     scheme, authority, path, query = parts.groups("")
     scheme = scheme.lower()
     host, port = _authority(authority, scheme)
@@ -82,14 +80,14 @@ def _web_address(text: str) -> Address:
 def _authority(text: str, scheme: str) -> tuple[str, str]:
     """The host, and the port with its colon unless it is the scheme's default."""
     if "@" in text:
-        raise InvalidURL("Give an address without a user name or password.")
+        raise InvalidURL("Must not contain a user name or password.")
     parts = AUTHORITY.fullmatch(text)
     if not parts or int(parts[2] or 0) > MAX_PORT:
-        raise InvalidURL("Check the host and the port of the address.")
+        raise InvalidURL("Must have a valid host and port.")
     try:
         host = hosts.normalize(unquote(parts[1], errors="strict"))
     except ValueError:
-        raise InvalidURL("Check the host name of the address.") from None
+        raise InvalidURL("Must have a valid host name.") from None
     if not parts[2] or int(parts[2]) == DEFAULT_PORTS[scheme]:
         return host, ""
     return host, f":{int(parts[2])}"

@@ -1,8 +1,8 @@
-"""Copies what the packages need at run time into both of them, and what the Hub needs into it.
+"""Copies shared files into both packages, and the secret patterns into the Hub.
 
     python clients/contract/sync.py
 
-Run it after every change here; a test holds the copies against the originals.
+Run it after every change here; a test compares the copies with the originals.
 """
 
 import shutil
@@ -26,18 +26,19 @@ SHIPPED = [
 
 
 def shipped() -> dict[str, bytes]:
-    """What a package carries: path relative to its `contract` folder -> bytes."""
+    """What a package contains: path relative to its `contract` folder -> bytes."""
     paths = [path for pattern in SHIPPED for path in sorted(CONTRACT.glob(pattern))]
     return {path.relative_to(CONTRACT).as_posix(): path.read_bytes() for path in paths}
 
 
 def copied(folder: Path) -> dict[str, bytes]:
-    """What `folder` holds, in the same form."""
+    """What `folder` contains, in the same form."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def sync() -> None:
+    """Replace all copies."""
     for folder in COPIES:
         shutil.rmtree(folder, ignore_errors=True)
         for path, data in shipped().items():

@@ -1,4 +1,4 @@
-/** Reports problems of documentation pages to a Docs Feedback Hub. */
+/** Reports problems in documentation pages to a Docs Feedback Hub. */
 
 export declare const VERSION: string;
 
@@ -23,7 +23,7 @@ export interface ReportFields {
   /** What is wrong, in one line. */
   summary: string;
   kind: Kind;
-  /** The name of who reports. */
+  /** The name of the reporter. */
   agent: string;
   details?: string | null;
   suggestedFix?: string | null;
@@ -71,7 +71,7 @@ export interface SentReport {
   notices: { field: string; kind: string }[];
 }
 
-/** What became of a report. */
+/** The status of a report. */
 export interface Receipt {
   id: string;
   status: "received" | "forwarding" | "forwarded";
@@ -80,78 +80,78 @@ export interface Receipt {
   issueUrl: string | null;
 }
 
-/** A report that may be sent, as far as can be told without the network. */
+/** A report that may be sent, as far as can be checked without the network. */
 export interface Draft {
   body: Report;
   data: string;
   headers: Record<string, string>;
-  /** null where only the page's host can name a Hub. */
+  /** null if only the page's host can name a Hub. */
   hubUrl: string | null;
-  /** null where the report is about a path in a repository. */
+  /** null if the report is about a path in a repository. */
   page: { scheme: string; host: string; port: number | null; rest: string } | null;
 }
 
 export interface ClientOptions {
-  /** Else DOCFEEDBACK_HUB_URL, the configuration file, or what the page's host names. */
+  /** Default: DOCFEEDBACK_HUB_URL, the configuration file, or the Hub that the page's host names. */
   hubUrl?: string | null;
-  /** For `me`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report. */
+  /** For `me`; default: DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report. */
   token?: string | null;
-  /** Milliseconds for a whole call; 10,000 unless given. */
+  /** Milliseconds for a whole call; default: 10,000. */
   timeout?: number;
-  /** Report http and private pages too, to a Hub of your own. */
+  /** Also report http and private pages, to a Hub of your own. */
   allowPrivate?: boolean;
 }
 
 export interface SendOptions {
-  /** Marks repeats of one report; without it the Hub tells them by page, agent and summary. */
+  /** Identifies repeats of a report; by default the Hub uses page, agent and summary. */
   idempotencyKey?: string | null;
 }
 
-/** Talks to one Hub. All calls reject with a DocFeedbackError, and with nothing else. */
+/** Talks to one Hub. All calls reject with a DocFeedbackError only. */
 export declare class Client {
   constructor(options?: ClientOptions);
-  /** Send a report, unless a guard stops it. */
+  /** Send a report, unless a safety check stops it. */
   send(report: Report, options?: SendOptions): Promise<SentReport>;
   /** What `send` would send, or the error that would stop it; uses no network. */
   draft(report: Report, options?: SendOptions): Draft;
-  /** What became of a report. */
+  /** The status of a report. */
   receipt(reportId: string): Promise<Receipt>;
   /** Your organization, as `GET /v1/orgs/me` answers. */
   me(): Promise<Record<string, unknown> & { id: string }>;
 }
 
-/** One fault: where (a JSON Pointer or `header:<Name>`), and what. */
+/** One fault: its place (a JSON Pointer or `header:<Name>`) and its message. */
 export interface Fault {
   path?: string;
   message?: string;
 }
 
-/** The root of what can go wrong. */
+/** The base class of all errors. */
 export declare class DocFeedbackError extends Error {
-  /** The word for programs; `message` is the sentence for people. */
+  /** The error code, for programs; `message` is for people. */
   readonly code: string;
-  /** The HTTP status where the Hub answered. */
+  /** The HTTP status, if the Hub answered. */
   readonly status: number | null;
-  /** What else is known, by the Hub's names. */
+  /** What else is known, by the names that the Hub uses. */
   readonly fields: Record<string, unknown>;
   get details(): Fault[];
-  /** Whether the input or a guard stopped the report before it left. */
+  /** Whether the input or a safety check stopped the report before it was sent. */
   get nothingWasSent(): boolean;
 }
 
-/** The report has a wrong shape (`details`), or an argument is wrong. */
+/** The report is not valid (`details`), or an argument is wrong. */
 export declare class ValidationError extends DocFeedbackError {}
 /** The page is not a public https page; nothing was sent. */
 export declare class PrivateAddress extends DocFeedbackError {}
-/** The report seems to hold a secret (`details`), or a policy refuses it. */
+/** The report seems to contain a secret (`details`), or a policy refuses it. */
 export declare class PolicyRejected extends DocFeedbackError {}
-/** No token, a wrong one, or one without the right scope. */
+/** There is no token, or it is wrong or lacks the scope. */
 export declare class AuthError extends DocFeedbackError {}
-/** There is no such report. */
+/** There is no report with this id. */
 export declare class NotFound extends DocFeedbackError {}
-/** The Hub failed, or what answers is not a Hub. */
+/** The Hub failed, or the server is not a Hub. */
 export declare class ServerError extends DocFeedbackError {}
-/** No answer: refused, broken, or not in time. */
+/** No response: refused, lost, or not in time. */
 export declare class Unreachable extends DocFeedbackError {}
 /** The owner of the page does not want reports. */
 export declare class OptedOut extends DocFeedbackError {

@@ -197,7 +197,7 @@ def _page(installation_id: int, page: int) -> tuple[str, Any]:
     """A read-only token, and the repositories that it can access."""
     answer = _mint(installation_id, permissions=LOOK)
     if answer.status != 201:
-        raise Unreachable(f"GitHub gave no token: {answer.reason}.")
+        raise Unreachable(f"GitHub did not issue a token: {answer.reason}.")
     token = answer.body["token"]
     path = "/installation/repositories"
     return token, look_up(with_token(token), path, per_page=PAGE_SIZE, page=page)
@@ -207,7 +207,7 @@ def _mint(installation_id: int, **wish: Any) -> GitHubAnswer:
     """A token with these permissions: 201, or 422 if the installation does not have them all."""
     answer = tokens.mint(installation_id, **wish)
     if answer.status in (403, 404):
-        raise Suspended("The app is suspended, or not installed any more.")
+        raise Suspended("The app is suspended or no longer installed.")
     return answer
 
 
@@ -227,7 +227,7 @@ def _level(token: str, repository_id: int, person: Person) -> str | None:
     if body is None or body["user"]["id"] != person.github_id:
         return None
     if body["permission"] not in LEVELS:
-        raise Unreachable("GitHub named a right that does not exist.")
+        raise Unreachable("GitHub named an unknown permission.")
     return body["permission"]
 
 

@@ -100,7 +100,7 @@ def look_up(auth: github.Auth.Auth | None, path: str, **parameters: Any) -> Any:
     if answer.status == 404:
         return None
     raise_for_limit(answer)
-    raise Unreachable(f"GitHub answered {answer.status}, without what was asked for.")
+    raise Unreachable(f"GitHub answered {answer.status} without the requested data.")
 
 
 def post_form(path: str, fields: dict[str, str]) -> GitHubAnswer:

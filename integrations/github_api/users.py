@@ -80,7 +80,7 @@ def _exchange(code: str, redirect_uri: str) -> str:
     raise_for_limit(answer)
     if said.get("error") == "bad_verification_code":
         raise BadCode("GitHub does not accept this code. Please start over.")
-    raise Unreachable(f"GitHub gave no token: {said.get('error') or answer.status}.")
+    raise Unreachable(f"GitHub did not issue a token: {said.get('error') or answer.status}.")
 
 
 def _installations(token: str, deadline: float) -> list[InstallationFacts]:

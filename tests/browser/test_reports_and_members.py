@@ -75,12 +75,12 @@ def test_a_member_is_invited_joins_and_is_removed(visit, acme, alice, code_host,
     page.goto("/settings/account/")
     page.get_by_label("GitHub login").fill("nobody")
     page.get_by_role("button", name="Invite").click()
-    page.get_by_role("link", name="GitHub knows nobody called nobody.").wait_for()
+    page.get_by_role("link", name="There is no GitHub user nobody.").wait_for()
     look(window, "member-refused")
     page.get_by_label("GitHub login").fill("bob")
     page.get_by_label("Role").select_option("owner")
     page.get_by_role("button", name="Invite").click()
-    page.get_by_text("bob is invited, and is asked at the next visit.").wait_for()
+    page.get_by_text("bob was invited and can accept at the next visit.").wait_for()
     look(window, "member-invited")
 
     bob = build.member(build.organization("bob"), "bob", github_id=code_host.account("bob").id)
@@ -89,16 +89,16 @@ def test_a_member_is_invited_joins_and_is_removed(visit, acme, alice, code_host,
     theirs.page.get_by_role("heading", name="alice invites you to acme").wait_for()
     look(theirs, "member-asked")
     theirs.page.get_by_role("button", name="Join acme").click()
-    theirs.page.get_by_text("You belong to acme now.").wait_for()
+    theirs.page.get_by_text("You are now a member of acme.").wait_for()
 
     page.goto("/settings/account/")
     page.get_by_role("button", name="Make member").click()
-    page.get_by_text("bob is a member now.").wait_for()
+    page.get_by_text("bob is now a member.").wait_for()
     page.get_by_role("link", name="Remove bob").click()
     page.get_by_role("heading", name="Remove bob?").wait_for()
     look(window, "member-remove")
     page.get_by_role("button", name="Remove").click()
-    page.get_by_text("bob has left acme.").wait_for()
+    page.get_by_text("bob was removed from acme.").wait_for()
 
     here = acme.memberships.values_list("login", flat=True)
     assert list(here) == ["alice"]
@@ -111,7 +111,7 @@ def test_a_token_is_made_shown_once_and_revoked(visit, alice, screen):
 
     page.goto("/settings/tokens/")
     page.get_by_label("What it is for").fill("CI")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create a token").click()
     value = page.locator("code").first.inner_text()
     look(window, "token-new")
     page.goto("/settings/tokens/")
@@ -120,7 +120,7 @@ def test_a_token_is_made_shown_once_and_revoked(visit, alice, screen):
     page.get_by_role("heading", name="Revoke CI?").wait_for()
     look(window, "token-revoke")
     page.get_by_role("button", name="Revoke").click()
-    page.get_by_text("is revoked").wait_for()
+    page.get_by_text("revoked.").wait_for()
 
     assert value.startswith("hub_")
 
@@ -160,7 +160,7 @@ def test_an_operator_sees_how_it_goes_and_retries(visit, client, acme, alice, co
     page.locator("input.action-select").check()
     page.locator("select[name=action]").select_option("retry")
     page.get_by_role("button", name="Go").click()
-    page.get_by_text("1 tried again; 0 have not arrived.").wait_for()
+    page.get_by_text("1 retried; 0 not delivered yet.").wait_for()
     window.shoot("admin-retried")
 
     assert not window.complaints

@@ -29,7 +29,7 @@ def test_from_the_sign_in_to_the_first_issue(visit, code_host, screen):
     page.wait_for_url("**/settings/integration/")
     page.get_by_label("Repository").select_option("alice/docs")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("Issues go to alice/docs now.").wait_for()
+    page.get_by_text("Issues now go to alice/docs.").wait_for()
 
     page.goto("/settings/claims/new/")
     page.get_by_label("Address of your docs").fill("https://alice.github.io/docs/")

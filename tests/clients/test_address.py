@@ -90,7 +90,7 @@ def test_a_host_that_leads_to_a_private_address_is_refused(sdk: Sdk):
         )
     )
 
-    sentence = "docs.acme.com leads to a private address. Only public pages can be reported."
+    sentence = "docs.acme.com resolves to a private address. Only public pages can be reported."
     for outcome in outcomes[1::2]:
         assert (outcome["raises"], outcome["message"]) == ("PrivateAddress", sentence)
 

@@ -126,7 +126,7 @@ def test_a_standard_input_that_is_closed_is_told(client: CommandLine, world: Wor
 
     ended = shell.run(["report", *words], cwd=world.folder, env=world.environment)
 
-    assert ended.stderr == "Error: Standard input cannot be read: nothing is there.\n"
+    assert ended.stderr == "Error: Standard input cannot be read: it is empty.\n"
     assert ended.exit == 2
 
 

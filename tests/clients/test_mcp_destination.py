@@ -55,7 +55,10 @@ def test_a_hub_that_is_set_while_the_form_is_open_gets_nothing(unset: Desk):
     (outcome,) = unset.call(REPORT, person=person)
 
     assert outcome["status"] == "sent"
-    assert f"Send this report to {world.hub}? That Hub is set on this computer." in person.saw[0]
+    assert (
+        f"Send this report to {world.hub}? This Hub is configured on this computer."
+        in person.saw[0]
+    )
     assert f"\n{world.hub}/v1/reports\n" in person.saw[0]
     assert unset.sent == [BODY]
 
@@ -72,7 +75,7 @@ def test_a_hub_that_the_page_names_while_the_form_is_open_gets_nothing(unset: De
 
     assert outcome["status"] == "sent"
     assert (
-        f"Send this report to https://{NAMED}? That Hub is named by {HOST}, not by you."
+        f"Send this report to https://{NAMED}? This Hub was chosen by {HOST}, not by you."
         in (person.saw[0])
     )
     assert [len(asked.get(host, [])) for host in (HOST, NAMED, OTHER)] == [2, 1, 0]
@@ -125,7 +128,7 @@ def test_a_hub_that_the_page_names_has_no_link(unset: Desk):
 
     assert result.structured_content["status"] == "needs_approval"
     assert result.structured_content["link"] is None
-    assert f"That Hub is named by {HOST}, not by you." in result.content[2].text
+    assert f"This Hub was chosen by {HOST}, not by you." in result.content[2].text
     assert f"\nhttps://{NAMED}/take/it\n" in result.content[2].text
 
 

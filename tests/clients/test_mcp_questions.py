@@ -136,7 +136,7 @@ def test_nobody_is_asked_about_a_page_again_who_has_closed_the_form_twice(desk: 
     outcomes = desk.call(REPORT, OTHER, REPORT, OTHER, ELSEWHERE, person=person)
 
     assert [outcome["status"] for outcome in outcomes] == [*["not_sent"] * 4, "sent"]
-    assert "not asked about this page again" in outcomes[2]["message"]
+    assert "not be asked about this page again" in outcomes[2]["message"]
     assert len(person.saw) == 3
 
 

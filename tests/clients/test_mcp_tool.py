@@ -121,24 +121,24 @@ def test_null_counts_as_absent():
 @pytest.mark.parametrize(
     ("change", "path", "sentence"),
     [
-        ({"doc_url": 1}, "/doc_url", "Give a value of the type string."),
-        ({"doc_url": "x" * 2049}, "/doc_url", "Give at most 2048 characters."),
-        ({"agent": {"name": ""}}, "/agent/name", "Give a text that is not empty."),
-        ({"agent": {}}, "/agent", "Missing here: name."),
+        ({"doc_url": 1}, "/doc_url", "Must be of type string."),
+        ({"doc_url": "x" * 2049}, "/doc_url", "Must be at most 2048 characters."),
+        ({"agent": {"name": ""}}, "/agent/name", "Must be a string that is not empty."),
+        ({"agent": {}}, "/agent", "Missing fields: name."),
         (
             {"report": {**REPORT["report"], "evidence": [{"kind": "quote", "text": "x"}] * 21}},
             "/report/evidence",
-            "Give at most 20 items.",
+            "Must have at most 20 items.",
         ),
         (
             {"priority": 1},
             "",
-            f"Give no other fields than: {', '.join(schemas.REPORT['properties'])}.",
+            f"Unknown fields; allowed are: {', '.join(schemas.REPORT['properties'])}.",
         ),
         (
             {"report": {"kind": "bad", "summary": "x"}},
             "/report/kind",
-            "Give one of: broken, incorrect, outdated, missing, unclear, other.",
+            "Must be one of: broken, incorrect, outdated, missing, unclear, other.",
         ),
     ],
 )
@@ -178,7 +178,7 @@ def test_what_goes_wrong_inside_is_an_answer_and_no_report_is_logged(
 
     jsonschema.validate(result.structured_content, schemas.OUTCOME)
     assert result.structured_content["error"] == "internal_error"
-    assert result.content[0].text.startswith("The server itself failed.")
+    assert result.content[0].text.startswith("Internal error in the MCP server.")
     assert "AttributeError in tool.py" in caplog.text
     assert REPORT["report"]["summary"] not in caplog.text
 

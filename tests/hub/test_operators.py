@@ -276,6 +276,15 @@ def test_the_index_of_an_empty_hub(operator):
     assert "Never" in page
 
 
+def test_tables_of_libraries_and_bookkeeping_come_last(operator):
+    page = operator.get("/admin/").content.decode()
+
+    shown, _, internals = page.partition("Internals")
+    assert "/admin/integrations/delivery/" in shown
+    assert "/admin/hub/lease/" not in shown
+    assert "/admin/hub/lease/" in internals
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("model", [Delivery, Integration, Installation])
 def test_retry_sends_what_stands_still(operator, client, code_host, model):

@@ -219,7 +219,7 @@ def test_a_fault_can_be_made_to_measure(host, call, token):
         ("boom", {}, "There is no fault 'boom'; there are refuse, hang,"),
         ("slow", {"minutes": 5}, "The fault 'slow' does not take that:"),
         ("slow", {"seconds": "long"}, "could not convert"),
-        ("500", {"times": 0}, "once or more often, not 0 times"),
+        ("500", {"times": 0}, "at least one request, not 0"),
         ("500", {"path": "issue"}, "'issue' is neither issues nor token nor a pattern"),
     ],
 )

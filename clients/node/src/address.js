@@ -1,9 +1,8 @@
 /**
- * The address guard: only public https pages, in whatever spelling, and paths in a repository.
+ * The address check: only public https pages, however written, and paths in a repository.
  *
- * It parses by itself, and refuses what standard parsers would repair: two parsers that disagree
- * about one address are how private hosts are reached. The Python package judges the same, by the
- * same steps; `contract/addresses.json` holds the lists.
+ * It has its own parser, and refuses what standard parsers would repair: two parsers that disagree
+ * about a URL are how private hosts get reached. The Python package uses the same steps; `contract/addresses.json` holds the lists.
  */
 
 import { BlockList, isIPv4, isIPv6 } from "node:net";
@@ -29,7 +28,7 @@ const HOST_WITHOUT_SCHEME = new RegExp(
 
 let lists;
 
-/** Why an address is refused: `code` is its sentence in `messages.json`. */
+/** Why an address is refused: `code` is its message in `messages.json`. */
 class Refused extends Error {
   constructor(code, host = "") {
     super(code);
@@ -58,7 +57,7 @@ export function origin(page) {
   return `${page.scheme}://${page.host}${page.port === null ? "" : `:${page.port}`}`;
 }
 
-/** The whole address as HTTP sends it, or null where it cannot be written so. */
+/** The whole address as HTTP sends it, or null if it cannot be written so. */
 export function asciiUrl(page) {
   const host = asciiHost(page.host);
   return host && !/[^\x00-\x7f]/.test(page.rest) ? origin({ ...page, host }) + page.rest : null;
@@ -114,7 +113,7 @@ function judge(page) {
   }
 }
 
-/** Whether the URL leads to this very machine, so that nothing travels. */
+/** Whether the URL is on this machine, so that nothing is sent over a network. */
 export function isLoopback(url) {
   return LOOPBACK.test(url);
 }

@@ -1,4 +1,4 @@
-/** The words of a command line, read by the table that both packages share: `commands.json`. */
+/** Parses the command line by the table that both packages share: `commands.json`. */
 
 import { message, table } from "./contract.js";
 import { ValidationError } from "./errors.js";
@@ -60,7 +60,7 @@ function unknown(code, name, known) {
   return new ValidationError("usage", message(code, { name }) + hint);
 }
 
-/** For what was typed wrong; `code` is its sentence in `messages.json`. */
+/** The error for a wrong command line; `code` is its message in `messages.json`. */
 export function usageError(code, values) {
   return new ValidationError("usage", message(code, values));
 }

@@ -1,5 +1,5 @@
 /**
- * The instruction blocks: where one stands in a text, and the text with it or without it.
+ * The instruction blocks: finds one in a text, adds it or removes it.
  *
  * Pure. A text is bytes read as Latin-1, so that whatever surrounds a block stays as it is, byte
  * for byte; the blocks themselves are ASCII.
@@ -16,7 +16,7 @@ const HEADING = /^(#{1,6})[ \t]+(.*?)[ \t]*$/s;
 const MARKER =
   /^[ \t]*<!-- docfeedback:(begin|end) (first-party|consumer)(?: (v[0-9][0-9A-Za-z.-]*))? -->[ \t]*$/;
 
-/** Markers that do not fit together; `code` is the sentence in `messages.json`. */
+/** The markers do not match; `code` is the message in `messages.json`. */
 export class Damaged extends Error {
   constructor(code, line) {
     super(code);
@@ -43,7 +43,7 @@ export function hubUrlOf(document, { start, end }) {
 }
 
 /**
- * The text with the block of today: in its old place, else at the end; Damaged where the end is
+ * The text with the current block: in its old place, else at the end; Damaged if the end is
  * inside a code sample.
  */
 export function put(document, place, name, { hubUrl }) {

@@ -1,4 +1,4 @@
-/** The command line: what it prints, and how it ends. */
+/** The command line: its output and exit status. */
 
 import { parse } from "./arguments.js";
 import { COMMANDS } from "./commands.js";
@@ -11,7 +11,7 @@ const FAILED = 1;
 const NOTHING_SENT = 2;
 const INTERRUPTED = 130;
 
-/** Carry out a command line and print what came of it; ends the process with its exit status. */
+/** Run a command line and print its result; ends the process with its exit status. */
 export async function run(words) {
   const asJson = words.includes("--json");
   process.stdout.on("error", () => process.exit(FAILED)); // whoever reads our output has enough of it
@@ -42,7 +42,7 @@ async function end({ lines, data, notes = [], exitCode = 0 }, asJson) {
   process.exit(exitCode);
 }
 
-/** Line by line, without characters that steer a terminal. */
+/** Line by line, without characters that control a terminal. */
 function write(stream, lines) {
   const output = lines.map((line) => `${plain(line)}\n`).join("");
   return new Promise((resolve) => stream.write(output, resolve));

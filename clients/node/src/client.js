@@ -1,4 +1,4 @@
-/** The client: one Hub, and what can be asked of it. */
+/** The client of one Hub. */
 
 import { check as checkAddress } from "./address.js";
 import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
@@ -29,8 +29,8 @@ export class Client {
   }
 
   /**
-   * Send a report (the JSON of one, as `buildReport` gives it) unless a guard stops it. Without
-   * `idempotencyKey` the Hub tells repeats of a report by page, agent and summary.
+   * Send a report (the JSON of one, as `buildReport` gives it) unless a safety check stops it. Without
+   * `idempotencyKey` the Hub recognizes repeats by page, agent and summary.
    */
   async send(report, { idempotencyKey } = {}) {
     const deadline = performance.now() + this.timeout;
@@ -53,7 +53,7 @@ export class Client {
     return { body: report, data, headers, hubUrl: hubUrl(this.hubUrl), page };
   }
 
-  /** What became of a report. */
+  /** The status of a report. */
   async receipt(reportId) {
     if (!REPORT_ID.test(reportId)) throw ValidationError.of("not_a_report_id", { name: reportId });
     const url = `${requiredHubUrl(this.hubUrl)}${REPORTS}/${reportId}`;
@@ -68,7 +68,7 @@ export class Client {
     return organizationOf((await call(request, this.timeout)).body);
   }
 
-  /** What the page's host says of itself; OptedOut where it wants no reports. */
+  /** The document of the page's host; OptedOut if it wants no reports. */
   async #listing(page) {
     if (!page) return {};
     const { timeout: milliseconds, allowPrivate } = this;

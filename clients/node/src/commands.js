@@ -1,4 +1,4 @@
-/** The commands: each takes parsed arguments and gives `{lines, data, notes?, exitCode?}` to print. */
+/** The commands: each takes parsed arguments and returns `{lines, data, notes?, exitCode?}` to print. */
 
 import { usageError } from "./arguments.js";
 import { Client } from "./client.js";
@@ -25,7 +25,7 @@ async function report({ flags }) {
   return sent(await client.send(body, options), notes);
 }
 
-/** What became of a report. */
+/** The status of a report. */
 async function status({ flags, argument }) {
   const { id, status, receivedAt, timesReported, issueUrl } =
     await clientFrom(flags).receipt(argument);

@@ -1,4 +1,4 @@
-/** What this package shares with its Python twin, word for word: the files under `contract/`. */
+/** The files under `contract/`, which this package shares with the Python package. */
 
 import { readFileSync } from "node:fs";
 
@@ -16,7 +16,7 @@ export function table(path) {
   return tables.get(path);
 }
 
-/** The sentence that `messages.json` holds for `code`, with `values` in its braces. */
+/** The message with this `code` in `messages.json`, with `values` filled in. */
 export function message(code, values = {}) {
   return table("messages.json")[code].replace(/\{([a-z_]+)\}/g, (_, name) => String(values[name]));
 }

@@ -1,4 +1,4 @@
-/** What a doc host says of itself in `/.well-known/docs-feedback.json`: opted out, or its Hub. */
+/** The file `/.well-known/docs-feedback.json` of a page's host: it can opt out, or name its Hub. */
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -21,8 +21,8 @@ const MAX_BYTES = 64 * 1024;
 const SHARE_OF_TIME = 0.3; // of the time for the whole report: a silent doc host must not eat it up
 
 /**
- * The host's document, `{}` where it has none or cannot be asked. Kept for 24 hours on disk, unless
- * the network failed. Throws PrivateAddress where the host's name leads to a private address.
+ * The host's document, `{}` if it has none or cannot be reached. Cached on disk for 24 hours, unless
+ * the network failed. Throws PrivateAddress if the host's name resolves to a private address.
  */
 export async function lookUp(page, { milliseconds, allowPrivate }) {
   const kept = cached(page);
@@ -42,14 +42,14 @@ export async function lookUp(page, { milliseconds, allowPrivate }) {
   }
 }
 
-/** Throw OptedOut where the host's document says `"opt_in": false`. */
+/** Throw OptedOut if the host's document says `"opt_in": false`. */
 export function refuseOptedOut(page, listing) {
   if (listing.opt_in !== false) return;
   const fields = typeof listing.since === "string" ? { since: listing.since } : {};
   throw new OptedOut("opted_out", message("opted_out", { host: page.host }), { fields });
 }
 
-/** The full URL that takes reports about the page, where its host names a public one; else null. */
+/** The full URL that takes reports about the page, if its host names a public one; else null. */
 export function endpoint(page, listing, allowPrivate) {
   const { endpoint: url, doc_domains: domains } = listing;
   const speaksOurs = listing.protocol_version === PROTOCOL_VERSION;
@@ -88,19 +88,19 @@ async function fetchDocument(start, deadline, allowPrivate) {
   throw new Failed("broken");
 }
 
-/** What an answer says; Failed where it only says that it cannot say. */
+/** The document in a response; Failed if the response does not tell. */
 function documentOf({ status, json, size }) {
   if (status >= 500 || status === 429) throw new Failed("broken");
   return (status === 200 && size <= MAX_BYTES && objectOf(json)) || {};
 }
 
-/** Where a redirect leads, or null where it must not be followed. */
+/** Where a redirect leads, or null if it must not be followed. */
 function target(url, location, allowPrivate) {
   const absolute = URL.canParse(location, url) ? placeOf(new URL(location, url).href, allowPrivate) : null;
   return absolute && asciiUrl(absolute);
 }
 
-/** The parsed address, or null where it must not be asked. */
+/** The parsed address, or null if it must not be requested. */
 function placeOf(url, allowPrivate) {
   try {
     return check(url, allowPrivate);
@@ -110,7 +110,7 @@ function placeOf(url, allowPrivate) {
   }
 }
 
-/** A cache that cannot be written is none. */
+/** Cache the document, if the cache can be written. */
 function keep(page, listing) {
   const kept = { fetched_at: Math.floor(Date.now() / 1000), document: listing };
   try {

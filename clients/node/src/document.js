@@ -1,8 +1,8 @@
-/** JSON from outside: read by the same rules as in Python, and its values only where the type fits. */
+/** JSON from outside, read by the same rules as in Python, and its values only if the type is right. */
 
 const MAX_DEPTH = 20;
 
-/** Why it is not read: `code` is its sentence in `messages.json`. */
+/** Why the JSON is not accepted: `code` is its message in `messages.json`. */
 export class NoDocument extends Error {
   constructor(code) {
     super(code);
@@ -27,23 +27,23 @@ export function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value where it is a text, else null. */
+/** The value if it is a string, else null. */
 export function textOf(value) {
   return typeof value === "string" ? value : null;
 }
 
-/** The value where it is a whole number, not below 0, else null. */
+/** The value if it is a whole number from 0, else null. */
 export function wholeOf(value) {
   return Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** Of a list, the objects that have all these texts. */
+/** The objects in a list that have all these strings. */
 export function objectsOf(value, ...texts) {
   const items = Array.isArray(value) ? value : [];
   return items.filter((it) => isObject(it) && texts.every((name) => typeof it[name] === "string"));
 }
 
-/** The value where it is an object that has all these texts, else null. */
+/** The value if it is an object that has all these strings, else null. */
 export function objectOf(value, ...texts) {
   return objectsOf([value], ...texts)[0] ?? null;
 }

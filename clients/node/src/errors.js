@@ -1,25 +1,25 @@
 /**
- * What can go wrong, one tree:
+ * The errors, as one tree:
  *
  * DocFeedbackError
- * ├── ValidationError     the report has a wrong shape (`details`), or an argument is wrong
+ * ├── ValidationError     the report is not valid (`details`), or an argument is wrong
  * ├── PrivateAddress      the page is not a public https page; nothing was sent
- * ├── PolicyRejected      the report seems to hold a secret (`details`), or a policy refuses it
+ * ├── PolicyRejected      the report seems to contain a secret (`details`), or a policy refuses it
  * ├── OptedOut            the owner of the page does not want reports (`since`)
  * ├── AuthError           no token, a wrong one, or one without the right scope
- * ├── NotFound            there is no such report
+ * ├── NotFound            there is no report with this id
  * ├── PayloadTooLarge     over `maxBytes`
  * ├── RateLimited         too many; try again in `retryAfter` seconds
- * ├── ServerError         the Hub failed, or what answers is not a Hub
- * └── Unreachable         no answer: refused, broken, or not in time
+ * ├── ServerError         the Hub failed, or the server is not a Hub
+ * └── Unreachable         no response: refused, lost, or not in time
  */
 
 import { message } from "./contract.js";
 import { isObject, objectsOf, textOf, wholeOf } from "./document.js";
 
 /**
- * The root. `code` is the word for programs, `message` the sentence for people; `status` the HTTP
- * status where the Hub answered, else null; `fields` what else is known, by the Hub's names.
+ * The base class. `code` is for programs, `message` for people; `status` is the HTTP status if the
+ * Hub answered, else null; `fields` is what else is known, by the names that the Hub uses.
  */
 export class DocFeedbackError extends Error {
   constructor(code, sentence, { status = null, fields = {} } = {}) {
@@ -30,17 +30,17 @@ export class DocFeedbackError extends Error {
     this.fields = fields;
   }
 
-  /** This error with the sentence that `messages.json` holds for `code`. */
+  /** This error with the message that `messages.json` has for `code`. */
   static of(code, values) {
     return new this(code, message(code, values));
   }
 
-  /** Each fault: `[{path: <JSON Pointer or header:Name>, message}]`, maybe empty. */
+  /** The faults: `[{path: <JSON Pointer or header:Name>, message}]`, may be empty. */
   get details() {
     return this.fields.details ?? [];
   }
 
-  /** Whether the input or a guard stopped the report before it left. */
+  /** Whether the input or a safety check stopped the report before it was sent. */
   get nothingWasSent() {
     const onTheWay = this instanceof Unreachable || this instanceof ServerError;
     return this.status === null && !onTheWay;
@@ -56,7 +56,7 @@ export class ServerError extends DocFeedbackError {}
 export class Unreachable extends DocFeedbackError {}
 
 export class OptedOut extends DocFeedbackError {
-  /** RFC 3339, where known. */
+  /** RFC 3339, if known. */
   get since() {
     return this.fields.since;
   }
@@ -69,7 +69,7 @@ export class PayloadTooLarge extends DocFeedbackError {
 }
 
 export class RateLimited extends DocFeedbackError {
-  /** Seconds, where the Hub said so. */
+  /** Seconds to wait, if the Hub said so. */
   get retryAfter() {
     return this.fields.retry_after;
   }
@@ -93,7 +93,7 @@ const READ = {
   max_bytes: wholeOf,
 };
 
-/** The error for an answer of 400 and above; `body` is its parsed JSON, or undefined. */
+/** The error for a response of 400 and above; `body` is its parsed JSON, or undefined. */
 export function fromAnswer(status, body, retryAfter) {
   const { error: code, message: sentence, ...fields } = isObject(body) ? body : {};
   for (const name of Object.keys(READ).filter((it) => it in fields)) {

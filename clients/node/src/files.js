@@ -1,4 +1,4 @@
-/** Files of the user: read whole, and replaced whole or not at all. */
+/** The user's files: read completely, and replaced completely or not at all. */
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
@@ -19,7 +19,7 @@ const REASONS = {
 };
 const STANDARD_INPUT = "-";
 
-/** A file that cannot be read or written; `reason` is its sentence in `messages.json`. */
+/** A file that cannot be read or written; `reason` is its message in `messages.json`. */
 export class Unusable extends Error {
   constructor(reason) {
     super(reason);
@@ -91,7 +91,7 @@ export function remove(path) {
   });
 }
 
-/** Replacing a file takes no right to write it, so ask for that; root has it always. */
+/** Refuse read-only files, because replacing a file does not need permission to write it. */
 function refuseReadOnly(path) {
   if (!(fs.statSync(path).mode & 0o222)) throw new Unusable("read_only");
   try {

@@ -1,4 +1,4 @@
-/** Calls of a Hub: one retry of the same bytes, and every answer is a JSON object or an error. */
+/** Calls to a Hub, with one retry; every response is a JSON object or an error. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { message } from "./contract.js";

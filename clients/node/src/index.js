@@ -1,4 +1,4 @@
-/** Reports problems of documentation pages to a Docs Feedback Hub. */
+/** Reports problems in documentation pages to a Docs Feedback Hub. */
 
 export { Client } from "./client.js";
 export {

@@ -17,7 +17,7 @@ const RULE_HEAD = "---\ndescription: How to report problems of documentation\nal
 const UTF_16 = ["fffe", "feff"]; // its byte order marks, little end first and big end first
 const STATES = { older: "outdated", pasted_older: "outdated", pasted: "current" };
 
-/** Write the block, look whether it is there (`--check`), or take it out (`--remove`). */
+/** Write the block, check whether it is there (`--check`), or remove it (`--remove`). */
 export function init({ flags }) {
   if (flags.has("--check") && flags.has("--remove")) throw usageError("exclusive_flags");
   const target = targetOf(flags);

@@ -1,8 +1,8 @@
 /**
- * A text as somebody reads it who looks for a secret: nothing stands between its characters.
+ * Text as a person reads it who looks for a secret, with nothing between its characters.
  *
  * `grep --color` puts color codes into a token, an editor zero-width spaces, Markdown a backslash,
- * a page entities, a terminal a line end. All of it goes here, for looking only.
+ * a page entities, a terminal a line end. All of these are dropped here, for searching only.
  */
 
 import { table } from "./contract.js";
@@ -12,7 +12,7 @@ const MARKS = /\p{M}/gu; // or NFKD sorts them all
 let patterns;
 
 /**
- * `text` in plain ASCII letters and signs, with what was escaped written out. Letters and digits of
+ * `text` in plain ASCII letters and signs, with escapes decoded. Letters and digits of
  * other scripts stay.
  */
 export function plain(text) {
@@ -23,7 +23,7 @@ export function plain(text) {
   return seen.replace(patterns.written, (whole, ...groups) => meant(whole, groups, shared.names));
 }
 
-/** The one character that is written as an entity or an escape; nothing for what only divides. */
+/** The one character that an entity or an escape stands for; nothing for what only separates. */
 function meant(whole, [decimal, hexEntity, hexUrl, hexJson, name, itself], names) {
   const hex = hexEntity ?? hexUrl ?? hexJson;
   if (decimal) return Number(decimal) < 0x80 ? String.fromCharCode(Number(decimal)) : whole;

@@ -1,4 +1,4 @@
-/** Proxies, as the environment names them: `https_proxy`, `http_proxy` and `no_proxy`, in either case. */
+/** Proxies from the environment: `https_proxy`, `http_proxy` and `no_proxy`, in either case. */
 
 import { request } from "node:http";
 import { isIP } from "node:net";

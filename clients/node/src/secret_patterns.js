@@ -36,7 +36,7 @@ function hasSecret(family, text) {
   return [...text.matchAll(family.pattern)].some((match) => !isPlaceholder(match, family));
 }
 
-/** Throw PolicyRejected where the report or its key seems to hold a secret. */
+/** Throw PolicyRejected if the report or its key seems to contain a secret. */
 export function check(body, idempotencyKey) {
   const details = find(body, idempotencyKey).map(({ field, kind }) => ({
     path: field,
@@ -60,7 +60,7 @@ function patterns() {
   return compiled;
 }
 
-/** Whether what was found only stands for a secret, as documentation is full of. */
+/** Whether this only stands for a secret, as in documentation. */
 function isPlaceholder(match, { names = true }) {
   const { placeholder, sample, name } = patterns();
   const secret = match[1] ?? match[0];

@@ -1,4 +1,4 @@
-/** What the environment and the user's configuration file say; read anew at each call. */
+/** Settings from the environment and the user's configuration file; read again at each call. */
 
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -23,14 +23,14 @@ export function cacheFolder() {
 
 /**
  * The Hub address: as given, DOCFEEDBACK_HUB_URL, or the file's; without a slash at its end.
- * null where none is known.
+ * null if none is set.
  */
 export function hubUrl(given) {
   const url = given || process.env.DOCFEEDBACK_HUB_URL || config().hub_url;
   return url ? base(url) : null;
 }
 
-/** The same, or ValidationError where none is known. */
+/** The same, or ValidationError if none is set. */
 export function requiredHubUrl(given) {
   const url = hubUrl(given);
   if (url === null) throw noHubUrl();
@@ -55,7 +55,7 @@ function base(url) {
 
 /**
  * The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
- * The file's token belongs to the Hub that the file names, and no token travels unencrypted.
+ * The file's token belongs to the Hub in the file, and no token is sent unencrypted.
  */
 export function token(given, hub) {
   const found = given || process.env.DOCFEEDBACK_TOKEN || configToken(hub);

@@ -1,4 +1,4 @@
-/** The version of this package; the Python package carries the same. */
+/** The version of this package, the same as of the Python package. */
 
 import { readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** Characters that nobody sees, or that steer a terminal: what is shown must be what is sent. */
+/** Invisible characters, and those that control a terminal: what is shown must be what is sent. */
 
 // Controls, white space but the space, invisible and bidirectional marks, half surrogate pairs.
 export const UNSEEN =

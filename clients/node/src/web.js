@@ -1,4 +1,4 @@
-/** One request, one answer, in a bounded time; redirects and retries are up to the caller. */
+/** One request and its response, within a time limit; redirects and retries are up to the caller. */
 
 import { lookup } from "node:dns";
 import { request as requestHttp } from "node:http";
@@ -12,7 +12,7 @@ const MAX_ANSWER = 1024 * 1024;
 const USER_AGENT = `docfeedback-node/${VERSION}`;
 const REASONS = { ECONNREFUSED: "refused", ENOTFOUND: "unknown_host", EAI_AGAIN: "unknown_host" };
 
-/** No answer, or half of one. `reason` is its sentence in `messages.json`. */
+/** No complete response. `reason` is its message in `messages.json`. */
 export class Failed extends Error {
   constructor(reason, options) {
     super(reason, options);
@@ -32,7 +32,7 @@ export class LeadsToPrivate extends Error {
  * The answer of any status as `{status, headers, json, size}`, or Failed, or LeadsToPrivate.
  *
  * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` no connection is made
- * where the host's name leads to a private address.
+ * if the host's name resolves to a private address.
  */
 export async function exchange(request, milliseconds) {
   if (milliseconds <= 0) throw new Failed("timed_out");
@@ -73,7 +73,7 @@ async function answer(response) {
   return { status, headers, json: parsed(Buffer.concat(chunks)), size };
 }
 
-/** The JSON of an answer, or undefined where it is none. */
+/** The JSON of a response, or undefined if it is not JSON. */
 function parsed(data) {
   try {
     return parse(data);
@@ -83,8 +83,8 @@ function parsed(data) {
 }
 
 /**
- * As `dns.lookup`, or LeadsToPrivate where any of the addresses is not public. The connection is
- * made to the very addresses that were checked, so that no second look-up can differ.
+ * As `dns.lookup`, or LeadsToPrivate if any of the addresses is not public. The connection is
+ * made to the very addresses that were checked, so that a second lookup cannot differ.
  */
 export function publicLookup(host, options, callback) {
   lookup(host, { ...options, all: true }, (error, found) => {

@@ -100,7 +100,10 @@ def test_a_long_address_of_the_overview_finds_its_reports(alice, acme):
 
 
 def test_what_comes_next_is_said_where_there_is_nothing(alice):
-    assert "No reports yet" in text_of(alice.get(PAGE))
+    empty = text_of(alice.get(PAGE))
+
+    assert "No reports yet" in empty
+    assert 'href="/settings/integration/">Install the app</a>' in empty
     assert "Nothing matches" in text_of(alice.get(PAGE, {"q": "x"}))
 
 
@@ -250,6 +253,21 @@ def test_a_report_without_a_delivery_says_why(alice, acme):
 
     assert "before a repository was chosen" in page
     assert "Try again" not in page
+
+
+def test_a_report_that_waits_says_for_what(alice, acme, settings):
+    settings.HUB_ISSUE_RATE = "20/minute;400/hour"
+    due = timezone.now() - timedelta(minutes=5)
+    delivery = delivered(stored(acme), status="pending", due_at=due)
+    page = f"/settings/reports/{delivery.report_id}/"
+
+    in_turn = text_of(alice.get(page))
+    Delivery.objects.update(due_at=timezone.now() + timedelta(minutes=5))
+    later = text_of(alice.get(page))
+
+    account = delivery.integration.installation.account
+    assert f"at most 20 issues per minute and 400 issues per hour go to {account}." in in_turn
+    assert "The next try is after" in later
 
 
 def test_the_raw_text_is_plain_text(alice, acme):

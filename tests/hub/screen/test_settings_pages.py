@@ -130,7 +130,7 @@ def test_what_belongs_to_others_is_not_there(alice, code_host):
         ("github.io", "shared by many owners"),
         ("https://alice.github.io/docs/", "Choose the repository for your issues first"),
         ("localhost", "localhost"),
-        ("not a host", "This is not a host name"),
+        ("not a host", "or a full https:// address."),
         ("co.uk", "shared by many owners"),
     ],
 )
@@ -197,6 +197,7 @@ def test_a_pause_holds_what_comes_in_and_its_end_lets_it_go(client, code_host):
 
     assert "Paused</span> since" in text_of(paused)
     assert "Paused</span> since" in overview
+    assert "1 report waits</a> until you resume." in overview
     assert (held.status, held.held_for) == ("held", "pause")
     assert "The integration is paused." in report
     assert "Try again" not in report
@@ -298,6 +299,24 @@ def test_another_repository_is_asked_about_where_sites_would_be_lost(client, cod
     done = client.post("/settings/integration/", {**form, "sure": "1"}, follow=True)
     assert "Issues now go to acme/b." in text_of(done)
     assert owner.sites.get(pk=site.pk).lapsed_at
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_what_was_changed_is_confirmed(client, code_host):
+    owner = build.acme(code_host)
+    client.force_login(build.member(owner, github_id=code_host.account("alice").id))
+    form = {"repository": "acme/docs", "issue_template": "{summary}"}
+
+    saved = client.post("/settings/integration/", form, follow=True)
+
+    assert "Template saved." in text_of(saved)
+
+
+def test_a_site_without_a_repository_keeps_what_was_typed_and_leads_there(alice):
+    refused = text_of(alice.post("/settings/claims/new/", {"address": "acme.github.io/docs/"}))
+
+    assert 'value="acme.github.io/docs/"' in refused
+    assert '<a href="/settings/integration/">Choose the repository</a>' in refused
 
 
 @pytest.mark.django_db(transaction=True)

@@ -121,7 +121,7 @@ TITLE = {"resource": "Issue", "field": "title", "code": "missing_field"}
     ("body", "message", "reason"),
     [
         ({"message": "Not Found"}, "Not Found", "Not Found"),
-        ({"message": "Invalid", "errors": [TITLE]}, "Invalid", "Invalid: title missing_field"),
+        ({"message": "Invalid", "errors": [TITLE]}, "Invalid", "title missing_field"),
         ({"errors": [TITLE, "Too many"]}, "", "title missing_field; Too many"),
         ({"message": None}, "", "422"),
         ({}, "", "422"),

@@ -21,6 +21,11 @@ from integrations.models import Repository
 from tests.integrations.github_api.conftest import TOKEN, at_once, said, settled, soon
 from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
 
+MAY_NOT_WRITE = (
+    "The app may not write issues in acme/docs. Give it the permission Issues: read and write, "
+    "then press Try again."
+)
+
 DOCS = Repository(1, 7, "acme/docs")
 POST, LIST = "POST /repositories/7/issues", "GET /repositories/7/issues"
 MADE = {"number": 3, "html_url": "https://github.com/acme-now/docs/issues/3"}
@@ -141,7 +146,7 @@ REFUSALS = [
         403,
         "Resource not accessible by integration",
         Blocked,
-        "The app may not write issues in acme/docs. Give it the permission Issues: read and write, then press Try again.",
+        MAY_NOT_WRITE,
     ),
     (
         404,
@@ -177,12 +182,12 @@ def test_a_refusal_in_words(wire, status, message, error, sentence):
 @pytest.mark.parametrize(
     ("errors", "reason"),
     [
-        ([TOO_LONG], "Validation Failed: body is too long (maximum is 65536)"),
+        ([TOO_LONG], "body is too long (maximum is 65536)"),
         (
             [TOO_LONG, {"resource": "Issue", "field": "title", "code": "missing_field"}],
-            "Validation Failed: body is too long (maximum is 65536); title missing_field",
+            "body is too long (maximum is 65536); title missing_field",
         ),
-        (["Title is a duplicate", 7], "Validation Failed: Title is a duplicate; 7"),
+        (["Title is a duplicate", 7], "Title is a duplicate; 7"),
         ([], "Validation Failed"),
         ([{}], "Validation Failed"),
         ("Title is a duplicate", "Validation Failed"),
@@ -418,7 +423,7 @@ NO_LIST = [
         403,
         {},
         Blocked,
-        "The app may not write issues in acme/docs. Give it the permission Issues: read and write, then press Try again.",
+        MAY_NOT_WRITE,
     ),
     (
         404,

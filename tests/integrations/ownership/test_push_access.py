@@ -324,7 +324,7 @@ def test_a_lost_right_is_shown_from_the_first_look_on(alice, code_host, clock, c
     stopped = client.get("/settings/").content.decode()
     refused = client.post("/settings/integration/try-again/", follow=True).content.decode()
 
-    assert all("If it stays so for a day, nothing is sent" in each for each in pages)
+    assert all("If this lasts for a day, nothing is sent" in each for each in pages)
     assert "Nothing is being sent" in stopped
     assert "have push access to acme/docs." in refused
 

@@ -188,7 +188,7 @@ def test_a_lapsed_claim_can_be_made_again(acme):
             "ftp://acme.github.io/docs/",
             400,
             "invalid_site",
-            "Give an address that begins with https:// or http://, or a path.",
+            "Must begin with https:// or http://, or be a path.",
         ),
     ],
 )

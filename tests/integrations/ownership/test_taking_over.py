@@ -182,5 +182,5 @@ def test_a_site_can_be_taken_over_on_its_page(former, bob, client, code_host):
 
     page = client.post("/settings/claims/new/", {"address": URL}, follow=True)
 
-    assert "reports about it come to you now" in page.content.decode()
+    assert "You now receive reports about it" in page.content.decode()
     assert Integration.objects.get(organization=former).rights_absences == 1

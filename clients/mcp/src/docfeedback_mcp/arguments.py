@@ -1,6 +1,6 @@
-"""The tool's arguments, made into a report; whatever else a model sends along is refused.
+"""The tool's arguments, turned into a report; unknown fields are refused.
 
-The sentences name what may stand somewhere, never what did: a value may be a secret.
+The messages name what is allowed, never the value that was given: that may be a secret.
 """
 
 from collections.abc import Iterator
@@ -17,22 +17,22 @@ from . import schemas
 MOST_FAULTS = 20
 _VALIDATOR = Draft202012Validator(schemas.REPORT)
 _SENTENCES = {
-    "enum": "Give one of: {}.",
-    "maxItems": "Give at most {} items.",
-    "maxLength": "Give at most {} characters.",
-    "minLength": "Give a text that is not empty.",
-    "required": "Missing here: {}.",
-    "additionalProperties": "Give no other fields than: {}.",
-    "type": "Give a value of the type {}.",
+    "enum": "Must be one of: {}.",
+    "maxItems": "Must have at most {} items.",
+    "maxLength": "Must be at most {} characters.",
+    "minLength": "Must be a string that is not empty.",
+    "required": "Missing fields: {}.",
+    "additionalProperties": "Unknown fields; allowed are: {}.",
+    "type": "Must be of type {}.",
 }
 
 
 def report(arguments: dict[str, Any] | None) -> dict[str, Any]:
-    """The report's JSON, or ValidationError with its faults; null counts as absent."""
+    """The report's JSON; raises ValidationError with its faults. null counts as absent."""
     body = {"protocol_version": PROTOCOL_VERSION, **_without_nulls(arguments or {})}
     faults = list(islice(_faults(body), MOST_FAULTS))
     if faults:
-        sentence = "That is not a report as this tool takes it, so nothing was sent."
+        sentence = "Invalid report, so nothing was sent."
         raise ValidationError("invalid_report", sentence, fields={"details": faults})
     return body
 

@@ -1,7 +1,7 @@
-"""One spelling for each page, so that a no is remembered whatever way the page is written next.
+"""One spelling for each page, so that a refusal is remembered however the page is written next time.
 
-It is only compared, never sent, and takes several pages for one rather than one for several: it
-knows no scheme, port, query or fragment, and no case.
+It is only compared, never sent, and rather treats several pages as one than one as several: it
+ignores scheme, port, query, fragment and case.
 """
 
 import re
@@ -18,13 +18,13 @@ def page(doc_url: str, place: Page | None) -> str:
 
 
 def _host(place: Page) -> str:
-    """As it is looked up, where it can be: a name in Unicode and its punycode are one."""
+    """As DNS looks it up, if possible: a name in Unicode and its punycode are the same."""
     bare = place._replace(scheme="https", port=None, rest="")
     return bare.ascii_url() or bare.origin
 
 
 def _resolved(path: str) -> str:
-    """Its segments, without escapes and without those that lead nowhere."""
+    """Its segments, decoded and without those that lead nowhere."""
     plain = unicodedata.normalize("NFKC", _unescaped(path)).casefold()
     segments: list[str] = []
     for segment in re.split(r"[?#]", plain)[0].split("/"):
@@ -36,7 +36,7 @@ def _resolved(path: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """However often it was escaped."""
+    """Decoded as often as it was encoded."""
     while (plain := unquote(text)) != text:
         text = plain
     return text

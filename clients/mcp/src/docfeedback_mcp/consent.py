@@ -1,4 +1,4 @@
-"""Whether the person has agreed, and what they said before. A model has no way to say it for them.
+"""Whether the person has agreed, and what they said before. A model cannot answer for them.
 
 Up to protocol 2025-11-25 the server asks in the middle of the call. From 2026-07-28 it answers the
 call with a question, and the client repeats the call with the person's answer.
@@ -27,13 +27,15 @@ OPEN_SECONDS = 600  # a client may have dropped the form, and nobody tells
 
 
 class Answer(Enum):
+    """What the person answered."""
+
     YES = "yes"
     NO = "no"
     NONE = "none"  # the form was closed, or came back without the one field that counts
 
 
 class Answered(NamedTuple):
-    """What the person said, and to what."""
+    """What the person answered, and to which question."""
 
     question: Question
     answer: Answer
@@ -47,9 +49,9 @@ class _Open(NamedTuple):
 
 @dataclass
 class History:
-    """What this client's person was asked and has answered; as long as the process lives.
+    """What this client's person was asked and has answered, while the process runs.
 
-    `refused` and `closed` go by page. `asked` holds the open questions, by their state.
+    `refused` and `closed` are by page. `asked` holds the open questions, by their state.
     """
 
     refused: set[str] = field(default_factory=set)
@@ -57,14 +59,14 @@ class History:
     asked: dict[str, _Open] = field(default_factory=dict)
 
     def ended(self, draft: Draft) -> Answer | None:
-        """The answer for which the person is not asked about this page again, if any."""
+        """The answer after which the person is not asked about this page again, if any."""
         page = _page(draft)
         if page in self.refused:
             return Answer.NO
         return Answer.NONE if self.closed[page] >= MOST_CLOSED else None
 
     def open(self, question: Question) -> str | None:
-        """The state of a question from now on; None where one about its page is open."""
+        """The state of a new question; None if one about its page is already open."""
         page, now = _page(question.draft), time.monotonic()
         if any(o.page == page and now - o.since < OPEN_SECONDS for o in self.asked.values()):
             return None
@@ -75,9 +77,9 @@ class History:
         return state
 
     def answered(self, draft: Draft, params: CallToolRequestParams) -> Answered | None:
-        """The answer that came with a repeated call; None where this report was not asked about.
+        """The answer that came with a repeated call; None if this report was not asked about.
 
-        A question is open for one answer, and for the very report that was shown. Only a no counts
+        A question is open for one answer, and for exactly the report that was shown. Only a refusal counts
         whatever question it belongs to.
         """
         asked = self.asked.pop(params.request_state or "", None)
@@ -92,7 +94,7 @@ class History:
         return None
 
     def settle(self, answered: Answered) -> bool:
-        """Whether to send; a no holds for the page, in whatever order the answers come."""
+        """Whether to send; a refusal holds for the page, in whatever order answers arrive."""
         page = _page(answered.question.draft)
         if answered.answer is Answer.NO:
             self.refused.add(page)
@@ -102,7 +104,7 @@ class History:
 
 
 def preapproved() -> bool:
-    """Whether a person has agreed to everything, in the environment of the server."""
+    """Whether a person has agreed to everything in advance, in the environment of the server."""
     return os.environ.get("DOCFEEDBACK_CONSENT") == "preapproved"
 
 
@@ -116,7 +118,7 @@ def can_ask(session: ServerSession) -> bool:
 
 
 def asks_by_answer(session: ServerSession) -> bool:
-    """Whether the protocol has questions as answers to calls."""
+    """Whether the client's protocol lets the server answer a call with a question."""
     return session.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
@@ -126,7 +128,7 @@ def ask_by_answer(question: Question, state: str) -> InputRequiredResult:
 
 
 async def ask(question: Question, session: ServerSession, request_id: str | int | None) -> Answer:
-    """Ask in the middle of the call; MCPError where the client cannot after all."""
+    """Ask in the middle of the call; raises MCPError if the client cannot."""
     return _read(await session.elicit_form(question.message(), FORM, request_id))
 
 

@@ -1,4 +1,4 @@
-"""What people and models read of texts that somebody else wrote."""
+"""Makes texts by others readable and safe for people and models."""
 
 import json
 import re
@@ -20,33 +20,33 @@ PART = re.compile(  # an escape, a surrogate pair in one, or a word with the spa
 def shown(body: Any) -> str:
     """The JSON of `body` for a person, in lines of at most 100 characters.
 
-    A longer text goes on in the quotes of the next line, and so does one with line ends. Joined,
-    these are the text again: nothing is left out, and nothing is put in.
+    A longer text continues in the quotes of the next line, and so does one with line ends. Joined, the
+    parts are the text again: nothing is left out or added.
     """
     lines = json.dumps(body, ensure_ascii=False, indent=2).split("\n")
     return "\n".join(line for long in lines for line in _wrapped(long))
 
 
 def escaped(text: str) -> str:
-    """The same JSON; characters that nobody can see (or that hide others) as escapes."""
+    """The same JSON, with invisible characters (or those that hide others) as escapes."""
     without_gaps = LONG_GAP.sub(lambda gap: "\\u0020" * len(gap[0]), text)
     return "".join(c if c == "\n" or can_be_seen(c) else json.dumps(c)[1:-1] for c in without_gaps)
 
 
 def hides(body: Any) -> bool:
-    """Whether a text in it has a character that nobody can see, other than tabs and line ends."""
+    """Whether it contains invisible characters other than tabs and line ends."""
     return any(not (can_be_seen(c) or c in "\t\r\n") for _, text in texts(body) for c in text)
 
 
 def line(text: str, most: int) -> str:
-    """A text from outside as one line of at most `most` characters, all of them to be seen."""
+    """A text from outside as one visible line of at most `most` characters."""
     plain = "".join(" " if c.isspace() else c for c in text if c.isspace() or can_be_seen(c))
     words = " ".join(plain.split())
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def can_be_seen(character: str) -> bool:
-    """Of white space, only the space."""
+    """Whether the character is visible; of white space, only the space is."""
     if character in " \\":
         return True
     return character.isprintable() and character not in BLANK and not FORBIDDEN.fullmatch(character)

@@ -1,6 +1,6 @@
-"""The tool's result: the same fields whatever happened, and one sentence for the person.
+"""The tool's result: always the same fields, and one sentence for the person.
 
-What a Hub wrote is cut, cleaned and marked as its own before a model reads it.
+Text from a Hub is shortened, cleaned and marked as such before a model reads it.
 """
 
 import json
@@ -36,7 +36,7 @@ REPORT_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")  # a ULID
 ERROR = re.compile(r"[a-z0-9_]{1,64}")
 URL = re.compile(r"https?://[\x21-\x7e]+")
 
-FAILED = "The server itself failed. Nothing is known about what was sent."
+FAILED = "Internal error in the MCP server. The report may or may not have been sent."
 UNCONFIRMED = " The Hub did not confirm it; it may have arrived."
 NEEDS_APPROVAL = (
     "Nothing was sent, because this client cannot ask the person. Show them the draft; they can "
@@ -44,16 +44,16 @@ NEEDS_APPROVAL = (
 )
 IN_OTHER_WORDS = {  # where the client's own would repeat what was given
     "invalid_hub_url": "The Hub address in DOCFEEDBACK_HUB_URL, or else in the configuration file, "
-    "is not one such as https://hub.example.com.",
-    "no_scheme": "That is not a whole address. Give one that begins with https://, or with ./ for "
+    "is not a URL such as https://hub.example.com.",
+    "no_scheme": "That is not a full URL. Use one that begins with https://, or with ./ for "
     "a file in this repository.",
-    "redirected": "The Hub answers with a redirect, and reports are not sent on. Check its address.",
+    "redirected": "The Hub answers with a redirect, which reports do not follow. Check its address.",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """`schemas.OUTCOME` says what each field means."""
+    """The result of a call; `schemas.OUTCOME` explains each field."""
 
     status: str
     message: str
@@ -68,7 +68,7 @@ class Outcome:
     link: str | None = None
 
     def result(self, *texts: str) -> CallToolResult:
-        """With the sentence and the short fields as text, for clients that know no others."""
+        """The result with its sentence and short fields as text, for clients that read nothing else."""
         fields = asdict(self)
         short = {name: fields[name] for name in fields if name not in ("draft", "command")}
         texts = (self.message, json.dumps(short, ensure_ascii=False), *texts)
@@ -83,7 +83,7 @@ def of_sent(sent: SentReport) -> Outcome:
     """What the Hub answered."""
     message = "The report was sent."
     if sent.is_duplicate:
-        message = "This problem was reported before; the Hub counted it once more."
+        message = "This problem was already reported; the Hub counted it again."
     if sent.notices:
         message = f"{message[:-1]}, without what looked like a secret."
     return Outcome(
@@ -96,7 +96,7 @@ def of_sent(sent: SentReport) -> Outcome:
 
 
 def of_error(error: DocFeedbackError) -> Outcome:
-    """What stopped the report, here or at the Hub."""
+    """The result for an error, here or at the Hub."""
     details = _items(error.details, path=LONGEST_NAME, message=LONGEST_SENTENCE)
     if error.status is not None:
         details = [
@@ -114,7 +114,7 @@ def of_error(error: DocFeedbackError) -> Outcome:
 
 
 def of_question(question: Question) -> CallToolResult:
-    """The person could not be asked: what they would have read, and how they can send it."""
+    """The result if the person could not be asked: what they would have read, and how to send it."""
     command = question.command()
     texts = [f"{question.chosen_by()}\n\n{question.shown()}"]
     if len(command) <= LONGEST_COMMAND:
@@ -129,12 +129,12 @@ def of_question(question: Question) -> CallToolResult:
 
 
 def of_no(sentence: str) -> Outcome:
-    """Nothing was sent because nobody said yes; that is no error."""
+    """The result if nothing was sent because nobody agreed; that is not an error."""
     return Outcome(status="not_sent", message=sentence)
 
 
 def of_failure() -> Outcome:
-    """Nobody thought of this one."""
+    """The result for an internal error."""
     return Outcome(status="not_sent", message=FAILED, error="internal_error")
 
 

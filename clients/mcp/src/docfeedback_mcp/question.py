@@ -18,14 +18,14 @@ UNFIT = (
     "The address that takes reports about this page is over 200 characters, or has a query or odd "
     "characters. Nobody could judge it, so nothing was sent."
 )
-HIDDEN = "It holds characters that nobody can see; they are shown as escapes. "
+HIDDEN = "It contains invisible characters; they are shown as escapes. "
 FORM = {
     "type": "object",
     "properties": {
         "send": {
             "type": "boolean",
             "title": "Send this report",
-            "description": "Without a yes nothing is sent.",
+            "description": "Nothing is sent unless you agree.",
         }
     },
     "required": ["send"],
@@ -41,7 +41,7 @@ FLAGS = {
 
 
 class Question(NamedTuple):
-    """A report that waits for a yes, and the request that a yes sends, as it stands."""
+    """A report that waits for consent, and the exact request that will be sent."""
 
     draft: Draft
     request: Request
@@ -55,15 +55,15 @@ class Question(NamedTuple):
         )
 
     def chosen_by(self) -> str:
-        """Who says that it goes to this Hub."""
+        """Who chose this Hub."""
         page = self.draft.page
         if self.draft.hub_url is not None or page is None:
-            return "That Hub is set on this computer."
+            return "This Hub is configured on this computer."
         host = urlsplit(page._replace(rest="").ascii_url() or "").hostname
-        return f"That Hub is named by {host}, not by you."
+        return f"This Hub was chosen by {host}, not by you."
 
     def hides(self) -> bool:
-        """Whether some of it cannot be seen."""
+        """Whether some of it is invisible."""
         return legible.hides(self.draft.body)
 
     def shown(self) -> str:
@@ -88,14 +88,14 @@ class Question(NamedTuple):
         return f"{data} | {shlex.join([*words, '--file', '-'])}"
 
     def link(self) -> str | None:
-        """The form for people at a Hub that is set here; others may have another, or none."""
+        """The form for people at a Hub that is configured here; other Hubs may have a different one."""
         if self.draft.hub_url is None:
             return None
         return f"{self.draft.hub_url}/report/?doc_url={quote(self.draft.body['doc_url'], safe='')}"
 
 
 def prepare(client: Client, draft: Draft) -> Question:
-    """Asks the page's host. OptedOut, or ValidationError where no Hub is known, or an unfit one."""
+    """Look up the page's host. Raises OptedOut, or ValidationError if no usable Hub is known."""
     request = client.resolve(draft)
     if len(request.url) > LONGEST_URL or not settings.HUB_URL.fullmatch(request.url):
         raise ValidationError("invalid_endpoint", UNFIT)

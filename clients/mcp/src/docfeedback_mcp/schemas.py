@@ -1,7 +1,7 @@
-"""What goes into `file_doc_feedback` and what comes out of it, as JSON Schema (2020-12).
+"""The JSON Schema (2020-12) of the input and output of `file_doc_feedback`.
 
-Written out, without references, since not every MCP client follows those. The lengths are those
-of the open protocol; a transcript is never asked for, and consent is not an argument.
+Written out without references, because not every MCP client follows those. The lengths are those of
+the open protocol; a transcript is never asked for, and consent is not an argument.
 """
 
 from typing import Any
@@ -60,7 +60,7 @@ REPORT = _object(
         ("kind", "summary"),
         kind=_choice(*KINDS),
         summary=_text(500, "What is wrong, in one line of plain text.", least=1),
-        details=_text(8000, "More about it, in Markdown."),
+        details=_text(8000, "More details, in Markdown."),
         evidence={"type": "array", "maxItems": 20, "items": _EVIDENCE},
         suggested_fix=_text(4000, "What the page should say, in Markdown."),
     ),
@@ -85,20 +85,21 @@ OUTCOME = _object(
     ),
     status={
         **_choice(*STATUSES),
-        "description": "not_sent: nobody agreed, or the Hub did not confirm it. "
+        "description": "not_sent: the person did not agree, or the Hub did not confirm it. "
         "needs_approval: the person could not be asked; nobody else may send it. "
         "refused: a rule forbids it.",
     },
     message={"type": "string", "description": "One sentence for the person."},
-    report_id=_or_null("string", "The report at the Hub, where it was sent."),
-    receipt_url=_or_null("string", "Where the person can see what becomes of it."),
-    notices=_list({"type": "object"}, "What the Hub removed from it: field and kind."),
-    error=_or_null("string", "The word for what went wrong."),
+    report_id=_or_null("string", "The id of the report, if it was sent."),
+    receipt_url=_or_null("string", "The URL of the receipt, which shows the status of the report."),
+    notices=_list({"type": "object"}, "The secrets that the Hub removed: field and kind."),
+    error=_or_null("string", "The error code."),
     details=_list({"type": "object"}, "At most 20 faults: path (a JSON Pointer) and message."),
-    retry_after=_or_null("integer", "Seconds to wait, where the Hub takes no more for now."),
+    retry_after=_or_null("integer", "Seconds to wait before trying again."),
     draft=_or_null("object", "The report that was not sent yet, for the person to read."),
     command=_or_null(
-        "string", "It sends the draft. Only the person may run it: never run it for them."
+        "string",
+        "A command that sends the draft. Only the person may run it: never run it for them.",
     ),
-    link=_or_null("string", "Where the person can write it by hand instead."),
+    link=_or_null("string", "A form where the person can write the report instead."),
 )

@@ -20,7 +20,7 @@ from .consent import History
 
 
 async def serve() -> None:
-    """Until the client closes standard input; only the protocol goes to standard output."""
+    """Serve until the client closes standard input; only the protocol goes to standard output."""
     server = Server(
         "docfeedback",
         version=__version__,

@@ -1,4 +1,4 @@
-"""`file_doc_feedback`: from a model's arguments to a report at the Hub, past every guard."""
+"""`file_doc_feedback`: from a model's arguments to a report at the Hub, with all safety checks."""
 
 import logging
 import os
@@ -22,15 +22,15 @@ from .consent import Answer, Answered, History
 
 logger = logging.getLogger(__name__)
 
-DISABLED = "Reporting is switched off here by DOCFEEDBACK_DISABLED, so nothing was sent."
+DISABLED = "Reporting is disabled by DOCFEEDBACK_DISABLED, so nothing was sent."
 REFUSED = (
     "The person does not want to report this page, so nothing was sent, "
-    "and they are not asked about it again."
+    "and they will not be asked about it again."
 )
 CLOSED = "The person gave no answer, so nothing was sent."
 CLOSED_AGAIN = (
-    "The person has closed this question before, so nothing was sent, "
-    "and they are not asked about this page again."
+    "The person closed this question before, so nothing was sent, "
+    "and they will not be asked about this page again."
 )
 ASKED_ALREADY = "The person is being asked about this page already, so nothing was sent."
 
@@ -57,7 +57,7 @@ TOOL = Tool(
 async def call(
     context: ServerRequestContext, params: CallToolRequestParams, history: History
 ) -> CallToolResult | InputRequiredResult:
-    """One call of the tool. What goes wrong is told in the result."""
+    """Handle one call of the tool. Errors are returned in the result."""
     try:
         return await _file(context, params, history)
     except DocFeedbackError as error:
@@ -113,7 +113,7 @@ async def _ask(
 
 
 def _log(error: Exception) -> None:
-    """Where it failed; not its words, which may repeat what stands in the report."""
+    """Log where it failed, without the message, which may quote the report."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     name, file = type(error).__name__, Path(place.filename).name
     logger.error("The tool failed: %s in %s, line %s.", name, file, place.lineno)

@@ -1,4 +1,4 @@
-"""Reports problems of documentation pages to a Docs Feedback Hub."""
+"""Reports problems in documentation pages to a Docs Feedback Hub."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Each is loaded when it is first used, so that Ctrl-C can stop the command line while it loads."""
+    """Load a name when it is first used, so that Ctrl-C can stop the command line while it loads."""
     if name in __all__:
         for home in ("version", "errors", "report", "client"):
             module = import_module(f".{home}", __name__)

@@ -4,6 +4,7 @@ import sys
 
 
 def main() -> None:
+    """Run the command line and exit with its status."""
     try:
         from .cli import run  # here, since Ctrl-C may come while it loads
 

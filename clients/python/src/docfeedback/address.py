@@ -1,8 +1,8 @@
-"""The address guard: only public https pages, in whatever spelling, and paths in a repository.
+"""The address check: only public https pages, however they are written, and paths in a repository.
 
-It parses by itself, and refuses what standard parsers would repair: two parsers that disagree
-about one address are how private hosts are reached. The Node package judges the same, by the same
-steps; `contract/addresses.json` holds the lists.
+It has its own parser, and refuses what standard parsers would repair: two parsers that disagree
+about a URL are how private hosts get reached. The Node package uses the same steps;
+`contract/addresses.json` holds the lists.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HOST_WITHOUT_SCHEME = re.compile(
 class Page(NamedTuple):
     """A place on the web.
 
-    `host` is in lower case without a trailing dot; `port` None for the scheme's own; `rest` the
+    `host` is in lower case without a trailing dot; `port` is None for the default port; `rest` is the
     path and query.
     """
 
@@ -53,14 +53,14 @@ class Page(NamedTuple):
         return f"{self.scheme}://{self.host}" + ("" if self.port is None else f":{self.port}")
 
     def ascii_url(self) -> Optional[str]:
-        """The whole address as HTTP sends it, or None where it cannot be written so."""
+        """The whole URL as HTTP sends it; None if it cannot be written so."""
         host = ascii_host(self.host)
         url = self._replace(host=host or "").origin + self.rest
         return url if host and url.isascii() else None
 
 
 class Refused(Exception):
-    """Why an address is refused: `code` is its sentence in `messages.json`."""
+    """Why an address is refused: `code` is its message in `messages.json`."""
 
     def __init__(self, code: str, host: str = "") -> None:
         super().__init__(code)
@@ -71,7 +71,7 @@ class Refused(Exception):
 def check(doc_url: str, allow_private: bool = False) -> Optional[Page]:
     """The page's place on the web; None for a path in a repository.
 
-    Raises ValidationError for what is no address, PrivateAddress for one that is refused.
+    Raises ValidationError for what is not an address, PrivateAddress for one that is refused.
     """
     try:
         page = parse(doc_url)
@@ -83,7 +83,7 @@ def check(doc_url: str, allow_private: bool = False) -> Optional[Page]:
 
 
 def parse(doc_url: str) -> Optional[Page]:
-    """Its parts, or Refused; None for a path in a repository."""
+    """The parts of the address; None for a path in a repository. Raises Refused."""
     if not doc_url or FORBIDDEN.search(doc_url) or doc_url.startswith("//"):
         raise Refused("malformed")
     if HOST_WITHOUT_SCHEME.match(doc_url):
@@ -121,12 +121,12 @@ def judge(page: Page) -> None:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the URL leads to this very machine, so that nothing travels."""
+    """Whether the URL is on this machine, so that nothing is sent over a network."""
     return bool(LOOPBACK.fullmatch(url))
 
 
 def is_public_ip(text: str) -> bool:
-    """Whether `text` is an IP address, in its plain spelling, that anybody can reach."""
+    """Whether `text` is an IP address, in its plain form, that anybody can reach."""
     try:
         ip = ipaddress.ip_address(text)
     except ValueError:
@@ -140,7 +140,7 @@ def is_public_ip(text: str) -> bool:
 
 
 def ascii_host(text: str) -> Optional[str]:
-    """A host as DNS knows it, or None: IDNA of UTS 46, non-transitional, so that ß stays itself."""
+    """A host as DNS knows it; None if it is not valid. UTS 46, non-transitional, so that ß stays itself."""
     try:
         labels = [
             label if label.isascii() else "xn--" + label.encode("punycode").decode()
@@ -152,7 +152,7 @@ def ascii_host(text: str) -> Optional[str]:
 
 
 def _judge_path(doc_url: str) -> None:
-    """A path is fine, unless its first part is a port of a host, this machine or a private host."""
+    """Refuse a path whose first part is a host and port, this machine or a private host."""
     first = re.split("[/?#]", doc_url)[0]
     if ":" in first:
         raise Refused("scheme")

@@ -1,4 +1,4 @@
-"""The words of a command line, read by the table that both packages share: `commands.json`."""
+"""Parses the command line by the table that both packages share: `commands.json`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from .errors import ValidationError
 
 
 class Arguments(NamedTuple):
-    """`flags`: by name, a flag without a value holds an empty text."""
+    """The command and its `flags` by name; a flag without a value has an empty string."""
 
     command: str
     flags: Dict[str, str]
     argument: str = ""
 
     def get(self, flag: str) -> Optional[str]:
+        """The value of a flag; None if it was not given."""
         return self.flags.get(flag)
 
 
 def parse(words: List[str]) -> Arguments:
-    """The command and its flags, or ValidationError with what to type instead."""
+    """The command and its flags. Raises ValidationError, saying what to type instead."""
     if not words:
         raise usage_error("no_command")
     commands = table("commands.json")["commands"]
@@ -76,12 +77,12 @@ def _unknown(code: str, name: str, *, known: Iterable[str]) -> ValidationError:
 
 
 def usage_error(code: str, **values: str) -> ValidationError:
-    """For what was typed wrong; `code` is its sentence in `messages.json`."""
+    """The error for a wrong command line; `code` is its message in `messages.json`."""
     return ValidationError("usage", message(code, **values))
 
 
 def distance(one: str, other: str) -> int:
-    """How many letters to insert, delete or replace to make `other` of `one` (Levenshtein)."""
+    """How many letters to insert, delete or replace to turn `one` into `other` (Levenshtein)."""
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
         above, row = row, [i]

@@ -1,7 +1,7 @@
-"""The instruction blocks: where one stands in a text, and the text with it or without it.
+"""The instruction blocks: finds one in a text, adds it or removes it.
 
-Pure. A text is bytes read as Latin-1, so that whatever surrounds a block stays as it is, byte for
-byte; the blocks themselves are ASCII.
+A text is bytes decoded as Latin-1, so that everything around a block stays the same byte for byte;
+the blocks themselves are ASCII.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MARKER = re.compile(
 
 
 class Damaged(Exception):
-    """Markers that do not fit together; `code` is the sentence in `messages.json`."""
+    """The markers do not match; `code` is the message in `messages.json`."""
 
     def __init__(self, code: str, line: int) -> None:
         super().__init__(code)
@@ -32,7 +32,7 @@ class Damaged(Exception):
 
 
 class Place(NamedTuple):
-    """Where a block stands, without its last line end.
+    """Where a block is, without its last line end.
 
     `state`: `current`, `older` or `newer` by its marker; `pasted` or `pasted_older` without one.
     """
@@ -60,22 +60,22 @@ class _Line(NamedTuple):
 
 
 def find(document: str, name: str) -> Optional[Place]:
-    """The block `name` (first-party or consumer), or None, or Damaged."""
+    """The block `name` (first-party or consumer); None if there is none. Raises Damaged."""
     lines = _lines(document)
     return _marked(lines, name) or _pasted(lines, name)
 
 
 def hub_url(document: str, place: Place) -> Optional[str]:
-    """What a block names as its Hub, in its last such line, or None."""
+    """The Hub that a block names in its last such line, or None."""
     lines = _lines(document[place.start : place.end])
     named = [line.text for line in lines if line.text.startswith(LAST_LINE) and not line.fence]
     return named[-1][len(LAST_LINE) :].strip(" \t") if named else None
 
 
 def put(document: str, place: Optional[Place], name: str, *, hub_url: str) -> str:
-    """The text with the block of today: in its old place, else at the end.
+    """The text with the current block: in its old place, else at the end.
 
-    Damaged where the end is inside a code sample.
+    Raises Damaged if the end is inside a code sample.
     """
     line_end = "\r\n" if 2 * document.count("\r\n") > document.count("\n") else "\n"
     block = line_end.join(_block(name, hub_url))

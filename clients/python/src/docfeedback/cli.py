@@ -1,4 +1,4 @@
-"""The command line: what it prints, and how it ends."""
+"""The command line: its output and exit status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DONE, FAILED, NOTHING_SENT, INTERRUPTED = 0, 1, 2, 130
 
 
 def run(words: List[str]) -> int:
-    """Carry out a command line and print what came of it; returns the exit status."""
+    """Run a command line and print its result; returns the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

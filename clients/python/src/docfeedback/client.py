@@ -1,4 +1,4 @@
-"""The client: `Client` waits for its answers, `AsyncClient` is awaited; both do the same."""
+"""The client: `Client` is synchronous, `AsyncClient` is awaited; both do the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SentReport:
-    """The Hub's answer. `notices`: what it removed, `[{"field": <JSON Pointer>, "kind": …}]`."""
+    """The Hub's response. `notices`: what it removed, `[{"field": <JSON Pointer>, "kind": …}]`."""
 
     id: str
     is_duplicate: bool
@@ -33,7 +33,7 @@ class SentReport:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a report. `status`: received, forwarding or forwarded."""
+    """The status of a report: received, forwarding or forwarded."""
 
     id: str
     status: str
@@ -43,10 +43,10 @@ class Receipt:
 
 
 class Draft(NamedTuple):
-    """A report that may be sent, as far as can be told without the network.
+    """A report that may be sent, as far as can be checked without the network.
 
-    `hub_url` is None where only the page's host can name one; `page` where the report is about a
-    path in a repository.
+    `hub_url` is None if only the page's host can name one; `page` is None if the report is about a path
+    in a repository.
     """
 
     body: Body
@@ -59,9 +59,9 @@ class Draft(NamedTuple):
 class Client:
     """Talks to one Hub; threads may share it.
 
-    `hub_url`: else DOCFEEDBACK_HUB_URL, the configuration file, or what the page's host names.
-    `token`: for `me`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
-    `timeout`: seconds for a whole call. `allow_private`: report http and private pages too.
+    `hub_url`: default DOCFEEDBACK_HUB_URL, the configuration file, or the Hub that the page's host names.
+    `token`: for `me`; default DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
+    `timeout`: seconds for a whole call. `allow_private`: also report http and private pages.
     All calls raise the errors of `docfeedback.errors`, and no others.
     """
 
@@ -81,9 +81,9 @@ class Client:
     def send(
         self, report: Union[Report, Body], idempotency_key: Optional[str] = None
     ) -> SentReport:
-        """Send a report (a `Report`, or the JSON of one) unless a guard stops it.
+        """Send a report (a `Report`, or its JSON) unless a safety check stops it.
 
-        Without `idempotency_key` the Hub tells repeats of a report by page, agent and summary.
+        Without `idempotency_key` the Hub recognizes repeats by page, agent and summary.
         """
         deadline = time.monotonic() + self.timeout
         request = self.resolve(self.draft(report, idempotency_key))
@@ -101,9 +101,9 @@ class Client:
         return Draft(body, data, headers, settings.hub_url(self.hub_url), page)
 
     def resolve(self, draft: Draft) -> web.Request:
-        """The very request that sends the draft, once the page's host was asked.
+        """The exact request that sends the draft, after looking up the page's host.
 
-        To the Hub that the user names, else to the one that the page's host names.
+        It goes to the Hub that the user names, else to the one that the page's host names.
         """
         listing = self._listing(draft.page)
         if draft.hub_url is not None:
@@ -118,13 +118,13 @@ class Client:
         )
 
     def deliver(self, draft: Draft, request: web.Request) -> SentReport:
-        """Send what `resolve` gave, at most once, unless the page's host has opted out since."""
+        """Send what `resolve` returned, at most once, unless the page's host has opted out since."""
         deadline = time.monotonic() + self.timeout
         self._listing(draft.page)
         return _sent_report(hub.call(request, deadline - time.monotonic(), again=False))
 
     def receipt(self, report_id: str) -> Receipt:
-        """What became of a report."""
+        """The status of a report."""
         if not REPORT_ID.fullmatch(report_id):
             raise ValidationError.of("not_a_report_id", name=report_id)
         url = f"{settings.required_hub_url(self.hub_url)}{settings.REPORTS}/{report_id}"
@@ -139,7 +139,7 @@ class Client:
         return _organization(hub.call(request, self.timeout).body)
 
     def _listing(self, page: Optional[address.Page]) -> discovery.Listing:
-        """What the page's host says of itself; OptedOut where it wants no reports."""
+        """The document of the page's host. Raises OptedOut if it wants no reports."""
         if page is None:
             return {}
         listing = discovery.look_up(page, seconds=self.timeout, allow_private=self.allow_private)
@@ -222,7 +222,7 @@ def _receipt(answer: hub.Answered) -> Receipt:
 
 
 def _organization(body: Dict[str, Any]) -> Dict[str, Any]:
-    """The answer, without claims and the like that lack what makes them one."""
+    """The response, without claims and the like that lack required fields."""
     integration = an_object(body.get("integration"), "provider", "status")
     return {
         **body,

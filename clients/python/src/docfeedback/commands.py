@@ -1,4 +1,4 @@
-"""The commands: each takes parsed arguments and gives what to print."""
+"""The commands: each takes parsed arguments and returns what to print."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def report(arguments: Arguments) -> Result:
 
 
 def status(arguments: Arguments) -> Result:
-    """What became of a report."""
+    """Show the status of a report."""
     receipt = _client(arguments).receipt(arguments.argument)
     lines = [message("status_line", id=receipt.id, status=receipt.status)]
     if receipt.received_at is not None:
@@ -43,7 +43,7 @@ def status(arguments: Arguments) -> Result:
 
 
 def me(arguments: Arguments) -> Result:
-    """Whose token this is, and what is set up."""
+    """Show whose token this is, and what is set up."""
     organization = _client(arguments).me()
     lines = [
         message("organization_line", name=organization["name"] or "-", id=organization["id"]),
@@ -59,7 +59,7 @@ def me(arguments: Arguments) -> Result:
 
 
 def completion(arguments: Arguments) -> Result:
-    """A script for the shell that is named."""
+    """Print the completion script for a shell."""
     if arguments.argument not in SHELLS:
         raise usage_error("unknown_shell", name=arguments.argument)
     script = text(f"completion/docfeedback.{arguments.argument}")

@@ -1,4 +1,4 @@
-"""What this package shares with its Node twin, word for word: the files under `contract/`."""
+"""The files under `contract/`, which this package shares with the Node package."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def table(path: str) -> Any:
 
 
 def message(code: str, **values: object) -> str:
-    """The sentence that `messages.json` holds for `code`, with `values` in its braces."""
+    """The message with this `code` in `messages.json`, with `values` filled in."""
     sentence: str = table("messages.json")[code]
     return sentence.format(**values)

@@ -1,4 +1,4 @@
-"""What a doc host says of itself in `/.well-known/docs-feedback.json`: opted out, or its Hub."""
+"""The file `/.well-known/docs-feedback.json` of a page's host: it can opt out, or name its Hub."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Listing = Dict[str, Any]
 
 
 def look_up(page: Page, *, seconds: float, allow_private: bool) -> Listing:
-    """The host's document, `{}` where it has none or cannot be asked.
+    """The host's document, `{}` if it has none or cannot be reached.
 
-    Kept for 24 hours on disk, unless the network failed. Raises PrivateAddress where the host's
-    name leads to a private address.
+    Cached on disk for 24 hours, unless the network failed. Raises PrivateAddress if the host's name
+    resolves to a private address.
     """
     listing, url = cached(page), page._replace(rest=PATH).ascii_url()
     if listing is not None or url is None:
@@ -50,7 +50,7 @@ def look_up(page: Page, *, seconds: float, allow_private: bool) -> Listing:
 
 
 def refuse_opted_out(page: Page, listing: Listing) -> None:
-    """Raise OptedOut where the host's document says `"opt_in": false`."""
+    """Raise OptedOut if the host's document says `"opt_in": false`."""
     if listing.get("opt_in") is False:
         since = listing.get("since")
         fields = {"since": since} if isinstance(since, str) else {}
@@ -58,7 +58,7 @@ def refuse_opted_out(page: Page, listing: Listing) -> None:
 
 
 def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[str]:
-    """The full URL that takes reports about the page, where its host names a public one."""
+    """The full URL that accepts reports about the page, if its host names a public one."""
     url, domains = listing.get("endpoint"), listing.get("doc_domains")
     speaks_ours = listing.get("protocol_version") == PROTOCOL_VERSION
     if not speaks_ours or listing.get("opt_in") is not True or not isinstance(url, str):
@@ -74,7 +74,7 @@ def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[s
 
 
 def cached(page: Page) -> Optional[Listing]:
-    """The document that was kept less than 24 hours ago, or None."""
+    """The document that was cached less than 24 hours ago, or None."""
     try:
         kept = document.parse(_cache_file(page).read_bytes())
         fresh = 0 <= time.time() - kept["fetched_at"] < FRESH_SECONDS
@@ -97,7 +97,7 @@ def _fetch(url: Optional[str], deadline: float, allow_private: bool) -> Listing:
 
 
 def _document(answer: web.Answer) -> Listing:
-    """What an answer says; Failed where it only says that it cannot say."""
+    """The document in a response. Raises Failed if the response does not tell."""
     if answer.status >= 500 or answer.status == 429:
         raise web.Failed("broken")
     says = answer.json() if answer.status == 200 and len(answer.body) <= MAX_BYTES else None
@@ -105,7 +105,7 @@ def _document(answer: web.Answer) -> Listing:
 
 
 def _target(url: str, location: str, allow_private: bool) -> Optional[str]:
-    """Where a redirect leads, or None where it must not be followed."""
+    """Where a redirect leads; None if it must not be followed."""
     try:
         place = _place(urljoin(url, location), allow_private)
     except ValueError:  # no URL at all, such as `https://[x`
@@ -114,7 +114,7 @@ def _target(url: str, location: str, allow_private: bool) -> Optional[str]:
 
 
 def _place(url: str, allow_private: bool) -> Optional[Page]:
-    """The parsed address, or None where it must not be asked."""
+    """The parsed address; None if it must not be requested."""
     try:
         return address.check(url, allow_private)
     except DocFeedbackError:
@@ -122,7 +122,7 @@ def _place(url: str, allow_private: bool) -> Optional[Page]:
 
 
 def _keep(page: Page, listing: Listing) -> None:
-    """A cache that cannot be written is none."""
+    """Cache the document, if the cache can be written."""
     kept = {"fetched_at": int(time.time()), "document": listing}
     with contextlib.suppress(files.Unusable):
         files.replace(str(_cache_file(page)), json.dumps(kept).encode())

@@ -1,4 +1,4 @@
-"""JSON from outside: read by the same rules as in Node, and its values only where the type fits."""
+"""JSON from outside, read by the same rules as in Node, and its values only if the type is right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_DEPTH = 20
 
 
 class NoDocument(Exception):
-    """Why it is not read: `code` is its sentence in `messages.json`."""
+    """Why the JSON is not accepted: `code` is its message in `messages.json`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -18,7 +18,7 @@ class NoDocument(Exception):
 
 
 def parse(data: bytes) -> Any:
-    """JSON in UTF-8 (RFC 8259), nested 20 times at most and with finite numbers, or NoDocument."""
+    """JSON in UTF-8 (RFC 8259), nested at most 20 times and with finite numbers. Raises NoDocument."""
     try:
         value = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
     except RecursionError:
@@ -30,18 +30,18 @@ def parse(data: bytes) -> Any:
 
 
 def text(value: Any) -> Optional[str]:
-    """The value where it is a text."""
+    """The value if it is a string, else None."""
     return value if isinstance(value, str) else None
 
 
 def whole(value: Any) -> Optional[int]:
-    """The value where it is a whole number, not below 0."""
+    """The value if it is a whole number from 0, else None."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return int(value) if is_number and value >= 0 and value % 1 == 0 else None
 
 
 def objects(value: Any, *texts: str) -> List[Dict[str, Any]]:
-    """Of a list, the objects that have all these texts."""
+    """The objects in a list that have all these strings."""
     items = value if isinstance(value, list) else []
     return [
         item
@@ -51,7 +51,7 @@ def objects(value: Any, *texts: str) -> List[Dict[str, Any]]:
 
 
 def an_object(value: Any, *texts: str) -> Optional[Dict[str, Any]]:
-    """The value where it is an object that has all these texts."""
+    """The value if it is an object that has all these strings, else None."""
     return next(iter(objects([value], *texts)), None)
 
 

@@ -1,16 +1,16 @@
-"""What can go wrong, one tree:
+"""The errors, as one tree:
 
 DocFeedbackError
-├── ValidationError     the report has a wrong shape (`details`), or an argument is wrong
+├── ValidationError     the report is not valid (`details`), or an argument is wrong
 ├── PrivateAddress      the page is not a public https page; nothing was sent
-├── PolicyRejected      the report seems to hold a secret (`details`), or a policy refuses it
+├── PolicyRejected      the report seems to contain a secret (`details`), or a policy refuses it
 ├── OptedOut            the owner of the page does not want reports (`since`)
 ├── AuthError           no token, a wrong one, or one without the right scope
-├── NotFound            there is no such report
+├── NotFound            there is no report with this id
 ├── PayloadTooLarge     over `max_bytes`
 ├── RateLimited         too many; try again in `retry_after` seconds
-├── ServerError         the Hub failed, or what answers is not a Hub
-└── Unreachable         no answer: refused, broken, or not in time
+├── ServerError         the Hub failed, or the server is not a Hub
+└── Unreachable         no response: refused, lost, or not in time
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .document import objects, text, whole
 
 
 class DocFeedbackError(Exception):
-    """The root. `code` is the word for programs, `str(error)` the sentence for people.
+    """The base class. `code` is for programs, `str(error)` is the message for people.
 
-    `status` is the HTTP status where the Hub answered, else None. `fields` is what else is known,
-    by the names that the Hub uses.
+    `status` is the HTTP status if the Hub answered, else None. `fields` is what else is known, by the
+    names that the Hub uses.
     """
 
     def __init__(
@@ -44,67 +44,74 @@ class DocFeedbackError(Exception):
 
     @classmethod
     def of(cls, code: str, **values: object) -> DocFeedbackError:
-        """This error with the sentence that `messages.json` holds for `code`."""
+        """This error with the message that `messages.json` has for `code`."""
         return cls(code, message(code, **values))
 
     @property
     def details(self) -> List[Dict[str, Any]]:
-        """Each fault: `[{"path": <JSON Pointer or header:Name>, "message": …}]`, maybe empty."""
+        """The faults: `[{"path": <JSON Pointer or header:Name>, "message": …}]`, may be empty."""
         faults: List[Dict[str, Any]] = self.fields.get("details", [])
         return faults
 
     @property
     def nothing_was_sent(self) -> bool:
-        """Whether the input or a guard stopped the report before it left."""
+        """Whether the input or a safety check stopped the report before it was sent."""
         return self.status is None and not isinstance(self, (Unreachable, ServerError))
 
 
 class ValidationError(DocFeedbackError):
-    pass
+    """The report is not valid (`details`), or an argument is wrong."""
 
 
 class PrivateAddress(DocFeedbackError):
-    pass
+    """The page is not a public https page; nothing was sent."""
 
 
 class PolicyRejected(DocFeedbackError):
-    pass
+    """The report seems to contain a secret (`details`), or a policy refuses it."""
 
 
 class OptedOut(DocFeedbackError):
+    """The owner of the page does not want reports."""
+
     @property
     def since(self) -> Optional[str]:
-        """RFC 3339, where known."""
+        """Since when, as RFC 3339, if known."""
         return self.fields.get("since")
 
 
 class AuthError(DocFeedbackError):
-    pass
+    """There is no token, or it is wrong or lacks the scope."""
 
 
 class NotFound(DocFeedbackError):
-    pass
+    """There is no report with this id."""
 
 
 class PayloadTooLarge(DocFeedbackError):
+    """The report is too large."""
+
     @property
     def max_bytes(self) -> Optional[int]:
+        """How many bytes the Hub accepts, if known."""
         return self.fields.get("max_bytes")
 
 
 class RateLimited(DocFeedbackError):
+    """Too many reports; try again in `retry_after` seconds."""
+
     @property
     def retry_after(self) -> Optional[int]:
-        """Seconds, where the Hub said so."""
+        """Seconds to wait, if the Hub said so."""
         return self.fields.get("retry_after")
 
 
 class ServerError(DocFeedbackError):
-    pass
+    """The Hub failed, or the server is not a Hub."""
 
 
 class Unreachable(DocFeedbackError):
-    pass
+    """No response: refused, lost, or not in time."""
 
 
 _BY_STATUS: Dict[int, Type[DocFeedbackError]] = {
@@ -128,7 +135,7 @@ _READ: Dict[str, Callable[[Any], Any]] = {
 
 
 def from_answer(status: int, body: Any, *, retry_after: Optional[str] = None) -> DocFeedbackError:
-    """The error for an answer of 400 and above; `body` is its parsed JSON, or None."""
+    """The error for a response of 400 and above; `body` is its parsed JSON, or None."""
     fields = dict(body) if isinstance(body, dict) else {}
     code = fields.pop("error", None)
     sentence = fields.pop("message", None)

@@ -1,4 +1,4 @@
-"""Files of the user: read whole, and replaced whole or not at all."""
+"""The user's files: read completely, and replaced completely or not at all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REASONS = {
 
 
 class Unusable(Exception):
-    """A file that cannot be read or written; `reason` is its sentence in `messages.json`."""
+    """A file that cannot be read or written; `reason` is its message in `messages.json`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ def read_json(path: str) -> Any:
 
 
 def read(path: str) -> Optional[bytes]:
-    """What is in the file, through symbolic links; None where there is none, or Unusable."""
+    """The content of the file, through symbolic links; None if it does not exist. Raises Unusable."""
     try:
         mode = Path(path).stat().st_mode
         if stat.S_ISDIR(mode):
@@ -75,7 +75,7 @@ def read(path: str) -> Optional[bytes]:
 
 
 def _standard_input() -> bytes:
-    """Or Unusable where it is closed, or holds nothing: that was not meant to be sent."""
+    """Standard input. Raises Unusable if it is closed or empty: that was not meant to be sent."""
     data = sys.stdin.buffer.read() if sys.stdin else b""
     if not data:
         raise Unusable("empty_file")
@@ -83,7 +83,7 @@ def _standard_input() -> bytes:
 
 
 def replace(path: str, data: bytes) -> None:
-    """Write the file anew, or Unusable: an interrupted write leaves the old one as it was.
+    """Replace the content of a file; an interrupted write leaves the old one. Raises Unusable.
 
     A symbolic link stays one, and its target is written; mode and owner are kept.
     """
@@ -99,7 +99,7 @@ def replace(path: str, data: bytes) -> None:
 
 
 def remove(path: str) -> None:
-    """Delete the file; a symbolic link stays, and its target is left empty."""
+    """Delete the file; a symbolic link stays, and its target is emptied."""
     if Path(path).is_symlink():
         return replace(path, b"")
     try:
@@ -111,13 +111,13 @@ def remove(path: str) -> None:
 
 
 def _refuse_read_only(path: Path) -> None:
-    """Replacing a file takes no right to write it, so ask for that; root has it always."""
+    """Refuse read-only files, because replacing a file does not need permission to write it."""
     if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):
         raise Unusable("read_only")
 
 
 def _write(target: Path, data: bytes, before: Optional[os.stat_result]) -> None:
-    """By a draft beside it, which is never open to more people than the file was."""
+    """Write a draft beside the file and rename it; it is never readable by more people than the file."""
     draft = target.with_name(f".{target.name}.docfeedback-{os.urandom(6).hex()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if before else 0o666)
     try:

@@ -1,4 +1,4 @@
-"""Calls of a Hub: one retry of the same bytes, and every answer is a JSON object or an error."""
+"""Calls to a Hub, with one retry; every response is a JSON object or an error."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ AGAIN_REASONS = ("refused", "unknown_host", "broken")
 
 
 class Answered(NamedTuple):
-    """A 2xx answer; `body` has an `id`, as every answer of a Hub has."""
+    """A 2xx response; `body` has an `id`, like every response of a Hub."""
 
     status: int
     body: Dict[str, Any]
 
 
 def call(request: web.Request, seconds: float, *, again: bool = True) -> Answered:
-    """The Hub's answer within `seconds`, retry included; else an error of `docfeedback.errors`.
+    """The Hub's response within `seconds`, including the retry. Raises an error of `docfeedback.errors`.
 
-    `again`: whether to try a second time where the first may have got lost.
+    `again`: whether to try a second time if the first request may have been lost.
     """
     exchange = _exchange_with_retry if again else web.exchange
     try:

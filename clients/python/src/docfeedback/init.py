@@ -22,7 +22,7 @@ GLOBAL = "~/.claude/CLAUDE.md"
 
 
 class Target(NamedTuple):
-    """A file and a block; `document` is None without a file, `place` without the block."""
+    """A file and a block; `document` is None without a file, `place` None without the block."""
 
     path: str
     name: str
@@ -40,7 +40,7 @@ class Target(NamedTuple):
 
 
 def run(arguments: Arguments) -> Result:
-    """Write the block, look whether it is there (`--check`), or take it out (`--remove`)."""
+    """Write the block, check whether it is there (`--check`), or remove it (`--remove`)."""
     if "--check" in arguments.flags and "--remove" in arguments.flags:
         raise usage_error("exclusive_flags")
     target = _target(arguments)
@@ -65,7 +65,7 @@ def _write(target: Target, hub_url: Optional[str]) -> Result:
 
 
 def _hub_of_old(target: Target) -> Optional[str]:
-    """The Hub that the block names which is to be refreshed, or None."""
+    """The Hub that the block to be updated names, or None."""
     named = target.place and blocks.hub_url(target.document or "", target.place)
     return named if named and settings.is_hub_url(named) else None
 
@@ -105,7 +105,7 @@ def _said(target: Target, what: str) -> Result:
 
 
 def _target(arguments: Arguments) -> Target:
-    """The file that is named, else the first with the block, else the first of the candidates."""
+    """The named file, else the first with the block, else the first candidate."""
     name = "consumer" if "--global" in arguments.flags else "first-party"
     path = arguments.get("--file")
     if path is not None:

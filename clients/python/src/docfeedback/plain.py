@@ -1,7 +1,7 @@
-"""A text as somebody reads it who looks for a secret: nothing stands between its characters.
+"""Text as a person reads it who looks for a secret, with nothing between its characters.
 
-`grep --color` puts color codes into a token, an editor zero-width spaces, Markdown a backslash, a
-page entities, a terminal a line end. All of it goes here, for looking only.
+`grep --color` puts color codes into a token, an editor zero-width spaces, Markdown a backslash, an
+HTML page entities, a terminal a line end. All of these are dropped here, for searching only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DECIMAL, HEX, NAME = 1, (2, 3, 4), 5  # groups of `written`; the last is the cha
 
 
 def plain(text: str) -> str:
-    """`text` in plain ASCII letters and signs, with what was escaped written out.
+    """`text` in plain ASCII letters and signs, with escapes decoded.
 
     Letters and digits of other scripts stay.
     """
@@ -37,7 +37,7 @@ def _patterns() -> Tuple[Pattern[str], Pattern[str]]:
 
 
 def _meant(written: Match[str]) -> str:
-    """The one character that is written as an entity or an escape; nothing for what only divides."""
+    """The one character that an entity or an escape stands for; nothing for what only separates."""
     kind = written.lastindex
     if kind is None:
         return ""

@@ -1,4 +1,4 @@
-"""The report: its parts, its JSON, and the check that it is complete (the Hub checks the rest)."""
+"""The report: its parts, its JSON, and the check of required fields (the Hub checks the rest)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Fault = Dict[str, str]
 
 @dataclass(frozen=True)
 class Report:
-    """One statement that a page is broken, incorrect, outdated, missing, unclear, or other.
+    """One report that a page is broken, incorrect, outdated, missing, unclear, or other.
 
-    `doc_url` is a public https address or a path in your repository; `agent` the name of who
-    reports; `evidence` a list of `{"kind": "observed", "text": …}` (kinds: error_message,
-    attempted_action, expected, observed, code_snippet, quote); `submitted_at` RFC 3339.
+    `doc_url` is a public https URL or a path in your repository; `agent` the name of the reporter;
+    `evidence` a list of `{"kind": "observed", "text": …}` (kinds: error_message, attempted_action,
+    expected, observed, code_snippet, quote); `submitted_at` an RFC 3339 time.
     """
 
     doc_url: str
@@ -66,7 +66,7 @@ class Report:
         submitted_at: Optional[str] = None,
         locale: Optional[str] = None,
     ) -> Report:
-        """A complete report, or ValidationError."""
+        """A complete report. Raises ValidationError."""
         report = cls(
             doc_url=doc_url,
             summary=summary,
@@ -115,7 +115,7 @@ class Report:
 
 
 def check(body: Any) -> None:
-    """Raise ValidationError with every fault, unless the required fields are there."""
+    """Raise ValidationError with every fault unless the required fields are valid."""
     if not isinstance(body, Mapping):
         raise _invalid([_fault("", "not_an_object")])
     faults = [
@@ -129,7 +129,7 @@ def check(body: Any) -> None:
 
 
 def encode(body: Body) -> bytes:
-    """The bytes to send, or ValidationError, or PayloadTooLarge."""
+    """The bytes to send. Raises ValidationError or PayloadTooLarge."""
     for pointer, text in texts(body):
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise _invalid([_fault(pointer, "half_a_character")])
@@ -148,7 +148,7 @@ def encode(body: Body) -> bytes:
 
 
 def texts(value: Any, pointer: str = "", depth: int = 0) -> Iterator[Tuple[str, str]]:
-    """Every text in a JSON value, with its JSON Pointer (RFC 6901); a key with that of its object."""
+    """Every string in a JSON value, with its JSON Pointer (RFC 6901); keys count with their object."""
     if depth > MAX_DEPTH:
         raise ValidationError.of("too_deep")
     if isinstance(value, str):
@@ -164,7 +164,7 @@ def texts(value: Any, pointer: str = "", depth: int = 0) -> Iterator[Tuple[str, 
 
 
 def _wrong(body: Body, pointer: str, choices: Sequence[str]) -> Optional[str]:
-    """The code of what is wrong with a required text, or None."""
+    """The code of the problem with a required string, or None."""
     value: Any = body
     for step in pointer.split("/")[1:]:
         value = value.get(step) if isinstance(value, Mapping) else None
@@ -192,7 +192,7 @@ def _faults_of_evidence(body: Body) -> List[Fault]:
 
 
 def _plain(evidence: Any) -> Any:
-    """Evidence in the types of JSON; what is none stays, for `check` to name."""
+    """Evidence as JSON types; other values stay, so that `check` can name them."""
     if not isinstance(evidence, (list, tuple)):
         return evidence
     return [dict(item) if isinstance(item, Mapping) else item for item in evidence]

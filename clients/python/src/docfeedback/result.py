@@ -1,4 +1,4 @@
-"""What a command has to say."""
+"""The output of a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets in a report: what looks like one stops the report before it is sent."""
+"""Secrets in a report: anything that looks like one stops the report before it is sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find(body: Any, idempotency_key: Optional[str] = None) -> List[Finding]:
 
 
 def check(body: Any, idempotency_key: Optional[str] = None) -> None:
-    """Raise PolicyRejected where the report or its key seems to hold a secret."""
+    """Raise PolicyRejected if the report or its key seems to contain a secret."""
     findings = find(body, idempotency_key)
     if findings:
         details = [
@@ -58,7 +58,7 @@ class _Patterns(NamedTuple):
 
 
 def _kinds(text: str) -> Iterator[str]:
-    """What is in a text as it stands, or hidden in it by what divides or escapes."""
+    """The kinds of secrets in a text, as it stands or hidden by separators and escapes."""
     texts_to_search = [(each, each.lower()) for each in dict.fromkeys([text, plain(text)])]
     for family in _patterns().families:
         for each, lower in texts_to_search:
@@ -87,7 +87,7 @@ def _patterns() -> _Patterns:
 
 
 def _is_placeholder(match: Match[str], family: _Family) -> bool:
-    """Whether what was found only stands for a secret, as documentation is full of."""
+    """Whether this only stands for a secret, as in documentation."""
     patterns = _patterns()
     whole, secret = match[0], match[match.lastindex or 0]
     if patterns.sample.search(whole) or (not family.names and patterns.name.search(secret)):

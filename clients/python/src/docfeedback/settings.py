@@ -1,4 +1,4 @@
-"""What the environment and the user's configuration file say; read anew at each call."""
+"""Settings from the environment and the user's configuration file; read again at each call."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ DEFAULT_TIMEOUT = 10.0
 
 
 def config_path() -> Path:
+    """The path of the configuration file."""
     return _folder("XDG_CONFIG_HOME", ".config") / "config.json"
 
 
 def cache_folder() -> Path:
+    """The folder for cached documents."""
     return _folder("XDG_CACHE_HOME", ".cache")
 
 
 def hub_url(given: Optional[str] = None) -> Optional[str]:
-    """The Hub address: as given, DOCFEEDBACK_HUB_URL, or the file's; without a slash at its end."""
+    """The Hub's URL: as given, DOCFEEDBACK_HUB_URL, or from the file; without a slash at the end."""
     url = given or os.environ.get("DOCFEEDBACK_HUB_URL") or _config().get("hub_url")
     return base(url) if url else None
 
 
 def required_hub_url(given: Optional[str] = None) -> str:
-    """The same, or ValidationError where none is known."""
+    """The same; raises ValidationError if none is set."""
     url = hub_url(given)
     if url is None:
         raise no_hub_url()
@@ -43,16 +45,18 @@ def required_hub_url(given: Optional[str] = None) -> str:
 
 
 def no_hub_url() -> DocFeedbackError:
+    """The error if no Hub is set."""
     return ValidationError.of("no_hub_url", path=config_path())
 
 
 def is_hub_url(url: str) -> bool:
+    """Whether this can be a Hub's URL."""
     match = HUB_URL.fullmatch(url)
     return match is not None and int(match[1] or 0) <= 65535
 
 
 def base(url: str) -> str:
-    """The address that `/v1/…` is appended to, or ValidationError."""
+    """The URL to which `/v1/…` is appended. Raises ValidationError."""
     if not is_hub_url(url):
         raise ValidationError.of("invalid_hub_url", url=url)
     url = url.rstrip("/")
@@ -60,9 +64,9 @@ def base(url: str) -> str:
 
 
 def token(given: Optional[str], hub: str) -> str:
-    """The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
+    """The token for `hub`: as given, DOCFEEDBACK_TOKEN, or from the file. Raises AuthError without one.
 
-    The file's token belongs to the Hub that the file names, and no token travels unencrypted.
+    The file's token belongs to the Hub in the file, and no token is sent unencrypted.
     """
     found = given or os.environ.get("DOCFEEDBACK_TOKEN") or _config_token(hub)
     if not found:
@@ -106,7 +110,7 @@ def _config() -> Dict[str, str]:
 
 
 def _folder(variable: str, default: str) -> Path:
-    """The XDG Base Directory Specification: only an absolute path counts."""
+    """By the XDG Base Directory Specification: only absolute paths count."""
     home = os.environ.get(variable, "")
     parent = home if Path(home).is_absolute() else Path(os.path.expanduser("~")) / default  # noqa: PTH111
     return Path(parent) / "docfeedback"

@@ -1,3 +1,3 @@
-"""The version of this package; the Node package carries the same."""
+"""The version of this package, the same as of the Node package."""
 
 __version__ = "0.1.0"

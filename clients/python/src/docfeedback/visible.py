@@ -1,4 +1,4 @@
-"""Characters that nobody sees, or that steer a terminal: what is shown must be what is sent."""
+"""Invisible characters, and those that control a terminal: what is shown must be what is sent."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _BLANK = re.compile(f"[ {UNSEEN}]*")
 
 
 def is_blank(text: str) -> bool:
+    """Whether the text shows nothing."""
     return bool(_BLANK.fullmatch(text))
 
 
@@ -25,7 +26,7 @@ def plain(line: str) -> str:
 
 
 def escaped(line: str) -> str:
-    """A line of JSON in which each of them is an escape, so that nothing is lost or hidden."""
+    """A line of JSON with each of them as an escape, so that nothing is lost or hidden."""
     return _UNSEEN.sub(lambda found: _escape(found[0]), line)
 
 

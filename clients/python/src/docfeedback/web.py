@@ -1,4 +1,4 @@
-"""One request, one answer, in a bounded time; redirects and retries are up to the caller."""
+"""One request and its response, within a time limit; redirects and retries are up to the caller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ USER_AGENT = f"docfeedback-python/{__version__}"
 
 @dataclass(frozen=True)
 class Request:
-    """`public_only`: refuse to connect where the host's name leads to a private address."""
+    """`public_only`: refuse to connect if the host's name resolves to a private address."""
 
     method: str
     url: str
@@ -36,14 +36,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """`headers` is without regard to case."""
+    """A response; `headers` ignore case."""
 
     status: int
     headers: http.client.HTTPMessage
     body: bytes
 
     def json(self) -> Any:
-        """The parsed body, or None where it is not JSON."""
+        """The parsed body; None if it is not JSON."""
         try:
             return document.parse(self.body)
         except document.NoDocument:
@@ -51,7 +51,7 @@ class Answer:
 
 
 class Failed(Exception):
-    """No answer, or half of one. `reason` is its sentence in `messages.json`."""
+    """No complete response. `reason` is its message in `messages.json`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -67,10 +67,10 @@ class LeadsToPrivate(Exception):
 
 
 def exchange(request: Request, seconds: float) -> Answer:
-    """The answer of any status, or Failed, or LeadsToPrivate; once it has raised, nothing is sent.
+    """The response, whatever its status. Raises Failed or LeadsToPrivate; after that, nothing is sent.
 
-    In a daemon thread, because neither name resolution nor a header that drips in can be given a
-    time; at the end of the process nobody waits for it.
+    Runs in a daemon thread, because neither name resolution nor slow headers can be given a time limit;
+    at the end of the process nobody waits for it.
     """
     if seconds <= 0:
         raise Failed("timed_out")
@@ -88,7 +88,7 @@ def exchange(request: Request, seconds: float) -> Answer:
 
 
 class _Attempt:
-    """One request on its way, which another thread may give up."""
+    """One request in progress, which another thread may end."""
 
     def __init__(self, request: Request, deadline: float) -> None:
         self.outcome: queue.SimpleQueue[Tuple[Optional[Answer], Optional[BaseException]]]
@@ -109,19 +109,19 @@ class _Attempt:
                 self._line.close()
 
     def give_up(self) -> None:
-        """End it wherever it is; what has not been sent by now is not sent any more."""
+        """End it; what has not been sent by now is not sent any more."""
         self._given_up = True
         self._hang_up()
 
     def go_on(self) -> None:
-        """Raise Failed where nobody waits for the answer any more."""
+        """Raise Failed if nobody waits for the response any more."""
         if self._given_up or time.monotonic() > self._deadline:
             raise Failed("timed_out")
 
     def connect(self, place: Tuple[str, int], *_: Any) -> socket.socket:
-        """A connection to the host and port; where it must be public, to what was checked.
+        """A connection to the host and port; if it must be public, to the address that was checked.
 
-        So no second look-up of the name can differ.
+        So a second lookup of the name cannot give another address.
         """
         guarded = self._request.public_only and not self._proxied
         hosts = public_addresses(*place) if guarded else [place[0]]
@@ -163,7 +163,7 @@ class _Attempt:
         return response
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
-        """The whole body: a time-out bounds each read, so a slow drip is bounded here."""
+        """The whole body: a time-out bounds each read, so slow bodies are bounded here."""
         chunks: List[bytes] = []
         size = 0
         while chunk := response.read1(65536):
@@ -178,7 +178,7 @@ class _Attempt:
 
 
 class _Handler(urllib.request.AbstractHTTPHandler):
-    """Both schemes, by the connections of an attempt."""
+    """Handles both schemes with the connections of an attempt."""
 
     def __init__(self, attempt: _Attempt) -> None:
         super().__init__()
@@ -209,7 +209,7 @@ class _HTTPSConnection(_HTTPConnection, http.client.HTTPSConnection):
 
 
 def _goes_through_a_proxy(url: str) -> bool:
-    """Then the proxy resolves the name, and connects. A Hub on this machine needs none."""
+    """Whether a proxy resolves the name and connects. A Hub on this machine needs none."""
     parts = urlsplit(url)
     if address.is_loopback(url) or parts.scheme not in urllib.request.getproxies():
         return False
@@ -217,7 +217,7 @@ def _goes_through_a_proxy(url: str) -> bool:
 
 
 def public_addresses(host: str, port: int) -> List[str]:
-    """The IP addresses of `host`, or LeadsToPrivate where any of them is not public."""
+    """The IP addresses of `host`. Raises LeadsToPrivate if any of them is not public."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     ips = [str(entry[4][0]) for entry in found]
     if not all(address.is_public_ip(ip) for ip in ips):
@@ -235,7 +235,7 @@ def _connect_to_any(hosts: List[str], port: int, timeout: float) -> socket.socke
 
 
 def _reason(error: BaseException) -> str:
-    """The name in `messages.json` of why there was no answer."""
+    """The name in `messages.json` of why there was no response."""
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(cause, socket.timeout):  # TimeoutError only since Python 3.10
         return "timed_out"
