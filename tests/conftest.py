@@ -17,28 +17,40 @@ from core import rates
 from integrations import github_api
 from orgs.domains import txt_records
 from sandbox import App, CodeHost
-from tests import redis_server
+from tests import parallel, redis_server, selection
 from tests.dns_server import DNSServer
-from tests.hub_process import HubProcess
+from tests.hub_process import HubProcess, collect_static_files
 
-DATABASE_FIXTURES = {"db", "transactional_db"}
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="without processes and time-outs")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before any worker starts a Hub."""
+    config = session.config
+    if not (
+        hasattr(config, "workerinput") or config.getoption("fast") or config.option.collectonly
+    ):
+        collect_static_files()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On PostgreSQL, only what uses a database runs again, and what needs PostgreSQL."""
-    if os.environ.get("HUB_TEST_DATABASE") == "postgresql":
-        kept = [item for item in items if _uses_database(item)]
-    else:
-        kept = [item for item in items if not item.get_closest_marker("postgresql")]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    kept = [item for item in items if selection.runs_here(item)]
+    if config.getoption("fast"):
+        kept = [item for item in kept if selection.is_fast(item)]
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = sorted(kept, key=lambda item: parallel.place(item.nodeid))
 
 
-def _uses_database(item: pytest.Item) -> bool:
-    fixtures = set(getattr(item, "fixturenames", ()))
-    in_browser = "browser" in item.path.parts  # pages show the same of either database
-    marked = item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES
-    return bool(marked) and not in_browser and not item.get_closest_marker("sqlite")
+def pytest_xdist_auto_num_workers() -> int:
+    return parallel.workers()
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log) -> parallel.Scheduler:
+    config.option.loadscopereorder = False
+    return parallel.Scheduler(config, log)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -158,6 +170,14 @@ def clock(monkeypatch) -> Clock:
     moved = Clock()
     monkeypatch.setattr(database_clock, "now", moved.now)
     return moved
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_processes_where_it_is_fast(pytestconfig: pytest.Config) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if pytestconfig.getoption("fast"):
+            selection.refuse_processes(patch)
+        yield
 
 
 @pytest.fixture(autouse=True)

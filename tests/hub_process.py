@@ -1,11 +1,14 @@
 """The Hub as a process of its own, under its production server, on a test's database."""
 
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,7 +26,7 @@ class HubProcess:
     """
 
     command = [sys.executable, "manage.py", "serve"]
-    patience = 30.0  # seconds until it has to be ready
+    patience = 120.0  # seconds until it has to be ready
 
     def __init__(self, *, maintain: bool = False, **environment: str) -> None:
         self._arguments = [] if maintain else ["--no-maintain"]
@@ -61,12 +64,12 @@ class HubProcess:
     def stop(self) -> int:
         """SIGTERM, and the exit status."""
         self.process.terminate()
-        return self.process.wait(30)
+        return self.process.wait(120)
 
     def kill(self) -> None:
         """SIGKILL, to it and to all that it has started."""
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(120)
 
     def environment(self) -> dict[str, str]:
         hub = {
@@ -88,6 +91,26 @@ class HubProcess:
             return requests.get(f"{self.url}/readyz", timeout=5).status_code == 200
         except requests.ConnectionError:
             return False
+
+
+@contextmanager
+def alone(with_what: str) -> Iterator[None]:
+    """No other run of the tests in this checkout is at it meanwhile."""
+    (ROOT / "var").mkdir(exist_ok=True)
+    with (ROOT / f"var/{with_what}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def collect_static_files() -> None:
+    """As they are now, for the server to serve."""
+    manifest = ROOT / "var/static/staticfiles.json"
+    newest = max(path.stat().st_mtime for path in (ROOT / "static").iterdir())
+    with alone("static"):
+        if manifest.exists() and manifest.stat().st_mtime >= newest:
+            return
+        command = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity=0"]
+        subprocess.run([*command, "--settings=hub.settings"], cwd=ROOT, check=True)
 
 
 def database_url() -> str:

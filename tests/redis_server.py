@@ -26,7 +26,7 @@ class RedisServer:
             cwd=self._folder,
             stdout=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("redis-server did not start.")
@@ -34,7 +34,7 @@ class RedisServer:
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait(10)
+        self._process.wait(60)
 
     def _answers(self) -> bool:
         try:

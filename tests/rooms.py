@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +50,7 @@ def imports(path: Path) -> Iterator[str]:
             )
 
 
+@cache
 def arrows() -> dict[str, set[str]]:
     """For each room the rooms that its modules import from."""
     found: dict[str, set[str]] = {room: set() for room in ROOMS}

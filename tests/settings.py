@@ -18,7 +18,9 @@ os.environ["HUB_BASE_URL"] = "https://hub.example"
 if os.environ.get("HUB_TEST_DATABASE") == "postgresql":
     from tests.postgresql import start
 
-    os.environ["DATABASE_URL"] = start()
+    if "POSTGRESQL_OF_THIS_RUN" not in os.environ:  # one server for all workers
+        os.environ["POSTGRESQL_OF_THIS_RUN"] = start()
+    os.environ["DATABASE_URL"] = os.environ["POSTGRESQL_OF_THIS_RUN"]
 
 from hub.settings import *  # noqa: E402, F403
 from hub.settings import DATABASES, STORAGES, VAR_DIR  # noqa: E402

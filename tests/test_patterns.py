@@ -50,11 +50,13 @@ def slow_text(found: pumping.Found) -> str | None:
     return next((pump.of(32) for attempt, pump in tried if is_slow(attempt, pump)), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", OLD.values(), ids=OLD)
 def test_what_takes_too_long_is_found(pattern):
     assert slow_text(pumping.Found("here", re.compile(pattern), pumping.BOTH))
 
 
+@pytest.mark.slow
 def test_no_text_makes_a_pattern_take_more_than_linear_time():
     found = pumping.patterns()
 

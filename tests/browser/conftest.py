@@ -1,19 +1,16 @@
 """The system's Chromium, at the Hub under its production server."""
 
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from django.test import Client
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from orgs.models import User
 from sandbox import CodeHost
-from tests.browser.screens import Screen, Visit
+from tests.browser.screens import Screen, Visit, Windows
 from tests.conftest import callbacks, new_code_host, served, settings_for
-from tests.hub_process import ROOT, HubProcess, free_port
+from tests.hub_process import HubProcess, free_port
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -38,14 +35,9 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="package", autouse=True)
-def static_files() -> None:
-    """As they are now, for the server to serve."""
-    manifest = ROOT / "var/static/staticfiles.json"
-    newest = max(path.stat().st_mtime for path in (ROOT / "static").iterdir())
-    if not manifest.exists() or manifest.stat().st_mtime < newest:
-        command = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity=0"]
-        subprocess.run([*command, "--settings=hub.settings"], cwd=ROOT, check=True)
+@pytest.fixture(scope="package")
+def windows(chromium: Browser) -> Windows:
+    return Windows(chromium)
 
 
 @pytest.fixture(scope="package")
@@ -86,18 +78,34 @@ def hub_process(request, transactional_db, code_host) -> Iterator[HubProcess]:
 
 
 @pytest.fixture
-def visit(chromium, hub_process: HubProcess) -> Iterator[Callable[..., Visit]]:
-    """Opens a browser window at the Hub, where `user` is signed in."""
+def visit(windows: Windows, hub_process: HubProcess) -> Iterator[Callable[..., Visit]]:
+    """Opens a page of the Hub, where `user` is signed in; each time as another person."""
     visits: list[Visit] = []
 
-    def opened(screen: Screen, user: User | None = None) -> Visit:
-        visits.append(Visit(chromium, hub_process.url, screen))
+    def opened(screen: Screen, user: User | None = None, *, others: Sequence[Screen] = ()) -> Visit:
+        url = hub_process.url
+        visits.append(Visit(windows.at(url, screen, len(visits)), url, screen))
+        visits[-1].screens += others
         if user:
-            client = Client()
-            client.force_login(user)
-            visits[-1].sign_in_as(client.session.session_key)
+            visits[-1].sign_in(user)
         return visits[-1]
 
     yield opened
     for each in visits:
-        each.context.close()
+        each.leave()
+
+
+@pytest.fixture
+def cold_visit(windows: Windows, hub_process: HubProcess) -> Iterator[Callable[[User], Visit]]:
+    """Opens a window with nothing in its cache."""
+    contexts: list[BrowserContext] = []
+
+    def opened(user: User) -> Visit:
+        contexts.append(windows.new(hub_process.url, Screen()))
+        visit = Visit(contexts[-1], hub_process.url, Screen())
+        visit.sign_in(user)
+        return visit
+
+    yield opened
+    for each in contexts:
+        each.close()

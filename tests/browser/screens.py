@@ -8,37 +8,64 @@ from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, Request
+
+from orgs.models import User
 
 SCREENSHOTS = settings.VAR_DIR / "screenshots"
 SERIOUS = {"serious", "critical"}
+MILLISECONDS = 60_000  # until what does not come is given up
 
 
 class Screen(NamedTuple):
-    """How a person sees the pages."""
+    """How a person sees the pages; `axe`: whether axe looks at them, too."""
 
     width: int = 1280
     theme: str = "light"
     script: bool = True
+    axe: bool = True
 
     def __str__(self) -> str:
         return f"{self.width}-{self.theme}{'' if self.script else '-plain'}"
 
 
-class Visit:
-    """One browser window, which remembers what a page must not do."""
+class Windows:
+    """One for each person and screen, kept open: to open one costs more than a page in it."""
 
-    def __init__(self, browser: Browser, url: str, screen: Screen) -> None:
-        self.url, self.screen = url, screen
-        self.context: BrowserContext = browser.new_context(
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._kept: dict[tuple[str, Screen, int], BrowserContext] = {}
+
+    def at(self, url: str, screen: Screen, number: int) -> BrowserContext:
+        """The window of the person with this number."""
+        key = (url, screen, number)
+        if key not in self._kept:
+            self._kept[key] = self.new(url, screen)
+            self._kept[key].new_page()  # it closes with its last page
+        return self._kept[key]
+
+    def new(self, url: str, screen: Screen) -> BrowserContext:
+        """A window with nothing in its cache."""
+        context = self._browser.new_context(
             base_url=url,
             viewport={"width": screen.width, "height": 900},
             color_scheme=screen.theme,
             java_script_enabled=screen.script,
             reduced_motion="reduce",
         )
-        self.context.set_default_timeout(10_000)
-        self.page: Page = self.context.new_page()
+        context.set_default_timeout(MILLISECONDS)
+        return context
+
+
+class Visit:
+    """One person's pages in a window, which remembers what a page must not do."""
+
+    def __init__(self, context: BrowserContext, url: str, screen: Screen) -> None:
+        self.context, self.url, self.screen = context, url, screen
+        self.screens = [screen]
+        self._others = list(context.pages)
+        self.page: Page = context.new_page()
         self.asked: set[str] = set()
         self.complaints: list[str] = []
         self.finished: list[Request] = []
@@ -46,6 +73,14 @@ class Visit:
         self.page.on("request", self._note)
         self.page.on("console", lambda message: self._hear(message.type, message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def leave(self) -> None:
+        """As if nobody had been there."""
+        for page in self.context.pages:
+            if page not in self._others:
+                page.close()
+        self.context.clear_cookies()
+        self.context.clear_permissions()
 
     def _hear(self, kind: str, text: str) -> None:
         if "Content Security Policy" in text or (kind == "error" and "status of 4" not in text):
@@ -57,8 +92,11 @@ class Visit:
         if by_the_hub and not request.is_navigation_request():
             self.asked.add(urlsplit(request.url).netloc)
 
-    def sign_in_as(self, session_key: str) -> None:
-        self.context.add_cookies([{"name": "session", "value": session_key, "url": self.url}])
+    def sign_in(self, user: User) -> None:
+        client = Client()
+        client.force_login(user)
+        key = client.session.session_key
+        self.context.add_cookies([{"name": "session", "value": key, "url": self.url}])
 
     def shoot(self, name: str) -> Path:
         """A screenshot of all of the page, for people to look at."""
@@ -77,9 +115,20 @@ class Visit:
         self.complaints = heard
 
     def look(self, name: str) -> list[str]:
-        """The faults of the page that is open; its picture is kept."""
-        self.shoot(name)
-        return self.faults()
+        """The faults of the page that is open, on each of the screens; its pictures are kept."""
+        found = []
+        for screen in self.screens:
+            self._turn_to(screen)
+            self.shoot(name)
+            found += self.faults()
+        return found
+
+    def _turn_to(self, screen: Screen) -> None:
+        """The page that is open, on another screen."""
+        if screen != self.screen:
+            self.screen = screen
+            self.page.set_viewport_size({"width": screen.width, "height": 900})
+            self.page.emulate_media(color_scheme=screen.theme)
 
     def look_at(self, pages: dict[str, str]) -> list[str]:
         """The faults of pages, by the names of their pictures."""
@@ -97,10 +146,11 @@ class Visit:
         """What axe finds serious or critical, sideways scrolling, complaints, other hosts."""
         found = [*self.complaints, *self._foreign()]
         if self.screen.script:
-            found += self._axe()
+            if self.screen.axe:
+                found += self._axe()
             if self.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 found.append("The page scrolls sideways.")
-        return [f"{self.page.url}: {each}" for each in found]
+        return [f"{self.page.url} ({self.screen}): {each}" for each in found]
 
     def _foreign(self) -> list[str]:
         return [f"It asked {host}." for host in self.asked - {urlsplit(self.url).netloc}]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-SECONDS = 20
+SECONDS = 120
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,17 @@
 """A client of the official SDK with a person at it, and the server as its process."""
 
+import atexit
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +119,7 @@ class Desk:
         self.environment = {**self.world.environment, "PYTHONPATH": ":".join(SOURCES)}
         self.environment["DOCFEEDBACK_TIMEOUT"] = SLOW
         self.environment["WATCH"] = str(self.folder / "watch.log")
-        self.server = [sys.executable, str(HERE / "mcp_watched.py")]
+        self.server = [sys.executable, "-S", str(HERE / "mcp_enter.py"), watched_server()]
 
     def call(self, *calls: dict[str, Any], person: Person | None = None) -> list[dict[str, Any]]:
         """The fields of each result, in one session; None: the client cannot ask."""
@@ -155,6 +161,25 @@ class Desk:
         ready, *ways = (self.folder / "watch.log").read_text().splitlines()
         assert ready == "ready"
         return ways
+
+
+@cache
+def watched_server() -> str:
+    """The socket of the process that forks for each test."""
+    folder = tempfile.mkdtemp(prefix="hub-mcp-")
+    path = f"{folder}/door"
+    process = subprocess.Popen(
+        [sys.executable, str(HERE / "mcp_watched.py"), path],
+        env={**os.environ, "PYTHONPATH": ":".join(SOURCES)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout
+    assert process.stdout.readline() == b"listening\n"
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(process.communicate)  # its standard input ends, and so does it
+    return path
 
 
 def at_desk(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Desk:

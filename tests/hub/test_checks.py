@@ -20,6 +20,13 @@ def test_transactions_around_requests_are_refused(monkeypatch):
         call_command("check", "--database", "default")
 
 
+@pytest.mark.django_db
+def test_the_models_are_as_their_migrations_say():
+    """Run manage.py makemigrations where this fails."""
+    call_command("makemigrations", check_changes=True, dry_run=True)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [

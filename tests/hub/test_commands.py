@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests import build
-from tests.hub_process import ROOT, free_port
+from tests.hub_process import ROOT, alone, free_port
 
 
 def run(command: str, **options) -> str:
@@ -106,6 +106,7 @@ def test_the_demo_is_not_run_on_another_database():
         call_command("demo", "--once")
 
 
+@pytest.mark.slow
 def test_the_demo_ends_in_an_issue(tmp_path):
     port = free_port()
     environment = {
@@ -125,15 +126,16 @@ def test_the_demo_ends_in_an_issue(tmp_path):
         "HUB_GITHUB_PRIVATE_KEY": f"{ROOT}/var/demo/app.pem",
     }
 
-    ended = subprocess.run(
-        [sys.executable, "manage.py", "demo", "--once"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    with alone("demo"):
+        ended = subprocess.run(
+            [sys.executable, "manage.py", "demo", "--once"],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
 
     assert ended.returncode == 0, ended.stderr
     assert "/acme/docs/issues/1" in ended.stdout

@@ -64,6 +64,7 @@ def state() -> list:
     return [*Delivery.objects.values(), *Lease.objects.values()]
 
 
+@pytest.mark.slow
 def test_serve_brings_what_is_due_and_replaces_a_runner_that_was_killed(code_host):
     build.acme(code_host)
     code_host.fail("500", path="token", times=2)
@@ -88,6 +89,7 @@ def test_serve_brings_what_is_due_and_replaces_a_runner_that_was_killed(code_hos
     assert ended == 0
 
 
+@pytest.mark.slow
 def test_maintain_stops_when_told_and_gives_its_lease_back(code_host):
     environment = HubProcess().environment()
     process = subprocess.Popen([sys.executable, "manage.py", "maintain"], cwd=ROOT, env=environment)
@@ -99,6 +101,7 @@ def test_maintain_stops_when_told_and_gives_its_lease_back(code_host):
     assert Lease.objects.take("maintain", holder="next", duration=MINUTE)
 
 
+@pytest.mark.slow
 def test_retry_deliveries_can_go_on_until_it_is_interrupted(code_host):
     build.acme(code_host)
     code_host.fail("500", path="token")

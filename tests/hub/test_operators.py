@@ -162,6 +162,7 @@ def test_every_model_can_be_looked_at():
     assert set(OURS) <= set(admin.site._registry)
 
 
+@pytest.mark.slow
 def test_every_list_and_row_opens_with_few_queries_among_five_hundred(
     operator, crowd, django_assert_max_num_queries
 ):

@@ -110,6 +110,7 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_production_settings_pass_the_deployment_check():
     ended = run(
         *("manage.py", "check", "--deploy", "--fail-level", "WARNING"),
@@ -119,6 +120,7 @@ def test_production_settings_pass_the_deployment_check():
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("base_url", "expected"),
     [
@@ -135,6 +137,7 @@ def test_what_needs_https_follows_the_hubs_address(base_url, expected):
     assert run("-c", wanted, HUB_BASE_URL=base_url).stdout.strip() == expected
 
 
+@pytest.mark.slow
 def test_github_com_is_not_asked_like_an_enterprise_host():
     wanted = (
         "import django; django.setup();"
@@ -171,6 +174,7 @@ with connection.cursor() as cursor:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [[], ["hub.sqlite3", "hub.sqlite3-wal", "hub.sqlite3-shm"]])
 def test_nobody_else_on_the_machine_reads_the_database(tmp_path, before):
     for name in before:

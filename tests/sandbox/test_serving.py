@@ -13,6 +13,7 @@ import pytest
 import requests
 
 from sandbox import CodeHost
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,17 +57,18 @@ def test_it_does_not_serve_twice(host):
 
 
 def test_stopping_does_not_wait_for_a_stuck_request(host):
-    host.fail("hang", method="GET", path="/api/*", seconds=60)
-    stuck = threading.Thread(target=_outcome, args=(f"{host.url}/api/v3/rate_limit",))
+    host.fail("hang", method="GET", path="/api/*", seconds=600)
+    stuck = threading.Thread(daemon=True, target=_outcome, args=(f"{host.url}/api/v3/rate_limit",))
     stuck.start()
-    _wait_until(lambda: len(host.requests) == 1)
+    assert wait_until(lambda: len(host.requests) == 1)
 
-    started = time.monotonic()
-    host.stop()
-    stuck.join(timeout=5)
+    stopping = threading.Thread(target=host.stop, daemon=True)
+    stopping.start()
+    stopping.join(120)
+    stuck.join(120)
 
+    assert not stopping.is_alive()
     assert not stuck.is_alive()
-    assert time.monotonic() - started < 2
 
 
 def test_a_connection_that_is_kept_open_ends_with_the_host(host):
@@ -160,6 +162,7 @@ def test_the_state_is_there_as_json(host, call, token):
     assert token not in str(state)
 
 
+@pytest.mark.slow
 def test_it_needs_no_django():
     check = "import sandbox, sys; sys.exit('django' in sys.modules)"
 
@@ -177,11 +180,4 @@ def test_whoever_names_no_user_agent_is_refused(host):
 
 def _outcome(url: str) -> None:
     with suppress(requests.ConnectionError):
-        requests.get(url, timeout=30)
-
-
-def _wait_until(condition) -> None:
-    deadline = time.monotonic() + 5
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+        requests.get(url, timeout=600)

@@ -133,6 +133,7 @@ def test_pages_lead_on_and_back_with_the_filters(alice, acme):
     assert older.context["next_page"] == ""
 
 
+@pytest.mark.slow
 def test_a_page_costs_few_queries_at_ten_thousand_reports(
     alice, acme, django_assert_max_num_queries
 ):

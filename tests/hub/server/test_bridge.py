@@ -14,7 +14,7 @@ from asgiref.testing import ApplicationCommunicator
 from hub.server import answers, bodies, overload, spool
 from hub.server.bridge import SHARE, WAITING, Bridge
 
-MESSAGES = 1  # seconds that a message may take
+MESSAGES = 60  # seconds that a message may take
 
 
 class Answer(NamedTuple):
@@ -283,7 +283,7 @@ def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
     free = threading.Event()
 
     def busy(environ, start_response) -> Pieces:
-        free.wait(10)
+        free.wait(60)
         start_response("200 OK", [])
         return Pieces([b""])
 
@@ -317,7 +317,7 @@ def test_one_address_leaves_room_for_others(settings, proxies, headers, others):
     free = threading.Event()
 
     def busy(environ, start_response) -> Pieces:
-        free.wait(10)
+        free.wait(60)
         start_response("200 OK", [])
         return Pieces([b""])
 

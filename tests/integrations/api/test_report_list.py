@@ -204,6 +204,7 @@ def test_nobody_sees_what_somebody_else_received(acme):
     assert pages(bob) == [["his"]]
 
 
+@pytest.mark.slow
 def test_a_page_costs_three_queries_at_five_hundred_reports(alice, acme, django_assert_num_queries):
     for number in range(500):
         delivered(received(acme, at=NOON + timedelta(seconds=number)), status="pending")

@@ -272,6 +272,7 @@ def test_no_one_is_told_a_source(acme, client, code_host):
     assert source not in "".join(as_json(acme))
 
 
+@pytest.mark.slow
 def test_more_flooded_integrations_than_are_looked_at_keep_no_other_waiting(
     acme, client, code_host, monkeypatch
 ):

@@ -468,6 +468,7 @@ def test_what_meets_a_pause_on_its_way_is_held_and_costs_no_turn(
     ]
 
 
+@pytest.mark.slow
 def test_the_backlog_of_one_installation_keeps_no_other_waiting(
     client, code_host, clock, monkeypatch
 ):

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import json
-import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
@@ -40,11 +39,10 @@ def test_a_webhook_counts_once_however_often_it_comes(webhooks, code_host):
 
 def test_a_webhook_is_answered_at_once_also_while_github_hangs(webhooks, code_host):
     code_host.fail("hang", method="*", path="/*", seconds=5)
-    begun = time.monotonic()
 
     code_host.suspend(build.installed(code_host))
 
-    assert time.monotonic() - begun < 2
+    assert code_host.faults.waiting()  # nobody has asked GitHub
     assert delivery().status == "held"
 
 

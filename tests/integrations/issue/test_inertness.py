@@ -26,6 +26,7 @@ WRITTEN = ("summary", "details", "evidence", "suggested_fix", "agent_name", "rep
 templates = st.sampled_from(sorted(hostile.TEMPLATES)).map(hostile.TEMPLATES.get)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SANITISE, reason="HUB_SANITISE_DIR is not set")
 def test_an_independent_checker_finds_nothing_live_in_its_corpus():
     checker = [sys.executable, f"{SANITISE}/check.py", "--module"]
@@ -43,6 +44,7 @@ def test_an_independent_checker_finds_nothing_live_in_its_corpus():
     assert summary["live_inputs"] == 0, summary
 
 
+@pytest.mark.slow
 @given(templates, st.fixed_dictionaries(dict.fromkeys(WRITTEN, hostile.text)))
 @FUZZ
 def test_nothing_that_a_reporter_writes_is_live(template, fields):
@@ -71,6 +73,7 @@ def test_less_is_live_in_the_raw_text_of_code(line, found):
     assert live(f"> {line}").total() > 0
 
 
+@pytest.mark.slow
 @given(templates, *[hostile.code_block] * 3, hostile.text)
 @FUZZ
 def test_a_code_block_is_no_way_out(template, details, evidence, suggested_fix, summary):

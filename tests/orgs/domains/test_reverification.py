@@ -257,6 +257,7 @@ def test_two_runs_at_once_do_the_work_once(dns):
     assert len([q for q in dns.asked if q.name.startswith("_hub-challenge")]) == 250
 
 
+@pytest.mark.slow
 def test_one_hanging_name_among_a_thousand_holds_up_nobody(dns, monkeypatch):
     monkeypatch.setattr(txt_records, "QUERY_TIMEOUT", 60)
     monkeypatch.setattr(txt_records, "MAX_SECONDS", 60)

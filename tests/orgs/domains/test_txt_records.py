@@ -1,6 +1,7 @@
 """What a DNS server may answer, and what the Hub makes of it."""
 
-import time
+import threading
+from concurrent.futures import Future
 
 import pytest
 
@@ -118,14 +119,20 @@ def test_a_lookup_asks_twelve_questions_at_most(dns):
 
 def test_a_lookup_ends_in_time_whatever_the_servers_do(dns, monkeypatch):
     monkeypatch.setattr(txt_records, "MAX_SECONDS", 0.2)
-    monkeypatch.setattr(txt_records, "QUERY_TIMEOUT", 30)
+    monkeypatch.setattr(txt_records, "QUERY_TIMEOUT", 600)
     dns.fail(NAME, "silence")
-    began = time.monotonic()
+    outcome: Future[object] = Future()
+
+    def look_up() -> None:
+        try:
+            outcome.set_result(Lookup().at(NAME))
+        except Exception as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=look_up, daemon=True).start()
 
     with pytest.raises(NotAnswered):
-        Lookup().at(NAME)
-
-    assert time.monotonic() - began < 5
+        outcome.result(timeout=120)
 
 
 @pytest.mark.parametrize(

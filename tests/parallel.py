@@ -1,0 +1,26 @@
+"""Several workers share a run: what belongs together stays with one, and the longest comes first."""
+
+import os
+
+from xdist.scheduler import LoadScopeScheduling
+
+MOST = 4  # workers; more wait for each other
+TOGETHER = ("tests/browser/", "tests/faults/")  # one browser, and one Hub for all its faults
+LONGEST = (*TOGETHER, "tests/hub/", "tests/clients/", "tests/test_")  # the others are quick
+
+
+def workers() -> int:
+    return min(MOST, max(2, os.cpu_count() or 2))
+
+
+def place(nodeid: str) -> int:
+    """Where a test comes in the order of a run."""
+    return next((n for n, path in enumerate(LONGEST) if nodeid.startswith(path)), len(LONGEST))
+
+
+class Scheduler(LoadScopeScheduling):
+    """Hands out files, in the order in which they were collected."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        together = [path for path in TOGETHER if nodeid.startswith(path)]
+        return together[0] if together else nodeid.partition("::")[0]

@@ -1,0 +1,55 @@
+"""Which tests run where: on SQLite, again on PostgreSQL, and in `script/test --fast`."""
+
+import os
+import subprocess
+
+import pytest
+
+DATABASE_FIXTURES = {"db", "transactional_db"}
+# What either database shows the same: pages, sockets, who may call what, one fault after the other.
+SAME_ON_EITHER = (
+    "tests/browser/",
+    "tests/faults/test_github.py::test_a_fault[",
+    "tests/hub/screen/test_erase_page.py",
+    "tests/hub/screen/test_further_accounts.py",
+    "tests/hub/screen/test_inviting.py",
+    "tests/hub/screen/test_settings_pages.py",
+    "tests/hub/test_every_call.py",
+    "tests/hub/test_serve.py",
+    "tests/test_setting_up.py",
+)
+WITH_PROCESSES = ("tests/browser/", "tests/clients/", "tests/faults/")
+PROCESS_FIXTURES = {"hub_process", "hub", "redis"}
+
+
+def on_postgresql() -> bool:
+    return os.environ.get("HUB_TEST_DATABASE") == "postgresql"
+
+
+def runs_here(item: pytest.Item) -> bool:
+    """On PostgreSQL, what uses a database in a way of its own runs again, and what needs PostgreSQL."""
+    if on_postgresql():
+        return _uses_database(item) and not item.nodeid.startswith(SAME_ON_EITHER)
+    return not item.get_closest_marker("postgresql")
+
+
+def _uses_database(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    marked = item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES
+    return bool(marked) and not item.get_closest_marker("sqlite")
+
+
+def is_fast(item: pytest.Item) -> bool:
+    """Without processes, a browser, and time-outs that have to run out."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    slow = item.get_closest_marker("slow") or fixtures & PROCESS_FIXTURES
+    return not slow and not item.nodeid.startswith(WITH_PROCESSES)
+
+
+def refuse_processes(patch: pytest.MonkeyPatch) -> None:
+    """What is not marked as slow starts none."""
+    patch.setattr(subprocess, "Popen", _refused)
+
+
+def _refused(*_: object, **__: object) -> None:
+    raise AssertionError("This test starts a process: mark it with pytest.mark.slow.")
