@@ -8,12 +8,12 @@ from core import error_answers
 from hub.limits import limited
 from hub.screen import integration
 from integrations.api import acts, setup
-from integrations.api.domains import Domains, OneDomain, VerifyDomain
 from integrations.api.organization import Me
 from integrations.api.receipts import ReceiptView, receipt_page
 from integrations.api.report_list import ReceivedReports
 from integrations.api.reports import ActOnReport, ActOnReports, OneReport
 from integrations.github_sync.webhooks import GitHubWebhook
+from orgs.api.domains import Domains, OneDomain, VerifyDomain
 from orgs.people import sign_in
 from reports.views import Reports
 

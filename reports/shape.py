@@ -1,9 +1,8 @@
 """The JSON body of a report: the open Docs Feedback Protocol, v0."""
 
-import json
 import re
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -15,39 +14,12 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
 )
-from pydantic_core import CoreSchema, ErrorDetails, core_schema
+from pydantic_core import CoreSchema, core_schema
 
+from core.json_body import Malformed, Text, read
 from reports import canonical
 
-MAX_FAULTS = 100  # an answer must not grow with a hostile body
-NOT_UNICODE = "Must not contain half a surrogate pair."
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-
-M = TypeVar("M", bound=BaseModel)
-
-
-class Malformed(Exception):
-    """The body is not a report. `faults`: `[{"path": <JSON Pointer or header:Name>, "message": …}]`."""
-
-    def __init__(self, faults: list[dict[str, str]]):
-        super().__init__("; ".join(fault["message"] for fault in faults))
-        self.faults = faults
-
-    @classmethod
-    def at(cls, path: str, message: str) -> "Malformed":
-        """One fault at `path`."""
-        return cls([{"path": path, "message": message}])
-
-
-def _storable(text: str) -> str:
-    """NUL and lone surrogates are valid JSON, but not every database can store them."""
-    if "\0" in text:
-        raise ValueError("Must not contain the character NUL (U+0000).")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(NOT_UNICODE) from None
-    return text
 
 
 def _printable(text: str) -> str:
@@ -71,7 +43,6 @@ def _rfc3339(text: str) -> str:
     raise ValueError("Must be an RFC 3339 time, such as 2026-01-31T12:34:56Z.")
 
 
-Text = Annotated[str, AfterValidator(_storable)]
 Printable = Annotated[Text, AfterValidator(_printable)]
 NotBlank = Annotated[Text, AfterValidator(_not_blank)]
 AddressText = Annotated[Text, Field(max_length=2048)]
@@ -147,15 +118,6 @@ def parse(body: bytes) -> ReportBody:
     return read(ReportBody, body)
 
 
-def read(model: type[M], body: bytes) -> M:
-    """The object of this model in the JSON `body`. Raises `Malformed` with all its faults at once."""
-    try:
-        return model.model_validate(_json(body))
-    except ValidationError as error:
-        faults = [_fault(item) for item in error.errors(include_url=False, include_input=False)]
-        raise Malformed(faults[:MAX_FAULTS]) from None
-
-
 def key(text: str) -> str:
     """The idempotency key from a header. Raises `Malformed`."""
     try:
@@ -164,68 +126,3 @@ def key(text: str) -> str:
         raise Malformed.at(
             "header:Idempotency-Key", "Must be 1 to 128 printable ASCII characters without spaces."
         ) from None
-
-
-def _json(body: bytes) -> Any:
-    """Parse JSON strictly (RFC 8259): UTF-8, no duplicate keys, no NaN or Infinity, not too deep."""
-    try:
-        return json.loads(
-            body.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_no_constant
-        )
-    except RecursionError:
-        raise Malformed.at("", "The body is nested too deeply.") from None
-    except UnicodeDecodeError:
-        raise Malformed.at("", "The body is not valid UTF-8.") from None
-    except ValueError as error:
-        raise Malformed.at("", f"The body is not valid JSON: {error}.") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise ValueError("an object has the same key twice")
-    return result
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-def _fault(error: ErrorDetails) -> dict[str, str]:
-    return {"path": _pointer(error["loc"]), "message": _message(error)}
-
-
-def _pointer(location: tuple[int | str, ...]) -> str:
-    """A JSON Pointer (RFC 6901)."""
-    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in location)
-    return "".join(f"/{step}" for step in steps)
-
-
-def _message(error: ErrorDetails) -> str:
-    context = error.get("ctx", {})
-    match error["type"]:
-        case "missing":
-            return "This field is required."
-        case "extra_forbidden":
-            return "Unknown field."
-        case "literal_error":
-            return f"Must be one of {context['expected']}."
-        case "string_too_short":
-            return "Must not be empty."
-        case "string_too_long":
-            return f"Must be at most {context['max_length']} characters."
-        case "too_long":
-            return f"Must have at most {context['max_length']} items."
-        case "string_unicode":
-            return NOT_UNICODE
-        case "string_pattern_mismatch":
-            return f"Must match {context['pattern']}."
-        case "string_type":
-            return "Must be a string."
-        case "list_type":
-            return "Must be an array."
-        case "model_type":
-            return "Must be an object."
-        case "value_error":
-            return str(context["error"])
-    return f"{error['msg']}."

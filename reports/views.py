@@ -4,18 +4,15 @@ from fractions import Fraction
 from functools import partial
 
 from django.conf import settings
-from django.http import UnreadablePostError
-from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core import client_address, rates
+from core import client_address, json_body, rates
 from core.cors import AnyOrigin
 from core.errors import ApiError
 from orgs.domains import hosts
 from reports import intake, shape
 
-MAX_BYTES = 64 * 1024
 SHARE = Fraction(1, 10)  # of the limit of one claim, for one network
 LARGE = 8 * 1024  # bytes of a body; a report with an excerpt and a fix has 2 to 4 KiB
 LARGE_SHARE = Fraction(1, 20)  # of the limit of one network, for large reports
@@ -30,30 +27,6 @@ class InvalidReport(ApiError):
     default_detail = "Invalid report; see `details`. Nothing was saved."
 
 
-class LengthRequired(ApiError):
-    """411: the body has no length."""
-
-    status_code = 411
-    default_code = "length_required"
-    default_detail = "Send a Content-Length header; chunked bodies are not accepted."
-
-
-class PayloadTooLarge(ApiError):
-    """413: the body is too large."""
-
-    status_code = 413
-    default_code = "payload_too_large"
-    default_detail = f"The body is over {MAX_BYTES} bytes. Shorten the details or the evidence."
-
-
-class UnsupportedMediaType(ApiError):
-    """415: the body is not JSON in UTF-8."""
-
-    status_code = 415
-    default_code = "unsupported_media_type"
-    default_detail = "Send application/json in UTF-8, without a Content-Encoding."
-
-
 class Reports(AnyOrigin):
     """`POST /v1/reports`."""
 
@@ -64,9 +37,9 @@ class Reports(AnyOrigin):
             what="reports",
         )
         try:
-            body = shape.parse(json_body(request))
+            body = shape.parse(json_body.raw(request))
             key = _headers(request, body)
-        except shape.Malformed as error:
+        except json_body.Malformed as error:
             raise InvalidReport(details=error.faults) from None
         source = client_address.source(client_address.client_address(request))
         is_large = len(request.body) > LARGE
@@ -103,29 +76,11 @@ def _about(claim: intake.Claim | None, host: str | None, source: str) -> list[ra
     return [rates.Limit(rate, about), rates.Limit(rate, (*about, source), times=SHARE)]
 
 
-def json_body(request: Request) -> bytes:
-    """The bytes of the body, read only after its length and type have been checked."""
-    kind, parameters = parse_header_parameters(request.headers.get("Content-Type", ""))
-    if kind != "application/json" or parameters.get("charset", "utf-8").lower() != "utf-8":
-        raise UnsupportedMediaType
-    if "Content-Encoding" in request.headers:
-        raise UnsupportedMediaType
-    length = request.headers.get("Content-Length", "")
-    if not length.isdecimal():
-        raise LengthRequired
-    if int(length) > MAX_BYTES:
-        raise PayloadTooLarge(max_bytes=MAX_BYTES)
-    try:
-        return request.body
-    except UnreadablePostError:
-        raise InvalidReport("The body is incomplete.", details=[]) from None
-
-
 def _headers(request: Request, body: shape.ReportBody) -> str | None:
     """The idempotency key from the headers, after checking them."""
     version = request.headers.get(VERSION_HEADER)
     if version is not None and version != body.protocol_version:
-        raise shape.Malformed.at(
+        raise json_body.Malformed.at(
             f"header:{VERSION_HEADER}", f'The body says protocol_version "{body.protocol_version}".'
         )
     key = request.headers.get("Idempotency-Key")

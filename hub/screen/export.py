@@ -28,7 +28,7 @@ def as_json(organization: Organization) -> Generator[str, None, None]:
         "sites": _rows(organization.sites.order_by("host", "path")),
         "integrations": (
             _row(each) | {"installation": _row(each.installation)}
-            for each in integrations.filter(organization=organization)
+            for each in integrations.of(organization)
         ),
         "notices": _rows(organization.notices.all()),
         "reports": _reports(organization),

@@ -122,7 +122,7 @@ def _account(login: str, organization: Organization) -> github_api.Person:
     login = login.strip().removeprefix("@")
     found = None
     if LOGIN.fullmatch(login):
-        known = Integration.objects.filter(organization=organization)
+        known = Integration.objects.of(organization)
         installation_id = known.values_list("installation__github_id", flat=True).first()
         with asking.github(organization) as deadline:
             found = github_api.person(login, installation_id=installation_id, deadline=deadline)
@@ -137,6 +137,6 @@ def _is_empty(organization: Organization) -> bool:
         organization.memberships.count() > 1
         or organization.domains.exists()
         or organization.sites.exists()
-        or Integration.objects.filter(organization=organization).exists()
+        or Integration.objects.of(organization).exists()
         or Report.objects.filter(organization=organization).exists()
     )

@@ -74,7 +74,7 @@ def overview(request: MemberRequest) -> HttpResponse:
 def integration_of(organization: Organization) -> Integration | None:
     """The organization's integration with its installation, and whether anything is withheld."""
     known = Integration.objects.select_related("installation").noting_withheld()
-    return known.filter(organization=organization).first()
+    return known.of(organization).first()
 
 
 def next_step(organization: Organization) -> setup_steps.Step | None:

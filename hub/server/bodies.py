@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from django.conf import settings
 
 from core.errors import ApiError
+from core.json_body import MAX_BYTES
 from hub.server.asgi import Receive, Scope
 from hub.server.overload import Overloaded
-from reports.views import MAX_BYTES
 
 BODY_TIMEOUT = 10  # seconds from the headers to the end of the body
 ALTOGETHER = 64 * 1024 * 1024  # bytes of all bodies that are held at one time

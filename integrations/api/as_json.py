@@ -1,10 +1,10 @@
-"""The JSON of integrations and claims in the maintainers' API."""
+"""The JSON of integrations and sites in the maintainers' API."""
 
 from typing import Any
 
 from integrations.github_api import RepositoryFacts
 from integrations.models import Integration
-from orgs.models import Domain, Site
+from orgs.models import Site
 
 
 def integration(integration: Integration) -> dict[str, Any]:
@@ -17,28 +17,6 @@ def integration(integration: Integration) -> dict[str, Any]:
         "repo_name": integration.repo_name or None,
         "issue_template": integration.issue_template or None,
         "problem": integration.obstacle or None,
-    }
-
-
-def claim(domain: Domain) -> dict[str, Any]:
-    """The JSON of a domain with its DNS record; null once it is verified."""
-    record = {"name": domain.record_name, "type": "TXT", "value": domain.record_value}
-    return {
-        "domain": domain.name,
-        "status": domain.status,
-        "dns_record": None if domain.verified_at else record,
-    }
-
-
-def domain(domain: Domain) -> dict[str, Any]:
-    """The JSON of a domain. `lapses_at`: the end of the grace period, once it has begun."""
-    return {
-        **claim(domain),
-        "verified_at": domain.verified_at,
-        "lapsed_at": domain.lapsed_at,
-        "lapses_at": domain.lapses_at,
-        "last_checked_at": domain.last_checked_at,
-        "opted_out_at": domain.opted_out_at,
     }
 
 

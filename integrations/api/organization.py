@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from integrations.api import as_json
 from integrations.models import Integration
 from orgs.api.authentication import MaintainerView
+from orgs.api.domains import domain_as_json
 from orgs.models import Organization
 
 
@@ -21,7 +22,7 @@ class Me(MaintainerView):
                 "id": mine.id,
                 "name": mine.name,
                 "integration": _integration(mine),
-                "domains": [as_json.domain(each) for each in mine.domains.order_by("name")],
+                "domains": [domain_as_json(each) for each in mine.domains.order_by("name")],
                 "sites": [as_json.site(each) for each in mine.sites.order_by("host", "path")],
             }
         )
@@ -29,5 +30,5 @@ class Me(MaintainerView):
 
 def _integration(organization: Organization) -> dict[str, Any] | None:
     known = Integration.objects.select_related("installation")
-    integration = known.filter(organization=organization).first()
+    integration = known.of(organization).first()
     return as_json.integration(integration) if integration else None

@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core import rates
-from integrations.api.setup import InvalidRequest
 from integrations.models import Delivery
 from integrations.models.delivery import DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
+from orgs.api.request_body import InvalidRequest
 from orgs.models import Organization
 from reports.models import Report
 

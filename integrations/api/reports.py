@@ -8,9 +8,9 @@ from rest_framework.response import Response
 
 from integrations.api import acts, report_list
 from integrations.api.report_list import Received
-from integrations.api.setup import StrictBody, read
 from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
+from orgs.api.request_body import StrictBody, read
 from reports.models import Account
 
 TEXT = [

@@ -1,62 +1,39 @@
 """The maintainers' API: installation, integration, sites and test reports."""
 
 from collections.abc import Mapping
-from typing import TypeVar
 
 from django.http import Http404, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core import ids
-from core.errors import ApiError
+from core.json_body import Text
 from integrations.api import as_json
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration, installing, trial_report
 from orgs.api.authentication import MaintainerView
+from orgs.api.request_body import InvalidRequest, OptOutBody, StrictBody, read
 from orgs.models import Site, User
-from reports import shape
-from reports.views import answer_of, json_body
-
-M = TypeVar("M", bound=BaseModel)
-
-
-class InvalidRequest(ApiError):
-    """400: the body or a parameter is not valid."""
-
-    status_code = 400
-    default_code = "validation_error"
-    default_detail = "Invalid request; see `details`. Nothing was saved."
-
-
-class StrictBody(BaseModel):
-    """The base class of request bodies in the maintainers' API; unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+from reports.views import answer_of
 
 
 class ConfigureBody(StrictBody):
     """The repository and the issue template."""
 
-    repo_owner: shape.Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
-    repo_name: shape.Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
-    issue_template: shape.Text | None = None
+    repo_owner: Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
+    repo_name: Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
+    issue_template: Text | None = None
 
 
 class SiteBody(StrictBody):
     """The URL of a site."""
 
-    url: shape.Text = Field(max_length=2048)
-
-
-class OptOutBody(StrictBody):
-    """Whether a claim opts out of reports."""
-
-    opted_out: bool
+    url: Text = Field(max_length=2048)
 
 
 class Install(MaintainerView):
@@ -185,14 +162,6 @@ class TestReport(MaintainerView):
         delivery = Delivery.objects.filter(report=receipt.report).first()
         issue_url = delivery.issue_url if delivery else ""
         return Response({**answer_of(receipt), "issue_url": issue_url or None}, status=201)
-
-
-def read(model: type[M], request: Request) -> M:
-    """The body of a call of the maintainers' API. Raises `ValidationError`."""
-    try:
-        return shape.read(model, json_body(request))
-    except shape.Malformed as error:
-        raise InvalidRequest(details=error.faults) from None
 
 
 def _number(sent: Mapping[str, str], name: str) -> int | None:

@@ -22,7 +22,7 @@ def withhold_account(account: Account) -> None:
     if not (report.organization_id and ownership.is_site_page(report.canonical_url)):
         return
     lost = Integration.objects.exclude(rights_lost_at=None)
-    if integration := lost.filter(organization=report.organization_id).first():
+    if integration := lost.of(report.organization_id).first():
         account.withhold(integration.repository_id)
 
 
@@ -65,7 +65,7 @@ def explained(organization: Organization) -> str:
     counts = dict(hidden.values_list("withheld_for").annotate(Count("pk")).order_by())
     if not counts:
         return ""
-    integration = Integration.objects.filter(organization=organization).first()
+    integration = Integration.objects.of(organization).first()
     count = sum(counts.values())
     if integration and integration.rights_lost_at and counts.keys() == {integration.repository_id}:
         return (

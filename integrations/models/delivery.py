@@ -58,7 +58,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """
         if report.organization_id is None:
             return False
-        configured = Integration.objects.configured().filter(organization=report.organization_id)
+        configured = Integration.objects.configured().of(report.organization_id)
         before = self.filter(integration=OuterRef("pk"), source=report.source).order_by("-turn")
         known = configured.annotate(turn=Coalesce(Subquery(before.values("turn")[:1]) + 1, 0))
         target = known.exclude(Exists(self.filter(report=report))).first()

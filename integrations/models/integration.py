@@ -119,6 +119,10 @@ class Installation(models.Model):
 class IntegrationQuerySet(models.QuerySet["Integration"]):
     """Queries over integrations."""
 
+    def of(self, organization: Organization | str) -> Self:
+        """The one integration of an organization, given by itself or its id; none if it has none."""
+        return self.filter(organization=organization)
+
     def configured(self) -> Self:
         """Those with a repository."""
         return self.filter(repository_id__isnull=False)

@@ -76,7 +76,7 @@ def require_to_let_go(member: Membership) -> None:
 
 def _require(member: Membership, *, or_nobody: bool) -> None:
     configured = Integration.objects.configured().select_related("installation")
-    integration = configured.filter(organization=member.organization_id).first()
+    integration = configured.of(member.organization_id).first()
     if integration is None:
         return
     asked_about = [Person(member.github_id, member.login)]
@@ -111,7 +111,7 @@ def some_members(organization_id: str, *, after: int = 0) -> MemberBatch:
 
     With `after`, those who joined later than that membership.
     """
-    seen = Integration.objects.filter(organization=organization_id, rights_of=OuterRef("github_id"))
+    seen = Integration.objects.of(organization_id).filter(rights_of=OuterRef("github_id"))
     members = Membership.objects.filter(
         Q(pk__gt=after) | Exists(seen), organization=organization_id
     )

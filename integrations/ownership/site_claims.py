@@ -202,7 +202,7 @@ def _whole_site(host: str, path: str, *, query: str) -> Address:
 
 def configured(organization: Organization) -> Integration:
     """The organization's integration, locked, so that its repository does not change in the meantime."""
-    mine = Integration.objects.configured().select_for_update().filter(organization=organization)
+    mine = Integration.objects.configured().select_for_update().of(organization)
     integration = mine.select_related("installation").first()
     if integration is None:
         raise NotConfigured

@@ -41,7 +41,7 @@ def claim_site(member: Membership, url: str) -> tuple[Site, bool]:
 def _proof(member: Membership, where: Address) -> Proof | None:
     """What GitHub says now; None if nobody else has claimed the site any more."""
     configured = Integration.objects.configured().select_related("installation")
-    integration = configured.filter(organization=member.organization_id).first()
+    integration = configured.of(member.organization_id).first()
     if integration is None:
         raise NotConfigured
     path = where.path_of(integration.repository)
@@ -111,6 +111,6 @@ def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:
         "receive reports about it."
     )
     ownership_changes.hold_lost(theirs)
-    same = Integration.objects.select_for_update().filter(organization=theirs)
+    same = Integration.objects.select_for_update().of(theirs)
     if integration := same.filter(repository_id=mine.repository_id).first():
         holds.record_push_access_missing(integration)

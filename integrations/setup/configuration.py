@@ -101,7 +101,7 @@ def require_to_disconnect(member: Membership) -> None:
 def forget(organization: Organization) -> None:
     """Forget the repository: what waits is held, and the claims of its sites lapse."""
     with transaction.atomic():
-        mine = Integration.objects.select_for_update().filter(organization=organization)
+        mine = Integration.objects.select_for_update().of(organization)
         if integration := mine.first():
             leave_repository(integration, holds.NO_REPOSITORY)
 
@@ -154,7 +154,7 @@ def checked_template(template: str) -> str:
 
 
 def _integration(organization: Organization) -> Integration:
-    mine = Integration.objects.select_related("installation").filter(organization=organization)
+    mine = Integration.objects.select_related("installation").of(organization)
     if integration := mine.first():
         return integration
     raise NotInstalled

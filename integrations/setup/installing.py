@@ -205,7 +205,7 @@ def _chosen(
 
 def _leaves_its_repository(organization: Organization, facts: github_api.InstallationFacts) -> bool:
     """Whether this installation is on another account, so that the current repository would be lost."""
-    configured = Integration.objects.configured().filter(organization=organization)
+    configured = Integration.objects.configured().of(organization)
     elsewhere = configured.exclude(installation__github_id=facts.id)
     return elsewhere.exclude(installation__account__iexact=facts.account).exists()
 

@@ -36,7 +36,7 @@ def send(organization: Organization, page: str = "") -> intake.Receipt:
     `page` is one of `pages`; any other value means the first one. Raises `NotConfigured`, `NoClaim`, or
     as `rates.check` does.
     """
-    integration = Integration.objects.configured().filter(organization=organization).first()
+    integration = Integration.objects.configured().of(organization).first()
     if integration is None:
         raise NotConfigured
     if integration.rights_lost_at:

@@ -1,22 +1,23 @@
 """The maintainers' API: domains."""
 
+from typing import Any
+
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.errors import ApiError
-from integrations.api import as_json
-from integrations.api.setup import OptOutBody, StrictBody, read
+from core.json_body import Text
 from orgs.api.authentication import MaintainerView
+from orgs.api.request_body import OptOutBody, StrictBody, read
 from orgs.domains import claiming, verification
 from orgs.models import Domain, Organization
-from reports import shape
 
 
 class DomainBody(StrictBody):
     """The body of a claim of a domain."""
 
-    domain: shape.Text = Field(max_length=2048)
+    domain: Text = Field(max_length=2048)
 
 
 class NotYours(ApiError):
@@ -33,7 +34,7 @@ class Domains(MaintainerView):
     def post(self, request: Request) -> Response:
         text = read(DomainBody, request).domain
         domain, is_new = claiming.claim_domain(self.organization, text)
-        return Response(as_json.claim(domain), status=201 if is_new else 200)
+        return Response(claim_as_json(domain), status=201 if is_new else 200)
 
 
 class OneDomain(MaintainerView):
@@ -50,7 +51,7 @@ class OneDomain(MaintainerView):
             claiming.opt_out(domain, opted_out, by=self.membership)
         except Domain.DoesNotExist:  # somebody has just removed it
             raise NotYours from None
-        return Response(as_json.domain(domain))
+        return Response(domain_as_json(domain))
 
 
 class VerifyDomain(MaintainerView):
@@ -61,7 +62,7 @@ class VerifyDomain(MaintainerView):
             domain, hint = verification.check(_find(self.organization, name))
         except (verification.Gone, Domain.DoesNotExist):
             raise NotYours from None
-        return Response({**as_json.claim(domain), "hint": hint or None})
+        return Response({**claim_as_json(domain), "hint": hint or None})
 
 
 def _find(organization: Organization, text: str) -> Domain:
@@ -69,3 +70,25 @@ def _find(organization: Organization, text: str) -> Domain:
         return claiming.claim_of(organization, text)
     except Domain.DoesNotExist:
         raise NotYours from None
+
+
+def claim_as_json(domain: Domain) -> dict[str, Any]:
+    """The JSON of a domain with its DNS record; null once it is verified."""
+    record = {"name": domain.record_name, "type": "TXT", "value": domain.record_value}
+    return {
+        "domain": domain.name,
+        "status": domain.status,
+        "dns_record": None if domain.verified_at else record,
+    }
+
+
+def domain_as_json(domain: Domain) -> dict[str, Any]:
+    """The JSON of a domain. `lapses_at`: the end of the grace period, once it has begun."""
+    return {
+        **claim_as_json(domain),
+        "verified_at": domain.verified_at,
+        "lapsed_at": domain.lapsed_at,
+        "lapses_at": domain.lapses_at,
+        "last_checked_at": domain.last_checked_at,
+        "opted_out_at": domain.opted_out_at,
+    }
