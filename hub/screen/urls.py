@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from hub.screen import account, claims, integration, overview, reports, test_reports
+from hub.screen import account, claims, integration, overview, reports, trial_page
 from hub.screen.access import signed_in
 from orgs.people import account_pages
 
@@ -14,8 +14,8 @@ urlpatterns = [
     path("integration/pause/", integration.pause, name="settings-pause"),
     path("integration/resume/", integration.resume, name="settings-resume"),
     path("integration/disconnect/", integration.disconnect, name="settings-disconnect"),
-    path("test/", test_reports.new, name="settings-test"),
-    path("test/<str:report_id>/", test_reports.sent, name="settings-tested"),
+    path("test/", trial_page.new, name="settings-test"),
+    path("test/<str:report_id>/", trial_page.sent, name="settings-tested"),
     path("claims/", claims.claims, name="settings-claims"),
     path("claims/new/", claims.new, name="settings-new-claim"),
     path("claims/<str:claim_id>/", claims.claim, name="settings-claim"),

@@ -29,7 +29,7 @@ class MemberBatch(NamedTuple):
     last: int
 
 
-class NoPushRight(ApiError):
+class NoPushAccess(ApiError):
     """403: the member has no push access."""
 
     status_code = 403
@@ -64,7 +64,7 @@ def look(integration: Integration, reached: Reached) -> None:
 def require(member: Membership) -> None:
     """Check that the member has push access to the organization's repository now.
 
-    If none is chosen, nothing is asked. Raises `NoPushRight`, or as `asking.github` does.
+    If none is chosen, nothing is asked. Raises `NoPushAccess`, or as `asking.github` does.
     """
     _require(member, or_nobody=False)
 
@@ -90,7 +90,7 @@ def _require(member: Membership, *, or_nobody: bool) -> None:
     if found is None and or_nobody:  # also if the app cannot access the repository
         return
     if found is None or found.github_id != member.github_id:
-        raise NoPushRight(
+        raise NoPushAccess(
             f"You don't have push access to {integration.repository}. Ask a member who has."
         )
 
