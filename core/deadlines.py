@@ -52,7 +52,7 @@ class Gate:
 
 
 def run(function: Callable[[], T], *, deadline: float) -> T:
-    """Return or raise what `function` does; `Busy` without a slot, `TooLate` at the deadline.
+    """Return or raise what `function` does; `NoFreeSlot` without a slot, `TooLate` at the deadline.
 
     `deadline` is a time of `time.monotonic`.
     """
@@ -101,7 +101,7 @@ def _result(future: Future[T], deadline: float) -> T:
 
 
 def is_full() -> bool:
-    """Whether another call would raise `Busy` right now."""
+    """Whether another call would raise `NoFreeSlot` right now."""
     return _slots()._value == 0  # the semaphore has no other way to ask
 
 

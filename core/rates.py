@@ -47,7 +47,7 @@ class Limit(NamedTuple):
 def check(rate: str, *key: str, what: str = "requests") -> None:
     """Count one request against `rate` (such as `60/minute;400/hour`) for `key`.
 
-    Raises `TooMany`, with the whole seconds to wait, if it is one too many. Limits fail open: while
+    Raises `RateLimited`, with the whole seconds to wait, if it is one too many. Limits fail open: while
     Redis is unavailable, this process counts on its own and says so in the log.
     """
     check_all(Limit(rate, key), what=what)

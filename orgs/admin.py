@@ -120,7 +120,7 @@ class DomainAdmin(ReadOnly):
 
     @admin.action(description="Re-verify: check the DNS record now")
     def reverify(self, request: HttpRequest, selected: QuerySet) -> None:
-        """Check the DNS records of the selected claims now, for up to `PATIENCE` seconds."""
+        """Check the DNS records of the selected claims now, for up to `ACTION_TIMEOUT` seconds."""
         until = time.monotonic() + ACTION_TIMEOUT
         rows = self.fixed(selected)
         found = reverification.run(

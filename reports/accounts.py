@@ -1,4 +1,4 @@
-"""The further accounts of a report: what repeats say in other words, and how many are kept."""
+"""Further accounts: duplicates of a report in other words. Keeps the first and the latest of them."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ OF_ONE_SOURCE = "3/day"  # for one report, so that no single source can fill it 
 
 
 def may_add(report: Report, said: Account, source: str) -> bool:
-    """Whether this source may add another account. It is counted, so ask once, before `keep`.
+    """Count one more account from this source; False if it has sent too many about this report.
 
     Call it outside a transaction, because it may ask Redis. True if the source is not known.
     """
@@ -31,7 +31,7 @@ def may_add(report: Report, said: Account, source: str) -> bool:
 
 
 def keep(report: Report, said: Account, now: datetime, *, may_add: bool) -> None:
-    """Keep what a repeat says, once, with its report; the caller saves the report's counters.
+    """Keep a duplicate's words, once, with its report; the caller saves the report's counters.
 
     The caller has locked the report's row. Spam that came first cannot keep a real account out, because
     later and longer ones make room for it; spam that comes later never replaces the first ones.

@@ -67,11 +67,11 @@ class Statement(models.Model):
 
     @property
     def words(self) -> list[Any]:
-        """What makes two accounts different: the words, neither the kind nor the sender."""
+        """The texts that are compared to tell a mere repeat from a further account."""
         return [self.summary, self.details, self.evidence, self.suggested_fix]
 
     def withhold(self, repository_id: int | None) -> None:
-        """Hide it from members until one of them has push access there; None: let them read it."""
+        """Hide it from members until one of them has push access to this repository; None shows it."""
         type(self)._default_manager.filter(pk=self.pk).update(withheld_for=repository_id)
         self.withheld_for = repository_id
 
@@ -166,7 +166,7 @@ class Report(Statement):
         return list(changed), notices
 
     def note(self, notices: Iterable[SecretNotice], changed: Iterable[str] = ()) -> None:
-        """Save what was removed since it arrived, and the columns it was removed from.
+        """Add to `notices` the secrets found after intake, and save the columns that changed.
 
         Sends no `post_save`, because nothing has arrived.
         """

@@ -1,4 +1,4 @@
-"""Text as a person reads it who looks for a secret, with nothing between its characters.
+"""Text without color codes, escapes and line breaks, to be searched for secrets.
 
 `grep --color` puts color codes into a token, an editor zero-width spaces, Markdown a backslash, an
 HTML page entities, a terminal a line end. All of these are dropped here, for searching only.

@@ -39,7 +39,7 @@ def without_secrets(value: Any, pointer: str, notices: list[SecretNotice]) -> An
 
 
 def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
-    """The columns of the page's address: as sent, and in its canonical form.
+    """The columns of the page's address without secrets: as sent, and in its canonical form.
 
     If either holds a secret, however it is escaped, only the cleaned canonical form is kept.
     """
@@ -54,7 +54,7 @@ def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
 
 
 def screened(columns: Mapping[str, Any]) -> tuple[dict[str, Any], list[SecretNotice]]:
-    """Those of a report's SCREENED columns that hold a secret, without it, and what was removed.
+    """The columns that had a secret, cleaned, and what was removed.
 
     If an address changes, so does its canonical form.
     """

@@ -57,7 +57,7 @@ LOOKS = 8  # at a text that loses something each time; an honest one needs two
 
 
 class Secret(NamedTuple):
-    """Where a secret is in a text, and where the text is that makes it one, such as the host of a password."""
+    """Where a secret is (`start` to `end`), and the wider text that shows it is one, such as the host of a password."""
 
     start: int
     end: int

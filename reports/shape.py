@@ -82,7 +82,7 @@ class Evidence(_Object):
 
 
 class Substance(_Object):
-    """What the report says."""
+    """The `report` of the body: kind, summary, details and so on."""
 
     kind: Literal["broken", "incorrect", "outdated", "missing", "unclear", "other"]
     summary: NotBlank = Field(min_length=1, max_length=500)

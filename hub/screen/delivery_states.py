@@ -15,7 +15,7 @@ IN_WORDS = {  # each status, as shown to people
 }
 MEANINGS = {  # what each status means, in one line
     "pending": "In the queue. It is sent in its turn.",
-    "sending": "On its way to GitHub right now.",
+    "sending": "Being sent to GitHub right now.",
     "sent": "It became an issue.",
     "held": "Stopped until something is fixed. The report says what.",
     "failed": "GitHub refused it, or a day of tries failed. You can try again.",

@@ -98,7 +98,7 @@ def _by_state(integration: Integration | None) -> dict[str, int]:
     if integration:
         mine = integration.deliveries.values_list("status", "held_for")
         for status, cause, count in mine.annotate(Count("pk")).order_by():
-            counts[catching_up.state(integration, status, cause)] += count
+            counts[catching_up.expected_state(integration, status, cause)] += count
     return counts
 
 

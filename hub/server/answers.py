@@ -31,7 +31,7 @@ class HttpAnswer(NamedTuple):
 def of(application: Application, scope: Scope, body: bytes) -> HttpAnswer:
     """Let `application` produce its response to the end, so that nothing is sent if it fails midway.
 
-    Raises `Busy` if there is no room for the response.
+    Raises `Overloaded` if there is no room for the response.
     """
     try:
         return _made(application, environ.of(scope, body))

@@ -19,7 +19,7 @@ WHOSE = "hub.whose"  # where a page of members says, in its environ, which organ
 
 
 def whole(pieces: Iterable[bytes], *, whose: Callable[[], str]) -> IO[bytes]:
-    """All pieces, to be read from beginning to end. Raises `Busy` if the disk space is used up.
+    """All pieces, to be read from beginning to end. Raises `Overloaded` if the disk space is used up.
 
     `whose` is called for long responses only: it tells the organization, or the network as
     `client_address.widest` returns it.

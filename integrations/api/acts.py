@@ -40,14 +40,14 @@ class Refusal(NamedTuple):
 
 
 def find(member: Membership, report_id: str) -> Received:
-    """A report of the member's organization. Raises `NotFound`."""
+    """A report of the member's organization. Raises `NoSuchReport`."""
     for received in _found(member, [report_id]).values():
         return received
     raise NoSuchReport
 
 
 def perform(name: str, member: Membership, report_id: str) -> None:
-    """Do it to one report. Raises `NotFound`, and what the act raises."""
+    """Do it to one report. Raises `NoSuchReport`, and what the act raises."""
     ACTS[name](member, find(member, report_id))
 
 

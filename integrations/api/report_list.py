@@ -90,7 +90,7 @@ def asked_in(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def check_rate(organization: Organization, asked: Mapping[str, str]) -> None:
-    """Count a search, which reads all reports of the organization. Raises `rates.TooMany`."""
+    """Count a search, which reads all reports of the organization. Raises `rates.RateLimited`."""
     if "q" in asked:
         rates.check(SEARCHES, "search", organization.pk, what="searches")
 

@@ -1,4 +1,4 @@
-"""Brings deliveries up to date with their integration: a request changes only `batches.AT_ONCE` of them.
+"""Holds or releases what a request left over when an integration was paused, resumed or disconnected.
 
 Whether an integration is paused, has push access and a repository decides which of its deliveries wait
 and which are held. Deliveries that still wait while GitHub refuses all of them are not held here: GitHub
@@ -27,20 +27,20 @@ Change = Callable[[DeliveryQuerySet], int]
 
 
 class Rule(NamedTuple):
-    """In these integrations no delivery may be as `left` says; `follow` changes those that are."""
+    """A condition that deliveries must meet: `left` selects those that do not, `follow` corrects them."""
 
     integrations: Callable[[], IntegrationQuerySet]
     left: Which
     follow: Change
 
     def broken(self) -> IntegrationQuerySet:
-        """The integrations that have such a delivery. Reads one index entry for each, and no backlog."""
+        """The integrations with deliveries that break this rule. Reads one index entry for each, no backlog."""
         left = self.left(Delivery.objects.filter(integration=OuterRef("pk")))
         with_one = self.integrations().alias(one=Subquery(left.values("pk")[:1]))
         return with_one.filter(one__isnull=False)
 
     def enforce(self) -> Iterator[int]:
-        """Change the first of every integration, in batches; yields how many in each batch."""
+        """Correct the first `AT_ONCE` such deliveries of each integration; yields the size of each batch."""
         for integration in self.broken().order_by("?"):
             for some in self.left(integration.deliveries.all()).in_batches():
                 yield self.follow(some)
@@ -55,8 +55,8 @@ def catch_up(go_on: Callable[[], bool] = lambda: True) -> int:
     return sum(batches.at_leisure(lambda: go_on() and time.monotonic() < until, _caught_up()))
 
 
-def state(integration: Integration, status: str, cause: str) -> str:
-    """The state (`Delivery.state`) that a delivery has once it is up to date with its integration."""
+def expected_state(integration: Integration, status: str, cause: str) -> str:
+    """The state to expect after the next catch-up, from the status and cause that a delivery has now."""
     is_stopped = bool(integration.obstacle) or integration.repository_id is None
     if status == Delivery.Status.PENDING and is_stopped:
         return Delivery.Status.HELD

@@ -1,4 +1,4 @@
-"""Discarding: keeps a report from ever being sent, until a member restores it."""
+"""Discarding: keeps a report from being sent, until a member restores it."""
 
 from collections.abc import Iterator
 

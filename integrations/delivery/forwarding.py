@@ -39,7 +39,7 @@ def forward(report_id: str) -> None:
     Saves the result, and raises no GitHub errors.
     """
     deadline = time.monotonic() + DEADLINE
-    if deadlines.is_full() or not (delivery := pacing.claim(report_id)):
+    if deadlines.is_full() or not (delivery := pacing.take(report_id)):
         return  # sent, held, being sent by someone else, or to wait for its turn
     try:
         _try(delivery, deadline)

@@ -1,4 +1,4 @@
-"""Holds deliveries that GitHub would refuse, and releases them when it accepts issues again.
+"""Holds and releases all deliveries of an integration: GitHub refuses, a member pauses, push access is lost.
 
 The integration is changed first. When that is committed its deliveries follow in short transactions:
 `batches.AT_ONCE` of them here, and the rest in `catching_up`. Forwarding checks the integration before it
@@ -24,7 +24,7 @@ NO_REPOSITORY = "No repository is chosen. Choose one to resume."
 
 
 def block(integration: Integration, problem: str) -> None:
-    """Hold everything for one repository, for the reason given."""
+    """Hold an integration's deliveries because GitHub refuses all issues in its repository."""
     _stop(Integration.objects.filter(pk=integration.pk), problem)
 
 
@@ -107,7 +107,7 @@ def release(integration: Integration, cause: Delivery.Cause) -> None:
 
 
 def follow(deliveries: DeliveryQuerySet, change: Callable[[DeliveryQuerySet], int]) -> None:
-    """Change the first of them once their integration is committed; `catching_up` changes the rest."""
+    """Apply `change` to the first `AT_ONCE` of them after the commit; `catching_up` does the rest."""
 
     def in_batches() -> None:
         changed = (change(some) for some in deliveries.in_batches())

@@ -16,7 +16,7 @@ LOST = "This page no longer belongs to your organization."
 
 
 class Bookmark:
-    """The last delivery that a round has checked; the next round continues after it."""
+    """Where the last round of `release_all_regained` stopped: the last delivery that it checked."""
 
     last = 0
 
@@ -27,7 +27,7 @@ def hold_lost(organization: Organization) -> int:
 
 
 def hold_lost_among(deliveries: DeliveryQuerySet) -> int:
-    """The same, for these deliveries only."""
+    """Hold those of `deliveries` whose page no longer belongs to the organization; returns how many."""
     waiting = batches.of(_first(deliveries.waiting()))
     return sum(_whose(some, owned=False).hold(Delivery.Cause.OWNERSHIP, LOST) for some in waiting)
 
@@ -41,7 +41,7 @@ def release_regained(organization: Organization) -> int:
 def release_all_regained(
     go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None = None
 ) -> int:
-    """The same for every organization, while `go_on` returns True; returns how many.
+    """Release, for all organizations, what was held for pages that are theirs again; returns how many.
 
     A page may come back without a change of its owner's claims, when somebody else removes theirs.
     With a bookmark, it continues where the last call stopped.

@@ -19,7 +19,7 @@ BATCH = 1000
 
 
 def in_words() -> str:
-    """The pace of one installation, as a part of a sentence."""
+    """The pace of one installation in words, such as "at most 20 issues per minute"."""
     rates = parse_many(settings.HUB_ISSUE_RATE)
     return "at most " + " and ".join(f"{each.amount} issues per {_unit(each)}" for each in rates)
 
@@ -29,8 +29,8 @@ def _unit(item: RateLimitItem) -> str:
     return name if item.multiples == 1 else f"{item.multiples} {name}s"
 
 
-def claim(report_id: str) -> Delivery | None:
-    """Claim a delivery if its installation and its source may send one more now; None if it has to wait.
+def take(report_id: str) -> Delivery | None:
+    """Take a delivery for one attempt if its installation and its source may send one more now; None if it has to wait.
 
     The installation's row is locked while its deliveries are counted, so that two processes cannot
     take the last place.
@@ -67,7 +67,7 @@ def _has_room(installation: Installation, source: str) -> bool:
 
 
 def sources_with_their_share(installations: Iterable[int]) -> dict[int, set[str]]:
-    """The sources that may send no more right now, by the id of the installation."""
+    """The sources (networks of senders) that have used up their share now, by the id of the installation."""
     full: defaultdict[int, set[str]] = defaultdict(set)
     for item in parse_many(settings.HUB_ISSUE_RATE):
         tried = _tried(item).filter(integration__installation__in=installations)

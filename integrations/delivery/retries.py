@@ -1,4 +1,4 @@
-"""Retries deliveries that have not arrived."""
+"""Sends a list of reports, several installations at a time."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable

@@ -58,7 +58,7 @@ def obstacle(delivery: Delivery) -> str:
 def try_all_again(deliveries: DeliveryQuerySet) -> int:
     """Requeue all that are held, failed or waiting, except discarded ones; returns how many. For operators.
 
-    They are tried now for as long as `PATIENCE` lasts; `maintain` does the rest.
+    They are tried now for as long as `ACTION_TIMEOUT` lasts; `maintain` does the rest.
     """
     with_target = deliveries.exclude(
         integration__repository_id=None, outcome_unknown_since__isnull=True

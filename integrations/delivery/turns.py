@@ -27,7 +27,7 @@ def due_ids() -> list[str]:
 
 
 def is_anything_due() -> bool:
-    """Whether anything is due, asked every second: one query if nothing waits, else one index per integration.
+    """Whether any delivery is due; cheap enough to ask every second.
 
     The backlog of a limited installation is not read. Of others, what is due later is read until
     something due is found: some hundreds at most, since only a try postpones a delivery.
@@ -63,7 +63,10 @@ def _with_something_due() -> list[Integration]:
 
 
 def next_of(integration: Integration, full: set[str]) -> DeliveryQuerySet:
-    """The next deliveries of an integration, at most `IN_TURN`, without the sources in `full`."""
+    """The next deliveries of an integration, at most `IN_TURN`, without those of the sources in `full`.
+
+    These have used up their share.
+    """
     due = Delivery.objects.in_turn().filter(integration=integration)
     if full:
         ahead = Delivery.objects.filter(pk__in=due.values("pk")[:AHEAD]).exclude(source__in=full)

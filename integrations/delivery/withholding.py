@@ -35,7 +35,7 @@ def end(integration: Integration) -> None:
 
 
 def shown_again() -> Iterator[int]:
-    """Make readable what is left, wherever push access was found; yields how many in each batch."""
+    """Make readable what `end` left over, wherever push access is back; yields how many in each batch."""
     reports = Report.objects.filter(
         organization=OuterRef("organization"), withheld_for=OuterRef("repository_id")
     )

@@ -26,7 +26,7 @@ def shows_code(body: str, blocks: Iterable[str]) -> bool:
 
 
 def taking_code(pieces: Sequence[str], prefixes: Mapping[int, str]) -> frozenset[int]:
-    """The places, out of the numbers in `prefixes`, where a code block can stand between the pieces of a template.
+    """The placeholders, by their numbers in `prefixes`, where GitHub would show a code block.
 
     Place 1 is between the first two pieces. All that can are checked once more together, with words in
     the other places.

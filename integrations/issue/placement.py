@@ -1,4 +1,4 @@
-"""A reporter's text in its place in a template, where harmless halves may become live together.
+"""Makes a reported text safe for its placeholder: `@{agent_name}` must not become a mention.
 
 `@{agent_name}`, `GH-{summary}`, `{summary}{details}`, `[{summary}]({details})`: what a template has
 around a placeholder is live because the maintainer wants it, but must make no reported text live.
@@ -50,7 +50,7 @@ class Surroundings(NamedTuple):
     breaks_after: bool
 
     def placed(self, text: str, inert: Callable[[str], str]) -> str:
-        """A cleaned, non-empty text made inert for this place.
+        """The text, safe at this place: escaped for URLs and cells, indented for lists and quotes.
 
         It stays in the quote, list item, table cell or code in which it begins. In a URL or a tag it is
         percent-encoded, and it never becomes a link's target or a host.
@@ -82,7 +82,7 @@ class Surroundings(NamedTuple):
 
 
 def place(before: str, after: str) -> Surroundings:
-    """The place between two parts of a template."""
+    """What surrounds a placeholder, from the text of the template before and after it."""
     paragraph, line = before.rpartition("\n\n")[2], before.rpartition("\n")[2]
     rest = after.partition("\n")[0]
     host, target = _is_in_host(paragraph), paragraph.rstrip().endswith(_TARGET)

@@ -98,7 +98,7 @@ def unknown_placeholder(template: str) -> tuple[str, str] | None:
 
 
 def parts(template: str) -> list[str]:
-    """The text of the template that `render_issue` fills, and names of placeholders, in turn."""
+    """The template in parts: text, name of a placeholder, text, and so on."""
     return PLACEHOLDER.split(_within_limits(template))
 
 

@@ -1,4 +1,4 @@
-"""Makes a reporter's text harmless: as readable as before, and live nowhere.
+"""Makes a reporter's text harmless: readable as before, with no working mention, link, HTML or command.
 
 GitHub decodes entities and backslashes before it looks for mentions, mail replies and bots read the
 raw text, and normalizing to NFKC turns look-alikes into the real characters. So nothing is escaped
@@ -81,7 +81,7 @@ def without_tables(text: str) -> str:
 
 
 def applied(rules: Rules, text: str) -> str:
-    """`text` after each rule, in order, has inserted what it inserts."""
+    """`text` after all rules, applied in order."""
     for pattern, replacement in rules:
         text = pattern.sub(replacement, text)
     return text

@@ -33,7 +33,7 @@ class _Piece(NamedTuple):
 def without_secrets_at_seams(
     template: str, fields: Mapping[str, str], notices: list[SecretNotice]
 ) -> dict[str, str]:
-    """`fields` without the secrets that appear where reported texts meet in the template.
+    """`fields` without secrets that only form where two texts stand next to each other in the template.
 
     What was removed is added to `notices`, once; texts from which it was removed are cleaned.
     """

@@ -20,7 +20,10 @@ _END = re.compile(  # blank, or a fence; indented by more it could be a row
 
 
 class Table(NamedTuple):
-    """`line` is the number of its second line; `widest` is the number of cells in the widest row below."""
+    """A possible Markdown table.
+
+    `line` is the number of its second line; `widest`, the number of cells in the widest row below.
+    """
 
     line: int
     columns: int
@@ -34,7 +37,7 @@ class Table(NamedTuple):
 
 
 def is_in(text: str) -> bool:
-    """Whether some line may make a table whose rows are the lines after it."""
+    """Whether `text` may contain a Markdown table."""
     return bool(_SECOND_LINE.search(text))
 
 
@@ -63,7 +66,7 @@ def too_large(lines: Sequence[str]) -> Iterator[int]:
 
 
 def found(lines: Sequence[str]) -> Iterator[Table]:
-    """The tables that lines may make, the last one first, each up to a line that ends it.
+    """All possible tables in `lines`, the last one first, each up to a line that ends it.
 
     Never fewer cells than the parser makes.
     """

@@ -35,7 +35,7 @@ FORGOTTEN = "-"  # the source of what is older than two days; no hash looks like
 
 
 class ByTurn(models.Func):
-    """A column that SQLite must not use to look up rows, because the index by turn has them in order.
+    """A column that SQLite does not use as an index in a filter, so that it keeps to the index by turn.
 
     https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_
     """
@@ -76,7 +76,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.get_or_create(report=report, defaults=defaults)[1]
 
     def in_batches(self) -> Iterator["DeliveryQuerySet"]:
-        """The first `AT_ONCE` of one integration, by turn, in batches of `BATCH`."""
+        """The first `AT_ONCE` in the order of sending, in batches; for the deliveries of one integration."""
         ordered = self.order_by("turn", "due_at", "pk").values_list("pk", flat=True)
         for some in batches.of(list(ordered[: batches.AT_ONCE])):
             yield self.model.objects.filter(pk__in=some)
@@ -86,7 +86,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(status=self.model.Status.PENDING)
 
     def in_state(self, state: str) -> Self:
-        """Those with this `state`."""
+        """Those in this state: a status, or `discarded`."""
         if state == self.model.Cause.DISCARDED:
             return self.held(self.model.Cause.DISCARDED)
         return self.filter(status=state).exclude(held_for=self.model.Cause.DISCARDED)
@@ -115,7 +115,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.held(cause).update(held_for=now, reason=reason)
 
     def release(self, cause: "Delivery.Cause") -> int:
-        """Release those held for this cause, in the order in which they arrived; returns how many.
+        """End this hold; returns how many wait again.
 
         If its integration sends nothing, a delivery stays held, now for that reason. Those held for a
         problem are released even if one remains: the first that gets through ends it.
@@ -198,12 +198,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
 
     def due(self) -> Self:
-        """Those to be tried now, if their installation is not limited."""
+        """Those whose time has come, of installations that GitHub does not limit."""
         due = self.takeable().filter(due_at__lte=clock.now())
         return due.exclude(integration__installation__limited_until__gt=clock.now())
 
     def in_turn(self) -> Self:
-        """Those that are due: every source's first one before anybody's second, oldest first."""
+        """Waiting ones whose time has come, in the order of sending: every source's first before a second."""
         waiting = self.waiting().alias(due=ByTurn("due_at"))
         return waiting.filter(due__lte=clock.now()).order_by("turn", "due_at", "pk")
 
@@ -212,7 +212,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.due().filter(status=self.model.Status.SENDING).order_by("due_at", "pk")
 
     def has_older_waiting(self, report_id: str) -> bool:
-        """Whether deliveries of the same installation with no later turn were waiting before it arrived."""
+        """Whether older deliveries of the same installation have to go before this one."""
         newcomer = self.filter(report=report_id)
         came_at = Subquery(newcomer.values("created_at"))
         return (
@@ -488,13 +488,13 @@ class Delivery(models.Model):
             self.hold(cause, reason)
 
     def wait(self, reason: str, duration: timedelta) -> None:
-        """Try again after `duration`, for reasons outside our control: the 24 hours of tries start again."""
+        """Try again after `duration`; this does not count towards the 24 hours after which it gives up."""
         self._try_later(
             Attempt.Outcome.LATER, reason, duration, trying_since=None, **self._unsent()
         )
 
     def postpone(self, reason: str) -> None:
-        """Try again later, after about twice the last wait, for 24 hours at most."""
+        """Try again with growing waits; gives up after 24 hours."""
         self._try_later(Attempt.Outcome.LATER, reason, self._backoff(), **self._unsent())
 
     def reconcile_later(self, reason: str) -> None:

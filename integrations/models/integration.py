@@ -133,7 +133,7 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         return self.annotate(has_withheld=Exists(mine.filter(withheld_for__isnull=False)))
 
     def running(self) -> Self:
-        """Those that nothing stops, except perhaps GitHub itself."""
+        """Those with a repository that are neither paused nor without push access."""
         return self.configured().not_stopped()
 
     def not_stopped(self) -> Self:

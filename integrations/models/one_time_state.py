@@ -41,7 +41,7 @@ class OneTimeStateQuerySet(models.QuerySet["OneTimeState"]):
 
 
 class OneTimeState(models.Model):
-    """Permission to give one organization an installation, once, within ten minutes."""
+    """An OAuth `state`: lets one browser connect one installation to an organization, once, in ten minutes."""
 
     id = ULIDField()
     secret_hash = models.CharField(max_length=64, editable=False)

@@ -129,7 +129,7 @@ class Choose(NamedTuple):
 def begin(member: Membership) -> Begun:
     """A state for one installation, and the URLs that carry it to GitHub.
 
-    Raises `rates.TooMany`.
+    Raises `rates.RateLimited`.
     """
     rates.check(settings.HUB_ASKING_RATE, "install", member.organization_id)
     state, text = OneTimeState.objects.begin(member)

@@ -1,1 +1,1 @@
-"""Bearer tokens and their scopes."""
+"""The maintainers' API: tokens and scopes for all calls, and the calls about domains."""

@@ -31,7 +31,7 @@ def claim_domain(organization: Organization, text: str) -> tuple[Domain, bool]:
     """The organization's claim of the name in `text`, in any spelling, and whether it is new.
 
     A claim that was not proved in time gets a new value to publish. Raises `hosts.NotClaimable`,
-    `rates.TooMany`, `TooManyUnproved`.
+    `rates.RateLimited`, `TooManyUnproved`.
     """
     name = _claimable(text)
     rates.check(settings.HUB_ASKING_RATE, "claim", organization.pk)
@@ -97,7 +97,7 @@ def _drop(domain_id: str) -> bool:
 
 
 def refused_today() -> Iterator[tuple[Domain, str]]:
-    """Verified claims that could not be made today, because the public suffix list has changed."""
+    """Verified claims that the current public suffix list would refuse, and why."""
     verified = Domain.objects.verified().select_related("organization")
     for domain in verified.order_by("name").iterator():
         try:

@@ -16,7 +16,9 @@ LONGEST = 100  # characters of each
 
 
 class Finding(NamedTuple):
-    """`proven`: the values at the record's name that prove a claim; None if nobody could tell.
+    """What the DNS said about a claim.
+
+    `proven`: the values at the record's name that prove a claim; None if nobody could tell.
 
     `hint`: a sentence or two for the maintainer whose value is not among them.
     """
@@ -26,7 +28,7 @@ class Finding(NamedTuple):
 
 
 def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = False) -> Finding:
-    """Ask the DNS about a claim, without the database. Bounded as `txt_records.Lookup` is.
+    """Ask the DNS whether a claim's record is published, and if not, why. Bounded as `txt_records.Lookup` is.
 
     `thorough` is for a person who is waiting: it asks the authoritative servers, and also looks where
     records end up by mistake. `earlier`: values that the organization was asked for before.

@@ -53,7 +53,7 @@ class InvalidHost(ValueError):
 
 
 class NotClaimable(ApiError):
-    """The message is one or two sentences for the person who claims."""
+    """A reason why a name cannot be claimed, in one or two sentences."""
 
 
 class InvalidDomain(NotClaimable):
@@ -64,11 +64,11 @@ class InvalidDomain(NotClaimable):
 
 
 class Garbled(InvalidDomain):
-    """Not a host name at all."""
+    """400: not a host name in any spelling."""
 
 
 class PublicSuffix(NotClaimable):
-    """422: shared by many owners."""
+    """422: a name such as co.uk, below which many owners have domains."""
 
     status_code = 422
     default_code = "public_suffix"

@@ -68,7 +68,7 @@ def configured_servers() -> list[Server]:
 
 
 class Lookup:
-    """At most 12 DNS queries in at most 8 seconds, over all names that are asked for.
+    """Looks up TXT records, with a budget of 12 DNS queries and 8 seconds over all names.
 
     With `direct`, the authoritative servers of the zone are asked first, since a resolver may have
     cached that there was no record; then the resolver. If the operator has named servers
@@ -82,7 +82,7 @@ class Lookup:
         self._authority: Server | None = None  # the server that has answered
 
     def at(self, name: str) -> TxtAnswer:
-        """What there is at `name`, a host name in punycode. Raises `NotAnswered`."""
+        """The TXT records at `name`, a host name in punycode, with aliases followed. Raises `NotAnswered`."""
         if self._direct:
             try:
                 answer = self._from_authority(dns_name(name))

@@ -44,7 +44,7 @@ def check(domain: Domain) -> Verdict:
 
     Asks the DNS, with at most 12 queries and 8 seconds; do not call it in a transaction. Raises
     `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while the organization has another check in progress,
-    and `rates.TooMany` if it has asked too often.
+    and `rates.RateLimited` if it has asked too often.
     """
     with looks.one(domain.organization_id):
         rates.check(settings.HUB_ASKING_RATE, "dns", domain.organization_id)

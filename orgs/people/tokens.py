@@ -36,7 +36,7 @@ def issue(
 ) -> tuple[PersonalToken, str]:
     """A new token and its value, which is not stored anywhere.
 
-    Raises `ValueError` for an unknown scope or none, and `TooMany`.
+    Raises `ValueError` for an unknown scope or none, and `TooManyTokens`.
     """
     scopes = sorted(set(scopes))
     if not scopes or not set(scopes) <= set(SCOPES):

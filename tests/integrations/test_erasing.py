@@ -125,7 +125,7 @@ def test_nobody_can_have_it_tried_again(client, code_host):
 
 def test_an_attempt_that_runs_writes_no_word_back(client, code_host):
     report = waiting(client, code_host)
-    running = pacing.claim(report.id)
+    running = pacing.take(report.id)
 
     erase(report)
 
@@ -137,7 +137,7 @@ def test_an_attempt_that_runs_writes_no_word_back(client, code_host):
 
 def test_an_issue_that_is_made_at_this_moment_is_known(client, code_host):
     report = waiting(client, code_host)
-    running = pacing.claim(report.id)
+    running = pacing.take(report.id)
     running.record("A title", "A body")
 
     erase(report)
