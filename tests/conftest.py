@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test import TransactionTestCase
@@ -33,6 +34,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         hasattr(config, "workerinput") or config.getoption("fast") or config.option.collectonly
     ):
         collect_static_files()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """A worker that was interrupted may leave its database behind."""
+    if not hasattr(config, "workerinput"):
+        for path in settings.VAR_DIR.glob(f"test-{settings.RUN}.sqlite3*"):
+            path.unlink(missing_ok=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

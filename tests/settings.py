@@ -25,7 +25,7 @@ if os.environ.get("HUB_TEST_DATABASE") == "postgresql":
 from hub.settings import *  # noqa: E402, F403
 from hub.settings import DATABASES, STORAGES, VAR_DIR  # noqa: E402
 
-RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))  # several may go on at once
+RUN = os.environ.setdefault("PROCESS_OF_THIS_RUN", str(os.getpid()))  # its workers inherit it
 VAR_DIR.mkdir(exist_ok=True)
 
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
