@@ -1,4 +1,4 @@
-"""All calls to GitHub: no other package makes any.
+"""All calls to GitHub, except for sign-in.
 
 Plain functions that take and return our own types. Each is bounded by a deadline (in
 `time.monotonic`), and raises one of:

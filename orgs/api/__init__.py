@@ -1,1 +1,1 @@
-"""The maintainers' API: tokens and scopes for all calls, and the calls about domains."""
+"""The maintainers' API: tokens, scopes, and the calls about domains."""

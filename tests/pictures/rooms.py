@@ -6,8 +6,12 @@ from textwrap import wrap
 from tests.pictures import svg
 from tests.rooms import ROOMS, ROOT, arrows
 
-WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 260, 62, 40, 26, 20  # pixels
+WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 260, 62, 110, 26, 20  # pixels
+TRACK = 14  # between two lines beside each other
 LINE = 40  # characters
+
+Point = tuple[int, int]
+Way = tuple[Point, Point]
 
 
 def direct(found: dict[str, set[str]]) -> dict[str, set[str]]:
@@ -31,12 +35,15 @@ def depths(found: dict[str, set[str]]) -> dict[str, int]:
 
 
 def levels(found: dict[str, set[str]]) -> dict[str, int]:
-    """How far from the ground each is drawn: right below the lowest room that imports from it."""
+    """How far from the ground each is drawn: right below the lowest room that imports from it.
+
+    What has no arrow at all stands on the ground.
+    """
     top = max(depths(found).values())
     level: dict[str, int] = {}
     for room in reversed(ROOMS):
         above = (level[other] for other in level if room in found[other])
-        level[room] = min(above, default=top + 1) - 1
+        level[room] = min(above, default=top + 1 if found[room] else 1) - 1
     return level
 
 
@@ -52,7 +59,8 @@ def drawn() -> str:
             at[room] = MARGIN + x * (WIDTH + GAP_X), MARGIN + (top - n) * (HEIGHT + GAP_Y)
     width = max(x for x, _ in at.values()) + WIDTH + MARGIN
     height = max(y for _, y in at.values()) + HEIGHT + MARGIN
-    lines = [_arrow(at[room], at[target]) for room in ROOMS for target in sorted(shown[room])]
+    ways = [(at[room], at[target]) for room in ROOMS for target in sorted(shown[room])]
+    lines = [*_down(ways), *_right(ways), *_left(ways)]
     boxes = [
         svg.box(*at[room], WIDTH, HEIGHT, f"{room}/", wrap(_says(room), LINE)[:2]) for room in ROOMS
     ]
@@ -63,17 +71,33 @@ def _below(room: str, found: dict[str, set[str]]) -> set[str]:
     return found[room].union(*(_below(target, found) for target in found[room]))
 
 
-def _arrow(begin: tuple[int, int], end: tuple[int, int]) -> str:
-    """Straight down in its column, and from side to side to another."""
-    (x1, y1), (x2, y2) = begin, end
-    if x1 == x2:
-        x = x1 + WIDTH // 2
-        return svg.line(f"M{x} {y1 + HEIGHT}V{y2}")
-    if x1 < x2:
-        x1, y1, x2 = x1 + WIDTH, y1 + HEIGHT * 3 // 4, x2 + WIDTH // 2
-        return svg.line(f"M{x1} {y1} C{x2} {y1} {x2} {y1} {x2} {y2}")
-    y1, y2, x2 = y1 + HEIGHT // 2, y2 + HEIGHT // 2, x2 + WIDTH
-    return svg.line(f"M{x1} {y1} C{x1 - GAP_X} {y1} {x2 + GAP_X} {y2} {x2} {y2}")
+def _down(ways: list[Way]) -> list[str]:
+    """Straight down in one column, where rooms follow each other."""
+    return [
+        svg.line(f"M{x1 + WIDTH // 2} {y1 + HEIGHT}V{y2}")
+        for (x1, y1), (x2, y2) in ways
+        if x1 == x2
+    ]
+
+
+def _right(ways: list[Way]) -> list[str]:
+    """From the side of a room to the side of another, in the gap right before that."""
+    lines = []
+    for n, ((x1, y1), (x2, y2)) in enumerate(way for way in ways if way[0][0] < way[1][0]):
+        turn = x2 - TRACK * (1 + n % 3)
+        lines.append(
+            svg.line(f"M{x1 + WIDTH} {y1 + HEIGHT * 3 // 4}H{turn}V{y2 + HEIGHT // 4}H{x2}")
+        )
+    return lines
+
+
+def _left(ways: list[Way]) -> list[str]:
+    """The same to the left, each in a track of its own."""
+    lines = []
+    for n, ((x1, y1), (x2, y2)) in enumerate(way for way in ways if way[0][0] > way[1][0]):
+        turn = x2 + WIDTH + TRACK * (1 + n)
+        lines.append(svg.line(f"M{x1} {y1 + HEIGHT // 2}H{turn}V{y2 + HEIGHT // 2}H{x2 + WIDTH}"))
+    return lines
 
 
 def _says(room: str) -> str:

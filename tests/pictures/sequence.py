@@ -5,7 +5,7 @@ from typing import NamedTuple
 from tests.pictures import svg
 
 LANES = ["reporter", "hub/server", "reports", "integrations", "GitHub"]
-LANE, ROW, MARGIN, TOP = 240, 50, 100, 40  # pixels
+LANE, ROW, MARGIN, TOP = 240, 56, 100, 40  # pixels
 
 
 class Step(NamedTuple):
@@ -21,48 +21,45 @@ class Step(NamedTuple):
 STEPS = [
     Step("reporter", "hub/server", "POST /v1/reports"),
     Step("hub/server", "reports", "the whole request, in a thread", "hub/server/bridge.py"),
-    Step("reports", "reports", "limits, then the shape", "reports/views.py, reports/shape.py"),
     Step(
-        "reports",
-        "reports",
-        "one address; no secrets",
-        "reports/canonical.py, reports/screening.py",
+        "reports", "reports", "limits of the sender, format", "reports/views.py, reports/shape.py"
     ),
+    Step("reports", "reports", "whose page? its limits", "orgs/ownership.py, reports/views.py"),
     Step(
         "reports",
         "reports",
-        "whose page? new, or a repeat?",
-        "orgs/ownership.py, reports/intake.py",
+        "secrets removed; a duplicate?",
+        "reports/screening.py, reports/intake.py",
     ),
-    Step("reports", "integrations", "post_save: gets its delivery", "integrations/receivers.py"),
-    Step("reports", "reporter", "201 with its id, once it is stored", is_answer=True),
+    Step("reports", "integrations", "stored: post_save", "integrations/receivers.py"),
+    Step("integrations", "integrations", "gets its delivery", "integrations/models/delivery.py"),
+    Step("integrations", "integrations", "its turn? taken once", "integrations/delivery/pacing.py"),
     Step(
         "integrations",
         "integrations",
-        "is it its turn? one takes it",
-        "integrations/delivery/pacing.py",
-    ),
-    Step(
-        "integrations",
-        "integrations",
-        "still theirs? safe to read",
+        "page still theirs? made safe",
         "integrations/delivery/forwarding.py, integrations/issue/rendering.py",
     ),
-    Step("integrations", "GitHub", "POST the issue, once", "integrations/github_api/issues.py"),
-    Step("GitHub", "integrations", "its number, an error, or nothing", is_answer=True),
-    Step("integrations", "integrations", "what came of it", "integrations/models/delivery.py"),
+    Step("integrations", "GitHub", "POST the issue", "integrations/github_api/issues.py"),
+    Step("GitHub", "integrations", "its number, or an error", is_answer=True),
+    Step("integrations", "integrations", "result saved", "integrations/models/delivery.py"),
+    Step(
+        "reports",
+        "reporter",
+        "201 with its id: now; with a queue, as soon as it is stored",
+        is_answer=True,
+    ),
     Step(
         "integrations",
         "GitHub",
-        "no answer? looked for, sent again",
-        "integrations/delivery/retries.py, hub/maintenance.py",
+        "looked for, sent again",
+        "integrations/delivery/turns.py, integrations/delivery/retries.py",
     ),
     Step(
         "GitHub",
         "integrations",
-        "closed, renamed, suspended",
+        "webhook: closed, renamed",
         "integrations/github_sync/webhooks.py",
-        is_answer=True,
     ),
 ]
 
@@ -94,7 +91,7 @@ def _step(step: Step, y: int) -> list[str]:
         return [dot, *words, *_files(begin + 24, y + 10, files)]
     away = 4 if begin < end else -4
     arrow = svg.line(f"M{begin + away} {y}H{end - away}", "back" if step.is_answer else "")
-    left = min(begin, end) + 12
+    left = min(begin, end) + 16
     return [arrow, svg.text(left, y - 7, step.words), *_files(left, y + 14, files)]
 
 

@@ -8,7 +8,7 @@ WIDTH, HEIGHT = 250, 66  # pixels
 BOXES = {  # where, and what it means
     "pending": (40, 70, ["waits for its turn,", "or for its next try"]),
     "sending": (440, 70, ["one process has it,", "as long as its lease lasts"]),
-    "sent": (840, 70, ["its issue exists, also where", "that was known only later"]),
+    "sent": (840, 70, ["its issue exists", "(perhaps found later)"]),
     "held": (440, 270, ["stopped for one cause,", "until that is gone"]),
     "failed": (840, 270, ["refused, given up after", "24 hours, or erased"]),
 }
@@ -38,7 +38,14 @@ MOVES = [
         "M150 20V68",
         (160, 40),
     ),
-    Move("", "held", {"create_for"}),
+    Move(
+        "",
+        "held",
+        {"create_for"},
+        ("the integration is stopped",),
+        "M520 390V338",
+        (530, 365),
+    ),
     Move(
         "pending",
         "sending",
@@ -69,7 +76,7 @@ MOVES = [
         "sending",
         "sent",
         {"succeed"},
-        ("GitHub made the issue",),
+        ("issue created",),
         "M692 103H838",
         (765, 96),
         "middle",
@@ -78,7 +85,7 @@ MOVES = [
         "sending",
         "held",
         {"hold", "hold_before_sending"},
-        ("a cause is found", "before or at GitHub"),
+        ("stopped before", "or by GitHub"),
         "M565 138V268",
         (575, 200),
     ),
@@ -93,7 +100,7 @@ MOVES = [
             "record_internal_error",
             "forget_text",
         },
-        ("GitHub refuses it,", "or a day of tries", "was in vain"),
+        ("GitHub refuses it, or", "24 hours of tries failed"),
         "M692 128 L880 268",
         (832, 195),
     ),
@@ -101,23 +108,23 @@ MOVES = [
         "pending",
         "held",
         {"hold", "hold_stopped", "discard"},
-        ("a cause begins, or", "a member discards it"),
+        ("a cause begins,", "or Discard"),
         "M230 138 L438 285",
-        (335, 190),
+        (350, 195),
     ),
     Move(
         "held",
         "pending",
         {"release", "requeue", "restore"},
-        ("the cause is gone,", "Try again, or Restore"),
+        ("cause gone, Try again,", "or Restore"),
         "M438 318 L150 138",
-        (120, 250),
+        (205, 262),
     ),
     Move(
         "failed",
         "held",
         {"discard"},
-        ("a member discards it",),
+        ("Discard",),
         "M838 303H692",
         (765, 320),
         "middle",
@@ -127,8 +134,8 @@ MOVES = [
         "pending",
         {"requeue"},
         ("Try again",),
-        "M965 338V380H80V138",
-        (500, 372),
+        "M965 338V420H80V138",
+        (300, 412),
         "middle",
     ),
     # An erased text ends what has not been sent; the answer to a POST counts, however late it comes.
@@ -144,7 +151,7 @@ def drawn() -> str:
     """The picture as SVG, of the moves that have a path."""
     arrows = [shape for move in MOVES if move.path for shape in _arrow(move)]
     boxes = [svg.box(x, y, WIDTH, HEIGHT, name, says) for name, (x, y, says) in BOXES.items()]
-    return svg.picture(1130, 400, "The states of a delivery", [*arrows, *boxes])
+    return svg.picture(1130, 440, "The states of a delivery", [*arrows, *boxes])
 
 
 def _arrow(move: Move) -> list[str]:
