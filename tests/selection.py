@@ -18,7 +18,7 @@ SAME_ON_EITHER = (
     "tests/hub/test_serve.py",
     "tests/test_setting_up.py",
 )
-WITH_PROCESSES = ("tests/browser/", "tests/clients/", "tests/faults/")
+SLOW = ("tests/browser/", "tests/clients/", "tests/faults/", "tests/sandbox/")
 PROCESS_FIXTURES = {"hub_process", "hub", "redis"}
 
 
@@ -40,10 +40,10 @@ def _uses_database(item: pytest.Item) -> bool:
 
 
 def is_fast(item: pytest.Item) -> bool:
-    """Without processes, a browser, and time-outs that have to run out."""
+    """Without processes, a browser, the stand-in for GitHub, and what is slow in itself."""
     fixtures = set(getattr(item, "fixturenames", ()))
     slow = item.get_closest_marker("slow") or fixtures & PROCESS_FIXTURES
-    return not slow and not item.nodeid.startswith(WITH_PROCESSES)
+    return not slow and not item.nodeid.startswith(SLOW)
 
 
 def refuse_processes(patch: pytest.MonkeyPatch) -> None:

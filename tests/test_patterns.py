@@ -66,6 +66,7 @@ def test_no_text_makes_a_pattern_take_more_than_linear_time():
     assert len(found) > 150
 
 
+@pytest.mark.slow
 def test_no_pattern_is_made_where_the_test_cannot_find_it():
     made = {
         str(path): pumping.unnamed((pumping.ROOT / path).read_text(encoding="utf-8"))

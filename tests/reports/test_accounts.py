@@ -247,6 +247,7 @@ def all_at_once(bodies: list[dict]) -> list[int]:
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_fifty_at_once_with_the_same_words_make_one_account(client):
     send(client, "lol")

@@ -172,6 +172,7 @@ def test_no_transaction_changes_more_than_a_batch_and_maintain_does_the_rest(nam
     assert states() == {end: BACKLOG}
 
 
+@pytest.mark.slow
 def test_a_member_who_presses_pause_and_resume_keeps_no_other_writer_waiting(alice, client):
     """As many as a member of 5,000 and more had changed in one statement, over and over."""
     backlog(batches.AT_ONCE + 500)

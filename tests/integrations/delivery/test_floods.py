@@ -239,6 +239,7 @@ def test_a_source_is_kept_for_two_days_and_its_turn_for_good(acme, client, code_
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_flood_that_outlives_its_source_still_has_the_share_of_one(
     acme, client, code_host, clock
 ):

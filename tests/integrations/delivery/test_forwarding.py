@@ -9,6 +9,7 @@ from django.db import OperationalError, transaction
 from core import deadlines
 from integrations.delivery import forwarding
 from integrations.github_api import transport
+from integrations.issue.rendering import PLACEHOLDERS
 from integrations.models import Attempt, Delivery, Installation, Integration
 from orgs.models import Domain
 from reports.models import Report
@@ -538,3 +539,16 @@ def test_an_issue_that_was_made_is_recorded_even_where_its_delivery_was_held_mea
     slow.succeed(7, "https://github.example/acme/docs/issues/7", adopted=False)
 
     assert (delivery().status, delivery().held_for, delivery().issue_number) == ("sent", "", 7)
+
+
+def test_every_placeholder_has_its_text(monkeypatch):
+    filled: dict[str, str] = {}
+
+    def fill(template, fields, **more):
+        filled.update(fields)
+        return "", ""
+
+    monkeypatch.setattr(forwarding, "render_issue", fill)
+    forwarding.render(Report(summary="Gone"), "")
+
+    assert filled.keys() == set(PLACEHOLDERS)

@@ -335,6 +335,7 @@ def test_waiting_for_its_turn_is_not_counted_as_a_day_of_trying(client, code_hos
     assert statuses() == ["pending"]
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_lost_all_day_long_is_given_up(client, code_host, clock):
     build.acme(code_host)
     code_host.fail("500", times=1000)

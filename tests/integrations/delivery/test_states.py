@@ -103,6 +103,7 @@ def stops() -> list[dict[str, object]]:
     return [{"paused_at": None}, {"paused_at": clock.now()}]
 
 
+@pytest.mark.slow
 def test_every_move_is_drawn_and_every_drawn_one_is_made(delivery):
     found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
 

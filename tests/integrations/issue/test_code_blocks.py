@@ -159,6 +159,7 @@ def test_code_that_is_shortened_is_still_code():
     assert Page(body).elements == {"pre": 1, "code": 1, "p": 1}
 
 
+@pytest.mark.slow
 @given(hostile.code_block)
 @FUZZ
 def test_taking_the_zero_width_spaces_out_gives_the_code_back(text):

@@ -58,6 +58,7 @@ def test_nothing_that_a_reporter_writes_is_live(template, fields):
     assert "\n" not in title
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "found"),
     [
@@ -90,6 +91,7 @@ def test_a_code_block_is_no_way_out(template, details, evidence, suggested_fix, 
     assert Page(body + FOOTER).shows("Receipt")
 
 
+@pytest.mark.slow
 @given(templates, *[hostile.table] * 3)
 @settings(FUZZ, max_examples=100)
 def test_nothing_is_live_in_a_cell_of_a_table(template, details, evidence, suggested_fix):
@@ -105,6 +107,7 @@ def test_nothing_is_live_in_a_cell_of_a_table(template, details, evidence, sugge
     assert Page(body + FOOTER).shows("Receipt")
 
 
+@pytest.mark.slow
 @given(templates, st.sampled_from([f"{SITE}/", SITE, "docs/", ""]), hostile.text)
 @FUZZ
 def test_the_address_of_the_page_brings_nothing_else_with_it(template, start, rest):
@@ -117,6 +120,7 @@ def test_the_address_of_the_page_brings_nothing_else_with_it(template, start, re
     assert not found
 
 
+@pytest.mark.slow
 @given(hostile.text, st.sampled_from(["quote", "code", "tildes", "code that is indented"]))
 @FUZZ
 def test_no_line_leaves_the_quote_or_code_that_the_maintainer_put_it_in(text, name):

@@ -87,6 +87,7 @@ def test_what_is_left_of_a_template_is_within_the_limits(template):
     assert (left == template) == (template_limits.problem(template) == "")
 
 
+@pytest.mark.slow
 @given(templates, reports.map("".join))
 @FUZZ
 def test_no_template_makes_more_of_a_report_than_one_issue(template, text):

@@ -47,6 +47,7 @@ def test_a_record_that_stays_keeps_the_domain(domain, clock):
     assert not Notice.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_hundred_days_without_an_answer_lose_nobody_a_domain(domain, dns, clock):
     dns.fail(RECORD, "SERVFAIL")
 
