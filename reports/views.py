@@ -14,7 +14,7 @@ from orgs.domains import hosts
 from reports import intake, shape
 
 SHARE = Fraction(1, 10)  # of the limit of one claim, for one network
-LARGE = 8 * 1024  # bytes of a body; a report with an excerpt and a fix has 2 to 4 KiB
+LARGE = 8 * 1024  # bytes of body and URL; a report with an excerpt and a fix has 2 to 4 KiB
 LARGE_SHARE = Fraction(1, 20)  # of the limit of one network, for large reports
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
 
@@ -42,7 +42,7 @@ class Reports(AnyOrigin):
         except json_body.Malformed as error:
             raise InvalidReport(details=error.faults) from None
         source = client_address.source(client_address.client_address(request))
-        is_large = len(request.body) > LARGE
+        is_large = len(request.body) + len(body.doc_url.url) > LARGE
         receipt = intake.accept(
             body,
             idempotency_key=key,

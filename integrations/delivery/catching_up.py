@@ -82,7 +82,13 @@ def _held_for(cause: Delivery.Cause) -> Which:
 
 
 def _released(cause: Delivery.Cause) -> Change:
-    return lambda some: some.release(cause)
+    def release(some: DeliveryQuerySet) -> int:
+        """How many are no longer held for it: `release` itself counts only those that wait now."""
+        before = some.held(cause).count()
+        some.release(cause)
+        return before - some.held(cause).count()
+
+    return release
 
 
 def _held_instead(cause: Delivery.Cause) -> Change:

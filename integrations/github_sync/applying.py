@@ -3,7 +3,7 @@
 Each function states what is true now, and may be called again and again.
 """
 
-from functools import partial
+from collections.abc import Iterator
 
 from django.db import transaction
 
@@ -77,9 +77,9 @@ def apply_visibility(repository: RepositoryFacts, *, installation_id: int) -> No
     sent = others.filter(issue_number__isnull=False)  # each by an index, and so not in one
     begun = others.filter(integration__in=there, status__in=UNSENT)
     pks = [pk for some in (sent, begun) for pk in some.values_list("pk", flat=True)]
-    _show(repository, pks[: batches.AT_ONCE])
-    rest = partial(_show, repository, pks[batches.AT_ONCE :])
-    transaction.on_commit(rest, robust=True)
+    sum(_shown(repository, pks[: batches.AT_ONCE]))
+    rest = batches.at_leisure(lambda: True, _shown(repository, pks[batches.AT_ONCE :]))
+    transaction.on_commit(lambda: sum(rest), robust=True)
 
 
 def mark_out_of_reach(integration: Integration) -> None:
@@ -124,10 +124,18 @@ def apply_issue_state(repository_id: int, number: int, state: Delivery.IssueStat
     mine.update(issue_state=state)
 
 
-def _show(repository: RepositoryFacts, pks: list[int]) -> None:
+def _shown(repository: RepositoryFacts, pks: list[int]) -> Iterator[int]:
+    """Show or hide the issues of these deliveries, in batches; yields how many in each.
+
+    Meanwhile a later webhook may have said that the repository is private.
+    """
     for some in batches.of(pks):
+        now_private = Integration.objects.filter(
+            repository_id=repository.id, repository_private=True
+        )
+        is_private = repository.is_private or now_private.exists()
         there = Delivery.objects.filter(pk__in=some, repository_id=repository.id)
-        there.update(repository_private=repository.is_private)
+        yield there.update(repository_private=is_private)
 
 
 def _follow(integration: Integration, facts: RepositoryFacts) -> None:

@@ -131,9 +131,12 @@ def _of_selection(changed: str, act: Callable[[Integration], object]) -> Action:
         repositories = payload.get(changed)
         if not isinstance(repositories, list):
             raise webhook_payload.another_shape(changed)
-        for repository in repositories:
-            for integration in _integrations(webhook_payload.number(repository, "id")):
-                if integration.installation.github_id == payload["installation"]["id"]:
+        listed = {webhook_payload.number(each, "id") for each in repositories}
+        number = webhook_payload.number(payload, "installation", "id")
+        ours = Integration.objects.filter(installation__github_id=number)
+        for repository_id in listed.intersection(ours.values_list("repository_id", flat=True)):
+            for integration in _integrations(repository_id):
+                if integration.installation.github_id == number:
                     act(integration)
 
     return do

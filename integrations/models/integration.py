@@ -170,7 +170,7 @@ class Integration(models.Model):
 
     organization = models.OneToOneField(Organization, models.CASCADE, related_name="+")
     installation = models.ForeignKey(Installation, models.PROTECT, related_name="integrations")
-    repository_id = models.BigIntegerField(null=True, blank=True)
+    repository_id = models.BigIntegerField(null=True, blank=True, db_index=True)
     repo_owner = models.CharField(max_length=255, blank=True)
     repo_name = models.CharField(max_length=255, blank=True)
     repository_private = models.BooleanField(default=True)

@@ -506,8 +506,16 @@ def test_of_large_reports_one_network_sends_a_twentieth(settings):
     statuses = [build.send(client, large).status_code for _ in range(4)]
 
     assert statuses == [201, 201, 429, 429]
-    assert build.send(client, large[:-1]).status_code == 201
+    assert build.send(client, large[:-100]).status_code == 201
     assert build.send(Client(REMOTE_ADDR="192.0.3.1"), large).status_code == 201
+
+
+def test_an_address_that_becomes_long_makes_a_report_large(settings):
+    settings.HUB_NETWORK_RATE = "20/hour"
+    client = Client(REMOTE_ADDR="192.0.2.1")
+    pages = [f"https://a{n}.dev/{'文' * 1000}" for n in range(2)]
+
+    assert [build.send(client, build.report(page)).status_code for page in pages] == [201, 429]
 
 
 def test_sites_of_one_user_have_a_limit_each_where_they_are_claimed(settings):

@@ -459,6 +459,40 @@ def test_a_repository_that_becomes_private_hides_its_issues_a_little_at_a_time(a
     assert not Delivery.objects.filter(repository_private=False).exists()
 
 
+def test_a_repository_that_is_private_again_meanwhile_shows_no_issue(alice, few, monkeypatch):
+    mine = {"repository_id": integration().repository_id, "repository": "acme/docs"}
+    backlog(**mine, repository_private=True)
+    for number, each in enumerate(Delivery.objects.all()):
+        Delivery.objects.filter(pk=each.pk).update(status="sent", issue_number=number)
+    public = RepositoryFacts(mine["repository_id"], "acme", "docs", False, True, False)
+    later = iter([public._replace(is_private=True)])
+
+    def a_webhook_comes_in(seconds: float) -> None:
+        for facts in later:
+            tell(facts)
+
+    def tell(facts: RepositoryFacts) -> None:
+        with transaction.atomic():
+            Integration.objects.update(repository_private=facts.is_private)
+            applying.apply_visibility(facts, installation_id=1)
+
+    monkeypatch.setattr(batches.time, "sleep", a_webhook_comes_in)
+    tell(public)
+
+    assert next(later, None) is None
+    assert not Delivery.objects.filter(repository_private=False).exists()
+
+
+def test_what_is_held_for_another_cause_now_is_told_so_in_one_round(alice, few):
+    backlog()
+    is_paused()
+    Integration.objects.update(paused_at=None, problem="GitHub takes nothing.")
+
+    changed = catching_up.catch_up()
+
+    assert (changed, states()) == (BACKLOG, {"integration": BACKLOG})
+
+
 @pytest.mark.parametrize("rule", catching_up.RULES)
 def test_whether_something_was_left_is_read_from_an_index(rule, alice):
     plan = plan_of(rule.broken())

@@ -262,3 +262,20 @@ def test_one_installation_cannot_keep_the_hub_busy_with_its_webhooks(acme, code_
 
     assert [each.status_code for each in answers] == [202, 202, 429]
     assert post(other, sign(other), **{"X-GitHub-Delivery": "e"}).status_code == 202
+
+
+def test_a_webhook_that_lists_thousands_of_repositories_asks_no_more_than_a_short_one(
+    webhooks, code_host, django_assert_max_num_queries
+):
+    number = build.installed(code_host).id
+    mine = integration().repository_id
+    listed = [{"id": each} for each in [*range(10**6, 10**6 + 5000), mine]]
+    body = json.dumps(
+        {"action": "removed", "installation": {"id": number}, "repositories_removed": listed}
+    ).encode()
+
+    with django_assert_max_num_queries(30):
+        answer = post(body, sign(body), **{"X-GitHub-Event": "installation_repositories"})
+
+    assert answer.status_code == 202
+    assert delivery().status == "held"
