@@ -132,9 +132,9 @@ def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
     if request.method == "POST":
         try:
             if isinstance(found, Site):
-                site_claims.give_up(found, by=request.membership)
+                site_claims.remove_claim(found, by=request.membership)
             else:
-                domain_claims.give_up(found, by=request.membership)
+                domain_claims.remove_claim(found, by=request.membership)
         except ApiError as error:
             messages.error(request, str(error.detail))
             return redirect("settings-claim", claim_id)

@@ -135,7 +135,7 @@ class OneSite(MaintainerView):
     """`/v1/orgs/me/sites/<id>`: remove the claim, or opt out."""
 
     def delete(self, request: Request, site_id: str) -> Response:
-        site_claims.give_up(self._find(site_id), by=self.membership)
+        site_claims.remove_claim(self._find(site_id), by=self.membership)
         return Response(status=204)
 
     def patch(self, request: Request, site_id: str) -> Response:

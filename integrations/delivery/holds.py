@@ -94,7 +94,7 @@ def probe() -> int:
     probed = 0
     for integration in _due_for_probe():
         with transaction.atomic():
-            integration.put_off_probe(PROBE_EVERY)
+            integration.postpone_probe(PROBE_EVERY)
             held = integration.deliveries.held(Delivery.Cause.INTEGRATION)
             if oldest := held.order_by("pk").first():
                 probed += held.filter(pk=oldest.pk).release(Delivery.Cause.INTEGRATION)

@@ -252,7 +252,7 @@ class Integration(models.Model):
         """
         return bool(self.rights_lost_at) and ownership.is_site_page(url)
 
-    def put_off_probe(self, wait: timedelta) -> None:
+    def postpone_probe(self, wait: timedelta) -> None:
         """Postpone the next probe by `wait`."""
         Integration.objects.filter(pk=self.pk).update(probe_at=clock.now() + wait)
 

@@ -104,7 +104,7 @@ def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
     return site, is_new
 
 
-def give_up(site: Site, *, by: Membership) -> None:
+def remove_claim(site: Site, *, by: Membership) -> None:
     """Remove a claim on behalf of an owner; what waits for its pages is held.
 
     For a live claim push access is checked on GitHub, as for disconnecting. Raises

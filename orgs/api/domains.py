@@ -41,7 +41,7 @@ class OneDomain(MaintainerView):
     """`/v1/orgs/me/domains/<domain>`: remove the claim, or opt out."""
 
     def delete(self, request: Request, name: str) -> Response:
-        claiming.give_up(_find(self.organization, name), by=self.membership)
+        claiming.remove_claim(_find(self.organization, name), by=self.membership)
         return Response(status=204)
 
     def patch(self, request: Request, name: str) -> Response:

@@ -71,10 +71,10 @@ def opt_out(domain: Domain, out: bool, *, by: Membership) -> None:
     domain.opt_out(out)
 
 
-def give_up(domain: Domain, *, by: Membership) -> None:
+def remove_claim(domain: Domain, *, by: Membership) -> None:
     """Remove a claim, which only an owner may do. Raises `members.NotAnOwner`."""
     members.require_owner(by)
-    domain.give_up()
+    domain.remove_claim()
 
 
 def drop_expired() -> int:
@@ -92,7 +92,7 @@ def _drop(domain_id: str) -> bool:
         f"The claim of {domain.name} was removed because its DNS record was not published "
         f"within {CHALLENGE_LIFETIME.days} days. Claim it again to get a new record."
     )
-    domain.give_up()
+    domain.remove_claim()
     return True
 
 

@@ -163,7 +163,7 @@ class Domain(models.Model):
         """Refuse reports about it from now on, or accept them again."""
         self._update(opted_out_at=Coalesce("opted_out_at", clock.now()) if out else None)
 
-    def give_up(self) -> None:
+    def remove_claim(self) -> None:
         """Delete the claim; its value is never issued again."""
         with transaction.atomic():
             self._remember_challenge()

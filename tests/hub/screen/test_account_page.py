@@ -255,7 +255,7 @@ def test_the_export_has_invitations_tokens_and_earlier_challenges(client, acme, 
     bob = code_host.account("bob")
     acme.invitations.create(github_id=bob.id, login="bob", role="member", invited_by=alice)
     earlier = acme.domains.get().challenge
-    acme.domains.get().give_up()
+    acme.domains.get().remove_claim()
 
     text = b"".join(client.get(f"{PAGE}export.json").streaming_content).decode()
     found = json.loads(text)

@@ -67,7 +67,7 @@ def test_what_is_about_another_claim_goes_on(waiting, client, dns, clock):
 
 
 def test_a_deleted_claim_holds_what_waits(waiting):
-    Domain.objects.get().give_up()
+    Domain.objects.get().remove_claim()
 
     waiting.refresh_from_db()
     assert (waiting.status, waiting.held_for) == ("held", "ownership")
@@ -83,7 +83,7 @@ def test_a_page_that_somebody_else_has_given_up_is_the_organizations_again(clien
     held = Delivery.objects.get()
     still = ownership_changes.release_all_regained()
 
-    theirs.give_up()
+    theirs.remove_claim()
     released = ownership_changes.release_all_regained()
     call_command("retry_deliveries")
 
@@ -142,7 +142,7 @@ def test_one_request_looks_at_so_many_and_no_more_and_maintain_does_the_rest(wai
     pages = [f"https://docs.acme.com/{number}" for number in range(8)]
     give_one_about_each(pages, owner, waiting.integration)
 
-    theirs.give_up()
+    theirs.remove_claim()
     lost = Delivery.objects.held(Delivery.Cause.OWNERSHIP).count()
     call_command("retry_deliveries")
     after_a_round = Delivery.objects.held(Delivery.Cause.OWNERSHIP).count()

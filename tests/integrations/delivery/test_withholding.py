@@ -167,7 +167,7 @@ def test_what_a_repeat_adds_after_the_loss_is_read_by_nobody(alice, api, client,
 
 
 def gives_the_claim_up(alice) -> None:
-    site_claims.give_up(alice.organization.sites.get(), by=alice)
+    site_claims.remove_claim(alice.organization.sites.get(), by=alice)
 
 
 def disconnects(alice) -> None:
