@@ -42,7 +42,7 @@ class UnsupportedMediaType(ApiError):
     default_detail = "Send application/json in UTF-8, without a Content-Encoding."
 
 
-class Incomplete(ApiError):
+class IncompleteBody(ApiError):
     """400: the body ended before its length."""
 
     status_code = 400
@@ -78,7 +78,7 @@ def raw(request: Request) -> bytes:
     try:
         return request.body
     except UnreadablePostError:
-        raise Incomplete(details=[]) from None
+        raise IncompleteBody(details=[]) from None
 
 
 def read(model: type[M], body: bytes) -> M:

@@ -53,7 +53,7 @@ class DNSServer:
         """From now on: "silence", "truncated" (over UDP), or a code such as "SERVFAIL"."""
         self._faults[name] = fault
 
-    def mend(self, name: str) -> None:
+    def repair(self, name: str) -> None:
         """The fault is over; what waited in silence is answered now."""
         self._faults.pop(name)
         for send in self._held.pop(name, []):

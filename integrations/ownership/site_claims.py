@@ -69,7 +69,7 @@ class ClaimedElsewhere(ApiError):
     )
 
 
-class Address(NamedTuple):
+class SiteAddress(NamedTuple):
     """The URL of a site in parts: `path` is `/` or `/<name>/`."""
 
     host: str
@@ -167,7 +167,7 @@ def revive_published(organization: Organization, repository: str) -> int:
     return revived
 
 
-def address(url: str) -> Address:
+def address(url: str) -> SiteAddress:
     """The parts of the site URL `url`. Raises the errors above, with what to claim instead."""
     try:
         parts = urlsplit(canonical.url(url))
@@ -186,13 +186,13 @@ def address(url: str) -> Address:
     return _whole_site(host, parts.path, query=parts.query)
 
 
-def _whole_site(host: str, path: str, *, query: str) -> Address:
+def _whole_site(host: str, path: str, *, query: str) -> SiteAddress:
     """The site itself; for a page of it, or a host that is no site, an error says what to claim."""
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
     user = host.removesuffix(f".{pages}").rpartition(".")[2]
     first = path.strip("/").partition("/")[0]
     has_path = first and first.lower() != host  # <user>.<pages host> itself is published at /
-    site = Address(f"{user}.{pages}", f"/{first}/" if has_path else "/")
+    site = SiteAddress(f"{user}.{pages}", f"/{first}/" if has_path else "/")
     if host != site.host or path.strip("/") != site.path.strip("/") or query:
         raise InvalidSite(
             f"Sites are claimed as a whole: claim https://{site.host}{site.path} to cover that page."
@@ -216,7 +216,7 @@ def configured(organization: Organization) -> Integration:
     return integration
 
 
-def verified(organization: Organization, where: Address, repository: str) -> tuple[Site, bool]:
+def verified(organization: Organization, where: SiteAddress, repository: str) -> tuple[Site, bool]:
     """The organization's live claim, and whether it is new. Raises `ClaimedElsewhere`."""
     path = where.path_of(repository)
     mine = Site.objects.filter(organization=organization, host=where.host, path=path)

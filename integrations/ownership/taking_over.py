@@ -10,7 +10,7 @@ from integrations.delivery import holds, ownership_changes
 from integrations.github_api import Person, asking
 from integrations.models import Integration
 from integrations.ownership import push_access, site_claims
-from integrations.ownership.site_claims import Address, ClaimedElsewhere, NotConfigured
+from integrations.ownership.site_claims import ClaimedElsewhere, NotConfigured, SiteAddress
 from orgs.models import Membership, Site
 
 
@@ -38,7 +38,7 @@ def claim_site(member: Membership, url: str) -> tuple[Site, bool]:
     return site_claims.claim_site(member.organization, url)  # it has just been removed
 
 
-def _proof(member: Membership, where: Address) -> Proof | None:
+def _proof(member: Membership, where: SiteAddress) -> Proof | None:
     """What GitHub says now; None if nobody else has claimed the site any more."""
     configured = Integration.objects.configured().select_related("installation")
     integration = configured.of(member.organization_id).first()
@@ -80,7 +80,7 @@ def _ask(
 
 
 @transaction.atomic
-def _taken_over(member: Membership, where: Address, proof: Proof) -> Site:
+def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
     """Move the claim if all that GitHub was asked about is still true; both organizations are told."""
     mine = site_claims.configured(member.organization)
     if mine.repository_id != proof.integration.repository_id:

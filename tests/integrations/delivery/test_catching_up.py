@@ -435,9 +435,9 @@ def test_an_operator_stops_and_sets_out_a_backlog_a_little_at_a_time(alice, few,
         stopped = trying_again.stop_all(Delivery.objects.all())
     held = states()
     with transactions() as setting_out:
-        set_out = trying_again.try_all_again(Delivery.objects.all())
+        requeued = trying_again.try_all_again(Delivery.objects.all())
 
-    assert (stopped, set_out) == (BACKLOG, BACKLOG)
+    assert (stopped, requeued) == (BACKLOG, BACKLOG)
     assert held == {"operator": BACKLOG}
     assert states() == {"pending": BACKLOG}
     assert max(stopping + setting_out) <= 4  # of those without a known outcome, then of the others

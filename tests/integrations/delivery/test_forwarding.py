@@ -516,11 +516,11 @@ def test_an_error_of_our_own_after_the_post_makes_no_second_issue(
     with monkeypatch.context() as patch:
         patch.setattr(Delivery, "succeed", crash)
         build.send(client)
-    stumbled = delivery()
+    failed_inside = delivery()
     clock.advance(minutes=3)
     retry()
 
-    assert (stumbled.status, bool(stumbled.outcome_unknown_since)) == ("pending", True)
+    assert (failed_inside.status, bool(failed_inside.outcome_unknown_since)) == ("pending", True)
     assert delivery().status == "sent"
     assert len(code_host.issues("acme/docs")) == 1
 

@@ -194,9 +194,9 @@ def test_what_an_operator_stopped_only_an_operator_sets_free(acme, code_host, cl
     clock.advance(minutes=61)
     Delivery.objects.release(Delivery.Cause.INTEGRATION)
     still = Delivery.objects.get().status
-    set_out = trying_again.try_all_again(Delivery.objects.all())
+    requeued = trying_again.try_all_again(Delivery.objects.all())
 
-    assert (stopped, still, set_out) == (1, "held", 1)
+    assert (stopped, still, requeued) == (1, "held", 1)
     assert Delivery.objects.get().status == "sent"
 
 
@@ -222,8 +222,8 @@ def test_an_operator_sets_out_all_that_has_somewhere_to_go(acme, code_host, clie
     build.send(client, build.report("https://docs.neighbor.dev/"))
     configuration.forget(neighbor)
 
-    set_out = trying_again.try_all_again(Delivery.objects.all())
+    requeued = trying_again.try_all_again(Delivery.objects.all())
 
-    assert set_out == 3
+    assert requeued == 3
     assert Delivery.objects.filter(status="sent").count() == 3
     assert Delivery.objects.filter(status="held").count() == 1

@@ -116,14 +116,14 @@ def unarchive(code_host):
 
 
 @pytest.mark.parametrize("by_webhook", [True, False])
-@pytest.mark.parametrize(("stop", "mend"), [(archive, unarchive), (take_out, give_back)])
-def test_what_is_mended_goes_on(webhooks, code_host, by_webhook, stop, mend):
+@pytest.mark.parametrize(("stop", "repair"), [(archive, unarchive), (take_out, give_back)])
+def test_what_is_repaired_goes_on(webhooks, code_host, by_webhook, stop, repair):
     stop(code_host)
     assert integration().problem
     if not by_webhook:
         code_host.app.webhook_url = ""
 
-    mend(code_host)
+    repair(code_host)
     if not by_webhook:
         call_command("reconcile_installations")
     call_command("retry_deliveries")

@@ -233,7 +233,7 @@ def test_one_organization_looks_at_one_domain_at_a_time(alice, charlie, dns, mon
 
     again, beside = verify(alice), verify(charlie, "docs.initech.com")
 
-    dns.mend("_hub-challenge.docs.acme.com")
+    dns.repair("_hub-challenge.docs.acme.com")
     first.join()
     assert (again.status_code, again.json()["error"]) == (429, "rate_limited")
     assert "already checking one of your domains" in again.json()["message"]
@@ -254,7 +254,7 @@ def test_many_who_check_at_once_leave_the_server_its_threads(alice, charlie, dns
 
     answer = verify(charlie)
 
-    dns.mend("_hub-challenge.docs.acme.com")
+    dns.repair("_hub-challenge.docs.acme.com")
     first.join()
     assert "many domains at the moment" in answer.json()["hint"]
     assert verify(alice).json()["hint"].startswith("There is no TXT record")

@@ -271,7 +271,7 @@ def test_one_hanging_name_among_a_thousand_holds_up_nobody(dns, monkeypatch):
 
     def let_go_when_all_others_are_done() -> None:
         if next(done) == 999:
-            dns.mend(domains[3].record_name)
+            dns.repair(domains[3].record_name)
 
     outcomes = reverification.run(Domain.objects.all(), on_progress=let_go_when_all_others_are_done)
 
