@@ -1,4 +1,7 @@
-"""Rows as CSV (RFC 4180), with nothing that a spreadsheet takes for a formula."""
+"""Rows as CSV (RFC 4180), with nothing that a spreadsheet takes for a formula.
+
+Every text is quoted: many spreadsheets begin a new cell at a semicolon or tab, too.
+"""
 
 import csv
 from collections.abc import Generator, Iterable
@@ -20,7 +23,7 @@ class _Line:
 
 def lines(rows: Iterable[Iterable[Any]]) -> Generator[str, None, None]:
     """Each row as a line, one at a time."""
-    writer = csv.writer(_Line())
+    writer = csv.writer(_Line(), quoting=csv.QUOTE_NONNUMERIC)
     yield BOM
     for row in rows:
         yield writer.writerow([harmless(each) for each in row])

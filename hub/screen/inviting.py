@@ -5,6 +5,7 @@ import re
 from allauth.idp.oidc.models import Token
 from django.db import transaction
 
+from core import rates
 from core.errors import ApiError
 from integrations import github_api
 from integrations.github_api import asking
@@ -13,6 +14,7 @@ from orgs.models import Invitation, Membership, Organization
 from orgs.people import members
 from reports.models import Report
 
+NAMELESS = "5/hour"  # look-ups without an installation; GitHub allows 60 for all of the Hub
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?")
 
 
@@ -124,6 +126,8 @@ def _account(login: str, organization: Organization) -> github_api.Person:
     if LOGIN.fullmatch(login):
         known = Integration.objects.of(organization)
         installation_id = known.values_list("installation__github_id", flat=True).first()
+        if not installation_id:
+            rates.check(NAMELESS, "nameless", organization.pk, what="names to look up")
         with asking.github(organization) as deadline:
             found = github_api.person(login, installation_id=installation_id, deadline=deadline)
     if found is None:

@@ -2,6 +2,7 @@
 
 from django.db import transaction
 
+from core import rates
 from core.errors import ApiError
 from integrations import github_api
 from integrations.delivery import holds
@@ -12,6 +13,8 @@ from integrations.models import Delivery, Integration
 from integrations.ownership import push_access, site_claims
 from orgs.models import Membership, Organization
 from orgs.people import members
+
+LISTS = "30/hour"  # of repositories, for an organization; twice as many for its installation
 
 
 class UnknownPlaceholder(ApiError):
@@ -123,6 +126,7 @@ def leave_repository(integration: Integration, reason: str) -> None:
 def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
     """One page of the repositories that the member may choose. Raises as `configure` does."""
     integration = _integration(member.organization)
+    _count_list(integration)
     with asking.github(member.organization, through=integration.installation) as deadline:
         try:
             return github_api.pushable(
@@ -133,6 +137,19 @@ def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
             )
         except github_api.Suspended:
             raise _not_installed(integration) from None
+
+
+def _count_list(integration: Integration) -> None:
+    """Count a list of repositories, which takes 52 calls of the 5,000 an hour of the installation.
+
+    Whoever may read one of an account's repositories can have them listed. Raises `rates.RateLimited`.
+    """
+    installation = str(integration.installation.github_id)
+    rates.check_all(
+        rates.Limit(LISTS, ("lists", installation), times=2),
+        rates.Limit(LISTS, ("lists", installation, integration.organization_id)),
+        what="lists of repositories",
+    )
 
 
 def checked_template(template: str) -> str:

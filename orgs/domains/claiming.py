@@ -13,6 +13,7 @@ from orgs.models import Domain, Membership, Organization
 from orgs.models.domain import CHALLENGE_LIFETIME
 from orgs.people import members
 
+MOST = 1000  # claims of domains of one organization
 MOST_UNPROVED = 100  # of one organization; every list of claims shows all of them
 
 
@@ -27,15 +28,25 @@ class TooManyUnproved(ApiError):
     )
 
 
+class TooManyClaims(ApiError):
+    """409: the organization has as many claims as it may have."""
+
+    status_code = 409
+    default_code = "too_many_claims"
+    default_detail = f"You have {MOST} domains. Remove some of the claims first."
+
+
 def claim_domain(organization: Organization, text: str) -> tuple[Domain, bool]:
     """The organization's claim of the name in `text`, in any spelling, and whether it is new.
 
     A claim that was not proved in time gets a new value to publish. Raises `hosts.NotClaimable`,
-    `rates.RateLimited`, `TooManyUnproved`.
+    `rates.RateLimited`, `TooManyClaims`, `TooManyUnproved`.
     """
     name = _claimable(text)
     rates.check(settings.HUB_ASKING_RATE, "claim", organization.pk)
     others = organization.domains.exclude(name=name)
+    if others[MOST - 1 : MOST].exists():
+        raise TooManyClaims
     if others.filter(verified_at=None)[MOST_UNPROVED - 1 : MOST_UNPROVED].exists():
         raise TooManyUnproved
     domain, is_new = Domain.objects.get_or_create(

@@ -28,6 +28,7 @@ from dns.rdatatype import RdataType
 
 MAX_QUERIES = 12  # for one lookup, however many names it asks about
 MAX_SECONDS = 8.0
+MAX_ALIASES = 16  # as resolvers do
 QUERY_TIMEOUT = 2.0  # seconds, for one query
 DIRECT_TIMEOUT = 1.0  # the same, when the resolver can still be asked
 TRIES = 2  # of one question, since UDP loses some
@@ -197,6 +198,8 @@ def _read(response: Message, name: Name) -> tuple[TxtAnswer, list[Name]]:
         name = alias[0].target
         if name in aliases:
             raise AliasLoop("its aliases form a loop")
+        if len(aliases) == MAX_ALIASES:
+            raise NotAnswered("too many aliases")
         aliases.append(name)
     records = response.get_rrset(response.answer, name, RdataClass.IN, RdataType.TXT) or ()
     texts = tuple(b"".join(record.strings).decode("utf-8", "replace") for record in records)

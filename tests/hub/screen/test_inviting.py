@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.rates import RateLimited
 from hub.screen import inviting
 from integrations.github_api.asking import CodeHostUnavailable
 from orgs.models import Invitation, Membership, Organization, User
@@ -48,6 +49,17 @@ def test_github_is_asked_with_the_installation_where_there_is_one(acme, alice, c
 
     paths = [each.path for each in list(code_host.requests)[asked:]]
     assert [path.rpartition("/")[2] for path in paths] == ["access_tokens", "bob"]
+
+
+def test_who_has_no_installation_uses_up_no_calls_of_all(alice, code_host, monkeypatch):
+    monkeypatch.setattr(inviting, "NAMELESS", "1/hour")
+    add("bob", alice)
+
+    with pytest.raises(RateLimited):
+        add("charlie", alice)
+
+    build.integration(alice.organization, code_host)
+    assert add("charlie", alice).login == "charlie"
 
 
 @pytest.mark.parametrize("login", ["nobody", "acme", "", "a/b", "../user", "a b", "-a", "a" * 200])

@@ -197,6 +197,12 @@ def test_no_cell_is_a_formula(cell, shown):
     assert csv_lines.harmless(cell) == shown
 
 
+def test_a_separator_of_another_country_begins_no_cell():
+    [_, line] = csv_lines.lines([["broken;=1+1", "a\t=1", 3]])
+
+    assert line == '"broken;=1+1","a\t=1",3\r\n'
+
+
 def test_one_report_shows_its_text_as_text(alice, acme):
     hostile = "<script>alert(1)</script> @alice"
     report = stored(

@@ -336,6 +336,16 @@ def test_repositories_to_pick_from_are_those_that_the_caller_may_push_to(acme, c
     }
 
 
+def test_who_reads_one_repository_uses_up_no_installation_with_lists(alice, code_host, monkeypatch):
+    monkeypatch.setattr(configuration, "LISTS", "2/hour")
+
+    answers = [alice.get(REPOSITORIES).status_code for _ in range(3)]
+
+    assert answers == [200, 200, 429]
+    asked = [each for each in code_host.requests if each.path.endswith("/repositories")]
+    assert len(asked) == 2
+
+
 def test_many_repositories_come_by_the_page(alice, code_host):
     for number in range(60):
         added = code_host.add_repository("acme", f"r{number}")

@@ -369,6 +369,18 @@ def test_a_site_that_is_given_up_in_the_middle_of_an_opt_out_is_not_found(alice)
     assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
 
 
+def test_proved_claims_have_a_number_too(alice, monkeypatch):
+    monkeypatch.setattr("orgs.domains.claiming.MOST", 2)
+    for name in ("one.acme.com", "two.acme.com"):
+        claim(alice, name)
+    Domain.objects.update(verified_at=Now())
+
+    answer = claim(alice, "three.acme.com")
+
+    assert (answer.status_code, answer.json()["error"]) == (409, "too_many_claims")
+    assert claim(alice, "one.acme.com").status_code == 200
+
+
 def test_claims_without_number_are_not_begun(alice, monkeypatch):
     monkeypatch.setattr("orgs.domains.claiming.MOST_UNPROVED", 2)
     claim(alice, "one.acme.com")

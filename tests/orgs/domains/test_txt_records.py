@@ -3,6 +3,8 @@
 import threading
 from concurrent.futures import Future
 
+import dns.message
+import dns.name
 import pytest
 
 from orgs.domains import txt_records
@@ -88,6 +90,16 @@ def test_aliases_in_a_circle_are_no_answer(dns):
 
     with pytest.raises(AliasLoop):
         Lookup().at(NAME)
+
+
+def test_a_chain_of_aliases_in_one_answer_is_given_up():
+    chain = "".join(f"a{n}.acme.com. 60 IN CNAME a{n + 1}.acme.com.\n" for n in range(17))
+    response = dns.message.from_text(
+        f"id 1\nopcode QUERY\nrcode NOERROR\nflags QR\n;ANSWER\n{chain}"
+    )
+
+    with pytest.raises(NotAnswered, match="too many aliases"):
+        txt_records._read(response, dns.name.from_text("a0.acme.com"))
 
 
 def test_a_chain_of_aliases_without_end_is_given_up(dns):
