@@ -16,6 +16,7 @@ from orgs.models.organization import Organization
 from orgs.models.signals import domain_lost, domain_verified
 
 CHALLENGE_LIFETIME = timedelta(days=30)
+EARLIER = 100  # values of earlier claims that a look at the DNS knows again
 ABSENCES = 3  # this many checks without the record,
 ABSENT_FOR = timedelta(hours=24)  # over at least this time, start the grace period
 GRACE = timedelta(days=7)
@@ -222,9 +223,10 @@ class Domain(models.Model):
         domain_lost.send(Domain, organization=self.organization)
 
     def earlier_values(self) -> set[str]:
-        """The values that this organization's claims of the name had to publish before."""
+        """The values that this organization's claims of the name had to publish before, the latest."""
         earlier = EarlierChallenge.objects.filter(organization=self.organization, name=self.name)
-        return {record_value(each) for each in earlier.values_list("challenge", flat=True)}
+        latest = earlier.order_by("-pk").values_list("challenge", flat=True)[:EARLIER]
+        return {record_value(each) for each in latest}
 
     def _how_to_repair(self) -> str:
         return f"Publish it again: a TXT record at {self.record_name} with {self.record_value}"

@@ -68,3 +68,14 @@ def test_ids_do_not_tell_the_next_one():
 
     assert {len(each) for each in ids} == {26}
     assert ids != sorted(ids)  # those of one millisecond do not follow each other
+
+
+def test_who_claims_a_name_over_and_over_fills_no_memory_with_its_values(monkeypatch):
+    monkeypatch.setattr("orgs.models.domain.EARLIER", 2)
+    alice = build.organization("alice")
+    for challenge in ("first", "second", "third"):
+        alice.earlier_challenges.create(name="acme.com", challenge=challenge)
+
+    earlier = build.domain(alice, "acme.com", verified=False).earlier_values()
+
+    assert earlier == {"hub-verify=second", "hub-verify=third"}
