@@ -4,12 +4,16 @@ Every text is quoted: many spreadsheets begin a new cell at a semicolon or tab, 
 """
 
 import csv
+import re
 from collections.abc import Generator, Iterable
 from typing import Any
 
 FORMULA = tuple(
     "=+-@\t\r\n＝＋－＠"
 )  # a spreadsheet calculates what begins with these; wide forms too
+INSIDE = re.compile(
+    r"([;,\t\r\n|][ \u00a0\ufeff\"']*)(?=[=+\-@＝＋－＠])"
+)  # where a cell may begin, too
 BOM = "\ufeff"  # tells spreadsheets that the file is UTF-8
 
 
@@ -30,10 +34,11 @@ def lines(rows: Iterable[Iterable[Any]]) -> Generator[str, None, None]:
 
 
 def harmless(cell: Any) -> Any:
-    """The cell, with an apostrophe before what would be a formula.
+    """The cell, with an apostrophe before what would be a formula, also after a separator in it.
 
     https://owasp.org/www-community/attacks/CSV_Injection
     """
-    if isinstance(cell, str) and cell.lstrip(" \u00a0\ufeff").startswith(FORMULA):
-        return f"'{cell}"
-    return cell
+    if not isinstance(cell, str):
+        return cell
+    inside = INSIDE.sub(r"\1'", cell)
+    return f"'{inside}" if cell.lstrip(" \u00a0\ufeff").startswith(FORMULA) else inside

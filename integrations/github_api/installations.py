@@ -159,9 +159,8 @@ def pushable(installation_id: int, *, person: Person, page: int, deadline: float
     with making_sense():
         token, body = bounded_by(partial(_page, installation_id, page), deadline=deadline)
         listed = [repository_facts(each) for each in body["repositories"]]
-        ask = [partial(_right, token, each.id, person) for each in listed]
-        answers = all_bounded_by(ask, deadline=deadline)
-        found = [each for each, right in zip(listed, answers, strict=True) if right.pushes]
+        rights = _rights(token, [each.id for each in listed], person, deadline)
+        found = [each for each, right in zip(listed, rights, strict=True) if right.pushes]
         return RepositoryPage(found, page + 1 if page * PAGE_SIZE < body["total_count"] else None)
 
 
@@ -217,6 +216,16 @@ def _right(token: str, repository_id: int, person: Person) -> Right:
     if level is None and (renamed := _person_now(token, person)):
         person, level = renamed, _level(token, repository_id, renamed)
     return Right(person, level or "none")
+
+
+def _rights(token: str, ids: list[int], person: Person, deadline: float) -> list[Right]:
+    """The right to each repository; who the person is now is found out with the first."""
+    if not ids:
+        return []
+    first = bounded_by(partial(_right, token, ids[0], person), deadline=deadline)
+    ask = [partial(_level, token, each, first.person) for each in ids[1:]]
+    levels = all_bounded_by(ask, deadline=deadline)
+    return [first, *(Right(first.person, level or "none") for level in levels)]
 
 
 def _level(token: str, repository_id: int, person: Person) -> str | None:

@@ -14,7 +14,7 @@ from integrations.ownership import push_access, site_claims
 from orgs.models import Membership, Organization
 from orgs.people import members
 
-LISTS = "30/hour"  # of repositories, for an organization; twice as many for its installation
+LISTS = "20/hour"  # of repositories, for an organization; twice as many for its installation
 
 
 class UnknownPlaceholder(ApiError):
@@ -140,7 +140,7 @@ def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
 
 
 def _count_list(integration: Integration) -> None:
-    """Count a list of repositories, which takes 52 calls of the 5,000 an hour of the installation.
+    """Count a list of repositories, which takes 52 calls, of the 5,000 an hour of the installation.
 
     Whoever may read one of an account's repositories can have them listed. Raises `rates.RateLimited`.
     """

@@ -7,12 +7,13 @@ If there is no record, that is an answer, not an error.
 """
 
 import re
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import ip_address
 from itertools import cycle, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import dns.exception
 import dns.flags
@@ -28,6 +29,7 @@ from dns.rdatatype import RdataType
 
 MAX_QUERIES = 12  # for one lookup, however many names it asks about
 MAX_SECONDS = 8.0
+MAX_ANSWER = 4096  # bytes: names that collide in dnspython are parsed in quadratic time
 MAX_ALIASES = 16  # as resolvers do
 QUERY_TIMEOUT = 2.0  # seconds, for one query
 DIRECT_TIMEOUT = 1.0  # the same, when the resolver can still be asked
@@ -164,18 +166,24 @@ class Lookup:
 
     def _send(self, query: Message, server: Server, patience: float) -> Message:
         try:
-            return dns.query.udp(
-                query,
-                server.address,
-                self._time_for_one(patience),
-                server.port,
-                raise_on_truncation=True,
-                ignore_unexpected=True,  # ignore what others send to our port
-                ignore_errors=True,
-            )
+            with _bounded(socket.SOCK_DGRAM, server) as one:
+                return dns.query.udp(
+                    query,
+                    server.address,
+                    self._time_for_one(patience),
+                    server.port,
+                    raise_on_truncation=True,
+                    ignore_unexpected=True,  # ignore what others send to our port
+                    ignore_errors=True,
+                    sock=one,
+                )
         except Truncated:
             timeout = self._time_for_one(patience)
-            return dns.query.tcp(query, server.address, timeout, server.port)
+            with _bounded(socket.SOCK_STREAM, server) as one:
+                one.settimeout(timeout)
+                one.connect((server.address, server.port))
+                one.setblocking(False)
+                return dns.query.tcp(query, server.address, timeout, server.port, sock=one)
 
     def _time_for_one(self, patience: float) -> float:
         """Seconds for one more query. Raises `NotAnswered` if no time is left."""
@@ -184,6 +192,31 @@ class Lookup:
             raise NotAnswered("no answer in time")
         self._queries_left -= 1
         return min(patience, left)
+
+
+class _Bounded(socket.socket):
+    """Takes at most `MAX_ANSWER` bytes in all; what is longer looks cut off."""
+
+    left = MAX_ANSWER
+
+    def recvfrom(self, size: int, *flags: int) -> Any:
+        """One datagram; the rest of a longer one is lost."""
+        return super().recvfrom(min(size, MAX_ANSWER), *flags)
+
+    def recv(self, size: int, *flags: int) -> bytes:
+        """The next bytes; none beyond the bound."""
+        if not self.left:
+            return b""
+        piece = super().recv(min(size, self.left), *flags)
+        self.left -= len(piece)
+        return piece
+
+
+def _bounded(kind: socket.SocketKind, server: Server) -> _Bounded:
+    family = socket.AF_INET6 if ":" in server.address else socket.AF_INET
+    one = _Bounded(family, kind)
+    one.setblocking(kind == socket.SOCK_STREAM)
+    return one
 
 
 def is_public(address: str) -> bool:

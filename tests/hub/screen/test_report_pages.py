@@ -183,8 +183,8 @@ def test_a_formula_is_a_text_in_the_table(alice, acme):
         ("+1", "'+1"),
         ("-1", "'-1"),
         ("@x", "'@x"),
-        ("\t=1", "'\t=1"),
-        ("\r=1", "'\r=1"),
+        ("\t=1", "'\t'=1"),
+        ("\r=1", "'\r'=1"),
         ("  =1", "'  =1"),
         ("\u00a0=1", "'\u00a0=1"),
         ("＝1", "'＝1"),
@@ -198,9 +198,9 @@ def test_no_cell_is_a_formula(cell, shown):
 
 
 def test_a_separator_of_another_country_begins_no_cell():
-    [_, line] = csv_lines.lines([["broken;=1+1", "a\t=1", 3]])
+    [_, line] = csv_lines.lines([["broken; =1+1", "a\t=1", "a; b", 3]])
 
-    assert line == '"broken;=1+1","a\t=1",3\r\n'
+    assert line == '"broken; \'=1+1","a\t\'=1","a; b",3\r\n'
 
 
 def test_one_report_shows_its_text_as_text(alice, acme):

@@ -363,6 +363,20 @@ def test_of_a_page_only_what_may_be_pushed_to(wire):
     assert {each.headers["authorization"] for each in wire.sent[1:]} == {"token token-1"}
 
 
+def test_who_has_another_login_now_is_looked_up_once_for_a_page(wire):
+    listed = [DOCS_JSON | {"id": number, "name": f"docs-{number}"} for number in (1, 2, 3)]
+    wire.answer_token()
+    wire.answer(LISTED, 200, {"total_count": 3, "repositories": listed})
+    wire.answer(permission_of("alice", 1), 404, {})
+    wire.answer("GET /user/11", 200, {"id": 11, "login": "alicia"})
+    for number in (1, 2, 3):
+        answer = {"permission": "write", "user": {"id": 11}}
+        wire.answer(permission_of("alicia", number), 200, answer)
+
+    assert len(pushable().repositories) == 3
+    assert len(wire.sent) == 2 + 1 + 1 + 3
+
+
 @pytest.mark.parametrize(
     ("page", "total", "following"),
     [(1, 0, None), (1, 50, None), (1, 51, 2), (2, 100, None), (2, 101, 3), (9, 7, None)],

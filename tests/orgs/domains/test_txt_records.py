@@ -92,6 +92,15 @@ def test_aliases_in_a_circle_are_no_answer(dns):
         Lookup().at(NAME)
 
 
+def test_of_an_answer_only_so_much_is_read(dns):
+    dns.txt(NAME, *[f"{number:0200}" for number in range(10)])
+    dns.txt(f"more.{NAME}", *[f"{number:0200}" for number in range(40)])
+
+    assert len(Lookup().at(NAME).texts) == 10
+    with pytest.raises(NotAnswered):
+        Lookup().at(f"more.{NAME}")
+
+
 def test_a_chain_of_aliases_in_one_answer_is_given_up():
     chain = "".join(f"a{n}.acme.com. 60 IN CNAME a{n + 1}.acme.com.\n" for n in range(17))
     response = dns.message.from_text(
