@@ -46,9 +46,9 @@ def overview(request: MemberRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "membership": request.membership,
         "integration": integration,
-        "tasks": to_do,
+        "steps": to_do,
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
-        "steps": setup_steps.steps(to_do),
+        "progress": setup_steps.progress(to_do),
         "template_problem": template_limits.problem(integration.issue_template)
         if integration
         else "",

@@ -58,7 +58,7 @@ def set_up(
     ]
 
 
-def steps(to_do: Sequence[Step]) -> str:
+def progress(to_do: Sequence[Step]) -> str:
     """Which step comes next, and how many are left, as two sentences."""
     left = sum(each.state is not StepState.DONE for each in to_do)
     number = ("No", "One", "Two", "Three", "Four")[left]

@@ -28,6 +28,7 @@ def block(integration: Integration, problem: str) -> None:
     _stop(Integration.objects.filter(pk=integration.pk), problem)
 
 
+@transaction.atomic
 def suspend(installation: Installation, problem: str) -> None:
     """Hold everything of one installation, for the reason given."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=clock.now())
@@ -39,6 +40,7 @@ def unblock(integration: Integration) -> None:
     _let_go(Integration.objects.filter(pk=integration.pk))
 
 
+@transaction.atomic
 def unsuspend(installation: Installation) -> None:
     """Release what was held for the whole installation."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=None)
@@ -118,14 +120,14 @@ def follow(deliveries: DeliveryQuerySet, change: Callable[[DeliveryQuerySet], in
 
 def _due_for_probe() -> IntegrationQuerySet:
     """Integrations whose probe is due, and those that hold deliveries without a time for a probe."""
-    forgotten = Q(pk__in=with_some_held(Delivery.Cause.INTEGRATION), probe_at__isnull=True)
+    forgotten = Q(pk__in=with_some_held(), probe_at__isnull=True)
     due = Integration.objects.running().filter(Q(probe_at__lte=clock.now()) | forgotten)
     return due.exclude(problem="")  # without a problem all are released, not one
 
 
-def with_some_held(cause: Delivery.Cause) -> IntegrationQuerySet:
-    """The running integrations that hold deliveries for this cause, without reading those."""
-    held = Delivery.objects.held(cause).filter(integration=OuterRef("pk"))
+def with_some_held() -> IntegrationQuerySet:
+    """The running integrations that hold deliveries because of a problem, without reading those."""
+    held = Delivery.objects.held(Delivery.Cause.INTEGRATION).filter(integration=OuterRef("pk"))
     return Integration.objects.running().filter(Exists(held))
 
 

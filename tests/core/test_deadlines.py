@@ -6,6 +6,7 @@ import time
 import pytest
 
 from core import deadlines
+from tests.waiting import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +53,7 @@ def test_a_hung_thread_keeps_its_slot_until_it_ends():
         deadlines.run(lambda: 7, deadline=in_a_minute())
 
     hang.set()
-    deadline = in_a_minute()
-    while time.monotonic() < deadline and deadlines._slots()._value < 2:
-        time.sleep(0.01)
+    assert wait_until(lambda: deadlines._slots()._value == 2)
     assert deadlines.run(lambda: 7, deadline=in_a_minute()) == 7
 
 

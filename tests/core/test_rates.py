@@ -103,6 +103,7 @@ def test_a_rate_of_nothing_is_nothing_in_part_as_well():
         rates.check_all(rates.Limit("0/minute", ("x",), times=Fraction(1, 10)))
 
 
+@pytest.mark.slow
 def test_a_redis_that_says_nothing_holds_nobody_up(settings):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}"

@@ -208,6 +208,7 @@ UNANSWERED = [
 ]
 
 
+@pytest.mark.slow
 def test_a_right_that_github_does_not_tell_about_is_not_lost(alice, code_host, clock, monkeypatch):
     monkeypatch.setattr(push_access, "LONGEST_LOOK", 1)
     code_host.remove_member("acme", "alice")

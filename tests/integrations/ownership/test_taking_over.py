@@ -120,6 +120,7 @@ def test_a_login_that_administers_takes_nothing_over_for_another_account(former,
     assert owner_of(URL) == former
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "about"), [("500", "bob"), ("403_retry_after", "alice"), ("hang", "alice")]
 )

@@ -118,6 +118,7 @@ def test_after_the_grace_time_the_domain_lapses_and_that_is_said(domain, dns, cl
     assert "the claim has lapsed" in latest.text
 
 
+@pytest.mark.slow
 def test_silence_at_the_end_of_the_grace_time_is_no_lapse(domain, dns, clock):
     dns.remove(RECORD)
     pass_days(clock, 5)
@@ -235,6 +236,7 @@ def test_only_what_is_due_is_looked_at_when_that_is_asked(domain, dns, clock):
     assert reverify(due=True) == "1 checked: 1 confirmed.\n"
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_do_the_work_once(dns):
     owner = build.organization()
     for number in range(250):

@@ -38,6 +38,7 @@ def test_a_name_with_other_records_only_has_no_records(dns):
     assert Lookup().at(NAME) == TxtAnswer()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["SERVFAIL", "REFUSED", "NOTIMP", "FORMERR", "silence"])
 def test_where_nobody_can_say_there_is_no_answer(dns, impatient, fault):
     dns.txt(NAME, "one")
