@@ -1,0 +1,80 @@
+"""Durable databases: an answer is sent when the row is on the disk, as in production."""
+
+import sqlite3
+from contextlib import closing
+from urllib.parse import quote
+
+import psycopg
+from django.core.management import call_command
+from django.db import connection, connections
+from environ import Env
+
+from tests import build, postgresql
+from tests.conftest import new_code_host
+
+DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
+
+
+class PostgreSQL:
+    """A server of its own, in a folder that is thrown away."""
+
+    def __init__(self) -> None:
+        self._url = postgresql.start(durable=True)
+        self.pid = postgresql.pid()
+        off = [name for name in DURABLE if self._value(f"SHOW {name}") != "on"]
+        if off:
+            raise RuntimeError(f"PostgreSQL started with {', '.join(off)} off.")
+
+    def create(self, name: str) -> str:
+        """A new, empty database; its URL."""
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        return self.url(name)
+
+    def url(self, name: str) -> str:
+        """The URL of one of its databases."""
+        with psycopg.connect(self._url) as connection:
+            host = quote(connection.info.host, safe="")
+            return f"postgresql://{connection.info.user}:@/{name}?host={host}"
+
+    def _value(self, query: str) -> str:
+        with psycopg.connect(self._url) as connection:
+            return connection.execute(query).fetchone()[0]
+
+
+def rows(url: str, table: str) -> int:
+    """How many rows a table has."""
+    query = f"SELECT count(*) FROM {table}"
+    if url.startswith("sqlite:///"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+            return connection.execute(query).fetchone()[0]
+    with psycopg.connect(url) as connection:
+        return connection.execute(query).fetchone()[0]
+
+
+def execute(url: str, script: str) -> None:
+    """Run some statements in PostgreSQL."""
+    with psycopg.connect(url) as connection:
+        connection.execute(script)
+
+
+def use(url: str) -> None:
+    """Let this process's models use this database from now on."""
+    connection.close()
+    connections.settings["default"].update(NAME="", USER="", HOST="", OPTIONS={})
+    connections.settings["default"].update(Env.db_url_config(url))
+    del connections["default"]
+
+
+def migrate(url: str) -> None:
+    """Create the Hub's tables."""
+    use(url)
+    call_command("migrate", verbosity=0)
+    connection.close()
+
+
+def own_pages(url: str) -> None:
+    """Let an organization own docs.acme.com, with issues that go to acme/docs."""
+    use(url)
+    build.acme(new_code_host())
+    connection.close()
