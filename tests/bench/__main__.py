@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.bench import figures
 
-COMMANDS = ("intake",)
+COMMANDS = ("intake", "forwarding", "scale")
 MET, MISSED, NOISY = 0, 1, 2
 HELP = f"""\
 Each thing is measured in several rounds, and all of them in turn in every round, so that what
@@ -22,6 +22,9 @@ processes per request, which noise spoils least; `DB ms` is the same of PostgreS
   intake      new reports and duplicates, on a durable PostgreSQL and on SQLite, with 1, 8 and 32
               connections, beside a plain Django view, FastAPI with asyncpg, a view in Django REST
               framework, and Isso (see tests/bench/peers); they are installed in .venv-bench
+  forwarding  reports that become issues while GitHub answers after 300 ms, inline and by the
+              queue, and what other reports notice of it (on PostgreSQL)
+  scale       intake with 10,000, 100,000 and 1,000,000 reports and a tenth as many claims
 
 Exits with 0 if the contract is met, 1 if it is missed, and 2 where the machine was too noisy to
 tell: if other processes (or the host of a virtual machine) used more than {figures.OTHERS:.0%} of it, or if the
@@ -34,6 +37,7 @@ def main() -> int:
     options = arguments().parse_args()
     if options.quick:
         options.rounds, options.seconds, options.connections = 1, 0.3, [4]
+        options.sizes = [1000]
     _set_up()
     status = MET
     for name in [options.name] if options.name else COMMANDS:
@@ -67,6 +71,13 @@ def arguments() -> ArgumentParser:
         default=["postgresql", "sqlite"],
         metavar="NAME,...",
         help="postgresql, sqlite, or both (default)",
+    )
+    add(
+        "--sizes",
+        type=lambda text: [int(each) for each in text.split(",")],
+        default=[10_000, 100_000, 1_000_000],
+        metavar="N,...",
+        help="scale: how many reports there are (default 10000,100000,1000000)",
     )
     add("--no-peers", dest="peers", action="store_false", help="only the Hub; installs nothing")
     add("--no-redis", dest="redis", action="store_false", help="the Hub in one process, no DRF")

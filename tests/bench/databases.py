@@ -9,9 +9,11 @@ from django.core.management import call_command
 from django.db import connection, connections
 from environ import Env
 
+from sandbox import CodeHost
 from tests import build, postgresql
-from tests.conftest import new_code_host
+from tests.bench import load
 
+OWNED_PAGE = "https://docs.acme%(host)d.com/guide/%(page)d"
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
 
 
@@ -73,8 +75,15 @@ def migrate(url: str) -> None:
     connection.close()
 
 
-def own_pages(url: str) -> None:
-    """Let an organization own docs.acme.com, with issues that go to acme/docs."""
+def own_pages(url: str, host: CodeHost, *, organizations: int = 1) -> None:
+    """Let organizations own `OWNED_PAGE`s, each with an installation and a repository for issues."""
     use(url)
-    build.acme(new_code_host())
+    for number in range(organizations):
+        account = f"acme{number}"
+        host.add_organization(account)
+        host.add_installation(account, repositories=[host.add_repository(account, "docs")])
+        owner = build.organization(account)
+        build.integration(owner, host, f"{account}/docs")
+        for each in range(number, load.HOSTS, organizations):
+            build.domain(owner, f"docs.acme{each}.com")
     connection.close()

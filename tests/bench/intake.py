@@ -13,10 +13,11 @@ from tests.bench.figures import Goal, Sample, Thing
 from tests.bench.outcome import Outcome
 from tests.bench.peers import schema
 from tests.bench.rounds import Task
-from tests.bench.servers import Hub, Peer, Server
+from tests.bench.servers import Hub, Peer, Server, new_row_count
+from tests.conftest import new_code_host
 
 NEW, OWNED, REPEATED = "new", "new, owned", "duplicate"
-HUB, ALONE = "hub", "hub, 1 process"
+HUB, ALONE = "hub", "hub without Redis"
 PLAIN, FAST, TEAM = "plain django", "fastapi", "drf"
 ISSO, ISSO_WAL = "isso", "isso with WAL"
 ON_POSTGRESQL, ON_SQLITE = "PostgreSQL", "SQLite"
@@ -44,7 +45,7 @@ def body(what: str) -> str:
     """The template of what is sent; about a kilobyte."""
     sent = json.loads(json.dumps(REPORT))
     if what == OWNED:
-        sent["doc_url"] = "https://docs.acme.com/guide/%(page)d"
+        sent["doc_url"] = databases.OWNED_PAGE
     if what == REPEATED:
         sent["report"]["summary"] = SUMMARY_AGAIN
     return json.dumps(sent)
@@ -61,7 +62,7 @@ def run(options: Namespace, folder: Path) -> Outcome:
     """Measure all that `options` ask for."""
     samples: list[Sample] = []
     with ExitStack() as stack:
-        redis = _redis(stack, options)
+        redis = redis_of(stack, options)
         if "postgresql" in options.database:
             with _on_postgresql(options, redis) as tasks:
                 samples += _measured(tasks, options)
@@ -93,7 +94,7 @@ def goals(samples: list[Sample]) -> Iterator[Goal]:
             yield Goal(name, ratios, bound, aim, at_most=figure == "cpu_each")
 
 
-def _redis(stack: ExitStack, options: Namespace) -> str:
+def redis_of(stack: ExitStack, options: Namespace) -> str:
     """The URL of a Redis server of its own; empty without one."""
     if not options.redis:
         return ""
@@ -101,9 +102,10 @@ def _redis(stack: ExitStack, options: Namespace) -> str:
 
 
 def _about_redis(url: str) -> str:
+    alone = "Without Redis, the Hub has one process, since its processes must share their limits"
     if url:
-        return f"Limits are counted in Redis; servers have {servers.PROCESSES} processes each."
-    return "Without Redis, the Hub has one process, since its processes must share their limits."
+        return f"Servers have {servers.PROCESSES} processes, and a Redis for limits. {alone}."
+    return f"{alone}; so have its peers here."
 
 
 def _measured(tasks: list[Task], options: Namespace) -> Iterator[Sample]:
@@ -117,8 +119,8 @@ def _on_postgresql(options: Namespace, redis: str) -> Iterator[list[Task]]:
     server = databases.PostgreSQL()
     url = server.create("hub")
     databases.migrate(url)
-    databases.own_pages(url)
-    count = partial(databases.rows, url, "reports_report")
+    databases.own_pages(url, new_code_host())
+    count = new_row_count(url)
     named = partial(_tasks, on=ON_POSTGRESQL)
     with ExitStack() as stack:
         hub = stack.enter_context(Hub(url, redis=redis, HUB_FORWARDING="queue"))
@@ -167,8 +169,7 @@ def _on_sqlite(options: Namespace, folder: Path, redis: str) -> Iterator[list[Ta
     databases.migrate(url)
     with ExitStack() as stack:
         hub = stack.enter_context(Hub(url, redis=redis))
-        count = partial(databases.rows, url, "reports_report")
-        measured = Server(HUB, hub.port, hub.process.pid, None, count)
+        measured = Server(HUB, hub.port, hub.process.pid, None, new_row_count(url))
         tasks = _tasks(measured, NEW, REPEATED, on=ON_SQLITE)
         if options.peers:
             servers.install()

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import psutil
@@ -22,8 +23,8 @@ class Spent(NamedTuple):
 class Watch:
     """Begins to look when it is made."""
 
-    def __init__(self, server: int, database: int | None) -> None:
-        self._server, self._database = server, database
+    def __init__(self, server: Sequence[int], database: int | None) -> None:
+        self._server, self._database = server, [database] if database else []
         self._before = self._look()
 
     def spent(self) -> Spent:
@@ -34,11 +35,10 @@ class Watch:
         return Spent(server, database, min(1.0, max(0.0, (all_of_it - ours) / capacity)))
 
     def _look(self) -> tuple[float, float, float, float, float]:
-        database = [self._database] if self._database else []
         return (
-            used_by(self._server),
-            used_by(*database),
-            used_by(os.getpid(), self._server, *database),
+            used_by(*self._server),
+            used_by(*self._database),
+            used_by(os.getpid(), *self._server, *self._database),
             _busy(),
             time.perf_counter(),
         )

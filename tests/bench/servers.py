@@ -6,9 +6,11 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.bench import databases
 from tests.bench.peers import comments
 from tests.hub_process import ROOT, HubProcess, free_port
 
@@ -31,6 +33,11 @@ class Server(NamedTuple):
     database: int | None
     rows: Callable[[], int]
     path: str = "/v1/reports"
+
+
+def new_row_count(url: str) -> Callable[[], int]:
+    """Counts the reports in the Hub's database."""
+    return partial(databases.rows, url, "reports_report")
 
 
 class Hub(HubProcess):
