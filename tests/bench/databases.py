@@ -1,6 +1,8 @@
 """Durable databases: an answer is sent when the row is on the disk, as in production."""
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from urllib.parse import quote
 
@@ -12,6 +14,7 @@ from environ import Env
 from sandbox import CodeHost
 from tests import build, postgresql
 from tests.bench import load
+from tests.hub_process import ROOT
 
 OWNED_PAGE = "https://docs.acme%(host)d.com/guide/%(page)d"
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
@@ -87,3 +90,16 @@ def own_pages(url: str, host: CodeHost, *, organizations: int = 1) -> None:
         for each in range(number, load.HOSTS, organizations):
             build.domain(owner, f"docs.acme{each}.com")
     connection.close()
+
+
+def pragmas(environment: dict[str, str]) -> str:
+    """The pragmas that decide how durable a Hub with this environment is on SQLite."""
+    script = (
+        "import django; django.setup(); from django.db import connection as c; c.ensure_connection();"
+        "print(', '.join(f'{n} {c.cursor().execute(\"PRAGMA \" + n).fetchone()[0]}'"
+        " for n in ('journal_mode', 'synchronous')))"
+    )
+    command = [sys.executable, "-c", script]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+    ).stdout.strip()

@@ -66,7 +66,7 @@ def run(options: Namespace, folder: Path) -> Outcome:
         inline = stack.enter_context(_place(server, INLINE, redis))
         queue = stack.enter_context(_place(server, QUEUE, redis))
         generators = [stack.enter_context(rounds.generator()) for _ in range(2)]
-        for number in range(options.rounds + 1):  # the first one is to warm up
+        for number in range(options.quick, options.rounds + 1):  # round 0 is to warm up
             for sample in _round(inline, queue, generators, options.seconds, number):
                 say(f"round {number} of {options.rounds}: {rounds.line(sample)}")
                 samples += [sample] if number else []

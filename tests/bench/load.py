@@ -8,6 +8,7 @@ import selectors
 import socket
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack
 from itertools import count
 from typing import NamedTuple
 
@@ -72,9 +73,10 @@ def run(job: Job) -> Sent:
     begun = time.perf_counter()
     end, last = begun + job.seconds, job.first + job.most
     latencies: list[float] = []
-    with selectors.DefaultSelector() as waiting:
-        open_now = [_Connection(job, waiting) for _ in range(min(job.connections, job.most))]
-        for each in open_now:
+    with selectors.DefaultSelector() as waiting, ExitStack() as stack:
+        for _ in range(min(job.connections, job.most)):
+            each = _Connection(job, waiting)
+            stack.callback(each.close)
             each.send(next(numbers))
         while waiting.get_map():
             for each in _ready(waiting):
@@ -115,8 +117,9 @@ class _Connection:
         self._socket.sendall(data)
 
     def close(self) -> None:
-        self._waiting.unregister(self._socket)
-        self._socket.close()
+        if self._socket.fileno() >= 0:
+            self._waiting.unregister(self._socket)
+            self._socket.close()
 
     def has_answer(self) -> bool:
         """Read what has come; whether the answer is complete. Raises `Refused`."""

@@ -4,14 +4,11 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from tests.bench import databases
-from tests.bench.peers import comments
 from tests.hub_process import ROOT, HubProcess, free_port
 
 PROCESSES = 2
@@ -56,10 +53,17 @@ class Peer:
 
     patience = 60.0  # seconds until it has to answer
 
-    def __init__(self, module: str, interface: str, environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        module: str,
+        interface: str,
+        environment: dict[str, str],
+        *,
+        processes: int = PROCESSES,
+    ) -> None:
         self.port = free_port()
         self._command = [str(VENV / "bin/granian"), "--interface", interface, "--loop", "uvloop"]
-        self._command += ["--workers", str(PROCESSES), "--port", str(self.port), "--no-ws"]
+        self._command += ["--workers", str(processes), "--port", str(self.port), "--no-ws"]
         self._command += ["--log-level", "error", "--http", "1", f"{module}:application"]
         if interface == "wsgi":
             self._command += ["--blocking-threads", str(THREADS)]
@@ -111,10 +115,3 @@ def prepare_team(environment: dict[str, str]) -> None:
         env={**os.environ, **environment},
         check=True,
     )
-
-
-@contextmanager
-def isso(folder: Path, journal: str) -> Iterator[Peer]:
-    """Isso on a file of its own in `folder`."""
-    with Peer("isso.run", "wsgi", comments.prepare(folder, journal)) as peer:
-        yield peer
