@@ -1,6 +1,7 @@
 """The servers that are measured: the Hub as it ships, and its peers, each with two processes."""
 
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -81,8 +82,13 @@ class Peer:
         return self
 
     def __exit__(self, *args: object) -> None:
+        """Some of them do not stop while a thread of theirs waits."""
         self.process.terminate()
-        self.process.wait(60)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(60)
 
     def _wait(self) -> None:
         deadline = time.monotonic() + self.patience
