@@ -28,6 +28,9 @@ processes per request, which noise spoils least; `DB ms` is the same of PostgreS
   scale       intake with 10,000, 100,000 and 1,000,000 reports and a tenth as many claims
   parts       `maintain` with nothing to do, and the work on the largest hostile texts
 
+With the defaults, intake takes a quarter of an hour, and the others some minutes each. For the hot
+path alone: script/bench intake --database postgresql -c 8 --no-alone
+
 Every answer has to be 200 or 201, and the database has to have as many rows more as there were
 answers; if not, the run stops and says so.
 
@@ -61,7 +64,11 @@ def arguments() -> ArgumentParser:
     )
     add = parser.add_argument
     add("name", nargs="?", choices=COMMANDS, help="what to measure (default: all)")
-    add("--quick", action="store_true", help="one round of a moment each, to see that it works")
+    add(
+        "--quick",
+        action="store_true",
+        help="one round of a moment each, to see that it works; without lists",
+    )
     add("--rounds", type=int, default=5, help="how often each thing is measured (default 5)")
     add("--seconds", type=float, default=3.0, help="how long, each time (default 3)")
     add(

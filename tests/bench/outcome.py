@@ -55,9 +55,11 @@ class Outcome(NamedTuple):
             "goals": [
                 {**goal._asdict(), "value": goal.value, "met": goal.is_met} for goal in self.goals
             ],
-            "samples": [
-                {**each.thing._asdict(), **each._asdict(), "rate": each.rate, "thing": None}
-                for each in self.samples
-            ],
+            "samples": [_flat(each) for each in self.samples],
             **self.more,
         }
+
+
+def _flat(sample: Sample) -> dict[str, Any]:
+    figures = {**sample._asdict(), "rate": sample.rate, "cpu_each": sample.cpu_each}
+    return {**sample.thing._asdict(), **{k: v for k, v in figures.items() if k != "thing"}}

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from orgs.models import Domain, Organization
 from reports.models import Report
-from tests.bench import databases, figures, rounds
+from tests.bench import databases, figures, rounds, tables
 from tests.bench.figures import Goal, Sample, Thing
 from tests.bench.intake import JUDGED, NEW, REPEATED, body, redis_of
 from tests.bench.outcome import Outcome
@@ -52,10 +52,10 @@ def run(options: Namespace, folder: Path) -> Outcome:
                 rounds=options.rounds,
                 seconds=options.seconds,
             )
-        if importlib.util.find_spec(LISTS):
+        if importlib.util.find_spec(LISTS) and not options.quick:
             url = server.create("lists") if server else f"sqlite:///{folder}/lists.sqlite3"
             lists = more[f"lists, {kind}"] = list(_lists(url, max(options.sizes)))
-            notes += ["", f"Lists, {kind}, {max(options.sizes):,} reports:", *map(str, lists)]
+            notes += ["", f"Lists, {kind}, {max(options.sizes):,} reports:", _table(lists)]
     return Outcome("scale", samples, list(goals(samples, options.sizes)), notes, more)
 
 
@@ -158,3 +158,12 @@ def _lists(url: str, reports: int) -> Iterator[Any]:
         say(f"lists: {each}")
         yield each
     connection.close()
+
+
+def _table(lists: list[Any]) -> str:
+    """Each a named tuple of what it is and figures."""
+    rows = [
+        [f"{cell:,.1f}" if isinstance(cell, float) else str(cell) for cell in each]
+        for each in lists
+    ]
+    return tables.table(lists[0]._fields, rows)
