@@ -45,7 +45,7 @@ def main() -> int:
     """Run what the command line asks for."""
     options = arguments().parse_args()
     if options.quick:
-        options.rounds, options.seconds, options.connections = 1, 0.3, [4]
+        options.rounds, options.seconds, options.connections = 1, 0.3, [8]
         options.sizes = [1000]
     _set_up()
     status = MET
