@@ -5,7 +5,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from importlib import import_module
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from tests.bench import figures
 from tests.bench.load import Refused
 
 COMMANDS = ("intake", "forwarding", "scale", "parts")
+DATABASES = ("postgresql", "sqlite")
 MET, MISSED, NOISY = 0, 1, 2
 HELP = f"""\
 Each thing is measured in several rounds, and all of them in turn in every round, so that what
@@ -73,21 +74,21 @@ def arguments() -> ArgumentParser:
     add("--seconds", type=float, default=3.0, help="how long, each time (default 3)")
     add(
         *("-c", "--connections"),
-        type=lambda text: [int(each) for each in text.split(",")],
+        type=_numbers,
         default=[1, 8, 32],
         metavar="N,...",
         help="how many at a time (default 1,8,32; the contract is about 8)",
     )
     add(
         "--database",
-        type=lambda text: text.split(","),
-        default=["postgresql", "sqlite"],
+        type=_databases,
+        default=list(DATABASES),
         metavar="NAME,...",
         help="postgresql, sqlite, or both (default)",
     )
     add(
         "--sizes",
-        type=lambda text: [int(each) for each in text.split(",")],
+        type=_numbers,
         default=[10_000, 100_000, 1_000_000],
         metavar="N,...",
         help="scale: how many reports there are (default 10000,100000,1000000)",
@@ -97,6 +98,20 @@ def arguments() -> ArgumentParser:
     add("--no-alone", dest="alone", action="store_false", help="not also the Hub in one process")
     add("--out", type=Path, default=Path("var/bench"), help="folder for JSON and SVG (var/bench)")
     return parser
+
+
+def _numbers(text: str) -> list[int]:
+    numbers = [int(each) for each in text.split(",")]
+    if min(numbers) < 1:
+        raise ArgumentTypeError("give numbers from 1 on, with commas between them")
+    return numbers
+
+
+def _databases(text: str) -> list[str]:
+    names = text.split(",")
+    if set(names) - set(DATABASES):
+        raise ArgumentTypeError(f"give {' or '.join(DATABASES)}, or both with a comma")
+    return names
 
 
 def _set_up() -> None:

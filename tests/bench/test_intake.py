@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from tests.bench.__main__ import arguments
 from tests.hub_process import ROOT
 
 
@@ -29,3 +30,19 @@ def test_it_says_what_it_can_do():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
 
     assert all(name in done.stdout for name in ("intake", "forwarding", "scale", "--quick"))
+
+
+@pytest.mark.parametrize(
+    "asked", [["nothing"], ["--database", "mysql"], ["-c", "0"], ["-c", "many"]]
+)
+def test_what_it_cannot_do_is_refused(asked, capsys):
+    with pytest.raises(SystemExit):
+        arguments().parse_args(asked)
+
+    assert "error: argument" in capsys.readouterr().err
+
+
+def test_only_some_of_it_can_be_asked_for():
+    options = arguments().parse_args(["intake", "-c", "8,32", "--database", "sqlite"])
+
+    assert (options.connections, options.database, options.peers) == ([8, 32], ["sqlite"], True)
