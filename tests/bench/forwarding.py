@@ -99,7 +99,7 @@ def _place(server: databases.PostgreSQL, name: str, redis: str) -> Iterator[Plac
         stack.enter_context(host.serving())
         _answer_after(host, GITHUB)
         settings = {**settings_for(host), "HUB_FORWARDING": "queue" if is_queue else "inline"}
-        hub = stack.enter_context(Hub(url, redis=redis, maintain="yes", **settings))
+        hub = stack.enter_context(Hub(url, redis=redis, maintain=True, **settings))
         workers = [stack.enter_context(_worker(hub)) for _ in range(WORKERS if is_queue else 0)]
         rows = new_row_count(url)
         measured = Server(name, hub.port, hub.process.pid, server.pid, rows)

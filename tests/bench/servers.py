@@ -41,8 +41,7 @@ def new_row_count(url: str) -> Callable[[], int]:
 class Hub(HubProcess):
     """The Hub under its production server, with limits that never refuse."""
 
-    def __init__(self, url: str, *, redis: str = "", **more: str) -> None:
-        maintain = bool(more.pop("maintain", ""))
+    def __init__(self, url: str, *, redis: str = "", maintain: bool = False, **more: str) -> None:
         shared = {"REDIS_URL": redis, "HUB_PROCESSES": str(PROCESSES)} if redis else {}
         rates = {f"HUB_{name}_RATE": NO_LIMIT for name in RATES}
         settings = {"DATABASE_URL": url, "HUB_TRUSTED_PROXIES": "1", **shared, **rates, **more}
