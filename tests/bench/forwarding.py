@@ -121,25 +121,27 @@ def _worker(hub: Hub) -> Iterator[subprocess.Popen]:
 def _round(
     inline: Place, queue: Place, generators: list[Generator], seconds: float, number: int
 ) -> Iterator[Sample]:
+    """What is compared comes right after each other."""
     first, second = generators
-    for place in (inline, queue):
-        yield _unrelated(place, IDLE, first, seconds, number)
-        yield _forwarded(place, first, seconds, number)
     related = Task(inline.server, OWNED, body(OWNED))
+    short = min(seconds, LONGEST)
+    yield _unrelated(inline, IDLE, first, short, number)
+    with _all_sent(inline):
+        _answer_after(inline.host, HANG)
+        sending = second.begin(related.job(2 * AT_ONCE, most=2 * AT_ONCE))
+        say(f"{_wait_until_hanging(inline)} forwards hang")
+        time.sleep(HEAD_START)  # for the reports that found no slot and were answered at once
+        yield _unrelated(inline, BUSY, first, short, number)
+        sending.result()
+        _answer_after(inline.host, GITHUB)
     with _all_sent(inline):
         sending = second.begin(related.job(AT_ONCE, seconds=seconds + 2 * HEAD_START))
         time.sleep(HEAD_START)
         yield _unrelated(inline, CROWDED, first, seconds, number)
         sending.result()
-    with _all_sent(inline):
-        seconds = min(seconds, LONGEST)
-        _answer_after(inline.host, HANG)
-        sending = second.begin(related.job(2 * AT_ONCE, most=2 * AT_ONCE))
-        say(f"{_wait_until_hanging(inline)} forwards hang")
-        time.sleep(HEAD_START)  # for the reports that found no slot and were answered at once
-        yield _unrelated(inline, BUSY, first, seconds, number)
-        sending.result()
-        _answer_after(inline.host, GITHUB)
+    yield _forwarded(inline, first, seconds, number)
+    yield _unrelated(queue, IDLE, first, seconds, number)
+    yield _forwarded(queue, first, seconds, number)
 
 
 def _unrelated(
