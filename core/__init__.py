@@ -1,4 +1,4 @@
-"""What every app needs: errors, time, ids, limits.
+"""What every app needs: errors, time, ids, limits, prepared statements.
 
 No models, and no imports from the other apps.
 """

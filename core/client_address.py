@@ -2,7 +2,7 @@
 
 import ipaddress
 import logging
-from functools import cache
+from functools import cache, lru_cache
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -14,6 +14,8 @@ from core.rates import Limit
 log = logging.getLogger(__name__)
 
 UNKNOWN = "unknown"
+LONGEST = 100  # characters of an address, with port and zone
+REMEMBERED = 1024  # addresses
 WIDER = 10  # times as much for an IPv6 /48, in which one customer may have 65,536 networks
 
 
@@ -41,18 +43,22 @@ def source(address: str) -> str:
     its /48, which one customer may have. Without the Hub's key nobody can find the network, and nobody
     can follow it from one day to the next.
     """
+    return _hashed(address, timezone.now().date().isoformat())
+
+
+@lru_cache(REMEMBERED)
+def _hashed(address: str, day: str) -> str:
     neighbors = address
     if address != UNKNOWN:
         network = ipaddress.ip_network(address)
         neighbors = str(network.supernet(new_prefix=24 if network.version == 4 else 48))
-    day = timezone.now().date().isoformat()
     return salted_hmac(f"source {day}", neighbors, algorithm="sha256").hexdigest()[:16]
 
 
 def limits(request: HttpRequest, rate: str, *kind: str) -> list[Limit]:
     """Limits for `rates.check_all`: `rate` for the caller, and ten times as much for an IPv6 caller's /48.
 
-    The widest limit comes first. `kind` names what is counted.
+    `kind` names what is counted.
     """
     *wide, own = _networks(request)
     return [
@@ -67,9 +73,18 @@ def _networks(request: HttpRequest) -> list[str]:
 
 def _networks_of(remote: str, forwarded: str | None) -> list[str]:
     """The widest first. `UNKNOWN` if nothing tells the address, as with a Unix socket."""
-    ip = _ip(_hop(forwarded)) or _ip(remote)
+    return _networks_at(_hop(forwarded)) or _networks_at(remote) or [UNKNOWN]
+
+
+def _networks_at(hop: str) -> list[str]:
+    return _parsed(hop) if len(hop) <= LONGEST else []
+
+
+@lru_cache(REMEMBERED)
+def _parsed(hop: str) -> list[str]:
+    ip = _ip(hop)
     if ip is None:
-        return [UNKNOWN]
+        return []
     if isinstance(ip, ipaddress.IPv4Address):
         return [str(ip)]
     return [_prefix(ip, 48), _prefix(ip, 64)]

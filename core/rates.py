@@ -6,20 +6,42 @@ import time
 from fractions import Fraction
 from functools import cache
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from limits import RateLimitItem, parse_many
+from limits import parse_many
 from limits.storage import storage_from_string
-from limits.strategies import MovingWindowRateLimiter
 
 from core.errors import ApiError
-from core.windows import Windows
+from core.windows import Window, Windows
 
 log = logging.getLogger(__name__)
 
 REDIS_TIMEOUT = 0.5  # seconds
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
+
+# `Windows.wait`, counted for all processes: KEYS are lists of the times of hits, in milliseconds,
+# the oldest first; ARGV are an amount and a duration for each. Every command takes constant time.
+COUNT = """
+local time = redis.call('TIME')
+local now, wait = time[1] * 1000 + math.floor(time[2] / 1000), 0
+for i, key in ipairs(KEYS) do
+    if redis.call('LLEN', key) >= tonumber(ARGV[2 * i - 1]) then
+        local oldest = tonumber(redis.call('LINDEX', key, 0) or now)
+        wait = math.max(wait, oldest + ARGV[2 * i] - now)
+    end
+end
+if wait > 0 then
+    return wait
+end
+for i, key in ipairs(KEYS) do
+    if redis.call('RPUSH', key, now) > tonumber(ARGV[2 * i - 1]) then
+        redis.call('LPOP', key)
+    end
+    redis.call('PEXPIRE', key, ARGV[2 * i])
+end
+return 0
+"""
 
 
 class RateLimited(ApiError):
@@ -54,18 +76,14 @@ def check(rate: str, *key: str, what: str = "requests") -> None:
 
 
 def check_all(*limits: Limit, what: str = "requests") -> None:
-    """Count one request against each of the limits, which are given the widest first.
+    """Count one request against each of the limits. Raises as `check` does.
 
-    What a narrow limit refuses is not counted in the wider ones, so no single address can use up a
-    shared limit. While a wide limit is full, nothing is stored about those who are refused. Raises as
-    `check` does.
+    What one of them refuses is counted in none, so no single address can use up a limit that it shares,
+    and nothing is stored about those who are refused.
     """
-    for limit in limits[:-1]:
-        for item in _items(limit.rate, limit.times):
-            _refuse_for(_wait_here(item, limit.key, count=False), what)
-    for limit in reversed(limits):
-        for item in _items(limit.rate, limit.times):
-            _refuse_for(_wait(item, limit.key), what)
+    windows = [window for limit in limits for window in _windows_of(limit)]
+    if (wait := _wait(windows)) > 0:
+        raise RateLimited(max(1, math.ceil(wait)), what)
 
 
 def prepare() -> None:
@@ -77,59 +95,55 @@ def prepare() -> None:
             _outage.begin()
 
 
-def _refuse_for(wait: float, what: str) -> None:
-    if wait > 0:
-        raise RateLimited(max(1, math.ceil(wait)), what)
+def _windows_of(limit: Limit) -> list[Window]:
+    key = "/".join(limit.key)
+    return [
+        Window(f"{key}/{amount}/{seconds}", amount, seconds)
+        for amount, seconds in _amounts(limit.rate, limit.times)
+    ]
 
 
 @cache
-def _items(rate: str, times: int | Fraction) -> list[RateLimitItem]:
-    return [type(each)(_amount(each, times), each.multiples) for each in parse_many(rate)]
+def _amounts(rate: str, times: int | Fraction) -> list[tuple[int, int]]:
+    """The limits of a rate, multiplied: how many, in how many seconds."""
+    every = [(each.amount, each.get_expiry()) for each in parse_many(rate)]
+    return [(max(int(amount * times), min(amount, 1)), seconds) for amount, seconds in every]
 
 
-def _amount(item: RateLimitItem, times: int | Fraction) -> int:
-    return max(int(item.amount * times), min(item.amount, 1))
-
-
-def _wait(item: RateLimitItem, key: tuple[str, ...]) -> float:
+def _wait(windows: list[Window]) -> float:
     """Seconds to wait; 0 if there was room, and then this request is counted.
 
     Asks Redis; counts in this process if there is none, or for a while after it failed to answer.
     """
     if settings.REDIS_URL and _outage.may_ask():
         try:
-            wait = _wait_in_redis(item, key)
+            wait = _wait_in_redis(windows)
         except Exception:
             _outage.begin()
         else:
             _outage.end()
             return wait
-    return _wait_here(item, key)
+    return _windows.wait(*windows)
 
 
-def _wait_here(item: RateLimitItem, key: tuple[str, ...], *, count: bool = True) -> float:
-    amount, seconds = item.amount, item.get_expiry()
-    return _windows.wait(f"{'/'.join(key)}/{amount}/{seconds}", amount, seconds, count=count)
+def _wait_in_redis(windows: list[Window]) -> float:
+    keys = [f"{{hub}}/{window.key}" for window in windows]  # braces: one slot of a cluster
+    sizes = [number for each in windows for number in (each.amount, each.seconds * 1000)]
+    return _redis(settings.REDIS_URL)(keys, sizes) / 1000
 
 
-def _wait_in_redis(item: RateLimitItem, key: tuple[str, ...]) -> float:
-    limiter = _redis(settings.REDIS_URL)
-    if limiter.hit(item, *key):
-        return 0.0
-    return max(1.0, limiter.get_window_stats(item, *key).reset_time - time.time())
-
-
-def _redis(url: str) -> MovingWindowRateLimiter:
-    """The Redis limiter. Built under a lock, because `limits` imports `redis` while it is built."""
+def _redis(url: str) -> Any:
+    """`COUNT`, as a function of keys and arguments. Built under a lock, because `limits` imports `redis`."""
     with _building:
-        return _limiter(url)
+        return _script(url)
 
 
 @cache
-def _limiter(url: str) -> MovingWindowRateLimiter:
+def _script(url: str) -> Any:
     """Connects on first use. Redis expires the keys."""
     patience = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
-    return MovingWindowRateLimiter(storage_from_string(url, wrap_exceptions=True, **patience))
+    storage: Any = storage_from_string(url, **patience)
+    return storage.storage.register_script(COUNT)
 
 
 class _Outage:
@@ -178,4 +192,4 @@ def forget() -> None:
     """Reset all counters of this process."""
     global _outage, _windows
     _outage, _windows = _Outage(), Windows()
-    _limiter.cache_clear()
+    _script.cache_clear()

@@ -6,9 +6,18 @@ from collections import OrderedDict
 from itertools import islice
 from operator import itemgetter
 from threading import Lock
+from typing import NamedTuple
 
 MOST = 50_000  # keys; about 400 bytes each, and 8 for every further hit
 LOOKED_AT = 8  # for each new key
+
+
+class Window(NamedTuple):
+    """At most `amount` hits of `key` in any `seconds`."""
+
+    key: str
+    amount: int
+    seconds: int
 
 
 class Windows:
@@ -22,43 +31,50 @@ class Windows:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._windows: OrderedDict[str, _Window] = OrderedDict()
+        self._hits: OrderedDict[str, _Hits] = OrderedDict()
         self._lock = Lock()
 
     def __len__(self) -> int:
-        return len(self._windows)
+        return len(self._hits)
 
-    def wait(self, key: str, amount: int, seconds: int, *, count: bool = True) -> float:
-        """Seconds until `key` may have another hit; 0 if it may now, and then this one is counted.
+    def wait(self, *wanted: Window) -> float:
+        """Seconds until there is room in all of these windows; 0 if there is, and then each counts a hit.
 
-        `amount` hits are allowed in any `seconds`. With `count=False` nothing is counted.
+        What has no room in one of them is counted in none.
         """
         now = time.monotonic()
         with self._lock:
-            window = self._windows.get(key)
-            if window:
-                self._windows.move_to_end(key)
-            elif not amount:
-                return seconds
-            elif not count:
-                return 0.0
-            else:
-                self._make_room(now)
-                window = self._windows[key] = _Window(amount, seconds)
-            return window.wait(now, count=count)
+            wait = max(self._wait(window, now) for window in wanted)
+            if not wait:
+                for window in wanted:
+                    self._count(window, now)
+        return wait
+
+    def _wait(self, window: Window, now: float) -> float:
+        if hits := self._hits.get(window.key):
+            self._hits.move_to_end(window.key)
+            return hits.wait(now)
+        return 0.0 if window.amount else window.seconds
+
+    def _count(self, window: Window, now: float) -> None:
+        hits = self._hits.get(window.key)
+        if not hits:
+            self._make_room(now)
+            hits = self._hits[window.key] = _Hits(window.amount, window.seconds)
+        hits.count(now)
 
     def _make_room(self, now: float) -> None:
-        oldest = [(key, each.hits(now)) for key, each in islice(self._windows.items(), LOOKED_AT)]
+        oldest = [(key, each.kept(now)) for key, each in islice(self._hits.items(), LOOKED_AT)]
         for key, hits in oldest:
             if hits:
-                self._windows.move_to_end(key)
+                self._hits.move_to_end(key)
             else:
-                del self._windows[key]
-        if len(self._windows) >= self._most:
-            del self._windows[min(oldest, key=itemgetter(1))[0]]
+                del self._hits[key]
+        if len(self._hits) >= self._most:
+            del self._hits[min(oldest, key=itemgetter(1))[0]]
 
 
-class _Window:
+class _Hits:
     """The times of the last hits, at most `amount`; `_oldest` is where the next one is written."""
 
     __slots__ = ("_amount", "_oldest", "_seconds", "_times")
@@ -67,22 +83,20 @@ class _Window:
         self._amount, self._seconds = amount, seconds
         self._times, self._oldest = array("d"), 0
 
-    def wait(self, now: float, *, count: bool) -> float:
-        if len(self._times) == self._amount:
-            wait = self._times[self._oldest] + self._seconds - now
-            if wait > 0:
-                return wait
-        if count:
-            self._count(now)
-        return 0.0
+    def wait(self, now: float) -> float:
+        """Seconds until there is room for another one."""
+        if len(self._times) < self._amount:
+            return 0.0
+        return max(0.0, self._times[self._oldest] + self._seconds - now)
 
-    def hits(self, now: float) -> int:
+    def kept(self, now: float) -> int:
         """How many hits are kept; 0 if all of them have expired."""
         over = not self._times or self._times[self._oldest - 1] + self._seconds <= now
         return 0 if over else len(self._times)
 
-    def _count(self, now: float) -> None:
-        if not self.hits(now):
+    def count(self, now: float) -> None:
+        """Add a hit, for which there is room."""
+        if not self.kept(now):
             self._times, self._oldest = array("d"), 0
         if len(self._times) < self._amount:
             self._times.append(now)

@@ -1,7 +1,8 @@
-"""Django's middleware for pages, skipped for reports: they have no session, user or messages."""
+"""Middleware for pages, skipped for reports: they have no session, user or messages, and load nothing."""
 
 from collections.abc import Awaitable
 
+from csp.middleware import CSPMiddleware
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
@@ -17,6 +18,10 @@ class _ForPages(MiddlewareMixin):
         if request.path.startswith(INTAKE):
             return self.get_response(request)
         return super().__call__(request)
+
+
+class ContentSecurityPolicy(_ForPages, CSPMiddleware):
+    """CSP middleware, for pages only: JSON runs nothing."""
 
 
 class Sessions(_ForPages, SessionMiddleware):

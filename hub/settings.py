@@ -60,6 +60,7 @@ HUB_ISSUE_RATE = _rate("HUB_ISSUE_RATE", "20/minute;400/hour")
 HUB_FORWARDING = env.str("HUB_FORWARDING", "inline")
 REDIS_URL = _redis_url()
 
+HUB_PREPARED_STATEMENTS = env.bool("HUB_PREPARED_STATEMENTS", True)
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = env.int("PORT", 8000)
 HUB_PROCESSES = env.int("HUB_PROCESSES", 1)
@@ -128,10 +129,12 @@ def _database() -> dict:
         options["transaction_mode"] = "IMMEDIATE"  # a writer waits its turn, and never fails midway
         options["timeout"] = 5
         options["init_command"] = "PRAGMA journal_mode=WAL"
+        database["CONN_MAX_AGE"] = None  # to open the file took longer than to store a report
     else:
         database["ENGINE"] = "hub.postgresql"
         database["OPTIONS"] = options = POSTGRESQL_PATIENCE | options
         options["pool"] = POSTGRESQL_POOL
+        options["prepare_threshold"] = 5 if HUB_PREPARED_STATEMENTS else None  # uses before it
     return database
 
 
@@ -172,7 +175,7 @@ MIDDLEWARE = [
     "hub.scheme.public_scheme",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "hub.for_pages.ContentSecurityPolicy",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "hub.server.health.answer_probes",
     "hub.for_pages.Sessions",

@@ -3,23 +3,42 @@
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
+from core.prepared import PreparedStatement
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
 from integrations.models import Delivery
 from orgs.models import Organization
 from orgs.models.signals import domain_lost, domain_verified
 from reports.models import Account, Report
-from reports.signals import is_unwanted, report_erased
+from reports.signals import is_unheard, is_unwanted, report_erased
+
+UNDELIVERED = PreparedStatement(
+    "Has a report no delivery, though its organization has chosen a repository?",
+    """
+    SELECT 1 FROM reports_report r
+    JOIN integrations_integration i ON i.organization_id = r.organization_id
+    WHERE r.id = %s AND i.repository_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM integrations_delivery d WHERE d.report_id = r.id)
+    """,
+)
 
 
 @receiver(post_save, sender=Report, dispatch_uid="forward-report")
 def forward_when_saved(instance: Report, raw: bool, **kwargs: Any) -> None:
-    """Create the delivery of a matched report, and send it after the commit."""
-    if not raw and Delivery.objects.create_for(instance):  # true once per report
+    """Create the delivery of a matched report, and send it after the commit.
+
+    The queue is a table, so its row is written in the same transaction: one commit less.
+    """
+    if raw or not Delivery.objects.create_for(instance):  # true once per report
+        return
+    if settings.HUB_FORWARDING == "queue":
+        forward_report.enqueue(instance.pk)
+    else:
         transaction.on_commit(partial(forward_report.enqueue, instance.pk), robust=True)
 
 
@@ -35,6 +54,12 @@ def forget_when_erased(report: Report, **kwargs: Any) -> None:
     """Erase the text that the delivery has kept."""
     if delivery := Delivery.objects.select_for_update().filter(report=report).first():
         delivery.forget_text()
+
+
+@receiver(is_unheard, dispatch_uid="deliver-what-has-no-delivery")
+def is_undelivered(report_id: str, **kwargs: Any) -> bool:
+    """Whether a delivery would be created now."""
+    return UNDELIVERED.first(report_id) is not None
 
 
 @receiver(is_unwanted, dispatch_uid="discarded-is-unwanted")

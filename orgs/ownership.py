@@ -1,15 +1,42 @@
 """Who owns a page."""
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from core.prepared import PreparedStatement, time_of
 from orgs.domains import hosts
-from orgs.models import Domain, Organization, Site
+from orgs.models import Domain, Site
 
 NAMES = 5000  # per query; SQLite accepts 32,766 parameters
+
+DOMAIN = PreparedStatement(
+    "Which verified claim covers a host: of this name, or a registrable one above it?",
+    """
+    SELECT id, organization_id, opted_out_at FROM orgs_domain
+    WHERE verified_at IS NOT NULL AND name = ANY(%s) AND (registrable OR name = %s)
+    ORDER BY length(name) DESC LIMIT 1
+    """,
+)
+SITE = PreparedStatement(
+    "Which live claim of a site on this host has one of these paths? The longest.",
+    """
+    SELECT id, organization_id, opted_out_at FROM orgs_site
+    WHERE lapsed_at IS NULL AND host = %s AND path = ANY(%s)
+    ORDER BY length(path) DESC LIMIT 1
+    """,
+)
+
+
+class Claim(NamedTuple):
+    """What decides about a page: a claim of a domain or of a site."""
+
+    id: str
+    organization_id: str
+    opted_out_at: datetime | None
 
 
 class Place(NamedTuple):
@@ -19,10 +46,10 @@ class Place(NamedTuple):
     paths: tuple[str, ...] = ()
 
 
-def owner_of(url: str) -> Organization | None:
-    """The organization that owns the page at `url`, a canonical URL; None for a path or if nobody does."""
+def owner_of(url: str) -> str | None:
+    """The id of the organization that owns the page at `url`, a canonical URL; None for a path or if nobody does."""
     claim = claim_covering(url)
-    return claim.organization if claim else None
+    return claim.organization_id if claim else None
 
 
 def owners_at(places: Iterable[Place]) -> dict[Place, str]:
@@ -47,8 +74,8 @@ def owners_at(places: Iterable[Place]) -> dict[Place, str]:
     return {place: claim.organization_id for place, claim in claims.items() if claim}
 
 
-def claim_covering(url: str) -> Domain | Site | None:
-    """The most specific live claim that covers `url`. One query, however many claims there are.
+def claim_covering(url: str) -> Claim | None:
+    """The most specific live claim that covers `url`. One statement, however many claims there are.
 
     A domain covers its own host, and if it is registrable the hosts below it. On `<user>.<pages host>`
     a site covers what is below its path; a site of `/` covers the rest. The port does not matter. The
@@ -75,12 +102,15 @@ def is_site_page(url: str) -> bool:
     return bool(where and where.paths)
 
 
-def _claim_at(place: Place) -> Domain | Site | None:
+def _claim_at(place: Place) -> Claim | None:
     if place.paths:
-        sites = Site.objects.covering(place.host, place.paths)
-        return max(sites, key=lambda site: len(site.path), default=None)
-    domains = Domain.objects.covering(place.host, hosts.parents(place.host))
-    return max(domains, key=lambda domain: len(domain.name), default=None)
+        row = SITE.first(place.host, list(place.paths))
+    else:
+        row = DOMAIN.first([place.host, *hosts.parents(place.host)], place.host)
+    if row is None:
+        return None
+    claim, organization, opted_out_at = row
+    return Claim(claim, organization, time_of(opted_out_at) if opted_out_at else None)
 
 
 def _nearest(

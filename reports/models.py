@@ -3,13 +3,18 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
-from django.db import models
+from django.db import IntegrityError, models
 from django.db.models import Q
 
+from core import prepared
 from core.ids import ULIDField
 from orgs.models import Organization
 from orgs.ownership import owner_of
 from reports.screening import SCREENED, SecretNotice, screened
+
+
+class AlreadyThere(IntegrityError):
+    """There is a report with the same key; nothing was inserted."""
 
 
 class StatementQuerySet(models.QuerySet):
@@ -148,6 +153,12 @@ class Report(Statement):
     def __str__(self) -> str:
         return self.id  # not its text, because the admin's history keeps this
 
+    def _do_insert(self, *args: Any) -> list[tuple]:
+        """Django's hook for the INSERT of `save()`. Raises `AlreadyThere`."""
+        if not prepared.insert(self, unique="dedup_key"):
+            raise AlreadyThere
+        return []
+
     @property
     def title(self) -> str:
         """The title shown on pages."""
@@ -156,7 +167,7 @@ class Report(Statement):
     def is_still_owned(self) -> bool:
         """Whether its page still belongs to the organization that received it."""
         owner = owner_of(self.canonical_url)
-        return owner is not None and owner.pk == self.organization_id
+        return owner is not None and owner == self.organization_id
 
     def screen(self) -> tuple[list[str], list[SecretNotice]]:
         """Remove what today counts as a secret; returns the changed columns and what was removed."""

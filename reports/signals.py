@@ -1,9 +1,20 @@
 """Signals about reports, for the apps above.
 
-Sent inside the transaction that changes the report: receivers may use the database and nothing else.
+Receivers may use the database and nothing else. `report_erased` is sent inside the transaction that
+changes the report.
 """
+
+from typing import Any
 
 from django.dispatch import Signal
 
 report_erased = Signal()  # with `report`: its text must go no further
 is_unwanted = Signal()  # with `report`: a receiver answers True if its owner wants no more of it
+is_unheard = (
+    Signal()
+)  # with `report_id`: a receiver answers True if it would act on a `post_save` now
+
+
+def is_true(question: Signal, **about: Any) -> bool:
+    """Whether any receiver answers True."""
+    return any(answer for _, answer in question.send(None, **about))

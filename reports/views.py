@@ -11,9 +11,10 @@ from core import client_address, json_body, rates
 from core.cors import AnyOrigin
 from core.errors import ApiError
 from orgs.domains import hosts
+from orgs.ownership import Claim
 from reports import intake, shape
 
-SHARE = Fraction(1, 10)  # of the limit of one claim, for one network
+SHARE = Fraction(1, 10)  # of a limit that all share, for one network
 LARGE = 8 * 1024  # bytes of body and URL; a report with an excerpt and a fix has 2 to 4 KiB
 LARGE_SHARE = Fraction(1, 20)  # of the limit of one network, for large reports
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
@@ -31,8 +32,9 @@ class Reports(AnyOrigin):
     """`POST /v1/reports`."""
 
     def post(self, request: Request) -> Response:
+        source = client_address.source(client_address.client_address(request))
         rates.check_all(
-            rates.Limit(settings.HUB_TOTAL_RATE, ("all",)),
+            *_with_share(settings.HUB_TOTAL_RATE, ("all",), source),
             *client_address.limits(request, settings.HUB_REPORT_RATE, "address"),
             what="reports",
         )
@@ -41,7 +43,6 @@ class Reports(AnyOrigin):
             key = _headers(request, body)
         except json_body.Malformed as error:
             raise InvalidReport(details=error.faults) from None
-        source = client_address.source(client_address.client_address(request))
         is_large = len(request.body) + len(body.doc_url.url) > LARGE
         receipt = intake.accept(
             body,
@@ -52,7 +53,7 @@ class Reports(AnyOrigin):
         return Response(answer_of(receipt), status=_status(request, receipt))
 
 
-def _check_rates(source: str, host: str | None, is_large: bool, claim: intake.Claim | None) -> None:
+def _check_rates(source: str, host: str | None, is_large: bool, claim: Claim | None) -> None:
     """Limit the reports about one owner, and those from one network."""
     network = rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
     large = rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE)
@@ -61,19 +62,20 @@ def _check_rates(source: str, host: str | None, is_large: bool, claim: intake.Cl
     )
 
 
-def _about(claim: intake.Claim | None, host: str | None, source: str) -> list[rates.Limit]:
-    """The limits of reports about one owner, whichever of their host names they name; widest first.
-
-    One network gets only a part of it, so that it cannot use it up for everybody else.
-    """
+def _about(claim: Claim | None, host: str | None, source: str) -> list[rates.Limit]:
+    """The limits of reports about one owner, whichever of their host names they name."""
     if claim:
-        about = ("claim", str(claim.pk))
+        about = ("claim", claim.id)
     elif host:
         about = ("host", hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST))
     else:
         return []
-    rate = settings.HUB_HOST_RATE
-    return [rates.Limit(rate, about), rates.Limit(rate, (*about, source), times=SHARE)]
+    return _with_share(settings.HUB_HOST_RATE, about, source)
+
+
+def _with_share(rate: str, key: tuple[str, ...], source: str) -> list[rates.Limit]:
+    """A limit, and the share that one network has in it, so that it cannot use it up for everybody else."""
+    return [rates.Limit(rate, key), rates.Limit(rate, (*key, source), times=SHARE)]
 
 
 def _headers(request: Request, body: shape.ReportBody) -> str | None:
@@ -90,12 +92,12 @@ def _headers(request: Request, body: shape.ReportBody) -> str | None:
 def answer_of(receipt: intake.Receipt) -> dict:
     """The response for a report that was accepted."""
     return {
-        "id": receipt.report.id,
+        "id": receipt.id,
         "is_duplicate": receipt.is_duplicate,
-        "received_at": receipt.report.received_at,
+        "received_at": receipt.received_at,
         "protocol_version": "0",
         "server_capabilities": [],
-        "receipt_url": f"{settings.HUB_BASE_URL}/r/{receipt.report.id}/",
+        "receipt_url": f"{settings.HUB_BASE_URL}/r/{receipt.id}/",
         "notices": [notice._asdict() for notice in receipt.notices],
     }
 

@@ -1,21 +1,26 @@
 """Django's PostgreSQL backend with a pool that recovers at once when the server restarts."""
 
+import select
 from threading import Lock
 from time import monotonic
 from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
+from django.db.backends.utils import CursorWrapper
 from psycopg_pool import ConnectionPool
+
+REST = 60  # seconds after which a connection is tried before it is used again
 
 _draining = Lock()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """When a connection turns out to be broken, all idle ones are dropped.
+    """Tries a connection from the pool only if it has rested, or if the server has said something meanwhile.
 
-    They were broken by the same restart. psycopg's own check (`CONN_HEALTH_CHECKS`) would wait a second
-    and more between one and the next, until requests give up.
+    A server that ends says so, and to see that costs no round trip. When a connection turns out to be
+    broken, all idle ones are dropped: they were broken by the same restart. psycopg's own check
+    (`CONN_HEALTH_CHECKS`) would wait a second and more between one and the next, until requests give up.
     """
 
     _drained_at = 0.0
@@ -24,7 +29,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """A connection from the pool that works."""
         asked_at = monotonic()
         connection = super().get_new_connection(conn_params)
-        if self.pool is None:
+        if self.pool is None or _is_fresh(connection):
             return connection
         try:
             ConnectionPool.check_connection(connection)
@@ -34,9 +39,29 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().get_new_connection(conn_params)
         return connection
 
+    def prepared_cursor(self) -> CursorWrapper:
+        """A cursor whose statements are prepared after some uses; the values are sent apart from them."""
+        self.ensure_connection()
+        with self.wrap_database_errors:
+            return self._prepare_cursor(psycopg.Cursor(self.connection))  # type: ignore[attr-defined]
+
+    def _close(self) -> None:
+        if self.connection is not None:
+            self.connection.rests_since = monotonic()
+        super()._close()  # type: ignore[misc]
+
     def _drain(self, asked_at: float) -> None:
         """Empty the pool once for all threads that got a broken connection; newer ones are fine."""
         with _draining:
             if type(self)._drained_at <= asked_at:
                 type(self)._drained_at = monotonic()
                 self.pool.drain()
+
+
+def _is_fresh(connection: psycopg.Connection) -> bool:
+    """Whether it was used within a minute, and nothing waits to be read from it."""
+    if monotonic() - getattr(connection, "rests_since", 0.0) > REST:
+        return False
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    return not waiting.poll(0)

@@ -36,7 +36,7 @@ def new(request: MemberRequest) -> HttpResponse:
         except ApiError as error:
             form.add_error(None, str(error.detail))
         else:
-            return redirect("settings-tested", receipt.report.id)
+            return redirect("settings-tested", receipt.id)
     context = {"form": form, "integration": integration_of(mine)}
     return render(request, "hub/test.html", context)
 

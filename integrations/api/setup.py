@@ -159,7 +159,7 @@ class TestReport(MaintainerView):
 
     def post(self, request: Request) -> Response:
         receipt = trial_report.send(self.organization)
-        delivery = Delivery.objects.filter(report=receipt.report).first()
+        delivery = Delivery.objects.filter(report=receipt.id).first()
         issue_url = delivery.issue_url if delivery else ""
         return Response({**answer_of(receipt), "issue_url": issue_url or None}, status=201)
 

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any, Self, cast
 
 from django.db import models, transaction
-from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery, When
+from django.db.models import Case, ExpressionWrapper, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce, Now
 
-from core import batches, clock
+from core import batches, clock, prepared
 from integrations.models.attempt import Attempt
 from integrations.models.integration import Integration, Repository
 from reports.models import Report
@@ -32,6 +32,30 @@ LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
 ERASED = "Its text was erased."
 FORGOTTEN = "-"  # the source of what is older than two days; no hash looks like it
+
+
+TARGET_COLUMNS = [
+    "id",
+    "repository_id",
+    "problem",
+    "paused_at",
+    "rights_lost_at",
+]  # as in the model
+TARGET = prepared.PreparedStatement(
+    "Where does a report of an organization go that has no delivery yet, and which turn has it there "
+    "after others from its source?",
+    f"""
+    SELECT {", ".join(TARGET_COLUMNS)}, COALESCE(
+        (
+            SELECT turn + 1 FROM integrations_delivery d
+            WHERE d.integration_id = i.id AND d.source = %s ORDER BY turn DESC LIMIT 1
+        ), 0
+    )
+    FROM integrations_integration i
+    WHERE organization_id = %s AND repository_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM integrations_delivery d WHERE d.report_id = %s)
+    """,  # noqa: S608  (no values)
+)
 
 
 class ByTurn(models.Func):
@@ -58,22 +82,22 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """
         if report.organization_id is None:
             return False
-        configured = Integration.objects.configured().of(report.organization_id)
-        before = self.filter(integration=OuterRef("pk"), source=report.source).order_by("-turn")
-        known = configured.annotate(turn=Coalesce(Subquery(before.values("turn")[:1]) + 1, 0))
-        target = known.exclude(Exists(self.filter(report=report))).first()
-        if target is None:
+        row = TARGET.first(report.source, report.organization_id, report.pk)
+        if row is None:
             return False
+        *columns, turn = row
+        target = Integration.from_db(self.db, TARGET_COLUMNS, columns)
         needed = target.repository_id if target.withholds(report.canonical_url) else None
         if report.withheld_for != needed:
             report.withhold(needed)
-        defaults: dict[str, Any] = {"integration": target}
-        if report.source:
-            defaults |= {"source": report.source, "turn": target.turn}
         cause, reason = target.stop
-        if cause:
-            defaults |= {"status": self.model.Status.HELD, "held_for": cause, "reason": reason}
-        return self.get_or_create(report=report, defaults=defaults)[1]
+        status = self.model.Status.HELD if cause else self.model.Status.PENDING
+        new = self.model(
+            report=report, integration=target, status=status, held_for=cause, reason=reason
+        )
+        if report.source:
+            new.source, new.turn = report.source, turn
+        return prepared.insert(new, unique="report")
 
     def in_batches(self) -> Iterator["DeliveryQuerySet"]:
         """The first `AT_ONCE` in the order of sending, in batches; for the deliveries of one integration."""

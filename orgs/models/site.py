@@ -1,6 +1,5 @@
 """A claim of a static-site URL."""
 
-from collections.abc import Iterable
 from typing import Self
 
 from django.db import models
@@ -18,10 +17,6 @@ class SiteQuerySet(models.QuerySet):
     def live(self) -> Self:
         """Claims that have not lapsed."""
         return self.filter(lapsed_at__isnull=True)
-
-    def covering(self, host: str, paths: Iterable[str]) -> Self:
-        """The claims on `host` whose path is one of `paths`."""
-        return self.live().filter(host=host, path__in=paths)
 
 
 class Site(models.Model):

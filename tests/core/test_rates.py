@@ -44,7 +44,14 @@ def alarms(caplog) -> list[str]:
     return [each.message for each in caplog.records if each.levelno >= logging.WARNING]
 
 
-def test_each_key_is_counted_by_itself():
+@pytest.fixture(params=["this process", pytest.param("redis", marks=pytest.mark.slow)])
+def counted_in(request) -> None:
+    """The tests that use it hold for both."""
+    if request.param == "redis":
+        request.getfixturevalue("redis")
+
+
+def test_each_key_is_counted_by_itself(counted_in):
     rates.check("1/minute", "address", "a")
     rates.check("1/minute", "address", "b")
 
@@ -52,7 +59,7 @@ def test_each_key_is_counted_by_itself():
         rates.check("1/minute", "address", "a")
 
 
-def test_every_limit_of_several_counts():
+def test_every_limit_of_several_counts(counted_in):
     rates.check("5/minute;2/hour", "x")
     rates.check("5/minute;2/hour", "x")
 
@@ -62,7 +69,7 @@ def test_every_limit_of_several_counts():
     assert int(refused.value.headers["Retry-After"]) > 60
 
 
-def test_what_a_narrow_limit_refuses_is_not_taken_from_the_wide_one():
+def test_what_a_narrow_limit_refuses_is_not_taken_from_the_wide_one(counted_in):
     def ask(address: str) -> None:
         rates.check_all(rates.Limit("4/minute", ("all",)), rates.Limit("2/minute", (address,)))
 
@@ -98,7 +105,7 @@ def test_a_limit_may_be_a_part_of_a_rate_and_is_at_least_one(rate, part, taken):
         rates.check_all(rates.Limit(rate, ("x",), times=Fraction(part)))
 
 
-def test_a_rate_of_nothing_is_nothing_in_part_as_well():
+def test_a_rate_of_nothing_is_nothing_in_part_as_well(counted_in):
     with pytest.raises(rates.RateLimited):
         rates.check_all(rates.Limit("0/minute", ("x",), times=Fraction(1, 10)))
 
@@ -159,7 +166,7 @@ def test_the_first_reports_of_a_new_process_all_at_once_are_taken_and_counted(re
 
 
 def test_redis_counts_for_every_process_and_forgets_by_itself(redis):
-    client = rates._redis(redis.url).storage.storage
+    client = rates._redis(redis.url).registered_client
     rates.check("2/minute", "x")
     rates.forget()  # as another process
     rates.check("2/minute", "x")
@@ -188,5 +195,6 @@ def test_a_redis_that_goes_and_comes_back_is_said_once_each_and_counted_in_again
         "Redis is unavailable: rate limits are counted in this process only",
         "Redis is available again: rate limits are shared",
     ]
-    [key] = rates._redis(redis.url).storage.storage.keys()
-    assert rates._redis(redis.url).storage.storage.llen(key) == 10
+    client = rates._redis(redis.url).registered_client
+    [key] = client.keys()
+    assert client.llen(key) == 10

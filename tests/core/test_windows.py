@@ -5,7 +5,7 @@ import time
 import pytest
 
 from core import windows
-from core.windows import LOOKED_AT, Windows
+from core.windows import LOOKED_AT, Window, Windows
 
 
 class Watch:
@@ -26,7 +26,7 @@ def watch(monkeypatch) -> Watch:
 
 
 def counted(windows: Windows, key: str, amount: int = 3, seconds: int = 60) -> bool:
-    return windows.wait(key, amount, seconds) == 0
+    return windows.wait(Window(key, amount, seconds)) == 0
 
 
 def test_a_window_moves_with_time(watch):
@@ -35,25 +35,29 @@ def test_a_window_moves_with_time(watch):
         assert counted(seen, "a")
 
     watch.now = 1059
-    assert seen.wait("a", 3, 60) == 1  # until the first of the three is a minute old
+    assert seen.wait(Window("a", 3, 60)) == 1  # until the first of the three is a minute old
     watch.now = 1060
     assert counted(seen, "a")
-    assert seen.wait("a", 3, 60) == 20
+    assert seen.wait(Window("a", 3, 60)) == 20
     watch.now = 1300
     assert [counted(seen, "a") for _ in range(4)] == [True, True, True, False]
 
 
-def test_what_is_only_looked_at_is_neither_counted_nor_remembered(watch):
+def test_what_one_window_has_no_room_for_is_counted_in_none(watch):
     seen = Windows()
+    wide, narrow = Window("all", 3, 60), Window("a", 1, 30)
+    assert seen.wait(wide, narrow) == 0
 
-    assert [seen.wait("a", 1, 60, count=False) for _ in range(3)] == [0, 0, 0]
-    assert len(seen) == 0
-    assert counted(seen, "a", 1)
-    assert seen.wait("a", 1, 60, count=False) == 60
+    watch.now += 10
+    assert [seen.wait(wide, narrow) for _ in range(5)] == [20] * 5
+    assert seen.wait(wide, Window("b", 1, 30)) == 0
+    assert seen.wait(wide, Window("c", 1, 30)) == 0
+    assert seen.wait(wide, Window("d", 1, 30)) == 50
+    assert len(seen) == 4  # nothing is remembered of who was refused
 
 
 def test_nothing_is_allowed_where_nothing_is(watch):
-    assert Windows().wait("a", 0, 60) == 60
+    assert Windows().wait(Window("a", 0, 60)) == 60
 
 
 def test_a_flood_of_addresses_fills_no_memory(watch):

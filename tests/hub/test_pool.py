@@ -6,6 +6,9 @@ from threading import Barrier
 import pytest
 from django.db import connection
 from django.test import Client
+from psycopg_pool import ConnectionPool
+
+from hub.postgresql import base
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 
@@ -62,3 +65,19 @@ def test_a_restart_of_the_database_is_got_over_by_many_at_once():
         answers = list(threads.map(lambda _: ask(), range(100)))
 
     assert answers.count(503) <= 1
+
+
+@pytest.mark.parametrize(("rest", "asked"), [(60, 0), (-1, 5)])
+def test_a_connection_is_asked_how_it_is_only_after_a_rest(monkeypatch, rest, asked):
+    ask()
+    monkeypatch.setattr(base, "REST", rest)
+    checks = []
+    known = ConnectionPool.check_connection
+    monkeypatch.setattr(
+        ConnectionPool, "check_connection", lambda it: checks.append(it) or known(it)
+    )
+
+    for _ in range(5):
+        ask()
+
+    assert len(checks) == asked

@@ -158,5 +158,5 @@ def _writes_status(node: ast.AST) -> bool:
         return any(isinstance(key, ast.Constant) and key.value == "status" for key in node.keys)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
-    writes = node.func.attr in ("update", "_update", "_end", "create")
+    writes = node.func.attr in ("update", "_update", "_end", "model")
     return writes and any(keyword.arg == "status" for keyword in node.keywords)

@@ -474,8 +474,8 @@ def test_what_nobody_may_push_to_for_a_week_more_proves_no_site_until_somebody_m
     code_host.add_member("acme", "alice", role="admin")
     hours_pass(clock, 1, 1)
 
-    assert (in_time, after_it) == (alice.organization, None)
-    assert owner_of(URL) == alice.organization
+    assert (in_time, after_it) == (alice.organization.pk, None)
+    assert owner_of(URL) == alice.organization.pk
     told = [each.text for each in alice.organization.notices.all()]
     assert "After 7 days your claims of the sites that it publishes lapse" in told[1]
     assert "none of your members has had push access for more than 7 days" in told[0]

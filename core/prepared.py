@@ -1,0 +1,89 @@
+"""Statements in SQL for what runs with each report, where building a queryset costs more than it answers.
+
+Each stands where its question is asked, and is compared with a plain queryset by
+`tests/test_prepared.py`. On PostgreSQL they are prepared, unless `HUB_PREPARED_STATEMENTS` is false.
+"""
+
+import json
+import re
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.expressions import DatabaseDefault
+
+
+class PreparedStatement:
+    """A question to the database, and the SQL that asks it.
+
+    Written for PostgreSQL: a list is a parameter of `= ANY(%s)`, and a type may follow a parameter
+    (`%s::text`). Times are passed as they are; what is returned is read by `time_of`.
+    """
+
+    every: "list[PreparedStatement]" = []
+
+    def __init__(self, question: str, sql: str):
+        self.question = question
+        for_sqlite = re.sub(r"::\w+", "", sql).replace(
+            "= ANY(%s)", "IN (SELECT value FROM json_each(%s))"
+        )
+        self.sql = {"postgresql": sql, "sqlite": for_sqlite}
+        self.every.append(self)
+
+    def first(self, *values: Any) -> tuple[Any, ...] | None:
+        """The first row; None if there is none."""
+        return next(iter(self.rows(*values)), None)
+
+    def rows(self, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows, read to their end: until then, SQLite keeps its lock."""
+        database = connections[DEFAULT_DB_ALIAS]
+        prepared_cursor = getattr(database, "prepared_cursor", database.cursor)
+        with prepared_cursor() as cursor:
+            cursor.execute(self.sql[database.vendor], [_adapted(each, database) for each in values])
+            return cursor.fetchall()
+
+
+def time_of(value: datetime) -> datetime:
+    """A time that a statement has returned. SQLite does not say that it is in UTC."""
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def insert(row: models.Model, *, unique: str) -> bool:
+    """Insert a new row, unless there is one that has the same `unique` column; True if it was inserted.
+
+    Sends no signals, and breaks no transaction.
+    """
+    given = {
+        field: value
+        for field in row._meta.concrete_fields
+        if field is not row._meta.auto_field
+        and not isinstance(value := field.pre_save(row, add=True), DatabaseDefault)
+    }
+    statement = _insert(type(row), tuple(given), unique)
+    database = connections[DEFAULT_DB_ALIAS]
+    values = [field.get_db_prep_save(value, database) for field, value in given.items()]
+    return statement.first(*values) is not None
+
+
+@cache
+def _insert(
+    model: type[models.Model], fields: tuple[models.Field, ...], unique: str
+) -> PreparedStatement:
+    table, columns = model._meta.db_table, ", ".join(str(field.column) for field in fields)
+    [key] = [field.column for field in fields if field.name == unique]
+    return PreparedStatement(
+        f"Is there no row with this {unique} yet? Then insert this one.",
+        f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))}) "  # noqa: S608
+        f"ON CONFLICT ({key}) DO NOTHING RETURNING {key}",
+    )
+
+
+def _adapted(value: Any, database: BaseDatabaseWrapper) -> Any:
+    """A parameter as Django would pass it on."""
+    if isinstance(value, datetime):
+        return database.ops.adapt_datetimefield_value(value)
+    if isinstance(value, list) and database.vendor == "sqlite":
+        return json.dumps(value)
+    return value

@@ -1,0 +1,114 @@
+"""Repeats: what arrives under the key of an earlier report is counted there, or replaces it."""
+
+import json
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from core.prepared import PreparedStatement, time_of
+from reports import accounts
+from reports.models import Account, Report, Statement
+from reports.signals import is_true, is_unheard, is_unwanted
+
+COUNT = PreparedStatement(
+    "Is there a report with this key, not too old, in the same words, and its owner's if the page has "
+    "one? Then count it once more.",
+    """
+    UPDATE reports_report SET times_reported = times_reported + 1, last_received_at = %s
+    WHERE dedup_key = %s AND received_at > %s
+        AND summary = %s AND details = %s AND evidence = %s::jsonb AND suggested_fix = %s
+        AND (%s::text IS NULL OR organization_id = %s)
+    RETURNING id, received_at, organization_id
+    """,
+)
+
+
+def count_in_same_words(new: Report) -> tuple[str, datetime] | None:
+    """Count `new` with the earlier report that it repeats word by word; its id and when it arrived.
+
+    None if there is none, or if more has to be done than to count: `count` does that. One statement,
+    and one more for a page that has an owner.
+    """
+    words = [new.summary, new.details, json.dumps(new.evidence), new.suggested_fix]
+    now, owner = new.received_at, new.organization_id
+    row = COUNT.first(now, new.dedup_key, _oldest(now), *words, owner, owner)
+    if row is None:
+        return None
+    report_id, received_at, received_by = row
+    if received_by and is_true(is_unheard, report_id=report_id):
+        _save_again(report_id, new.source)
+    return report_id, time_of(received_at)
+
+
+def _save_again(report_id: str, source: str) -> None:
+    """Save a report as it is, for those that listen to `post_save`."""
+    with transaction.atomic():
+        if report := Report.objects.filter(pk=report_id).first():
+            report.source = source
+            report.save(update_fields=["last_received_at"])
+
+
+def count(original: Report, new: Report) -> Report | None:
+    """The earlier report, counted once more; None if `new` must be stored in its place.
+
+    Words that differ are kept. If the page has an owner only now, they receive the report.
+    """
+    said = _said_by(new)
+    differs = original.words != said.words
+    may_add = differs and accounts.may_add(original, said, new.source)
+    with transaction.atomic():
+        report = _locked(original) if differs else original
+        if report is None or not _may_be_repeated(report, new):
+            return None
+        report.source = new.source
+        return _counted(report, said, new, may_add=may_add)
+
+
+def _locked(original: Report) -> Report | None:
+    """The current row of the same report, locked; None if its key belongs to another one now."""
+    rows = Report.objects.select_for_update(no_key=True)
+    return rows.filter(pk=original.pk, dedup_key=original.dedup_key).first()
+
+
+def _may_be_repeated(report: Report, new: Report) -> bool:
+    """Whether the report may still count what arrives under its key; if not, that is a new report.
+
+    It may not if it is too old, or if its page has changed owners, since the new owner has heard
+    nothing yet. Other words also make a new report if nobody would read them here: if the report was
+    discarded, or if its page has no owner now.
+    """
+    if report.received_at <= _oldest(new.received_at):
+        return False
+    repeats_words = report.words == new.words
+    if report.organization_id not in (None, new.organization_id):
+        return new.organization_id is None and repeats_words
+    return repeats_words or not is_true(is_unwanted, report=report)
+
+
+def _oldest(now: datetime) -> datetime:
+    """When a report arrived that is just too old to be repeated."""
+    return now - timedelta(days=settings.HUB_DEDUP_DAYS)
+
+
+def _said_by(new: Report) -> Account:
+    """What its sender says, whether or not it becomes a further account."""
+    return Account(**{each.name: getattr(new, each.name) for each in Statement._meta.fields})
+
+
+def _counted(original: Report, said: Account, new: Report, *, may_add: bool) -> Report:
+    """Raise the counter and keep what differs; a report that had no owner may get one now."""
+    changed = ["times_reported", "last_received_at"]
+    if original.words != said.words:
+        accounts.keep(original, said, new.received_at, may_add=may_add)
+        changed += ["further_accounts", "accounts_not_kept"]
+    if original.organization_id is None and new.organization_id:
+        original.organization_id = new.organization_id
+        changed.append(
+            "organization_id"
+        )  # never cleared: another request may have found the owner in between
+    original.times_reported = F("times_reported") + 1
+    original.last_received_at = new.received_at
+    original.save(update_fields=changed)
+    return original
