@@ -88,8 +88,9 @@ def goals(samples: list[Sample]) -> Iterator[Goal]:
         ("new, rate against the team's view in DRF", NEW, TEAM, "rate", 3.0, 5.0),
         ("new, rate against FastAPI with asyncpg", NEW, FAST, "rate", 0.60, 0.95),
         ("new on SQLite, rate against Isso", NEW, ISSO, "rate", 1.5, 2.9),
+        ("new on SQLite, rate against Isso with WAL", NEW, ISSO_WAL, "rate", 1.5, 2.9),
     ):
-        on = ON_SQLITE if peer == ISSO else ON_POSTGRESQL
+        on = ON_SQLITE if peer in (ISSO, ISSO_WAL) else ON_POSTGRESQL
         ratios = figures.ratios(
             samples,
             Thing(HUB, f"{what}, {on}", JUDGED),
