@@ -50,10 +50,13 @@ def time_of(value: datetime) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-def insert(row: models.Model, *, unique: str) -> bool:
-    """Insert a new row, unless there is one that has the same `unique` column; True if it was inserted.
+def insert(
+    row: models.Model, *, unique: str, on_conflict: str = "DO NOTHING RETURNING 1", values: Any = ()
+) -> tuple[Any, ...] | None:
+    """Insert a new row. If there is one with the same `unique` column, do what `on_conflict` says instead.
 
-    Sends no signals, and breaks no transaction.
+    Returns what its RETURNING says; None if nothing was inserted or changed. `values` are its
+    parameters. Sends no signals, and a conflict breaks no transaction.
     """
     given = {
         field: value
@@ -61,22 +64,22 @@ def insert(row: models.Model, *, unique: str) -> bool:
         if field is not row._meta.auto_field
         and not isinstance(value := field.pre_save(row, add=True), DatabaseDefault)
     }
-    statement = _insert(type(row), tuple(given), unique)
     database = connections[DEFAULT_DB_ALIAS]
-    values = [field.get_db_prep_save(value, database) for field, value in given.items()]
-    return statement.first(*values) is not None
+    saved = [field.get_db_prep_save(value, database) for field, value in given.items()]
+    statement = _insert(type(row), tuple(given), unique, on_conflict)
+    return statement.first(*saved, *values)
 
 
 @cache
 def _insert(
-    model: type[models.Model], fields: tuple[models.Field, ...], unique: str
+    model: type[models.Model], fields: tuple[models.Field, ...], unique: str, on_conflict: str
 ) -> PreparedStatement:
     table, columns = model._meta.db_table, ", ".join(str(field.column) for field in fields)
     [key] = [field.column for field in fields if field.name == unique]
     return PreparedStatement(
         f"Is there no row with this {unique} yet? Then insert this one.",
         f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))}) "  # noqa: S608
-        f"ON CONFLICT ({key}) DO NOTHING RETURNING {key}",
+        f"ON CONFLICT ({key}) {on_conflict}",
     )
 
 

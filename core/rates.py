@@ -3,6 +3,7 @@
 import logging
 import math
 import time
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from threading import Lock
@@ -13,7 +14,7 @@ from limits import parse_many
 from limits.storage import storage_from_string
 
 from core.errors import ApiError
-from core.windows import Window, Windows
+from core.windows import Full, Window, Windows
 
 log = logging.getLogger(__name__)
 
@@ -21,18 +22,21 @@ REDIS_TIMEOUT = 0.5  # seconds
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
 
 # `Windows.wait`, counted for all processes: KEYS are lists of the times of hits, in milliseconds,
-# the oldest first; ARGV are an amount and a duration for each. Every command takes constant time.
+# the oldest first; ARGV are an amount and a duration for each. Returns the milliseconds to wait for
+# each; 0 for all of them if this hit was counted. Every command takes constant time.
 COUNT = """
 local time = redis.call('TIME')
-local now, wait = time[1] * 1000 + math.floor(time[2] / 1000), 0
+local now, waits, refused = time[1] * 1000 + math.floor(time[2] / 1000), {}, false
 for i, key in ipairs(KEYS) do
+    waits[i] = 0
     if redis.call('LLEN', key) >= tonumber(ARGV[2 * i - 1]) then
         local oldest = tonumber(redis.call('LINDEX', key, 0) or now)
-        wait = math.max(wait, oldest + ARGV[2 * i] - now)
+        waits[i] = math.max(0, oldest + ARGV[2 * i] - now)
+        refused = refused or waits[i] > 0
     end
 end
-if wait > 0 then
-    return wait
+if refused then
+    return waits
 end
 for i, key in ipairs(KEYS) do
     if redis.call('RPUSH', key, now) > tonumber(ARGV[2 * i - 1]) then
@@ -40,7 +44,7 @@ for i, key in ipairs(KEYS) do
     end
     redis.call('PEXPIRE', key, ARGV[2 * i])
 end
-return 0
+return waits
 """
 
 
@@ -81,9 +85,18 @@ def check_all(*limits: Limit, what: str = "requests") -> None:
     What one of them refuses is counted in none, so no single address can use up a limit that it shares,
     and nothing is stored about those who are refused.
     """
-    windows = [window for limit in limits for window in _windows_of(limit)]
-    if (wait := _wait(windows)) > 0:
-        raise RateLimited(max(1, math.ceil(wait)), what)
+    _refuse_for(_wait(_windows_of(limits)), what)
+
+
+def refuse_known(*limits: Limit, what: str = "requests") -> None:
+    """Refuse at once, as `check_all` would, what this process knows to be too much. Counts nothing.
+
+    Asks nobody, so a flood that is refused costs neither Redis nor a database anything.
+    """
+    windows = _windows_of(limits)
+    _refuse_for(
+        max(_full.look(*windows), 0 if settings.REDIS_URL else _windows.look(*windows)), what
+    )
 
 
 def prepare() -> None:
@@ -95,10 +108,15 @@ def prepare() -> None:
             _outage.begin()
 
 
-def _windows_of(limit: Limit) -> list[Window]:
-    key = "/".join(limit.key)
+def _refuse_for(wait: float, what: str) -> None:
+    if wait > 0:
+        raise RateLimited(max(1, math.ceil(wait)), what)
+
+
+def _windows_of(limits: Iterable[Limit]) -> list[Window]:
     return [
-        Window(f"{key}/{amount}/{seconds}", amount, seconds)
+        Window(f"{'/'.join(limit.key)}/{amount}/{seconds}", amount, seconds)
+        for limit in limits
         for amount, seconds in _amounts(limit.rate, limit.times)
     ]
 
@@ -129,7 +147,9 @@ def _wait(windows: list[Window]) -> float:
 def _wait_in_redis(windows: list[Window]) -> float:
     keys = [f"{{hub}}/{window.key}" for window in windows]  # braces: one slot of a cluster
     sizes = [number for each in windows for number in (each.amount, each.seconds * 1000)]
-    return _redis(settings.REDIS_URL)(keys, sizes) / 1000
+    waits = [wait / 1000 for wait in _redis(settings.REDIS_URL)(keys, sizes)]
+    _full.note((window, wait) for window, wait in zip(windows, waits, strict=True) if wait)
+    return max(waits)
 
 
 def _redis(url: str) -> Any:
@@ -186,10 +206,11 @@ class _Outage:
 _building = Lock()
 _outage = _Outage()
 _windows = Windows()
+_full = Full()
 
 
 def forget() -> None:
     """Reset all counters of this process."""
-    global _outage, _windows
-    _outage, _windows = _Outage(), Windows()
+    global _outage, _windows, _full
+    _outage, _windows, _full = _Outage(), Windows(), Full()
     _script.cache_clear()

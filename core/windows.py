@@ -3,6 +3,7 @@
 import time
 from array import array
 from collections import OrderedDict
+from collections.abc import Iterable
 from itertools import islice
 from operator import itemgetter
 from threading import Lock
@@ -36,6 +37,12 @@ class Windows:
 
     def __len__(self) -> int:
         return len(self._hits)
+
+    def look(self, *wanted: Window) -> float:
+        """What `wait` would answer; counts nothing."""
+        now = time.monotonic()
+        with self._lock:
+            return max(self._wait(window, now) for window in wanted)
 
     def wait(self, *wanted: Window) -> float:
         """Seconds until there is room in all of these windows; 0 if there is, and then each counts a hit.
@@ -72,6 +79,35 @@ class Windows:
                 del self._hits[key]
         if len(self._hits) >= self._most:
             del self._hits[min(oldest, key=itemgetter(1))[0]]
+
+
+class Full:
+    """Which windows are known to have no room, and until when; at most `most` of them.
+
+    Until then nothing makes room, since hits only expire: so nobody need be asked again.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._until: OrderedDict[str, float] = OrderedDict()
+        self._lock = Lock()
+
+    def look(self, *wanted: Window) -> float:
+        """Seconds until there may be room in all of these windows; 0 if nothing is known."""
+        if not self._until:
+            return 0.0
+        known = max(self._until.get(window.key, 0.0) for window in wanted)
+        return max(0.0, known - time.monotonic())
+
+    def note(self, waits: Iterable[tuple[Window, float]]) -> None:
+        """Remember windows without room, with the seconds until there is some."""
+        now = time.monotonic()
+        with self._lock:
+            for window, wait in waits:
+                self._until[window.key] = now + wait
+                self._until.move_to_end(window.key)
+                if len(self._until) > self._most:
+                    self._until.popitem(last=False)
 
 
 class _Hits:

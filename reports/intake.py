@@ -12,7 +12,7 @@ from django.utils import timezone
 from core.errors import ApiError
 from orgs.ownership import Claim, claim_covering
 from reports import repeats
-from reports.models import AlreadyThere, Report
+from reports.models import AlreadyThere, Repeated, Report
 from reports.screening import SecretNotice, page, without_secrets
 from reports.shape import ReportBody
 
@@ -44,25 +44,25 @@ def accept(
     """Store a report, or count it as a duplicate of an earlier one. Raises `OptedOut`.
 
     `source` is the network it comes from, or empty if that is not to be counted. `admit` is called
-    with the claim that covers the page before anything is stored, and raises to refuse the report.
+    with the claim that covers the page before anything else is done, and raises to refuse the report.
     Saving the row makes it travel on: delivery listens to its `post_save`, in the same transaction.
     """
     notices: list[SecretNotice] = []
     address = page(body.doc_url, notices)
-    claim = _claim(address["canonical_url"])
+    claim = claim_covering(address["canonical_url"])
     admit(claim)  # before the expensive work on a long text
+    _refuse_if_opted_out(claim)
     fields = {**address, **_columns(body, notices)}
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
     new = _report(fields, dedup_key, claim, source)
-    if repeated := repeats.count_in_same_words(new):
-        return Receipt(*repeated, is_duplicate=True, notices=notices)
     try:
-        stored = _stored(new)
+        report_id, received_at = _stored(new)
     except IntegrityError:  # the same report was stored, or its owner deleted, in between
-        claim = _claim(address["canonical_url"])
+        claim = claim_covering(address["canonical_url"])
+        _refuse_if_opted_out(claim)
         new = _report(fields, dedup_key, claim, source)
-        stored = _stored(new)
-    return Receipt(stored.id, stored.received_at, stored is not new, notices)
+        report_id, received_at = _stored(new)
+    return Receipt(report_id, received_at, report_id != new.id, notices)
 
 
 def _report(fields: dict[str, Any], dedup_key: str, claim: Claim | None, source: str) -> Report:
@@ -78,38 +78,44 @@ def _report(fields: dict[str, Any], dedup_key: str, claim: Claim | None, source:
     return report
 
 
-def _stored(new: Report) -> Report:
-    """`new`, stored; or the earlier report with its key, which counts it.
+def _stored(new: Report) -> tuple[str, datetime]:
+    """Store `new`, or count it with the earlier report that it repeats; the id, and when that one arrived.
 
     Raises `IntegrityError` if another request stores the same report, or deletes the owner, between our
     statements; a second try finds that.
     """
     try:
+        if new.organization_id and (repeated := repeats.count_in_same_words(new)):
+            raise repeated
         return _saved(new)
+    except Repeated as repeated:
+        repeats.tell(repeated, new.source)
+        return repeated.report_id, repeated.received_at
     except AlreadyThere:
         original = Report.objects.filter(dedup_key=new.dedup_key).first()
     if original and (counted := repeats.count(original, new)):
-        return counted
+        return counted.id, counted.received_at
     with transaction.atomic():
         if original:
             Report.objects.filter(pk=original.pk).update(dedup_key=None)
         return _saved(new)
 
 
-def _saved(new: Report) -> Report:
+def _saved(new: Report) -> tuple[str, datetime]:
     """What nobody owns is a single statement, which needs no transaction of its own."""
-    is_alone = not (new.organization_id or connection.in_atomic_block)
-    with nullcontext() if is_alone else transaction.atomic():
-        new.save(force_insert=True)
-    return new
+    try:
+        with transaction.atomic() if new.organization_id else nullcontext():
+            new.save(force_insert=True)
+    except AlreadyThere:  # nothing has failed that a transaction around this has to undo
+        if connection.in_atomic_block:
+            transaction.set_rollback(False)
+        raise
+    return new.id, new.received_at
 
 
-def _claim(url: str) -> Claim | None:
-    """The claim that covers the page, if any. Raises `OptedOut`."""
-    claim = claim_covering(url)
+def _refuse_if_opted_out(claim: Claim | None) -> None:
     if claim and claim.opted_out_at:
         raise OptedOut(since=claim.opted_out_at)
-    return claim
 
 
 def _dedup_key(fields: dict[str, Any], client_key: str | None) -> str:

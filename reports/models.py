@@ -1,20 +1,33 @@
 """Reports and their further accounts."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Any, Self
 
+from django.conf import settings
 from django.db import IntegrityError, models
 from django.db.models import Q
 
 from core import prepared
 from core.ids import ULIDField
+from core.prepared import time_of
 from orgs.models import Organization
 from orgs.ownership import owner_of
 from reports.screening import SCREENED, SecretNotice, screened
+from reports.statements import OR_COUNT
 
 
 class AlreadyThere(IntegrityError):
     """There is a report with the same key; nothing was inserted."""
+
+
+class Repeated(AlreadyThere):
+    """It repeats an earlier report word by word, which has been counted once more."""
+
+    def __init__(self, report_id: str, received_at: datetime, organization_id: str | None):
+        super().__init__(report_id)
+        self.report_id, self.received_at = report_id, time_of(received_at)
+        self.organization_id = organization_id
 
 
 class StatementQuerySet(models.QuerySet):
@@ -154,10 +167,24 @@ class Report(Statement):
         return self.id  # not its text, because the admin's history keeps this
 
     def _do_insert(self, *args: Any) -> list[tuple]:
-        """Django's hook for the INSERT of `save()`. Raises `AlreadyThere`."""
-        if not prepared.insert(self, unique="dedup_key"):
+        """Django's hook for the INSERT of `save()`. Raises `AlreadyThere` or `Repeated`."""
+        if self.organization_id:
+            if not prepared.insert(self, unique="dedup_key"):
+                raise AlreadyThere
+            return []
+        row = prepared.insert(
+            self, unique="dedup_key", on_conflict=OR_COUNT, values=[self.too_old_to_repeat]
+        )
+        if row is None:
             raise AlreadyThere
+        if row[0] != self.pk:
+            raise Repeated(*row)
         return []
+
+    @property
+    def too_old_to_repeat(self) -> datetime:
+        """Reports that arrived until then are too old for this one to be their duplicate."""
+        return self.received_at - timedelta(days=settings.HUB_DEDUP_DAYS)
 
     @property
     def title(self) -> str:

@@ -1,45 +1,31 @@
 """Repeats: what arrives under the key of an earlier report is counted there, or replaces it."""
 
 import json
-from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from core.prepared import PreparedStatement, time_of
 from reports import accounts
-from reports.models import Account, Report, Statement
+from reports.models import Account, Repeated, Report, Statement
 from reports.signals import is_true, is_unheard, is_unwanted
-
-COUNT = PreparedStatement(
-    "Is there a report with this key, not too old, in the same words, and its owner's if the page has "
-    "one? Then count it once more.",
-    """
-    UPDATE reports_report SET times_reported = times_reported + 1, last_received_at = %s
-    WHERE dedup_key = %s AND received_at > %s
-        AND summary = %s AND details = %s AND evidence = %s::jsonb AND suggested_fix = %s
-        AND (%s::text IS NULL OR organization_id = %s)
-    RETURNING id, received_at, organization_id
-    """,
-)
+from reports.statements import COUNT
 
 
-def count_in_same_words(new: Report) -> tuple[str, datetime] | None:
-    """Count `new` with the earlier report that it repeats word by word; its id and when it arrived.
+def count_in_same_words(new: Report) -> Repeated | None:
+    """Count `new` with the earlier report that it repeats word by word; None if there is none.
 
-    None if there is none, or if more has to be done than to count: `count` does that. One statement,
-    and one more for a page that has an owner.
+    None, too, if more has to be done than to count: `count` does that.
     """
     words = [new.summary, new.details, json.dumps(new.evidence), new.suggested_fix]
     now, owner = new.received_at, new.organization_id
-    row = COUNT.first(now, new.dedup_key, _oldest(now), *words, owner, owner)
-    if row is None:
-        return None
-    report_id, received_at, received_by = row
-    if received_by and is_true(is_unheard, report_id=report_id):
-        _save_again(report_id, new.source)
-    return report_id, time_of(received_at)
+    row = COUNT.first(now, new.dedup_key, new.too_old_to_repeat, *words, owner, owner)
+    return Repeated(*row) if row else None
+
+
+def tell(repeated: Repeated, source: str) -> None:
+    """Save the earlier report again if somebody would act on that, since `post_save` decides."""
+    if repeated.organization_id and is_true(is_unheard, report_id=repeated.report_id):
+        _save_again(repeated.report_id, source)
 
 
 def _save_again(report_id: str, source: str) -> None:
@@ -79,17 +65,12 @@ def _may_be_repeated(report: Report, new: Report) -> bool:
     nothing yet. Other words also make a new report if nobody would read them here: if the report was
     discarded, or if its page has no owner now.
     """
-    if report.received_at <= _oldest(new.received_at):
+    if report.received_at <= new.too_old_to_repeat:
         return False
     repeats_words = report.words == new.words
     if report.organization_id not in (None, new.organization_id):
         return new.organization_id is None and repeats_words
     return repeats_words or not is_true(is_unwanted, report=report)
-
-
-def _oldest(now: datetime) -> datetime:
-    """When a report arrived that is just too old to be repeated."""
-    return now - timedelta(days=settings.HUB_DEDUP_DAYS)
 
 
 def _said_by(new: Report) -> Account:

@@ -33,32 +33,47 @@ class Reports(AnyOrigin):
 
     def post(self, request: Request) -> Response:
         source = client_address.source(client_address.client_address(request))
-        rates.check_all(
+        sender = [
             *_with_share(settings.HUB_TOTAL_RATE, ("all",), source),
             *client_address.limits(request, settings.HUB_REPORT_RATE, "address"),
-            what="reports",
-        )
+        ]
+        rates.refuse_known(*sender, what="reports")
         try:
-            body = shape.parse(json_body.raw(request))
-            key = _headers(request, body)
-        except json_body.Malformed as error:
-            raise InvalidReport(details=error.faults) from None
+            body, key = _read(request)
+        except ApiError:  # counts, too
+            rates.check_all(*sender, what="reports")
+            raise
         is_large = len(request.body) + len(body.doc_url.url) > LARGE
         receipt = intake.accept(
             body,
             idempotency_key=key,
             source=source,
-            admit=partial(_check_rates, source, body.doc_url.host, is_large),
+            admit=partial(_check_rates, sender, source, body.doc_url.host, is_large),
         )
         return Response(answer_of(receipt), status=_status(request, receipt))
 
 
-def _check_rates(source: str, host: str | None, is_large: bool, claim: Claim | None) -> None:
-    """Limit the reports about one owner, and those from one network."""
+def _read(request: Request) -> tuple[shape.ReportBody, str | None]:
+    """The report, and the idempotency key in the headers. Raises `ApiError`."""
+    try:
+        body = shape.parse(json_body.raw(request))
+        return body, _key(request, body)
+    except json_body.Malformed as error:
+        raise InvalidReport(details=error.faults) from None
+
+
+def _check_rates(
+    sender: list[rates.Limit], source: str, host: str | None, is_large: bool, claim: Claim | None
+) -> None:
+    """Count the report for its sender, their network, and the owner of its page."""
     network = rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
     large = rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE)
     rates.check_all(
-        *_about(claim, host, source), network, *([large] if is_large else []), what="reports"
+        *sender,
+        *_about(claim, host, source),
+        network,
+        *([large] if is_large else []),
+        what="reports",
     )
 
 
@@ -78,7 +93,7 @@ def _with_share(rate: str, key: tuple[str, ...], source: str) -> list[rates.Limi
     return [rates.Limit(rate, key), rates.Limit(rate, (*key, source), times=SHARE)]
 
 
-def _headers(request: Request, body: shape.ReportBody) -> str | None:
+def _key(request: Request, body: shape.ReportBody) -> str | None:
     """The idempotency key from the headers, after checking them."""
     version = request.headers.get(VERSION_HEADER)
     if version is not None and version != body.protocol_version:

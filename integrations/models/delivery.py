@@ -97,7 +97,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
         if report.source:
             new.source, new.turn = report.source, turn
-        return prepared.insert(new, unique="report")
+        return prepared.insert(new, unique="report") is not None
 
     def in_batches(self) -> Iterator["DeliveryQuerySet"]:
         """The first `AT_ONCE` in the order of sending, in batches; for the deliveries of one integration."""

@@ -110,6 +110,36 @@ def test_a_rate_of_nothing_is_nothing_in_part_as_well(counted_in):
         rates.check_all(rates.Limit("0/minute", ("x",), times=Fraction(1, 10)))
 
 
+def test_what_is_known_to_be_too_much_is_refused_without_counting(counted_in):
+    limits = rates.Limit("2/minute", ("all",)), rates.Limit("1/minute", ("a",))
+    for _ in range(3):
+        rates.refuse_known(*limits)
+    rates.check_all(*limits)
+    with pytest.raises(rates.RateLimited):
+        rates.check_all(*limits)
+
+    with pytest.raises(rates.RateLimited) as refused:
+        rates.refuse_known(*limits)
+    rates.refuse_known(limits[0])
+
+    assert 58 <= int(refused.value.headers["Retry-After"]) <= 60
+
+
+def test_who_is_refused_is_not_looked_up_again_in_redis(redis):
+    limit = rates.Limit("1/minute", ("a",))
+    rates.check_all(limit)
+    with pytest.raises(rates.RateLimited):
+        rates.check_all(limit)
+    client = rates._redis(redis.url).registered_client
+    asked = client.info("commandstats")["cmdstat_evalsha"]["calls"]
+
+    for _ in range(10):
+        with pytest.raises(rates.RateLimited):
+            rates.refuse_known(limit)
+
+    assert client.info("commandstats")["cmdstat_evalsha"]["calls"] == asked
+
+
 @pytest.mark.slow
 def test_a_redis_that_says_nothing_holds_nobody_up(settings):
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from core import windows
-from core.windows import LOOKED_AT, Window, Windows
+from core.windows import LOOKED_AT, Full, Window, Windows
 
 
 class Watch:
@@ -54,6 +54,19 @@ def test_what_one_window_has_no_room_for_is_counted_in_none(watch):
     assert seen.wait(wide, Window("c", 1, 30)) == 0
     assert seen.wait(wide, Window("d", 1, 30)) == 50
     assert len(seen) == 4  # nothing is remembered of who was refused
+
+
+def test_what_is_full_is_known_until_there_may_be_room(watch):
+    known = Full(most=3)
+    windows = [Window(f"address {number}", 1, 60) for number in range(5)]
+    known.note((window, 10.0) for window in windows)
+
+    assert [known.look(window) for window in windows] == [0, 0, 10, 10, 10]
+    assert known.look(windows[0], windows[4]) == 10
+    watch.now += 9
+    assert known.look(windows[4]) == 1
+    watch.now += 1
+    assert known.look(windows[4]) == 0
 
 
 def test_nothing_is_allowed_where_nothing_is(watch):

@@ -421,6 +421,31 @@ def test_one_network_does_not_use_up_what_all_may_send(settings, network, elsewh
     assert build.send(Client(REMOTE_ADDR=elsewhere)).status_code == 201
 
 
+@pytest.mark.parametrize("kind", ["application/json", "text/plain"])
+def test_what_is_no_report_counts_as_one(client, settings, kind):
+    settings.HUB_REPORT_RATE = "2/minute"
+
+    statuses = [client.post("/v1/reports", "{}", content_type=kind).status_code for _ in range(4)]
+
+    assert statuses == [statuses[0]] * 2 + [429] * 2
+    assert build.send(client).status_code == 429
+
+
+def test_who_is_refused_costs_no_statement(client, settings):
+    settings.HUB_REPORT_RATE = "1/minute"
+    build.send(client)
+
+    assert statements(lambda: build.send(client)) == 0
+
+
+def test_who_has_opted_out_is_not_asked_without_end(client, settings):
+    settings.HUB_REPORT_RATE = "2/minute"
+    domain = build.domain(build.organization(), "docs.acme.com")
+    domain.opt_out(True)
+
+    assert [build.send(client).status_code for _ in range(4)] == [410, 410, 429, 429]
+
+
 def test_nothing_is_remembered_of_those_who_ask_while_the_total_is_used_up(settings):
     settings.HUB_TOTAL_RATE = "2/minute"
     statuses = [build.send(Client(REMOTE_ADDR=f"192.0.{n}.1")).status_code for n in range(2)]
@@ -568,8 +593,8 @@ def test_a_database_that_is_away_is_said_so(client, monkeypatch):
     assert answer.json()["error"] == "unavailable"
 
 
-def test_a_new_report_costs_three_statements(client):
-    assert statements(lambda: build.send(client)) == 3
+def test_a_new_report_costs_two_statements(client):
+    assert statements(lambda: build.send(client)) == 2
 
 
 def test_a_new_report_with_a_delivery_costs_five_statements(client, code_host):
