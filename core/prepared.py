@@ -15,6 +15,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import DatabaseDefault
 
 
+AS_THEY_ARE = (models.CharField, models.TextField)  # no other value is ever given to them
+
+
 class PreparedStatement:
     """A question to the database, and the SQL that asks it.
 
@@ -58,16 +61,27 @@ def insert(
     Returns what its RETURNING says; None if nothing was inserted or changed. `values` are its
     parameters. Sends no signals, and a conflict breaks no transaction.
     """
-    given = {
-        field: value
-        for field in row._meta.concrete_fields
-        if field is not row._meta.auto_field
-        and not isinstance(value := field.pre_save(row, add=True), DatabaseDefault)
-    }
+    given = row.__dict__
+    fields = tuple(
+        field
+        for field in _columns(type(row))
+        if not isinstance(given[field.attname], DatabaseDefault)
+    )
     database = connections[DEFAULT_DB_ALIAS]
-    saved = [field.get_db_prep_save(value, database) for field, value in given.items()]
-    statement = _insert(type(row), tuple(given), unique, on_conflict)
-    return statement.first(*saved, *values)
+    saved = [
+        given[field.attname]
+        if isinstance(field, AS_THEY_ARE)
+        else field.get_db_prep_save(given[field.attname], database)
+        for field in fields
+    ]
+    return _insert(type(row), fields, unique, on_conflict).first(*saved, *values)
+
+
+@cache
+def _columns(model: type[models.Model]) -> list[models.Field]:
+    """All but a number that the database counts."""
+    meta = model._meta
+    return [field for field in meta.concrete_fields if field is not meta.auto_field]
 
 
 @cache
