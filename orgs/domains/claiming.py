@@ -1,12 +1,12 @@
 """Claiming a domain, and removing a claim."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
 
-from core import clock, rates
+from core import batches, clock, rates
 from core.errors import ApiError
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization
@@ -88,9 +88,10 @@ def remove_claim(domain: Domain, *, by: Membership) -> None:
     domain.remove_claim()
 
 
-def drop_expired() -> int:
-    """Remove the claims whose record was not published in time; returns how many."""
-    return sum(_drop(pk) for pk in list(Domain.objects.expired().values_list("pk", flat=True)))
+def drop_expired(go_on: Callable[[], bool] = lambda: True) -> int:
+    """Remove the first `batches.BATCH` claims whose record was not published in time; returns how many."""
+    pks = list(Domain.objects.expired().values_list("pk", flat=True)[: batches.BATCH])
+    return sum(batches.at_leisure(go_on, map(_drop, pks)))
 
 
 @transaction.atomic
