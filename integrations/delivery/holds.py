@@ -20,6 +20,7 @@ from integrations.models.integration import IntegrationQuerySet
 from orgs.models.domain import GRACE
 
 PROBE_EVERY = timedelta(hours=1)
+PROBES = 500  # integrations that are probed at a time
 NO_REPOSITORY = "No repository is chosen. Choose one to resume."
 
 
@@ -87,14 +88,16 @@ def record_push_access_found(integration: Integration, github_id: int) -> None:
         release(integration, Delivery.Cause.RIGHTS)
 
 
-def probe() -> int:
+def probe(go_on: Callable[[], bool] = lambda: True) -> int:
     """Release one held delivery of each integration that is due for another try; returns how many.
 
     Its result decides whether the others are released. The next probe is an hour later, whatever the
-    result.
+    result. Takes `PROBES` integrations at most, those first that are due longest.
     """
     probed = 0
-    for integration in _due_for_probe():
+    for integration in _due_for_probe().order_by("probe_at", "pk")[:PROBES]:
+        if not go_on():
+            break
         with transaction.atomic():
             integration.postpone_probe(PROBE_EVERY)
             held = integration.deliveries.held(Delivery.Cause.INTEGRATION)

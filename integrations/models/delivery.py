@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Self, cast
 
-from django.db import models, transaction
+from django.db import connection, models, transaction
 from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce, Now
 
@@ -84,6 +84,24 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def waiting(self) -> Self:
         """Those that wait to be sent."""
         return self.filter(status=self.model.Status.PENDING)
+
+    def integrations_waiting(self, *, first: int, most: int) -> list[int]:
+        """The ids of integrations with a delivery that waits, from the id `first` on, at most so many.
+
+        Raw SQL, since it jumps from one integration to the next in the index, however much waits for each.
+        """
+        following = (
+            "(SELECT integration_id FROM integrations_delivery WHERE status = 'pending' "
+            "AND integration_id >= {} ORDER BY integration_id LIMIT 1)"
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"WITH RECURSIVE waits(id) AS (SELECT {following.format('%s')} UNION ALL "  # noqa: S608  (no values)
+                f"SELECT {following.format('waits.id + 1')} FROM waits WHERE id IS NOT NULL) "
+                "SELECT id FROM waits WHERE id IS NOT NULL LIMIT %s",
+                [first, most],
+            )
+            return [row[0] for row in cursor.fetchall()]
 
     def in_state(self, state: str) -> Self:
         """Those in this state: a status, or `discarded`."""
@@ -348,7 +366,14 @@ class Delivery(models.Model):
             ),
             models.Index(fields=["integration", "-last_tried_at"], name="delivery_pace"),
             models.Index(
-                fields=["integration", "held_for"], name="delivery_held", condition=Q(status="held")
+                fields=["integration", "held_for", "id"],
+                name="delivery_held",
+                condition=Q(status="held"),
+            ),
+            models.Index(  # with the status, or SQLite would choose another one
+                fields=["status", "integration"],
+                name="delivery_waits",
+                condition=Q(status="pending"),
             ),
         ]
         constraints = [
