@@ -396,7 +396,7 @@ def test_all_integrations_that_wait_are_found_from_wherever_the_look_begins(
 def test_the_integrations_that_wait_are_read_from_an_index(acme):
     [plan] = plans_of(lambda: Delivery.objects.integrations_waiting(first=0, most=5))
 
-    assert plan.count("delivery_waits") == 2
+    assert "delivery_waits" in plan
     assert not {"Sort", "TEMP B-TREE"} & set(re.findall("Sort|TEMP B-TREE", plan))
 
 
