@@ -18,11 +18,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('status', 'held')), fields=['integration', 'held_for', 'id'], name='delivery_held'),
+            index=models.Index(condition=models.Q(('status', 'held')), fields=['status', 'integration', 'held_for', 'id'], name='delivery_held'),
+        ),
+        migrations.RemoveIndex(
+            model_name='delivery',
+            name='delivery_turn',
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['status', 'integration'], name='delivery_waits'),
+            index=models.Index(fields=['status', 'integration', 'turn', 'due_at', 'id'], name='delivery_turn'),
         ),
         migrations.AddIndex(
             model_name='onetimestate',

@@ -230,15 +230,22 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.due().filter(status=self.model.Status.SENDING).order_by("due_at", "pk")
 
     def has_older_waiting(self, report_id: str) -> bool:
-        """Whether older deliveries of the same installation have to go before this one."""
+        """Whether older deliveries of the same installation have to go before this one.
+
+        Asks by integration, so that the backlog of others is not read.
+        """
         newcomer = self.filter(report=report_id)
+        neighbors = Integration.objects.filter(
+            installation__integrations__deliveries__report=report_id
+        )
         came_at = Subquery(newcomer.values("created_at"))
         return (
             self.waiting()
+            .alias(due=ByTurn("due_at"))
             .filter(
                 turn__lte=Subquery(newcomer.values("turn")),
-                due_at__lt=ExpressionWrapper(came_at - MAY_OVERTAKE, models.DateTimeField()),
-                integration__installation__in=newcomer.values("integration__installation"),
+                due__lt=ExpressionWrapper(came_at - MAY_OVERTAKE, models.DateTimeField()),
+                integration__in=neighbors.values("pk"),
             )
             .exists()
         )
@@ -356,7 +363,7 @@ class Delivery(models.Model):
         indexes = [
             models.Index(fields=["status", "due_at"], name="delivery_due"),
             models.Index(
-                fields=["integration", "status", "turn", "due_at", "id"], name="delivery_turn"
+                fields=["status", "integration", "turn", "due_at", "id"], name="delivery_turn"
             ),
             models.Index(fields=["integration", "source", "turn"], name="delivery_of_source"),
             models.Index(
@@ -365,15 +372,10 @@ class Delivery(models.Model):
                 condition=~Q(source="") & ~Q(source=FORGOTTEN),
             ),
             models.Index(fields=["integration", "-last_tried_at"], name="delivery_pace"),
-            models.Index(
-                fields=["integration", "held_for", "id"],
+            models.Index(  # with the status, or SQLite would choose another one
+                fields=["status", "integration", "held_for", "id"],
                 name="delivery_held",
                 condition=Q(status="held"),
-            ),
-            models.Index(  # with the status, or SQLite would choose another one
-                fields=["status", "integration"],
-                name="delivery_waits",
-                condition=Q(status="pending"),
             ),
         ]
         constraints = [

@@ -330,7 +330,7 @@ def backlog(number: int, **columns) -> None:
         "summary": "x",
     }
     reports = Report.objects.bulk_create([Report(**known) for _ in range(number)])
-    integration = Integration.objects.get()
+    integration = Integration.objects.get(organization__name="acme")
     Delivery.objects.bulk_create(
         Delivery(report=each, integration=integration, **columns) for each in reports
     )
@@ -396,8 +396,26 @@ def test_all_integrations_that_wait_are_found_from_wherever_the_look_begins(
 def test_the_integrations_that_wait_are_read_from_an_index(acme):
     [plan] = plans_of(lambda: Delivery.objects.integrations_waiting(first=0, most=5))
 
-    assert "delivery_waits" in plan
+    assert "delivery_turn" in plan
     assert not {"Sort", "TEMP B-TREE"} & set(re.findall("Sort|TEMP B-TREE", plan))
+
+
+@pytest.mark.sqlite
+def test_who_goes_first_is_decided_without_the_backlog_of_others(acme, client, code_host):
+    code_host.fail("500", path="token")
+    theirs = build.integration(build.organization("zeta"), code_host)
+    theirs.installation = Installation.objects.create(github_id=4711)
+    theirs.save()
+    send(client, FLOODER)
+    newcomer = Delivery.objects.get()
+    Delivery.objects.filter(pk=newcomer.pk).update(integration=theirs)
+    counts = []
+
+    for number in (50, 350):
+        backlog(number, due_at=newcomer.created_at - timedelta(hours=1))
+        counts.append(steps(lambda: Delivery.objects.has_older_waiting(newcomer.report_id)))
+
+    assert counts[1] == pytest.approx(counts[0], rel=0.1)
 
 
 def test_whether_anything_is_due_is_seen_for_each_installation(acme, client, code_host, clock):
