@@ -10,7 +10,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from core import batches
 from orgs.domains import claiming, reverification, txt_records
 from orgs.models import Domain, Notice
 from tests import build
@@ -344,7 +343,7 @@ def test_a_run_over_all_claims_reads_a_batch_at_a_time(dns, monkeypatch):
 
 
 def test_expired_claims_are_removed_some_at_a_time(dns, clock, monkeypatch):
-    monkeypatch.setattr(batches, "BATCH", 2)
+    monkeypatch.setattr(claiming, "DROPPED", 2)
     owner = build.organization()
     for number in range(5):
         claiming.claim_domain(owner, f"d{number}.acme.com")
