@@ -25,7 +25,7 @@ from reports.models import Report
 
 BATCH = 200  # rows deleted in one transaction
 LOOKED_AT = 5000  # old reports per query; most of them may be kept for ever
-LOOKS = 20  # times so many kept ones, until the next call continues
+LOOKS = 4  # times so many kept ones, until the next call continues
 TASKS_KEPT = timedelta(days=14)
 EXPIRED_TOKENS_KEPT = timedelta(days=30)  # so that people can see why a program stopped working
 

@@ -205,7 +205,7 @@ def test_what_is_checked_is_read_from_an_index(waiting):
     Delivery.objects.hold(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
     [first] = plans_of(lambda: ownership_changes._next_held(waiting.integration_id, 0))
 
-    assert "delivery_held" in which
+    assert re.search("delivery_held|integrations_delivery_integration", which)  # or of so few
     assert not whole_tables_in([which], "integrations_delivery", "orgs_domain", "orgs_site")
     assert "delivery_held" in first
     assert not re.search("Sort|TEMP B-TREE", first)
