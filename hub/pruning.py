@@ -42,14 +42,15 @@ class Bookmark:
     last: tuple[datetime, str] | None = None
 
 
+Batches = Callable[[QuerySet[Any], Bookmark | None], Iterator[int]]  # deletes; yields how many
+
+
 class Prunable(NamedTuple):
     """Rows of one kind: those that are too old, and how one batch of them is deleted."""
 
     name: str
     old: Callable[[], QuerySet[Any]]
-    batches: Callable[
-        [QuerySet[Any], Bookmark | None], Iterator[int]
-    ]  # yields how many are deleted
+    batches: Batches
 
 
 def prune(

@@ -17,7 +17,7 @@ from integrations.models.integration import IntegrationQuerySet
 from orgs import ownership
 from orgs.models import Domain, Organization, Site
 
-INTEGRATIONS = 100  # that one call checks deliveries of
+INTEGRATIONS = 500  # that one call checks deliveries of
 LOST = "This page no longer belongs to your organization."
 
 
