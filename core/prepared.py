@@ -14,7 +14,6 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import DatabaseDefault
 
-
 AS_THEY_ARE = (models.CharField, models.TextField)  # no other value is ever given to them
 
 

@@ -11,8 +11,6 @@ from datetime import timedelta
 from functools import partial
 from typing import NamedTuple
 
-from django.conf import settings
-from django.core.management import call_command
 from django.db import connection
 
 from hub import pruning
@@ -38,15 +36,9 @@ class Job(NamedTuple):
     run: Callable[[Callable[[], bool]], object]  # gets a function that tells whether to continue
 
 
-def _prune_queue(go_on: Callable[[], bool]) -> None:
-    """Delete finished tasks; the result of a delivery is in its own row."""
-    if settings.HUB_FORWARDING == "queue":
-        call_command("prune_db_task_results", verbosity=0)
-
-
 JOBS = [
     Job("catch up", timedelta(minutes=1), catching_up.catch_up),
-    Job("probe", timedelta(minutes=1), lambda go_on: holds.probe()),
+    Job("probe", timedelta(minutes=1), holds.probe),
     Job(
         "regained pages",
         timedelta(minutes=1),
@@ -55,8 +47,9 @@ JOBS = [
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
-    Job("prune queue", timedelta(days=1), _prune_queue),
-    Job("prune", timedelta(hours=1), pruning.prune),  # what takes longer continues in the next hour
+    Job("prune queue", timedelta(days=1), pruning.prune_queue),
+    # What takes longer continues in the next hour.
+    Job("prune", timedelta(hours=1), partial(pruning.prune, bookmark=pruning.Bookmark())),
 ]
 
 

@@ -1,8 +1,10 @@
 """Deletes what is no longer needed, in small batches."""
 
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, NamedTuple
 
 from allauth.idp.oidc.models import Token
@@ -11,6 +13,7 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
+from django_tasks_db.models import DBTaskResult
 
 from core import clock
 from core.batches import at_leisure
@@ -20,8 +23,10 @@ from integrations.models import webhook as webhooks
 from orgs.models import Invitation
 from reports.models import Report
 
-BATCH = 500  # rows deleted in one transaction
+BATCH = 200  # rows deleted in one transaction
 LOOKED_AT = 5000  # old reports per query; most of them may be kept for ever
+LOOKS = 4  # times so many kept ones, until the next call continues
+TASKS_KEPT = timedelta(days=14)
 EXPIRED_TOKENS_KEPT = timedelta(days=30)  # so that people can see why a program stopped working
 
 STOPPED = Q(status=Delivery.Status.FAILED) | Q(held_for=Delivery.Cause.DISCARDED)
@@ -31,22 +36,50 @@ GoOn = Callable[[], bool]
 OnProgress = Callable[[int], None]
 
 
+class Bookmark:
+    """The last old report that `prune` has looked at; None at the beginning."""
+
+    last: tuple[datetime, str] | None = None
+
+
+Batches = Callable[[QuerySet[Any], Bookmark | None], Iterator[int]]  # deletes; yields how many
+
+
 class Prunable(NamedTuple):
     """Rows of one kind: those that are too old, and how one batch of them is deleted."""
 
     name: str
     old: Callable[[], QuerySet[Any]]
-    batches: Callable[[QuerySet[Any]], Iterator[int]]  # deletes; yields how many each time
+    batches: Batches
 
 
-def prune(go_on: GoOn = lambda: True, on_progress: OnProgress = lambda rows: None) -> Counter[str]:
-    """Delete everything that is too old; returns how many of each kind. Stops once `go_on` returns False."""
+def prune(
+    go_on: GoOn = lambda: True,
+    on_progress: OnProgress = lambda rows: None,
+    bookmark: Bookmark | None = None,
+) -> Counter[str]:
+    """Delete everything that is too old; returns how many of each kind. Stops once `go_on` returns False.
+
+    Most old reports are kept for ever. With a bookmark, a call ends after `LOOKS` looks at kept ones, and
+    the next continues there.
+    """
     deleted: Counter[str] = Counter()
     for kind in KINDS:
-        for rows in at_leisure(go_on, kind.batches(kind.old())):
+        for rows in at_leisure(go_on, kind.batches(kind.old(), bookmark)):
             deleted += Counter({kind.name: rows})
             on_progress(rows)
     return deleted
+
+
+def prune_queue(go_on: GoOn = lambda: True) -> int:
+    """Delete tasks that finished `TASKS_KEPT` ago; returns how many. Their results are in other rows.
+
+    It starts at a random task, so that each has its turn even if no pass over all is finished in time.
+    """
+    start = uuid.uuid4()
+    tasks = DBTaskResult.objects.order_by("pk")
+    parts = (tasks.filter(pk__gte=start), tasks.filter(pk__lt=start))
+    return sum(at_leisure(go_on, chain.from_iterable(map(_old_tasks_in_batches, parts))))
 
 
 def count() -> Counter[str]:
@@ -79,31 +112,31 @@ def _is_useless() -> Q:
     return Q(~Exists(kept), last_received_at__lt=_past(_retention()))
 
 
-def _reports_in_batches(old: QuerySet[Report]) -> Iterator[int]:
+def _reports_in_batches(old: QuerySet[Report], bookmark: Bookmark | None) -> Iterator[int]:
     """Delete old reports, oldest first, in one pass that does not look at kept ones again.
 
     Yields also when a whole batch is kept.
     """
-    for some in _looks(_old_reports()):
-        useless = [pk for pk, is_useless in some if is_useless]
+    here = bookmark or Bookmark()
+    kept = 0
+    while not bookmark or kept < LOOKS * LOOKED_AT:
+        some = _look(here.last)
+        useless = [pk for _, pk, is_useless in some if is_useless]
         for first in range(0, len(useless), BATCH):
             yield _delete_reports(useless[first : first + BATCH])
         if not useless:
             yield 0
-
-
-def _looks(old: QuerySet[Report]) -> Iterator[list[tuple[str, bool]]]:
-    """The ids, `LOOKED_AT` at a time, and whether each can be deleted."""
-    useless = ExpressionWrapper(_is_useless(), output_field=BooleanField())
-    after: tuple[datetime, str] | None = None
-    columns = ("received_at", "pk", "useless")
-    while True:
-        rest = _after(old, after).annotate(useless=useless)
-        some = list(rest.values_list(*columns)[:LOOKED_AT])
-        yield [(pk, is_useless) for _, pk, is_useless in some]
-        if len(some) < LOOKED_AT:
+        kept += len(some) - len(useless)
+        here.last = some[-1][:2] if len(some) == LOOKED_AT else None
+        if here.last is None:
             return
-        after = some[-1][:2]
+
+
+def _look(after: tuple[datetime, str] | None) -> list[tuple[datetime, str, bool]]:
+    """The next `LOOKED_AT` old reports, and whether each can be deleted."""
+    useless = ExpressionWrapper(_is_useless(), output_field=BooleanField())
+    rest = _after(_old_reports(), after).annotate(useless=useless)
+    return list(rest.values_list("received_at", "pk", "useless")[:LOOKED_AT])
 
 
 def _after(old: QuerySet[Report], last: tuple[datetime, str] | None) -> QuerySet[Report]:
@@ -125,7 +158,24 @@ def _delete_reports(pks: list[str]) -> int:
     return len(gone)
 
 
-def _in_batches(old: QuerySet[Any]) -> Iterator[int]:
+def _old_tasks_in_batches(tasks: QuerySet[DBTaskResult]) -> Iterator[int]:
+    """Delete what is too old of these, which are in the order of their ids; yields also when all are kept.
+
+    There is no index on the time: reading on from the last id bounds what one query reads.
+    """
+    old = ExpressionWrapper(Q(finished_at__lt=_past(TASKS_KEPT)), output_field=BooleanField())
+    looked_at = tasks.annotate(old=old).values_list("pk", "old")
+    some = list(looked_at[:LOOKED_AT])
+    while some:
+        pks = [pk for pk, is_old in some if is_old]
+        for first in range(0, len(pks), BATCH):
+            yield tasks.filter(pk__in=pks[first : first + BATCH]).delete()[0]
+        if not pks:
+            yield 0
+        some = list(looked_at.filter(pk__gt=some[-1][0])[:LOOKED_AT])
+
+
+def _in_batches(old: QuerySet[Any], bookmark: Bookmark | None) -> Iterator[int]:
     """Delete rows that nothing else refers to."""
     while pks := list(old.values_list("pk", flat=True)[:BATCH]):
         old.model._default_manager.filter(pk__in=pks).delete()

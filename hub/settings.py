@@ -1,5 +1,6 @@
 """Settings, read from the environment at the top of this file. docs/decisions.md explains some of them."""
 
+import sys
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -140,6 +141,9 @@ def _database() -> dict:
 
 SECRET_KEY = _secret_key()
 DATABASES = {"default": _database()}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # Django REST framework looks whether its fields exist, and loads psycopg with them: 12 MB a process.
+    sys.modules.setdefault("django.contrib.postgres.fields", None)  # type: ignore[arg-type]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "orgs.User"
 

@@ -3,12 +3,17 @@
 import os
 
 import django
+from django.urls import reverse
 
 from core import rates
 from hub.server.charset import Application
+from orgs.domains import hosts
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 
 django.setup(set_prefix=False)
 application = Application()
-rates.prepare()  # before threads serve
+# Before threads serve: each of several first requests would load it, all at the same time.
+rates.prepare()
+hosts.prepare()
+reverse("settings")  # loads all views

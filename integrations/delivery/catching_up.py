@@ -21,6 +21,7 @@ from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 
 LONGEST = 10  # seconds, for one round of `maintain`
+INTEGRATIONS = 100  # that are looked at before the next rule has its turn
 Cause = Delivery.Cause
 Which = Callable[[DeliveryQuerySet], DeliveryQuerySet]
 Change = Callable[[DeliveryQuerySet], int]
@@ -40,8 +41,8 @@ class Rule(NamedTuple):
         return with_one.filter(one__isnull=False)
 
     def enforce(self) -> Iterator[int]:
-        """Correct the first `AT_ONCE` such deliveries of each integration; yields the size of each batch."""
-        for integration in self.broken().order_by("?"):
+        """Correct the first `AT_ONCE` such deliveries of some integrations; yields the size of each batch."""
+        for integration in self.broken().order_by("?")[:INTEGRATIONS]:
             for some in self.left(integration.deliveries.all()).in_batches():
                 yield self.follow(some)
 

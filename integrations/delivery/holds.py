@@ -20,6 +20,7 @@ from integrations.models.integration import IntegrationQuerySet
 from orgs.models.domain import GRACE
 
 PROBE_EVERY = timedelta(hours=1)
+PROBES = 100  # integrations that are read at a time
 NO_REPOSITORY = "No repository is chosen. Choose one to resume."
 
 
@@ -87,20 +88,27 @@ def record_push_access_found(integration: Integration, github_id: int) -> None:
         release(integration, Delivery.Cause.RIGHTS)
 
 
-def probe() -> int:
+def probe(go_on: Callable[[], bool] = lambda: True) -> int:
     """Release one held delivery of each integration that is due for another try; returns how many.
 
     Its result decides whether the others are released. The next probe is an hour later, whatever the
-    result.
+    result. Ends once `go_on` returns False.
     """
     probed = 0
-    for integration in _due_for_probe():
-        with transaction.atomic():
-            integration.postpone_probe(PROBE_EVERY)
-            held = integration.deliveries.held(Delivery.Cause.INTEGRATION)
-            if oldest := held.order_by("pk").first():
-                probed += held.filter(pk=oldest.pk).release(Delivery.Cause.INTEGRATION)
+    while some := list(_due_for_probe().order_by("probe_at", "pk")[:PROBES]):
+        for integration in some:
+            if not go_on():
+                return probed
+            probed += _probe(integration)
     return probed
+
+
+@transaction.atomic
+def _probe(integration: Integration) -> int:
+    integration.postpone_probe(PROBE_EVERY)
+    held = integration.deliveries.held(Delivery.Cause.INTEGRATION)
+    oldest = held.order_by("pk").first()
+    return held.filter(pk=oldest.pk).release(Delivery.Cause.INTEGRATION) if oldest else 0
 
 
 def release(integration: Integration, cause: Delivery.Cause) -> None:

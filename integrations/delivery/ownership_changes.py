@@ -4,21 +4,28 @@ Forwarding checks who owns the page before it sends anything, and `maintain` loo
 were won back. So a request need not check more than `batches.AT_ONCE`.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
-from core import batches
-from integrations.models import Delivery
-from integrations.models.delivery import DeliveryQuerySet
-from orgs import ownership
-from orgs.models import Organization
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
+from core import batches
+from integrations.models import Delivery, Integration
+from integrations.models.delivery import DeliveryQuerySet
+from integrations.models.integration import IntegrationQuerySet
+from orgs import ownership
+from orgs.models import Domain, Organization, Site
+
+INTEGRATIONS = 500  # that one call checks deliveries of
 LOST = "This page no longer belongs to your organization."
 
 
 class Bookmark:
-    """Where the last round of `release_all_regained` stopped: the last delivery that it checked."""
+    """Where `release_all_regained` stopped: the last delivery that it checked, by the id of the integration."""
 
-    last = 0
+    def __init__(self) -> None:
+        self.last: dict[int, int] = {}
 
 
 def hold_lost(organization: Organization) -> int:
@@ -29,7 +36,7 @@ def hold_lost(organization: Organization) -> int:
 def hold_lost_among(deliveries: DeliveryQuerySet) -> int:
     """Hold those of `deliveries` whose page no longer belongs to the organization; returns how many."""
     waiting = batches.of(_first(deliveries.waiting()))
-    return sum(_whose(some, owned=False).hold(Delivery.Cause.OWNERSHIP, LOST) for some in waiting)
+    return sum(_hold_lost_among(some) for some in waiting)
 
 
 def release_regained(organization: Organization) -> int:
@@ -44,23 +51,54 @@ def release_all_regained(
     """Release, for all organizations, what was held for pages that are theirs again; returns how many.
 
     A page may come back without a change of its owner's claims, when somebody else removes theirs.
-    With a bookmark, it continues where the last call stopped.
+    Checks `batches.AT_ONCE` at most, and continues where the last call with this bookmark stopped.
+    Integrations take turns, so that one backlog does not delay the others.
     """
-    bookmark = bookmark or Bookmark()
-    held = Delivery.objects.held(Delivery.Cause.OWNERSHIP)
-    released = 0
-    while pks := _first(held.filter(pk__gt=bookmark.last)):
-        for some in batches.of(pks):
-            if not go_on():
-                return released
-            released += _release_regained_among(some)
-            bookmark.last = some[-1]
-    bookmark.last = 0
+    last = (bookmark or Bookmark()).last
+    in_turn = deque(_that_may_regain().values_list("pk", flat=True)[:INTEGRATIONS])
+    checked = released = 0
+    while in_turn and checked < batches.AT_ONCE and go_on():
+        integration = in_turn.popleft()
+        pks = _next_held(integration, last.pop(integration, 0))
+        released += _release_regained_among(pks)
+        checked += len(pks)
+        if len(pks) == batches.BATCH:
+            last[integration] = pks[-1]
+            in_turn.append(integration)
     return released
 
 
+def _that_may_regain() -> IntegrationQuerySet:
+    """Those that hold deliveries for it, of organizations with claims; in random order.
+
+    Reads one index entry for each, no backlog.
+    """
+    held = Delivery.objects.held(Delivery.Cause.OWNERSHIP).filter(integration=OuterRef("pk"))
+    domain, site = (
+        Subquery(live.filter(organization=OuterRef("organization")).values("pk")[:1])
+        for live in (Domain.objects.verified(), Site.objects.live())
+    )
+    one = Subquery(held.values("pk")[:1])
+    known = Integration.objects.alias(held=one, claim=Coalesce(domain, site))
+    return known.exclude(held=None).exclude(claim=None).order_by("?")
+
+
+def _next_held(integration: int, after: int) -> list[int]:
+    held = Delivery.objects.filter(integration=integration).held(Delivery.Cause.OWNERSHIP)
+    ordered = held.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)
+    return list(ordered[: batches.BATCH])
+
+
+def _hold_lost_among(pks: Sequence[int]) -> int:
+    lost = set(pks) - _owned(pks)
+    some = Delivery.objects.filter(pk__in=lost)
+    return some.hold(Delivery.Cause.OWNERSHIP, LOST) if lost else 0
+
+
 def _release_regained_among(pks: Sequence[int]) -> int:
-    return _whose(pks, owned=True).release(Delivery.Cause.OWNERSHIP)
+    regained = _owned(pks)
+    some = Delivery.objects.filter(pk__in=regained)
+    return some.release(Delivery.Cause.OWNERSHIP) if regained else 0
 
 
 def _of(organization: Organization) -> DeliveryQuerySet:
@@ -71,11 +109,10 @@ def _first(deliveries: DeliveryQuerySet) -> list[int]:
     return list(deliveries.order_by("pk").values_list("pk", flat=True)[: batches.AT_ONCE])
 
 
-def _whose(pks: Sequence[int], *, owned: bool) -> DeliveryQuerySet:
-    """Those whose page belongs to the organization that received the report, or all others."""
+def _owned(pks: Sequence[int]) -> set[int]:
+    """Those whose page belongs to the organization that received the report."""
     columns = ("pk", "report__canonical_url", "report__organization")
     rows = list(Delivery.objects.filter(pk__in=pks).values_list(*columns))
     places = {pk: ownership.place(url) for pk, url, _ in rows}
     owners = ownership.owners_at(filter(None, places.values()))
-    mine = {pk for pk, _, to in rows if (place := places[pk]) and owners.get(place, "") == to}
-    return Delivery.objects.filter(pk__in=mine if owned else places.keys() - mine)
+    return {pk for pk, _, to in rows if (place := places[pk]) and owners.get(place, "") == to}

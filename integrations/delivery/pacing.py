@@ -1,7 +1,7 @@
 """Paces deliveries: no more than a maintainer can read and GitHub allows, and a fair share for each source."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 
 from django.conf import settings
@@ -9,13 +9,12 @@ from django.db import transaction
 from django.db.models import Count, F, Min, Q
 from limits import RateLimitItem, parse_many
 
-from core import clock
+from core import batches, clock
 from integrations.models import Delivery, Installation
 from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
 SOURCES_KEPT = timedelta(days=2)
-BATCH = 1000
 
 
 def in_words() -> str:
@@ -88,10 +87,12 @@ def forget_sources(go_on: Callable[[], bool] = lambda: True) -> int:
 
     Deliveries that still wait keep their turn, and together have the share of one source.
     """
-    forgotten = 0
-    while go_on() and (batch := list(with_an_old_source().values_list("pk", flat=True)[:BATCH])):
-        forgotten += Delivery.objects.filter(pk__in=batch).update(source=FORGOTTEN)
-    return forgotten
+    return sum(batches.at_leisure(go_on, _forgotten()))
+
+
+def _forgotten() -> Iterator[int]:
+    while some := list(with_an_old_source().values_list("pk", flat=True)[: batches.BATCH]):
+        yield Delivery.objects.filter(pk__in=some).update(source=FORGOTTEN)
 
 
 def with_an_old_source() -> DeliveryQuerySet:

@@ -1,17 +1,20 @@
 """Decides whose turn it is: a backlog or a flood of one does not delay the others."""
 
+import random
 from collections import defaultdict
 from itertools import zip_longest
 from operator import attrgetter
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import OuterRef, Subquery
 
 from core import clock
 from integrations.delivery import pacing
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import DeliveryQuerySet
+from integrations.models.integration import IntegrationQuerySet
 
 BATCH = 100
+INTEGRATIONS = 500  # with something waiting that are looked at each time
 IN_TURN = 10  # of one installation in a batch
 AHEAD = 1000  # deliveries of one integration that are looked at, where most may not be sent now
 
@@ -30,13 +33,12 @@ def is_anything_due() -> bool:
     """Whether any delivery is due; cheap enough to ask every second.
 
     The backlog of a limited installation is not read. Of others, what is due later is read until
-    something due is found: some hundreds at most, since only a try postpones a delivery.
+    something due is found: some hundreds at most, since only a try postpones a delivery. If many
+    integrations wait, the answer is about some of them, each time about others.
     """
     if not Delivery.objects.takeable().filter(due_at__lte=clock.now()).exists():
         return False
-    there = Delivery.objects.in_turn().filter(integration=OuterRef("pk"))
-    waiting = Integration.objects.not_limited().not_stopped().filter(Exists(there))
-    return waiting.exists() or Delivery.objects.abandoned().exists()
+    return _that_may_send().exists() or Delivery.objects.abandoned().exists()
 
 
 def _waiting() -> list[str]:
@@ -56,10 +58,24 @@ def _with_something_due() -> list[Integration]:
 
     Integrations that may send nothing right now do not delay the others.
     """
+    return sorted(_that_may_send().order_by("?")[:BATCH], key=attrgetter("since"))
+
+
+def _that_may_send() -> IntegrationQuerySet:
+    """Integrations whose next delivery is due (`since` when), of those that wait and that nothing stops."""
     first = Delivery.objects.in_turn().filter(integration=OuterRef("pk"))
     since = Integration.objects.annotate(since=Subquery(first.values("due_at")[:1]))
-    chosen = since.not_limited().not_stopped().filter(since__isnull=False).order_by("?")[:BATCH]
-    return sorted(chosen, key=attrgetter("since"))
+    free = since.filter(pk__in=_waiting_integrations()).not_limited().not_stopped()
+    return free.filter(since__isnull=False)
+
+
+def _waiting_integrations() -> list[int]:
+    """At most `INTEGRATIONS` that have something waiting, from a random one on."""
+    last = Integration.objects.order_by("pk").values_list("pk", flat=True).last() or 0
+    start = random.randint(0, last)  # noqa: S311  (spreads the load, guards nothing)
+    rest = Delivery.objects.integrations_waiting(first=start, most=INTEGRATIONS)
+    others = Delivery.objects.integrations_waiting(first=0, most=INTEGRATIONS - len(rest))
+    return rest + [each for each in others if each < start]
 
 
 def next_of(integration: Integration, full: set[str]) -> DeliveryQuerySet:

@@ -15,6 +15,8 @@ from orgs import ownership
 from orgs.models import Organization, Site
 from reports.models import Account, Report
 
+INTEGRATIONS = 100  # whose reports one round makes readable
+
 
 def withhold_account(account: Account) -> None:
     """Withhold a new further account if the organization has lost push access."""
@@ -45,7 +47,8 @@ def shown_again() -> Iterator[int]:
     found = (
         Integration.objects.configured().filter(rights_lost_at=None).exclude(rights_seen_at=None)
     )
-    for integration in found.filter(Exists(reports) | Exists(accounts)):
+    withheld = found.filter(Exists(reports) | Exists(accounts))
+    for integration in withheld.order_by("?")[:INTEGRATIONS]:
         yield from _shown(integration)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Self, cast
 
-from django.db import models, transaction
+from django.db import connection, models, transaction
 from django.db.models import Case, ExpressionWrapper, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce, Now
 
@@ -108,6 +108,24 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def waiting(self) -> Self:
         """Those that wait to be sent."""
         return self.filter(status=self.model.Status.PENDING)
+
+    def integrations_waiting(self, *, first: int, most: int) -> list[int]:
+        """The ids of integrations with a delivery that waits, from the id `first` on, at most so many.
+
+        Raw SQL, since it jumps from one integration to the next in the index, however much waits for each.
+        """
+        following = (
+            "(SELECT integration_id FROM integrations_delivery WHERE status = 'pending' "
+            "AND integration_id >= {} ORDER BY integration_id LIMIT 1)"
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"WITH RECURSIVE waits(id) AS (SELECT {following.format('%s')} UNION ALL "  # noqa: S608  (no values)
+                f"SELECT {following.format('waits.id + 1')} FROM waits WHERE id IS NOT NULL) "
+                "SELECT id FROM waits WHERE id IS NOT NULL LIMIT %s",
+                [first, most],
+            )
+            return [row[0] for row in cursor.fetchall()]
 
     def in_state(self, state: str) -> Self:
         """Those in this state: a status, or `discarded`."""
@@ -236,15 +254,22 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.due().filter(status=self.model.Status.SENDING).order_by("due_at", "pk")
 
     def has_older_waiting(self, report_id: str) -> bool:
-        """Whether older deliveries of the same installation have to go before this one."""
+        """Whether older deliveries of the same installation have to go before this one.
+
+        Asks by integration, so that the backlog of others is not read.
+        """
         newcomer = self.filter(report=report_id)
+        neighbors = Integration.objects.filter(
+            installation__integrations__deliveries__report=report_id
+        )
         came_at = Subquery(newcomer.values("created_at"))
         return (
             self.waiting()
+            .alias(due=ByTurn("due_at"))
             .filter(
                 turn__lte=Subquery(newcomer.values("turn")),
-                due_at__lt=ExpressionWrapper(came_at - MAY_OVERTAKE, models.DateTimeField()),
-                integration__installation__in=newcomer.values("integration__installation"),
+                due__lt=ExpressionWrapper(came_at - MAY_OVERTAKE, models.DateTimeField()),
+                integration__in=neighbors.values("pk"),
             )
             .exists()
         )
@@ -362,7 +387,7 @@ class Delivery(models.Model):
         indexes = [
             models.Index(fields=["status", "due_at"], name="delivery_due"),
             models.Index(
-                fields=["integration", "status", "turn", "due_at", "id"], name="delivery_turn"
+                fields=["status", "integration", "turn", "due_at", "id"], name="delivery_turn"
             ),
             models.Index(fields=["integration", "source", "turn"], name="delivery_of_source"),
             models.Index(
@@ -371,8 +396,10 @@ class Delivery(models.Model):
                 condition=~Q(source="") & ~Q(source=FORGOTTEN),
             ),
             models.Index(fields=["integration", "-last_tried_at"], name="delivery_pace"),
-            models.Index(
-                fields=["integration", "held_for"], name="delivery_held", condition=Q(status="held")
+            models.Index(  # with the status, or SQLite would choose another one
+                fields=["status", "integration", "held_for", "id"],
+                name="delivery_held",
+                condition=Q(status="held"),
             ),
         ]
         constraints = [

@@ -46,8 +46,8 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
 
     def in_use(self) -> Self:
         """Those that an organization uses, the least recently updated first."""
-        mine = self.filter(integrations__isnull=False).distinct()
-        return mine.order_by(F("asked_about_at").asc(nulls_first=True), "pk")
+        used = self.filter(Exists(Integration.objects.filter(installation=OuterRef("pk"))))
+        return used.order_by(F("asked_about_at").asc(nulls_first=True), "pk")
 
     def to_be_asked_about(self, every: timedelta) -> Self:
         """Those not updated for this long, without those that GitHub rate-limits."""

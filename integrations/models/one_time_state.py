@@ -59,6 +59,9 @@ class OneTimeState(models.Model):
 
     objects = OneTimeStateQuerySet.as_manager()
 
+    class Meta:
+        indexes = [models.Index(fields=["expires_at"], name="state_oldest")]
+
     def __str__(self) -> str:
         return f"{self.id} for {self.organization_id}"
 

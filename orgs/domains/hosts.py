@@ -231,9 +231,14 @@ def _public_suffix(name: str) -> str | None:
     return suffix
 
 
+def prepare() -> None:
+    """Load the list of public suffixes, which takes about 50 ms and some megabytes, before it is needed."""
+    _list()
+
+
 @cache
 def _list() -> tuple[publicsuffix2.PublicSuffixList, frozenset[str]]:
-    """publicsuffix2 with publicsuffixlist's list, because its own is from 2019; takes about 50 ms."""
+    """publicsuffix2 with publicsuffixlist's list, because its own is from 2019."""
     path = resources.files("publicsuffixlist") / "public_suffix_list.dat"
     suffixes = publicsuffix2.PublicSuffixList(path.read_text("utf-8").splitlines(), idna=True)
     return suffixes, frozenset(suffixes.tlds)

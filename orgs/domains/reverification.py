@@ -5,21 +5,26 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import timedelta
-from itertools import islice
+from itertools import islice, zip_longest
 
 from django.db import connection, transaction
+from django.db.models import OuterRef, Subquery
 
 from orgs.domains.claiming import drop_expired
 from orgs.domains.diagnosis import Finding, look
 from orgs.domains.verification import Gone, VerifiedElsewhere, record
-from orgs.models import Domain
+from orgs.models import Domain, Organization
 from orgs.models.domain import DomainQuerySet
 
 log = logging.getLogger(__name__)
 
+Look = tuple[Domain, Finding]
+
 AT_ONCE = 50  # names whose DNS is being asked
 BATCH = 100  # names taken in one transaction
 FRESH = timedelta(minutes=10)  # what was taken this lately is not taken again
+ORGANIZATIONS = 100  # whose claims take turns
+IN_TURN = 20  # claims of one of them
 
 
 def due() -> DomainQuerySet:
@@ -29,8 +34,8 @@ def due() -> DomainQuerySet:
 
 def maintain(go_on: Callable[[], bool] = lambda: True) -> Counter[str]:
     """The periodic work on claims: remove expired ones, check those that are due."""
-    drop_expired()
-    return run(due(), go_on=go_on)
+    drop_expired(go_on)
+    return _checked(_taken(_due_in_turn(), FRESH), _recorded, go_on=go_on)
 
 
 def run(
@@ -47,9 +52,19 @@ def run(
     asked in threads that use no database, for at most about 8 seconds a name. With `dry_run` nothing
     is written. No more checks are started once `go_on` returns False.
     """
-    ids = iter(list(among.order_by("pk").values_list("pk", flat=True)))
+    if dry_run:
+        return _checked(_untouched(_in_order(among)), _seen, on_progress, go_on)
+    return _checked(_taken(_in_order(among), fresh), _recorded, on_progress, go_on)
+
+
+def _checked(
+    waiting: Iterator[Domain],
+    conclude: Callable[[list[Look]], list[str]],
+    on_progress: Callable[[], None] = lambda: None,
+    go_on: Callable[[], bool] = lambda: True,
+) -> Counter[str]:
+    """Look at each claim, several at a time, and conclude from what was found; counts the outcomes."""
     outcomes: Counter[str] = Counter()
-    waiting = _untouched(ids) if dry_run else _taken(ids, fresh)
     asked: dict[Future[Finding], Domain] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         while True:
@@ -60,21 +75,48 @@ def run(
             connection.close()  # hold no connection while waiting for the DNS
             done = wait(asked, return_when=FIRST_COMPLETED).done
             looks = [(asked.pop(each), each.result()) for each in done]
-            outcomes.update(_seen(looks) if dry_run else _recorded(looks))
+            outcomes.update(conclude(looks))
             for _ in looks:
                 on_progress()
 
 
-def _untouched(ids: Iterator[str]) -> Iterator[Domain]:
-    while batch := list(islice(ids, BATCH)):
+def _in_order(claims: DomainQuerySet) -> Iterator[list[str]]:
+    """The ids of all these claims, `BATCH` at a time."""
+    ids = claims.order_by("pk").values_list("pk", flat=True)
+    batch = list(ids[:BATCH])
+    while batch:
+        yield batch
+        batch = list(ids.filter(pk__gt=batch[-1])[:BATCH])
+
+
+def _due_in_turn() -> Iterator[list[str]]:
+    """The ids of due claims, `BATCH` at a time; organizations take turns, so that none delays the others."""
+    free = due().untaken(FRESH)
+    while free.exists():
+        one = Subquery(free.filter(organization=OuterRef("pk")).values("pk")[:1])
+        some = Organization.objects.alias(one=one).exclude(one=None).order_by("?")
+        ids = some.values_list("pk", flat=True)[:ORGANIZATIONS]
+        oldest = [_oldest_of(each, free) for each in ids]
+        turns = iter([pk for turn in zip_longest(*oldest) for pk in turn if pk])
+        while batch := list(islice(turns, BATCH)):
+            yield batch
+
+
+def _oldest_of(organization: str, claims: DomainQuerySet) -> list[str]:
+    mine = claims.filter(organization=organization).order_by("look_due_at")
+    return list(mine.values_list("pk", flat=True)[:IN_TURN])
+
+
+def _untouched(ids: Iterator[list[str]]) -> Iterator[Domain]:
+    for batch in ids:
         yield from Domain.objects.filter(pk__in=batch).order_by("pk")
 
 
-def _taken(ids: Iterator[str], fresh: timedelta) -> Iterator[Domain]:
+def _taken(ids: Iterator[list[str]], fresh: timedelta) -> Iterator[Domain]:
     """The claims that no other run has taken lately; this run takes them."""
-    while batch := list(islice(ids, BATCH)):
+    for batch in ids:
         with transaction.atomic():  # rows are locked in the order of their ids, as `record` does
-            mine = [pk for pk in batch if Domain.objects.take(pk, fresh=fresh)]
+            mine = [pk for pk in sorted(batch) if Domain.objects.take(pk, fresh=fresh)]
         yield from Domain.objects.filter(pk__in=mine).order_by("pk")
 
 
@@ -86,11 +128,11 @@ def _look(domain: Domain) -> Finding:
         return Finding(None, "")
 
 
-def _seen(looks: list[tuple[Domain, Finding]]) -> list[str]:
+def _seen(looks: list[Look]) -> list[str]:
     return [_in_words(domain, finding) for domain, finding in looks]
 
 
-def _recorded(looks: list[tuple[Domain, Finding]]) -> list[str]:
+def _recorded(looks: list[Look]) -> list[str]:
     """Save what was found, most of it in one UPDATE; the outcome of each claim, in words."""
     confirmed = [domain for domain, finding in looks if _in_words(domain, finding) == "confirmed"]
     changed = [each for each in looks if each[0] not in confirmed]

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from django.db import models, transaction
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Now
 
 from core import clock
 from core.ids import ULIDField
@@ -22,6 +22,8 @@ ABSENT_FOR = timedelta(hours=24)  # over at least this time, start the grace per
 GRACE = timedelta(days=7)
 LOOK_EVERY = timedelta(hours=24)
 LOOK_AGAIN = timedelta(hours=8)  # if the last check did not find the record
+# claims that were verified once; both databases find their indexes only if a query repeats this
+PROVED = Q(verified_at__isnull=False) | Q(lapsed_at__isnull=False)
 
 
 class DomainQuerySet(models.QuerySet["Domain"]):
@@ -32,8 +34,9 @@ class DomainQuerySet(models.QuerySet["Domain"]):
         return self.filter(verified_at__isnull=False)
 
     def expired(self) -> Self:
-        """Claims whose record was not published in time."""
-        return self.filter(verified_at__isnull=True, expires_at__lte=clock.now())
+        """Claims whose record was not published in time, the earliest first."""
+        unproved = self.filter(verified_at__isnull=True, expires_at__lte=clock.now())
+        return unproved.order_by("expires_at")
 
     def to_be_proved_again(self) -> Self:
         """Verified claims, and those that lapsed so recently that their record still counts."""
@@ -42,15 +45,19 @@ class DomainQuerySet(models.QuerySet["Domain"]):
 
     def due(self) -> Self:
         """Those whose next check of the DNS record is due."""
-        never = Q(look_due_at__isnull=True)
-        return self.to_be_proved_again().filter(never | Q(look_due_at__lte=clock.now()))
+        return self.to_be_proved_again().filter(PROVED, look_due_at__lte=clock.now())
+
+    def untaken(self, fresh: timedelta) -> Self:
+        """Those whose last check began longer ago than this."""
+        never = Q(look_began_at__isnull=True)
+        return self.filter(never | Q(look_began_at__lte=clock.now() - fresh))
 
     def take(self, domain_id: str, *, fresh: timedelta) -> bool:
         """Take a claim in order to check it; True if this call took it. The next check is a day later."""
-        before = clock.now() - fresh
-        free = Q(look_began_at__isnull=True) | Q(look_began_at__lte=before)
-        taken = self.filter(free, pk=domain_id).update(
-            look_began_at=clock.now(), look_due_at=clock.now() + _about(LOOK_EVERY)
+        taken = (
+            self.untaken(fresh)
+            .filter(pk=domain_id)
+            .update(look_began_at=clock.now(), look_due_at=clock.now() + _about(LOOK_EVERY))
         )
         return bool(taken)
 
@@ -91,7 +98,7 @@ class Domain(models.Model):
     look_began_at = models.DateTimeField(
         null=True, blank=True, help_text="When the last check of its record started."
     )
-    look_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    look_due_at = models.DateTimeField(db_default=Now())
     absences = models.PositiveIntegerField(
         default=0, help_text="Checks in a row that did not find the record of a verified claim."
     )
@@ -105,7 +112,16 @@ class Domain(models.Model):
     objects = DomainQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["name"], name="domain_name")]
+        indexes = [
+            models.Index(fields=["name"], name="domain_name"),
+            models.Index(fields=["look_due_at"], name="domain_due", condition=PROVED),
+            models.Index(
+                fields=["organization", "look_due_at"], name="domain_due_of", condition=PROVED
+            ),
+            models.Index(
+                fields=["expires_at"], name="domain_expires", condition=Q(verified_at__isnull=True)
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["organization", "name"], name="domain_once_per_organization"

@@ -102,6 +102,7 @@ class Invitation(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        indexes = [models.Index(fields=["created_at"], name="invitation_oldest")]
         constraints = [
             models.UniqueConstraint(
                 fields=["organization", "github_id"], name="invitation_once_per_organization"

@@ -8,6 +8,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
 
 from hub import pruning
 from hub.maintenance import JOBS
@@ -16,6 +17,7 @@ from orgs.models import Invitation, Membership
 from reports.models import Account, Report
 from tests import build
 from tests.hub.test_commands import run
+from tests.plans import plan_of, plans_of, whole_tables_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -181,22 +183,18 @@ def test_a_batch_costs_few_statements_however_many_are_in_it(
 
 
 INDEXED = {"reports": "received_at", "attempts": "attempt_oldest", "webhooks": "received_at",
-           "tokens": "expires_at", "sessions": "expire_date"}  # fmt: skip
+           "tokens": "expires_at", "sessions": "expire_date", "invitations": "invitation_oldest",
+           "sign-in states": "state_oldest"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", INDEXED)
 def test_what_is_old_is_found_by_an_index(name):
     [kind] = [each for each in pruning.KINDS if each.name == name]
     old = pruning._after(kind.old(), None) if name == "reports" else kind.old()
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("SET enable_seqscan = off")  # these tables are small
-        plan = old[: pruning.BATCH].explain()
-        if connection.vendor == "postgresql":
-            cursor.execute("RESET enable_seqscan")
 
-    lines = [each.lower() for each in plan.splitlines()]
-    assert any("index" in each and INDEXED[name] in each for each in lines), plan
+    lines = plan_of(old[: pruning.BATCH]).lower().splitlines()
+
+    assert any("index" in each and INDEXED[name] in each for each in lines), lines
 
 
 def test_a_dry_run_counts_and_deletes_nothing():
@@ -223,6 +221,64 @@ def test_it_is_part_of_the_maintenance():
     job.run(lambda: True)
 
     assert not left()
+
+
+def test_what_is_kept_is_looked_at_a_part_at_a_time(code_host, monkeypatch):
+    monkeypatch.setattr(pruning, "LOOKED_AT", 10)
+    monkeypatch.setattr(pruning, "LOOKS", 1)
+    for report in received(times=35):
+        delivered(report, code_host, status="sent")
+    received(at=LONG_AGO + timedelta(seconds=1))
+    [prune] = [each.run for each in JOBS if each.name == "prune"]
+
+    rounds = [prune(lambda: True)["reports"] for _ in range(4)]
+    received(at=LONG_AGO - timedelta(seconds=1))
+
+    assert rounds == [0, 0, 0, 1]
+    assert prune(lambda: True)["reports"] == 1  # from the first on
+
+
+def task(finished_at, number: int = 1) -> None:
+    for _ in range(number):
+        DBTaskResult.objects.create(
+            args_kwargs={},
+            task_path="x",
+            backend_name="default",
+            run_after=LONG_AGO,
+            finished_at=finished_at,
+            status="SUCCESSFUL" if finished_at else "READY",
+        )
+
+
+def test_finished_tasks_go_after_two_weeks_in_small_transactions(monkeypatch):
+    monkeypatch.setattr(pruning, "LOOKED_AT", 4)
+    monkeypatch.setattr(pruning, "BATCH", 3)
+    now = timezone.now()
+    task(now - timedelta(days=15), 20)
+    task(now - timedelta(days=13), 5)
+    task(None, 2)
+    before = []
+
+    def go_on() -> bool:
+        assert not connection.in_atomic_block
+        before.append(DBTaskResult.objects.count())
+        return True
+
+    assert pruning.prune_queue(lambda: False) == 0
+    assert pruning.prune_queue(go_on) == 20
+    assert DBTaskResult.objects.count() == 7
+    assert all(before[each] - before[each + 1] <= 3 for each in range(len(before) - 1))
+    assert [each.run for each in JOBS if each.name == "prune queue"] == [pruning.prune_queue]
+
+
+def test_no_more_tasks_are_read_at_once_than_fit(monkeypatch):
+    monkeypatch.setattr(pruning, "LOOKED_AT", 4)
+    task(timezone.now(), 10)
+
+    plans = plans_of(pruning.prune_queue)
+
+    assert len(plans) >= 4
+    assert not whole_tables_in(plans, "django_tasks_database_dbtaskresult")
 
 
 def test_the_same_report_after_pruning_is_a_new_one(settings):

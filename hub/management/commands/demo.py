@@ -1,5 +1,7 @@
 """`manage.py demo`: the whole way of a report on this machine. `script/demo` sets the environment for it."""
 
+import hashlib
+import inspect
 import json
 import os
 import shutil
@@ -21,6 +23,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 
 from hub.management.commands.sandbox import code_host, wait_for_interrupt
 from integrations.models import Installation, Integration
@@ -50,6 +54,7 @@ class Command(BaseCommand):
         "Starts the Hub with a sandbox code host and an organization that is set up, sends one "
         "report, and shows the issue that it became. Runs until Ctrl-C."
     )
+    requires_system_checks = []  # `serve` makes them
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--once", action="store_true", help="exit once the issue is open")
@@ -61,7 +66,7 @@ class Command(BaseCommand):
         _start_afresh()
         host = code_host()
         with host.serving(port=urlsplit(settings.HUB_GITHUB_URL).port or 0):
-            call_command("migrate", verbosity=0)
+            _migrate()
             _set_up(host)
             with _serving():
                 self._show(_send(REPORT))
@@ -96,6 +101,27 @@ def _start_afresh() -> None:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     Path(settings.HUB_GITHUB_PRIVATE_KEY).write_bytes(pem)
+
+
+def _migrate() -> None:
+    """Migrate the new database; if no migration has changed since the last demo, by copying its empty one."""
+    database = Path(settings.DATABASES["default"]["NAME"])
+    empty = settings.VAR_DIR / f"demo-{_digest_of_migrations()}.sqlite3"
+    if empty.exists():
+        shutil.copyfile(empty, database)
+        return
+    call_command("migrate", verbosity=0, skip_checks=True)
+    connection.close()  # now all is in the one file
+    for old in settings.VAR_DIR.glob("demo-*.sqlite3"):
+        old.unlink()
+    shutil.copyfile(database, empty)
+
+
+def _digest_of_migrations() -> str:
+    digest = hashlib.sha256()
+    for _, migration in sorted(MigrationLoader(None).disk_migrations.items()):
+        digest.update(Path(inspect.getfile(type(migration))).read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _set_up(host: CodeHost) -> None:

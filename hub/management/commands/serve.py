@@ -1,11 +1,13 @@
 """`manage.py serve`: the production server."""
 
+import gc
 import logging
 import resource
 import subprocess
 import sys
 import threading
 from argparse import ArgumentParser
+from importlib import import_module
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +20,7 @@ from granian.log import LogLevels
 
 log = logging.getLogger(__name__)
 
+APPLICATION = "hub.asgi:application"
 RESTART_AFTER = 5  # seconds
 HEADERS_PATIENCE = 10  # seconds for the headers of a request, and until the next one begins
 LONGEST_HEADERS = 16 * 1024  # bytes, with the first line, for each connection
@@ -40,8 +43,9 @@ class Command(BaseCommand):
                 "set REDIS_URL, or leave HUB_PROCESSES at 1."
             )
         _collect_static_files()
+        _preload()
         server = Granian(
-            "hub.asgi:application",
+            APPLICATION,
             address=settings.HUB_HOST,
             port=settings.HUB_PORT,
             interface=Interfaces.ASGINL,
@@ -68,6 +72,13 @@ def _collect_static_files() -> None:
     """Collect the static files, which pages need. In debug mode they are served from where they are."""
     if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
         call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def _preload() -> None:
+    """Load the application before the workers are forked: they share its memory, and start at once."""
+    import_module(APPLICATION.partition(":")[0])
+    gc.collect()
+    gc.freeze()  # or the first collection in a worker would copy all that is shared
 
 
 def _connections() -> int:
@@ -117,6 +128,6 @@ class MaintenanceKeeper:
 
 
 def _maintain() -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "manage.py", "maintain", "--with-parent"], cwd=settings.BASE_DIR
-    )
+    """Start it. Without the checks, which this process has made: they load the views, which it does not need."""
+    command = [sys.executable, "manage.py", "maintain", "--with-parent", "--skip-checks"]
+    return subprocess.Popen(command, cwd=settings.BASE_DIR)  # noqa: S603  (our own words)

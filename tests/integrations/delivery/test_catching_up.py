@@ -23,6 +23,7 @@ from integrations.setup import configuration
 from reports.models import Account, Report
 from tests import build
 from tests.integrations.world import integration
+from tests.plans import plan_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -508,17 +509,6 @@ def test_what_is_first_in_turn_is_read_in_the_order_of_an_index(alice):
 
     assert "delivery_turn" in plan
     assert not re.search("Sort|TEMP B-TREE", plan)
-
-
-def plan_of(query) -> str:
-    if connection.vendor == "sqlite":
-        return query.explain()
-    with connection.cursor() as cursor:  # or the planner reads and sorts the handful of rows
-        cursor.execute("SET enable_seqscan = off; SET enable_sort = off")
-        try:
-            return query.explain()
-        finally:
-            cursor.execute("RESET enable_seqscan; RESET enable_sort")
 
 
 def test_pause_and_resume_are_not_pressed_all_the_time(alice, client):

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from core import client_address
+from core import batches, client_address
 from hub.screen.export import as_json
 from integrations import github_api
 from integrations.delivery import catching_up, holds, pacing, turns
@@ -17,6 +17,7 @@ from integrations.models import Delivery, Installation, Integration
 from integrations.setup import trial_report
 from reports.models import Report
 from tests import build
+from tests.plans import plan_of, plans_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -259,7 +260,7 @@ def test_a_flood_that_outlives_its_source_still_has_the_share_of_one(
 
 
 def test_many_sources_are_forgotten_batch_by_batch(acme, client, code_host, clock, monkeypatch):
-    monkeypatch.setattr(pacing, "BATCH", 2)
+    monkeypatch.setattr(batches, "BATCH", 2)
     send(client, FLOODER, 5)
     clock.advance(days=3)
 
@@ -295,17 +296,6 @@ def test_more_flooded_integrations_than_are_looked_at_keep_no_other_waiting(
     assert found == {Delivery.objects.get(integration__organization=zeta).report_id}
 
 
-def plan_of(query) -> str:
-    if connection.vendor == "sqlite":
-        return query.explain()
-    with connection.cursor() as cursor:  # or the planner sorts the handful of rows
-        cursor.execute("SET enable_seqscan = off; SET enable_sort = off")
-        try:
-            return query.explain()
-        finally:
-            cursor.execute("RESET enable_seqscan; RESET enable_sort")
-
-
 def test_what_is_next_is_read_from_an_index_however_much_waits(acme, client, code_host):
     integration = Integration.objects.get()
 
@@ -321,6 +311,13 @@ def test_old_sources_are_found_by_an_index(acme):
     assert "delivery_with_source" in plan_of(pacing.with_an_old_source())
 
 
+STOPS = [
+    {"status": "pending"},
+    {"status": "held", "held_for": "discarded"},
+    {"status": "held", "held_for": "integration"},
+]
+
+
 def backlog(number: int, **columns) -> None:
     """So many reports more, whose deliveries are as the first one's, but for these columns."""
     now = timezone.now()
@@ -333,7 +330,7 @@ def backlog(number: int, **columns) -> None:
         "summary": "x",
     }
     reports = Report.objects.bulk_create([Report(**known) for _ in range(number)])
-    integration = Integration.objects.get()
+    integration = Integration.objects.get(organization__name="acme")
     Delivery.objects.bulk_create(
         Delivery(report=each, integration=integration, **columns) for each in reports
     )
@@ -352,16 +349,73 @@ def steps(ask) -> int:
 def test_what_asks_each_second_or_minute_reads_no_backlog(acme, client, code_host, clock):
     Installation.objects.update(limited_until=clock.now() + timedelta(minutes=40))
     holds.block(Integration.objects.get(), "Issues are turned off.")
-    asks = [turns.is_anything_due, catching_up.catch_up, holds.probe]
+    asks = [turns.is_anything_due, turns.due_ids, catching_up.catch_up, holds.probe]
     counts = []
 
     for number in (50, 350):
-        for stop in ({"status": "pending"}, {"status": "held", "held_for": "discarded"}):
+        for stop in STOPS:
             backlog(number, **stop)
         counts.append([steps(ask) for ask in asks])
 
     assert not turns.is_anything_due()
     assert counts[1] == pytest.approx(counts[0], rel=0.2)
+
+
+@pytest.mark.sqlite
+def test_integrations_without_anything_waiting_cost_nothing(acme, client, code_host):
+    code_host.fail("500", path="token")
+    send(client, FLOODER)
+    Delivery.objects.update(due_at=F("created_at"))
+    counts = []
+
+    for number in (10, 100):
+        for each in range(number):
+            theirs = build.integration(build.organization(f"{number}-{each}"), code_host)
+            theirs.installation = Installation.objects.create(github_id=number * 1000 + each)
+            theirs.save()
+        counts.append([steps(ask) for ask in (turns.is_anything_due, turns.due_ids)])
+
+    assert len(turns.due_ids()) == 1
+    assert counts[1] == pytest.approx(counts[0], rel=0.1)
+
+
+def test_all_integrations_that_wait_are_found_from_wherever_the_look_begins(
+    acme, client, code_host, monkeypatch
+):
+    code_host.fail("500", path="token")
+    send(client, FLOODER)
+    last = Integration.objects.get().pk
+
+    for start in range(last + 1):
+        monkeypatch.setattr(turns.random, "randint", lambda *_, start=start: start)
+        assert turns._waiting_integrations() == [last]
+    assert Delivery.objects.integrations_waiting(first=last + 1, most=5) == []
+    assert Delivery.objects.integrations_waiting(first=0, most=0) == []
+
+
+def test_the_integrations_that_wait_are_read_from_an_index(acme):
+    [plan] = plans_of(lambda: Delivery.objects.integrations_waiting(first=0, most=5))
+
+    assert "delivery_turn" in plan
+    assert not {"Sort", "TEMP B-TREE"} & set(re.findall("Sort|TEMP B-TREE", plan))
+
+
+@pytest.mark.sqlite
+def test_who_goes_first_is_decided_without_the_backlog_of_others(acme, client, code_host):
+    code_host.fail("500", path="token")
+    theirs = build.integration(build.organization("zeta"), code_host)
+    theirs.installation = Installation.objects.create(github_id=4711)
+    theirs.save()
+    send(client, FLOODER)
+    newcomer = Delivery.objects.get()
+    Delivery.objects.filter(pk=newcomer.pk).update(integration=theirs)
+    counts = []
+
+    for number in (50, 350):
+        backlog(number, due_at=newcomer.created_at - timedelta(hours=1))
+        counts.append(steps(lambda: Delivery.objects.has_older_waiting(newcomer.report_id)))
+
+    assert counts[1] == pytest.approx(counts[0], rel=0.1)
 
 
 def test_whether_anything_is_due_is_seen_for_each_installation(acme, client, code_host, clock):

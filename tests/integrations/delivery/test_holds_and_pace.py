@@ -432,6 +432,28 @@ def test_of_all_that_stops_an_integration_the_pause_counts_first(client, code_ho
     assert causes == [(each, each) for each in ("pause", "rights", "integration")]
 
 
+def test_integrations_are_probed_some_at_a_time_until_told_to_stop(
+    client, code_host, clock, monkeypatch
+):
+    monkeypatch.setattr(holds, "PROBES", 2)
+    build.acme(code_host)
+    code_host.fail("410")
+    send_some(client, 1)
+    for number in range(4):
+        owner = build.organization(f"org{number}")
+        holds.block(build.integration(owner, code_host), "Issues are turned off.")
+    clock.advance(minutes=61)
+    due = Integration.objects.filter(probe_at__lte=clock.now())
+    answers = iter([True, True, True, False])
+
+    stopped = holds.probe(lambda: next(answers))
+    left = due.count()
+
+    assert left == 2
+    assert stopped + holds.probe() == 1
+    assert not due.exists()
+
+
 def test_a_paused_integration_is_not_probed(client, code_host, clock):
     build.acme(code_host)
     code_host.fail("410")

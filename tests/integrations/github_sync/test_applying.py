@@ -2,9 +2,7 @@
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from integrations.github_api import RepositoryFacts
@@ -16,6 +14,7 @@ from integrations.setup import configuration
 from orgs.models import Site
 from tests import build
 from tests.integrations.world import delivery, integration
+from tests.plans import plans_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -224,27 +223,12 @@ def test_no_look_at_all_deliveries_is_needed_for_it(acme):
         id=1, owner="acme", name="docs", is_private=True, has_issues=True, is_archived=False
     )
 
-    with CaptureQueriesContext(connection) as queries:
-        applying.apply_visibility(facts, installation_id=1)
+    plans = plans_of(lambda: applying.apply_visibility(facts, installation_id=1))
 
-    plans = [plan_of(each["sql"]) for each in queries]
     assert plans
     assert not [
         each for each in plans if "SCAN integrations_delivery" in each or "Seq Scan" in each
     ]
-
-
-def plan_of(statement: str) -> str:
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
-            return "\n".join(row[3] for row in cursor.fetchall())
-        cursor.execute("SET enable_seqscan = off")  # or the planner reads all of the handful
-        try:
-            cursor.execute(f"EXPLAIN {statement}")
-            return "\n".join(row[0] for row in cursor.fetchall())
-        finally:
-            cursor.execute("RESET enable_seqscan")
 
 
 def test_what_becomes_of_an_issue_is_recorded(webhooks, code_host):

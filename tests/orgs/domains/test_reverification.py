@@ -1,5 +1,6 @@
 """Records that go, come back, or cannot be seen, over days and weeks."""
 
+import re
 import threading
 from datetime import timedelta
 from io import StringIO
@@ -12,6 +13,7 @@ from django.db import connection
 from orgs.domains import claiming, reverification, txt_records
 from orgs.models import Domain, Notice
 from tests import build
+from tests.plans import plan_of, plans_of, whole_tables_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -290,6 +292,76 @@ def test_a_name_that_hangs_for_good_is_given_up(domain, dns, impatient):
 def test_a_run_that_is_to_stop_begins_no_more(domain, dns):
     assert not reverification.run(Domain.objects.all(), go_on=lambda: False)
     assert not dns.asked
+
+
+def test_of_many_due_claims_each_organization_has_some_checked(dns, monkeypatch):
+    monkeypatch.setattr(reverification, "BATCH", 6)
+    monkeypatch.setattr(reverification, "IN_TURN", 3)
+    many, few = build.organization("many"), build.organization("few")
+    for number in range(40):
+        build.domain(many, f"d{number}.example.com")
+    theirs = build.domain(few, "docs.acme.com")
+
+    first = next(reverification._due_in_turn())
+
+    assert theirs.pk in first
+    assert len(first) == 4
+
+
+def test_all_that_is_due_is_checked_in_the_end_and_once(dns, monkeypatch):
+    monkeypatch.setattr(reverification, "BATCH", 4)
+    monkeypatch.setattr(reverification, "IN_TURN", 3)
+    for name in ("one", "two"):
+        owner = build.organization(name)
+        for number in range(10):
+            claim = build.domain(owner, f"d{number}.{name}.com")
+            dns.txt(claim.record_name, claim.record_value)
+
+    assert reverification.maintain() == {"confirmed": 20}
+    assert not reverification.maintain()
+
+
+def test_of_what_is_due_the_oldest_comes_first(monkeypatch, clock):
+    monkeypatch.setattr(reverification, "IN_TURN", 1)
+    owner = build.organization()
+    build.domain(owner, "a.acme.com")
+    oldest = build.domain(owner, "b.acme.com")
+    Domain.objects.filter(pk=oldest.pk).update(look_due_at=clock.now() - timedelta(days=1))
+
+    assert next(reverification._due_in_turn()) == [oldest.pk]
+
+
+def test_a_run_over_all_claims_reads_a_batch_at_a_time(dns, monkeypatch):
+    monkeypatch.setattr(reverification, "BATCH", 3)
+    owner = build.organization()
+    ids = sorted(build.domain(owner, f"d{number}.example.com").pk for number in range(7))
+
+    found = list(reverification._in_order(Domain.objects.all()))
+
+    assert found == [ids[:3], ids[3:6], ids[6:]]
+    assert reverification.run(Domain.objects.all(), dry_run=True).total() == 7
+
+
+def test_expired_claims_are_removed_some_at_a_time(dns, clock, monkeypatch):
+    monkeypatch.setattr(claiming, "DROPPED", 2)
+    owner = build.organization()
+    for number in range(5):
+        claiming.claim_domain(owner, f"d{number}.acme.com")
+    clock.advance(days=31)
+
+    assert claiming.drop_expired(lambda: False) == 0
+    assert [claiming.drop_expired() for _ in range(4)] == [2, 2, 1, 0]
+
+
+def test_what_is_due_or_expired_is_found_by_an_index(domain):
+    free = reverification.due().untaken(reverification.FRESH)
+    mine = free.filter(organization=domain.organization).order_by("look_due_at")
+
+    assert re.search(r"domain_due\b", plan_of(free.order_by("look_due_at")))
+    assert "domain_due_of" in plan_of(mine)
+    assert "domain_expires" in plan_of(Domain.objects.expired())
+    turns = plans_of(lambda: next(reverification._due_in_turn()))
+    assert not whole_tables_in(turns, "orgs_domain")
 
 
 def test_looks_are_spread_over_time(dns):

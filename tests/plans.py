@@ -1,0 +1,54 @@
+"""How a database would answer a query: which index it reads, and whether it sorts."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+
+def plan_of(query: Any) -> str:
+    """The plan of a queryset, as if the table were large."""
+    return _as_if_large(query.explain)
+
+
+def plans_of(work: Callable[[], Any]) -> list[str]:
+    """The plans of all that `work` reads."""
+    with CaptureQueriesContext(connection) as queries:
+        work()
+    asked = [each["sql"] for each in queries]
+    return [plan_of_sql(each) for each in asked if each.startswith(("SELECT", "WITH"))]
+
+
+def plan_of_sql(statement: str) -> str:
+    """The plan of a statement, as if the tables were large."""
+    return _as_if_large(lambda: _explained(statement))
+
+
+def whole_tables_in(plans: Iterable[str], *tables: str) -> list[str]:
+    """The plans that read one of these tables from its first row on."""
+    return [
+        plan
+        for plan in plans
+        for table in tables
+        for line in plan.splitlines()
+        if f"Seq Scan on {table}" in line or (f"SCAN {table}" in line and "INDEX" not in line)
+    ]
+
+
+def _explained(statement: str) -> str:
+    word = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{word} {statement}")
+        return "\n".join(str(row[-1]) for row in cursor.fetchall())
+
+
+def _as_if_large(explain: Callable[[], str]) -> str:
+    if connection.vendor == "sqlite":
+        return explain()
+    with connection.cursor() as cursor:  # or the planner reads and sorts the handful of rows
+        cursor.execute("SET enable_seqscan = off; SET enable_sort = off")
+        try:
+            return explain()
+        finally:
+            cursor.execute("RESET enable_seqscan; RESET enable_sort")
