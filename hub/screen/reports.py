@@ -154,7 +154,7 @@ def as_csv(request: MemberRequest) -> HttpResponseBase:
 
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
-    """One report: its text, further accounts, what was sent to GitHub, and every attempt."""
+    """One report: its text, further accounts, what was sent to GitHub, and the attempts."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
     shown = list(mine.accounts.readable())
@@ -166,7 +166,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "kib": accounts.BYTES // 1024,
         "delivery": delivery,
         "state": state_of(Received(mine, delivery).status),
-        "attempts": list(delivery.attempts.all()) if delivery else [],
+        "attempts": delivery.shown_attempts() if delivery else [],
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
         "is_owner": request.membership.role == Membership.Role.OWNER,
         "may_be_discarded": not discarding.obstacle(delivery),
@@ -195,7 +195,7 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
         raise Http404
     try:
         trying_again.try_again(delivery)
-    except trying_again.CannotTryAgain as error:
+    except ApiError as error:
         messages.error(request, str(error.detail))
     else:
         delivery.refresh_from_db()

@@ -3,14 +3,26 @@
 import random
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Self, cast
 
 from django.db import models, transaction
-from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery, When
+from django.db.models import (
+    Case,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Prefetch,
+    Q,
+    Subquery,
+    When,
+)
 from django.db.models.functions import Coalesce, Now
+from django.utils.functional import cached_property
 
 from core import batches, clock
-from integrations.models.attempt import Attempt
+from integrations.models.attempt import KEPT, Attempt
 from integrations.models.integration import Integration, Repository
 from reports.models import Report
 
@@ -225,6 +237,15 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             .exists()
         )
 
+    def with_attempts(self) -> Self:
+        """With what `Delivery.shown_attempts` reads, in two queries for all of them."""
+        first = Attempt.objects.order_by("number")[:1]
+        latest = Attempt.objects.order_by("-number")[: KEPT - 1]
+        return self.prefetch_related(
+            Prefetch("attempts", first, to_attr="first_attempts"),
+            Prefetch("attempts", latest, to_attr="latest_attempts"),
+        )
+
     def take(self, report_id: str) -> "Delivery | None":
         """Claim a delivery for one attempt; None if it cannot be claimed.
 
@@ -413,12 +434,37 @@ class Delivery(models.Model):
     def begin_attempt(self) -> None:
         """Save that an attempt has started, and end an earlier one that never ended."""
         if self.tries > 1:
-            self.attempts.filter(ended_at__isnull=True).update(
+            self._latest_attempts().filter(ended_at__isnull=True).update(
                 ended_at=clock.now(),
                 outcome=Attempt.Outcome.UNKNOWN,
                 reason="The process ended before it finished.",
             )
         self.attempts.create(number=self.tries, started_at=self.started_at)
+        if self.tries > KEPT:
+            self._forget_attempts()
+
+    def shown_attempts(self) -> list[Attempt]:
+        """The first attempt and the latest, at most `KEPT`, in their order."""
+        return sorted({*self.first_attempts, *self.latest_attempts}, key=attrgetter("number"))
+
+    @cached_property
+    def first_attempts(self) -> list[Attempt]:
+        """The first attempt, if there is one."""
+        return list(self.attempts.order_by("number")[:1])
+
+    @cached_property
+    def latest_attempts(self) -> list[Attempt]:
+        """The latest attempts that are kept."""
+        return list(self.attempts.order_by("-number")[: KEPT - 1])
+
+    def _latest_attempts(self) -> models.QuerySet[Attempt]:
+        return self.attempts.filter(number__gt=self.tries - KEPT + 1)
+
+    def _forget_attempts(self) -> None:
+        """Delete the oldest that are not kept. As many as this at most are left of earlier versions."""
+        between = self.attempts.filter(number__gt=1, number__lte=self.tries - KEPT + 1)
+        pks = list(between.order_by("number").values_list("pk", flat=True)[:KEPT])
+        Attempt.objects.filter(pk__in=pks).delete()
 
     def record(self, title: str, body: str) -> None:
         """Save what is about to be sent, and where to, before the POST."""
@@ -528,7 +574,7 @@ class Delivery(models.Model):
         )
         unsent = mine.exclude(status=self.Status.SENT).filter(outcome_unknown_since=None)
         if unsent.update(status=self.Status.FAILED, held_for="", reason=ERASED, lease_until=None):
-            self.attempts.filter(ended_at=None).update(
+            self._latest_attempts().filter(ended_at=None).update(
                 ended_at=clock.now(), outcome=Attempt.Outcome.REFUSED, reason=ERASED
             )
 

@@ -250,6 +250,18 @@ def test_the_export_has_everything_of_ours_and_nothing_of_others(client, acme, a
     assert "neighbor" not in text
 
 
+def test_of_attempts_without_end_the_export_has_a_hundred(client, acme, alice, code_host):
+    for _ in range(2):
+        build.send(client, build.report(report__summary=f"Gone {Delivery.objects.count()}"))
+    build.attempts(Delivery.objects.order_by("pk")[0], 300)
+
+    text = b"".join(client.get(f"{PAGE}export.json").streaming_content).decode()
+
+    [first, second] = [each["delivery"]["attempts"] for each in json.loads(text)["reports"]]
+    assert [each["number"] for each in first] == [1, *range(202, 301)]
+    assert [each["number"] for each in second] == [1]
+
+
 def test_the_export_has_invitations_tokens_and_earlier_challenges(client, acme, alice, code_host):
     value = build.token(alice.user, ["orgs:read"])
     bob = code_host.account("bob")
