@@ -40,6 +40,7 @@ DONE = {  # the message about one report
 }
 
 
+CHANGES = "10/minute"  # of all that match, for each organization
 CHANGE_ALL = {"discard": discarding.discard_all, "restore": discarding.restore_all}
 CHANGEABLE = {"pending": "discard", "held": "discard", "failed": "discard", "discarded": "restore"}
 
@@ -112,8 +113,10 @@ def _change_all(act: str, request: MemberRequest) -> None:
     asked = report_list.asked_in(request.GET.dict())
     if list(report_list.faults(asked)) or not _is_narrowed(asked):
         raise Http404
-    report_list.check_rate(request.membership.organization, asked)
-    matching = report_list.deliveries(request.membership.organization, asked)
+    organization = request.membership.organization
+    rates.check(CHANGES, "change all", organization.pk, what="changes of all that match")
+    report_list.check_rate(organization, asked)
+    matching = report_list.deliveries(organization, asked)
     count = CHANGE_ALL[act](matching)
     more = " There may be more: do it again." if count == discarding.AT_ONCE else ""
     messages.success(request, _counted(act, count) + more)

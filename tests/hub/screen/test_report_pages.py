@@ -480,6 +480,17 @@ def test_all_that_the_filters_let_through_and_nothing_else_is_discarded(alice, a
     assert states() == ["pending"] * 60 + ["sent", "pending", "pending"]
 
 
+def test_a_member_who_changes_all_that_match_without_end_is_told_to_wait(alice, acme):
+    delivered(stored(acme))
+    for _ in range(10):
+        alice.post(f"{CHANGE}?status=sent", {"all": "discard"})
+
+    answer = alice.post(f"{CHANGE}?status=pending", {"all": "discard"}, follow=True)
+
+    assert "Too many changes of all that match." in text_of(answer)
+    assert states() == ["pending"]
+
+
 def test_a_list_without_filters_is_not_discarded_whole(alice, acme):
     delivered(stored(acme))
 

@@ -239,6 +239,20 @@ def test_discarding_and_sending_at_once_end_in_one_of_both(acme, client, code_ho
     assert Attempt.objects.filter(ended_at=None).count() == 0
 
 
+def test_whoever_changes_many_again_and_again_leaves_room_for_others(acme, client, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH", 2)
+    paused()
+    for number in range(6):
+        build.send(client, build.report(report__summary=f"Gone {number}"))
+    rests: list[float] = []
+    monkeypatch.setattr(batches.time, "sleep", rests.append)
+
+    discarding.discard_all(Delivery.objects.all())
+    discarding.restore_all(Delivery.objects.all())
+
+    assert len(rests) == 6
+
+
 def test_many_are_discarded_and_restored_in_batches(acme, client, code_host, monkeypatch):
     monkeypatch.setattr(batches, "BATCH", 2)
     paused()
