@@ -11,7 +11,7 @@ from integrations.models import Delivery, Integration
 from orgs.models import Organization, PersonalToken
 from reports.models import Account, Report
 
-BATCH = 200  # reports read at once
+BATCH = 20  # reports read at once: with accounts and issue, one may take a megabyte of memory
 
 
 def as_json(organization: Organization) -> Generator[str, None, None]:
