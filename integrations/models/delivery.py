@@ -18,6 +18,7 @@ from django.db.models import (
     Subquery,
     When,
 )
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
 from django.utils.functional import cached_property
 
@@ -40,6 +41,9 @@ UNSENT: dict[str, Any] = {
 }
 SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
+TRIED_APART = timedelta(
+    minutes=1
+)  # at least: the pace counts one delivery once, however often it is tried
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
 ERASED = "Its text was erased."
@@ -129,16 +133,19 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def release(self, cause: "Delivery.Cause") -> int:
         """End this hold; returns how many wait again.
 
+        What a member holds and releases as they like is not tried twice within `TRIED_APART`.
         If its integration sends nothing, a delivery stays held, now for that reason. Those held for a
         problem are released even if one remains: the first that gets through ends it.
         """
-        ignored = {"", cause} & {"", self.model.Cause.INTEGRATION}
+        causes = self.model.Cause
+        due_at = _apart() if cause in (causes.DISCARDED, causes.PAUSE) else clock.now()
+        ignored = {"", cause} & {"", causes.INTEGRATION}
         self.held(cause)._hold_again(ignored)
         free = Integration.objects.with_stop().filter(stopped_by__in=ignored)
         return (
             self.held(cause)
             .filter(integration__in=free.values("pk"))
-            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now())
+            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=due_at)
         )
 
     def _hold_again(self, ignored: Collection[str]) -> int:
@@ -618,6 +625,16 @@ class Delivery(models.Model):
             mine = mine.filter(status=self.Status.SENDING, tries=self.tries)
         if not mine.update(**columns):
             raise LeaseLost(self.report_id)
+
+
+def _apart() -> Combinable:
+    """Now, or `TRIED_APART` after the last try."""
+    tried = F("last_tried_at")
+    return Case(
+        When(last_tried_at__gt=clock.now() - TRIED_APART, then=tried + TRIED_APART),
+        default=clock.now(),
+        output_field=models.DateTimeField(),
+    )
 
 
 class LeaseLost(Exception):
