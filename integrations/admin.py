@@ -1,7 +1,10 @@
 """Deliveries and integrations, for operators: everything is read-only, and two actions retry or hold."""
 
+from typing import Any
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
+from django.forms import BaseInlineFormSet
 from django.http import HttpRequest
 
 from integrations.delivery import trying_again
@@ -44,10 +47,22 @@ class Operating(ReadOnly):
         self.note(request, rows, "Held.")
 
 
+class ShownAttempts(BaseInlineFormSet):
+    """Reads the first attempt and the latest only."""
+
+    _shown: list[Attempt] | None = None
+
+    def get_queryset(self) -> Any:
+        if self._shown is None:
+            self._shown = self.instance.shown_attempts()
+        return self._shown
+
+
 class Attempts(Looking, admin.TabularInline):
     """The attempts, shown below their delivery."""
 
     model = Attempt
+    formset = ShownAttempts
     fields = ["number", "started_at", "ended_at", "outcome", "reason"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
-from integrations.models import Installation, Integration
+from integrations.models import Attempt, Delivery, Installation, Integration
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization, Site, User
 from orgs.people import tokens
@@ -123,3 +123,14 @@ def send(client: Client, body: Any = None, **headers: str):
         content_type="application/json",
         headers={name.replace("_", "-"): value for name, value in headers.items()},
     )
+
+
+def attempts(delivery: Delivery, number: int) -> None:
+    """So many attempts of a delivery, as a Hub that kept all of them has stored."""
+    known = delivery.attempts.count()
+    now = timezone.now()
+    ended = {"started_at": now, "ended_at": now, "outcome": Attempt.Outcome.HELD}
+    Attempt.objects.bulk_create(
+        Attempt(delivery=delivery, number=each, **ended) for each in range(known + 1, number + 1)
+    )
+    Delivery.objects.filter(pk=delivery.pk).update(tries=number)

@@ -21,7 +21,8 @@ class DNSServer:
     """Answers for every zone with authority.
 
     `zones` are the apexes that its negative answers name; `delay` is what each answer takes, in
-    seconds; `asked` is all that it was asked. An alias is not followed, as by a server that does
+    seconds; `asked` is all that it was asked. Each of `before` makes a datagram of the question, which
+    is sent before the answer. An alias is not followed, as by a server that does
     not know the target's zone.
     """
 
@@ -29,6 +30,7 @@ class DNSServer:
         self.zones: list[str] = []
         self.delay = 0.0
         self.asked: list[Question] = []
+        self.before: list[Callable[[bytes], bytes]] = []
         self._records: dict[str, list[RR]] = {}
         self._faults: dict[str, str] = {}
         self._held: dict[str, list[Callable[[], None]]] = {}
@@ -147,6 +149,8 @@ class _Datagrams(asyncio.DatagramProtocol):
         self.transport = transport
 
     def datagram_received(self, data: bytes, address) -> None:
+        for make in self.server.before:
+            self.transport.sendto(make(data), address)
         self.server.hear(data, "udp", partial(self._send, address))
 
     def _send(self, address, response: bytes) -> None:

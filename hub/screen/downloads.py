@@ -1,4 +1,4 @@
-"""Downloads of any length: a few per organization, one at a time."""
+"""Downloads of any length: a few per organization, one at a time, and a few at once altogether."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -16,12 +16,15 @@ RATE = "10/minute"  # for each organization
 
 
 downloads = AtOnce(1, "Another download of your organization is in progress. Please try again.")
+altogether = AtOnce(
+    3, "The Hub is making other downloads at the moment. Please try again in a minute."
+)
 
 
 def download(
     request: MemberRequest, text: Generator[str, None, None], *, name: str, content_type: str
 ) -> HttpResponseBase:
-    """`text`, produced piece by piece, as a file; 429 if the organization has too many."""
+    """`text`, produced piece by piece, as a file; 429 if the organization, or the Hub, has too many."""
     organization = request.membership.organization
     try:
         rates.check(RATE, "downloads", organization.pk, what="downloads")
@@ -34,7 +37,7 @@ def download(
 
 
 def _alone(organization_id: str, text: Generator[str, None, None]) -> Generator[str, None, None]:
-    """`text` after an empty piece, while no other download of the organization is being made."""
-    with downloads.one(organization_id), closing(text):
+    """`text` after an empty piece, while no other download of the organization is made, and few of others."""
+    with downloads.one(organization_id), altogether.one("all"), closing(text):
         yield ""
         yield from text

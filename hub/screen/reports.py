@@ -40,6 +40,7 @@ DONE = {  # the message about one report
 }
 
 
+CHANGES = "10/minute"  # of all that match, for each organization
 CHANGE_ALL = {"discard": discarding.discard_all, "restore": discarding.restore_all}
 CHANGEABLE = {"pending": "discard", "held": "discard", "failed": "discard", "discarded": "restore"}
 
@@ -112,8 +113,10 @@ def _change_all(act: str, request: MemberRequest) -> None:
     asked = report_list.asked_in(request.GET.dict())
     if list(report_list.faults(asked)) or not _is_narrowed(asked):
         raise Http404
-    report_list.check_rate(request.membership.organization, asked)
-    matching = report_list.deliveries(request.membership.organization, asked)
+    organization = request.membership.organization
+    rates.check(CHANGES, "change all", organization.pk, what="changes of all that match")
+    report_list.check_rate(organization, asked)
+    matching = report_list.deliveries(organization, asked)
     count = CHANGE_ALL[act](matching)
     more = " There may be more: do it again." if count == discarding.AT_ONCE else ""
     messages.success(request, _counted(act, count) + more)
@@ -154,7 +157,7 @@ def as_csv(request: MemberRequest) -> HttpResponseBase:
 
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
-    """One report: its text, further accounts, what was sent to GitHub, and every attempt."""
+    """One report: its text, further accounts, what was sent to GitHub, and the attempts."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
     shown = list(mine.accounts.readable())
@@ -166,7 +169,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "kib": accounts.BYTES // 1024,
         "delivery": delivery,
         "state": state_of(Received(mine, delivery).status),
-        "attempts": list(delivery.attempts.all()) if delivery else [],
+        "attempts": delivery.shown_attempts() if delivery else [],
         "obstacle": trying_again.obstacle(delivery) if delivery else "",
         "is_owner": request.membership.role == Membership.Role.OWNER,
         "may_be_discarded": not discarding.obstacle(delivery),
@@ -195,7 +198,7 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
         raise Http404
     try:
         trying_again.try_again(delivery)
-    except trying_again.CannotTryAgain as error:
+    except ApiError as error:
         messages.error(request, str(error.detail))
     else:
         delivery.refresh_from_db()

@@ -56,7 +56,7 @@ def sent(request: MemberRequest, report_id: str) -> HttpResponse:
 
 def _took(delivery: Delivery) -> str:
     """The time from receiving the report to its issue, in words."""
-    last = delivery.attempts.order_by("-pk").first()
+    last = delivery.attempts.order_by("-number").first()
     if last is None or last.ended_at is None:
         return ""
     seconds = max(1, round((last.ended_at - delivery.report.received_at).total_seconds()))

@@ -59,9 +59,9 @@ class ActOnReports(MaintainerView):
 
 
 def whole(received: Received) -> dict[str, Any]:
-    """The JSON of a report with all its text, its attempts, and what was sent to GitHub."""
+    """The JSON of a report with all its text, its first and latest attempts, and what was sent to GitHub."""
     report, delivery = received
-    attempts = delivery.attempts.all() if delivery else []
+    attempts = delivery.shown_attempts() if delivery else []
     return {
         **report_list.shape(received),
         **{name: getattr(report, name) for name in TEXT},

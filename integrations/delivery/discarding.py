@@ -43,16 +43,24 @@ def restore(delivery: Delivery | None) -> None:
 def discard_all(deliveries: DeliveryQuerySet) -> int:
     """Discard those that are unsent and still have a text, at most `AT_ONCE`; returns how many."""
     unsent = deliveries.discardable().filter(report__erased_at=None)
-    return sum(batch.discard() for batch in _batches(unsent))
+    return _in_all(batch.discard() for batch in _batches(unsent))
 
 
 def restore_all(deliveries: DeliveryQuerySet) -> int:
     """Restore those that are discarded, at most `AT_ONCE`; returns how many."""
-    restored = 0
-    for batch in _batches(deliveries.held(Delivery.Cause.DISCARDED)):
-        restored += batch.restore()
-        ownership_changes.hold_lost_among(batch)
+    discarded = deliveries.held(Delivery.Cause.DISCARDED)
+    return _in_all(_restored(batch) for batch in _batches(discarded))
+
+
+def _restored(batch: DeliveryQuerySet) -> int:
+    restored = batch.restore()
+    ownership_changes.hold_lost_among(batch)
     return restored
+
+
+def _in_all(work: Iterator[int]) -> int:
+    """How many, with a rest after each batch: a member may do it again and again."""
+    return sum(batches.at_leisure(lambda: True, work))
 
 
 def obstacle(delivery: Delivery | None) -> str:

@@ -2,9 +2,10 @@
 
 import time
 
+from django.conf import settings
 from django.db.models import QuerySet
 
-from core import batches
+from core import batches, rates
 from core.errors import ApiError
 from integrations.delivery import retries
 from integrations.delivery.task import forward_report_now
@@ -26,12 +27,14 @@ class CannotTryAgain(ApiError):
 def try_again(delivery: Delivery | None) -> None:
     """Try an undelivered report again now; the delivery's row holds the result.
 
-    Raises `CannotTryAgain` with the reason.
+    Raises `CannotTryAgain` with the reason, and `rates.RateLimited` if the organization has tried too often.
     """
     if delivery is None:
         raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
+    organization = delivery.integration.organization_id
+    rates.check(settings.HUB_ASKING_RATE, "retry", organization, what="attempts to try again")
     by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
     by_now.requeue()
     forward_report_now.enqueue(delivery.report_id)

@@ -30,10 +30,14 @@ def apply_installation(installation: Installation, facts: InstallationFacts | No
 
 
 def apply_account(installation: Installation, login: str) -> None:
-    """Apply the login of its account. If that was renamed, its repositories are asked about soon."""
+    """Apply the login of its account. If that was renamed, its repositories are asked about soon.
+
+    The claims of sites of the old name lapse at once: those of a suspended one cannot be asked about.
+    """
     if login != installation.account:
         installation.account, installation.asked_about_at = login, None
         installation.save(update_fields=["account", "asked_about_at"])
+    site_claims.lapse_of_other_accounts(installation)
 
 
 def mark_suspended(installation: Installation) -> None:

@@ -2,6 +2,8 @@
 
 from django.db import models
 
+KEPT = 100  # of one delivery: the first attempt and the latest
+
 
 class Attempt(models.Model):
     """One attempt at a delivery: when it ran, and its result."""

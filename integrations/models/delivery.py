@@ -3,14 +3,26 @@
 import random
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Self, cast
 
 from django.db import connection, models, transaction
-from django.db.models import Case, ExpressionWrapper, F, OuterRef, Q, Subquery, When
+from django.db.models import (
+    Case,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Prefetch,
+    Q,
+    Subquery,
+    When,
+)
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
+from django.utils.functional import cached_property
 
 from core import batches, clock, prepared
-from integrations.models.attempt import Attempt
+from integrations.models.attempt import KEPT, Attempt
 from integrations.models.integration import Integration, Repository
 from reports.models import Report
 
@@ -28,6 +40,9 @@ UNSENT: dict[str, Any] = {
 }
 SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
+TRIED_APART = timedelta(
+    minutes=1
+)  # at least: the pace counts one delivery once, however often it is tried
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
 ERASED = "Its text was erased."
@@ -159,16 +174,19 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def release(self, cause: "Delivery.Cause") -> int:
         """End this hold; returns how many wait again.
 
+        What a member holds and releases as they like is not tried twice within `TRIED_APART`.
         If its integration sends nothing, a delivery stays held, now for that reason. Those held for a
         problem are released even if one remains: the first that gets through ends it.
         """
-        ignored = {"", cause} & {"", self.model.Cause.INTEGRATION}
+        causes = self.model.Cause
+        due_at = _apart() if cause in (causes.DISCARDED, causes.PAUSE) else clock.now()
+        ignored = {"", cause} & {"", causes.INTEGRATION}
         self.held(cause)._hold_again(ignored)
         free = Integration.objects.with_stop().filter(stopped_by__in=ignored)
         return (
             self.held(cause)
             .filter(integration__in=free.values("pk"))
-            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=clock.now())
+            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=due_at)
         )
 
     def _hold_again(self, ignored: Collection[str]) -> int:
@@ -272,6 +290,15 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
                 integration__in=neighbors.values("pk"),
             )
             .exists()
+        )
+
+    def with_attempts(self) -> Self:
+        """With what `Delivery.shown_attempts` reads, in two queries for all of them."""
+        first = Attempt.objects.order_by("number")[:1]
+        latest = Attempt.objects.order_by("-number")[: KEPT - 1]
+        return self.prefetch_related(
+            Prefetch("attempts", first, to_attr="first_attempts"),
+            Prefetch("attempts", latest, to_attr="latest_attempts"),
         )
 
     def take(self, report_id: str) -> "Delivery | None":
@@ -464,12 +491,37 @@ class Delivery(models.Model):
     def begin_attempt(self) -> None:
         """Save that an attempt has started, and end an earlier one that never ended."""
         if self.tries > 1:
-            self.attempts.filter(ended_at__isnull=True).update(
+            self._latest_attempts().filter(ended_at__isnull=True).update(
                 ended_at=clock.now(),
                 outcome=Attempt.Outcome.UNKNOWN,
                 reason="The process ended before it finished.",
             )
         self.attempts.create(number=self.tries, started_at=self.started_at)
+        if self.tries > KEPT:
+            self._forget_attempts()
+
+    def shown_attempts(self) -> list[Attempt]:
+        """The first attempt and the latest, at most `KEPT`, in their order."""
+        return sorted({*self.first_attempts, *self.latest_attempts}, key=attrgetter("number"))
+
+    @cached_property
+    def first_attempts(self) -> list[Attempt]:
+        """The first attempt, if there is one."""
+        return list(self.attempts.order_by("number")[:1])
+
+    @cached_property
+    def latest_attempts(self) -> list[Attempt]:
+        """The latest attempts that are kept."""
+        return list(self.attempts.order_by("-number")[: KEPT - 1])
+
+    def _latest_attempts(self) -> models.QuerySet[Attempt]:
+        return self.attempts.filter(number__gt=self.tries - KEPT + 1)
+
+    def _forget_attempts(self) -> None:
+        """Delete the oldest that are not kept. As many as this at most are left of earlier versions."""
+        between = self.attempts.filter(number__gt=1, number__lte=self.tries - KEPT + 1)
+        pks = list(between.order_by("number").values_list("pk", flat=True)[:KEPT])
+        Attempt.objects.filter(pk__in=pks).delete()
 
     def record(self, title: str, body: str) -> None:
         """Save what is about to be sent, and where to, before the POST."""
@@ -579,7 +631,7 @@ class Delivery(models.Model):
         )
         unsent = mine.exclude(status=self.Status.SENT).filter(outcome_unknown_since=None)
         if unsent.update(status=self.Status.FAILED, held_for="", reason=ERASED, lease_until=None):
-            self.attempts.filter(ended_at=None).update(
+            self._latest_attempts().filter(ended_at=None).update(
                 ended_at=clock.now(), outcome=Attempt.Outcome.REFUSED, reason=ERASED
             )
 
@@ -623,6 +675,16 @@ class Delivery(models.Model):
             mine = mine.filter(status=self.Status.SENDING, tries=self.tries)
         if not mine.update(**columns):
             raise LeaseLost(self.report_id)
+
+
+def _apart() -> Combinable:
+    """Now, or `TRIED_APART` after the last try."""
+    tried = F("last_tried_at")
+    return Case(
+        When(last_tried_at__gt=clock.now() - TRIED_APART, then=tried + TRIED_APART),
+        default=clock.now(),
+        output_field=models.DateTimeField(),
+    )
 
 
 class LeaseLost(Exception):

@@ -7,12 +7,13 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from core import clock
 from core.errors import ApiError
 from integrations.delivery import ownership_changes
-from integrations.models import Integration
+from integrations.models import Installation, Integration
 from integrations.models.integration import NO_RIGHTS
 from integrations.ownership import push_access
 from orgs.domains import hosts
@@ -140,14 +141,29 @@ def lapse_unpublished(
 ) -> int:
     """Let the claims lapse that `repository` (owner/name, or empty) does not publish; returns how many."""
     live = Site.objects.live().filter(organization=organization)
-    lost = list(live.exclude(repository__iexact=repository))
+    return _lapse(live.exclude(repository__iexact=repository), why)
+
+
+def lapse_of_other_accounts(installation: Installation) -> int:
+    """Let the claims lapse that are not of the installation's account; returns how many.
+
+    When an account is renamed, somebody else may take its old name, and the sites of that name.
+    """
+    organizations = Integration.objects.filter(installation=installation).values("organization")
+    live = Site.objects.live().filter(organization__in=organizations)
+    return _lapse(live.exclude(repository__istartswith=f"{installation.account}/"), UNPUBLISHED)
+
+
+def _lapse(sites: QuerySet[Site], why: str) -> int:
+    lost = list(sites.select_related("organization"))
     Site.objects.filter(pk__in=[site.pk for site in lost]).update(lapsed_at=clock.now())
     for site in lost:
-        organization.tell(
+        site.organization.tell(
             f"{site.url} {why}, so you no longer receive reports about it. Claim it again when "
             "that has changed."
         )
-    if lost:  # after what holds for the integration, which says better what to do
+    for organization in {site.organization for site in lost}:
+        # after what holds for the integration, which says better what to do
         transaction.on_commit(partial(ownership_changes.hold_lost, organization), robust=True)
     return len(lost)
 

@@ -30,6 +30,7 @@ from dns.rdatatype import RdataType
 MAX_QUERIES = 12  # for one lookup, however many names it asks about
 MAX_SECONDS = 8.0
 MAX_ANSWER = 4096  # bytes: names that collide in dnspython are parsed in quadratic time
+MAX_DATAGRAMS = 100  # for one question: if none is its answer, it is asked over TCP
 MAX_ALIASES = 16  # as resolvers do
 QUERY_TIMEOUT = 2.0  # seconds, for one query
 DIRECT_TIMEOUT = 1.0  # the same, when the resolver can still be asked
@@ -165,8 +166,9 @@ class Lookup:
         return response
 
     def _send(self, query: Message, server: Server, patience: float) -> Message:
+        """The server's first message with the id of the query, whatever it says: no second one is parsed."""
         try:
-            with _bounded(socket.SOCK_DGRAM, server) as one:
+            with _bounded(socket.SOCK_DGRAM, server, query) as one:
                 return dns.query.udp(
                     query,
                     server.address,
@@ -174,16 +176,17 @@ class Lookup:
                     server.port,
                     raise_on_truncation=True,
                     ignore_unexpected=True,  # ignore what others send to our port
-                    ignore_errors=True,
                     sock=one,
                 )
-        except Truncated:
+        except (Truncated, _Disturbed):
             timeout = self._time_for_one(patience)
-            with _bounded(socket.SOCK_STREAM, server) as one:
+            until = time.monotonic() + timeout
+            with _bounded(socket.SOCK_STREAM, server, query) as one:
                 one.settimeout(timeout)
                 one.connect((server.address, server.port))
                 one.setblocking(False)
-                return dns.query.tcp(query, server.address, timeout, server.port, sock=one)
+                left = max(0.0, until - time.monotonic())
+                return dns.query.tcp(query, server.address, left, server.port, sock=one)
 
     def _time_for_one(self, patience: float) -> float:
         """Seconds for one more query. Raises `NotAnswered` if no time is left."""
@@ -194,14 +197,29 @@ class Lookup:
         return min(patience, left)
 
 
-class _Bounded(socket.socket):
-    """Takes at most `MAX_ANSWER` bytes in all; what is longer looks cut off."""
+class _Disturbed(dns.exception.DNSException):
+    """Too many datagrams came that are no answer to the question."""
 
+
+class _Bounded(socket.socket):
+    """Takes at most `MAX_ANSWER` bytes in all; what is longer looks cut off.
+
+    Of datagrams, only those with the `query_id` are handed on. dnspython would parse the others, too, and
+    look at the clock only when none is waiting.
+    """
+
+    query_id = b""
     left = MAX_ANSWER
+    datagrams_left = MAX_DATAGRAMS
 
     def recvfrom(self, size: int, *flags: int) -> Any:
-        """One datagram; the rest of a longer one is lost."""
-        return super().recvfrom(min(size, MAX_ANSWER), *flags)
+        """One datagram; the rest of a longer one is lost. Raises `_Disturbed`."""
+        while self.datagrams_left:
+            datagram, sender = super().recvfrom(min(size, MAX_ANSWER), *flags)
+            self.datagrams_left -= 1
+            if datagram[:2] == self.query_id:
+                return datagram, sender
+        raise _Disturbed
 
     def recv(self, size: int, *flags: int) -> bytes:
         """The next bytes; none beyond the bound."""
@@ -212,9 +230,10 @@ class _Bounded(socket.socket):
         return piece
 
 
-def _bounded(kind: socket.SocketKind, server: Server) -> _Bounded:
+def _bounded(kind: socket.SocketKind, server: Server, query: Message) -> _Bounded:
     family = socket.AF_INET6 if ":" in server.address else socket.AF_INET
     one = _Bounded(family, kind)
+    one.query_id = query.id.to_bytes(2)
     one.setblocking(kind == socket.SOCK_STREAM)
     return one
 

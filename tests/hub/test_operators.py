@@ -393,6 +393,16 @@ def test_whoever_has_not_signed_in_is_no_operator_yet(db):
         call_command("make_operator", "charlie")
 
 
+def test_of_attempts_without_end_the_admin_shows_a_hundred(operator, crowd):
+    delivery = Delivery.objects.order_by("pk")[0]
+    build.attempts(delivery, 300)
+
+    page = operator.get(f"/admin/integrations/delivery/{delivery.pk}/change/").content.decode()
+
+    shown = re.findall(r"Attempt (\d+)", page)
+    assert [int(each) for each in shown] == [1, *range(202, 301)]
+
+
 def test_the_admin_needs_no_inline_script_or_style(operator, crowd):
     delivery = Delivery.objects.first()
     for path in ("", "integrations/delivery/", f"integrations/delivery/{delivery.pk}/change/"):

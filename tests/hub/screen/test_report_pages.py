@@ -339,6 +339,35 @@ def test_try_again_ends_in_the_issue(client, code_host):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_member_who_presses_try_again_without_end_is_told_to_wait(client, code_host, settings):
+    settings.HUB_ASKING_RATE = "1/minute"
+    client.force_login(build.member(build.acme(code_host)))
+    code_host.set_issues("acme/docs", False)
+    build.send(client)
+    button = f"{PAGE}{Report.objects.get().id}/try-again/"
+    client.post(button)
+
+    answer = client.post(button, follow=True)
+
+    assert "Too many attempts to try again." in text_of(answer)
+    assert Delivery.objects.get().tries == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_attempts_without_end_a_hundred_are_shown(client, code_host):
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    code_host.set_issues("acme/docs", False)
+    build.send(client)
+    build.attempts(Delivery.objects.get(), 300)
+
+    page = text_of(client.get(f"{PAGE}{Report.objects.get().id}/"))
+
+    assert page.count("Held 20") == 0
+    assert "300 attempts in all. The first and the latest are shown." in page
+
+
+@pytest.mark.django_db(transaction=True)
 def test_try_again_says_why_it_did_not_arrive(client, code_host):
     acme = build.acme(code_host)
     client.force_login(build.member(acme))
@@ -449,6 +478,17 @@ def test_all_that_the_filters_let_through_and_nothing_else_is_discarded(alice, a
     assert after == ["discarded"] * 60 + ["sent", "pending", "pending"]
     assert "60 reports restored" in text_of(restored)
     assert states() == ["pending"] * 60 + ["sent", "pending", "pending"]
+
+
+def test_a_member_who_changes_all_that_match_without_end_is_told_to_wait(alice, acme):
+    delivered(stored(acme))
+    for _ in range(10):
+        alice.post(f"{CHANGE}?status=sent", {"all": "discard"})
+
+    answer = alice.post(f"{CHANGE}?status=pending", {"all": "discard"}, follow=True)
+
+    assert "Too many changes of all that match." in text_of(answer)
+    assert states() == ["pending"]
 
 
 def test_a_list_without_filters_is_not_discarded_whole(alice, acme):

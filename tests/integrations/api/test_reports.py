@@ -256,10 +256,11 @@ def test_reading_costs_the_same_however_many_attempts(
     alice, code_host, django_assert_max_num_queries
 ):
     [report_id] = waiting(code_host)
-    delivery = Delivery.objects.get()
-    for number in range(2, 50):
-        Attempt.objects.create(delivery=delivery, number=number, started_at=NOON)
+    build.attempts(Delivery.objects.get(), 300)
     assert Integration.objects.count() == 1
 
-    with django_assert_max_num_queries(6):
-        alice.get(f"{PATH}/{report_id}")
+    with django_assert_max_num_queries(7):
+        answer = alice.get(f"{PATH}/{report_id}").json()
+
+    assert [each["number"] for each in answer["attempts"]] == [1, *range(202, 301)]
+    assert answer["delivery"]["attempts"] == 300

@@ -119,8 +119,9 @@ def test_a_member_restores_before_trying_again(acme, client, code_host):
     assert state() == ("held", "discarded")
 
 
-def test_what_is_restored_is_sent(acme, client, code_host):
+def test_what_is_restored_is_sent(acme, client, code_host, clock):
     delivery = discarded(client, code_host)
+    clock.advance(minutes=1)
 
     discarding.restore(delivery)
     call_command("retry_deliveries")
@@ -129,15 +130,33 @@ def test_what_is_restored_is_sent(acme, client, code_host):
     assert len(code_host.issues("acme/docs")) == 1
 
 
-def test_what_github_refused_is_discarded_and_sent_anew(acme, client, code_host):
+def test_what_github_refused_is_discarded_and_sent_anew(acme, client, code_host, clock):
     code_host.fail("422")
     build.send(client)
 
     discarding.discard(Delivery.objects.get())
     discarding.restore(Delivery.objects.get())
+    clock.advance(minutes=1)
     call_command("retry_deliveries")
 
     assert state() == ("sent", "")
+
+
+@pytest.mark.parametrize("also_paused", [False, True])
+def test_whoever_discards_and_restores_without_end_uses_up_no_calls_of_github(
+    acme, client, code_host, also_paused
+):
+    code_host.fail("422", times=100)
+    build.send(client)
+
+    for _ in range(5):
+        discarding.discard(Delivery.objects.get())
+        discarding.restore(Delivery.objects.get())
+        if also_paused:
+            pause_and_resume()
+        call_command("retry_deliveries")
+
+    assert Delivery.objects.get().tries == 1
 
 
 def blocked() -> None:
@@ -237,6 +256,20 @@ def test_discarding_and_sending_at_once_end_in_one_of_both(acme, client, code_ho
     sent = Delivery.objects.filter(status="sent").count()
     assert (sent, count) == (len(code_host.issues("acme/docs")), 6 - sent)
     assert Attempt.objects.filter(ended_at=None).count() == 0
+
+
+def test_whoever_changes_many_again_and_again_leaves_room_for_others(acme, client, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH", 2)
+    paused()
+    for number in range(6):
+        build.send(client, build.report(report__summary=f"Gone {number}"))
+    rests: list[float] = []
+    monkeypatch.setattr(batches.time, "sleep", rests.append)
+
+    discarding.discard_all(Delivery.objects.all())
+    discarding.restore_all(Delivery.objects.all())
+
+    assert len(rests) == 6
 
 
 def test_many_are_discarded_and_restored_in_batches(acme, client, code_host, monkeypatch):

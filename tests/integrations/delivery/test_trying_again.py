@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
+from core.rates import RateLimited
 from integrations.delivery import trying_again
 from integrations.models import Delivery, Integration
 from integrations.setup import configuration
@@ -87,6 +88,33 @@ def test_a_page_that_is_no_longer_owned_is_held_again(acme, code_host, client):
 
     assert (delivery.status, delivery.held_for) == ("held", "ownership")
     assert not code_host.issues("acme/docs")
+
+
+def test_a_member_who_presses_without_end_is_stopped(acme, code_host, client, settings):
+    settings.HUB_ASKING_RATE = "2/minute"
+    code_host.set_issues("acme/docs", False)
+    first = sent(client, 2)
+    second = Delivery.objects.exclude(pk=first.pk).get()
+    after(first)
+    after(second)
+    asked = len(code_host.requests)
+
+    with pytest.raises(RateLimited, match="Too many attempts to try again"):
+        trying_again.try_again(first)
+
+    assert Delivery.objects.get(pk=first.pk).tries == first.tries
+    assert len(code_host.requests) == asked
+
+
+def test_of_attempts_without_end_the_first_and_the_latest_are_kept(acme, code_host, client):
+    code_host.set_issues("acme/docs", False)
+    held = sent(client)
+    build.attempts(held, 250)
+
+    left = [after(held).attempts.count() for _ in range(3)]
+
+    assert left == [151, 100, 100]
+    assert [each.number for each in held.attempts.all()] == [1, *range(155, 254)]
 
 
 def test_where_the_answer_was_lost_the_issue_is_found_and_not_made_twice(acme, code_host, client):

@@ -283,6 +283,24 @@ def test_a_site_of_a_name_that_was_given_up_is_not_claimed(acme, code_host):
         site_claims.claim_site(acme, "https://acme.github.io/docs/")
 
 
+@pytest.mark.parametrize("suspended", [False, True])
+def test_who_renames_their_account_keeps_no_site_of_the_old_name(acme, code_host, suspended):
+    if suspended:
+        suspend(code_host)
+    code_host.rename_account("acme", "initech")
+
+    call_command("reconcile_installations")
+
+    assert Installation.objects.get().account == "initech"
+    assert Site.objects.get().status == "lapsed"
+
+
+def test_an_account_whose_name_is_spelled_differently_keeps_its_sites(acme):
+    applying.apply_account(Installation.objects.get(), "ACME")
+
+    assert Site.objects.get().status == "verified"
+
+
 def test_others_are_not_touched(webhooks, code_host):
     code_host.add_organization("initech")
     theirs = code_host.add_installation("initech", repositories=[])

@@ -102,6 +102,60 @@ def test_of_an_answer_only_so_much_is_read(dns):
         Lookup().at(f"more.{NAME}")
 
 
+def _with_a_wrong_id(question: bytes) -> bytes:
+    return bytes(255 - byte for byte in question[:2]) + b"\x81" + question[3:]
+
+
+def _about_something_else(question: bytes) -> bytes:
+    return (
+        question[:2]
+        + dns.message.make_response(dns.message.make_query("other.example", "TXT")).to_wire()[2:]
+    )
+
+
+@pytest.fixture
+def parsed(monkeypatch) -> list[bytes]:
+    """Each message that was parsed."""
+    parsed: list[bytes] = []
+    parse = dns.message.from_wire
+
+    def from_wire(wire, *args, **kwargs):
+        parsed.append(wire)
+        return parse(wire, *args, **kwargs)
+
+    monkeypatch.setattr(dns.message, "from_wire", from_wire)
+    return parsed
+
+
+def test_a_few_datagrams_of_a_spoofer_do_not_hide_the_answer(dns, parsed):
+    dns.txt(NAME, "one")
+    dns.before = [_with_a_wrong_id] * 20
+
+    assert Lookup().at(NAME).texts == ("one",)
+    assert len(parsed) == 1
+
+
+def test_a_flood_of_datagrams_is_not_parsed_and_the_answer_is_read_over_tcp(dns, parsed):
+    dns.txt(NAME, "one")
+    dns.before = [_with_a_wrong_id] * 120
+
+    assert Lookup().at(NAME).texts == ("one",)
+    assert [question.transport for question in dns.asked] == ["udp", "tcp"]
+    assert len(parsed) == 1
+
+
+@pytest.mark.parametrize("wrong", [_about_something_else, lambda question: question[:7]])
+def test_of_a_server_that_answers_again_and_again_one_message_is_parsed_for_each_query(
+    dns, parsed, wrong
+):
+    dns.before = [wrong] * 30
+
+    with pytest.raises(NotAnswered):
+        Lookup().at(NAME)
+
+    assert len(parsed) == txt_records.TRIES
+
+
 def test_a_chain_of_aliases_in_one_answer_is_given_up():
     chain = "".join(f"a{n}.acme.com. 60 IN CNAME a{n + 1}.acme.com.\n" for n in range(17))
     response = dns.message.from_text(
