@@ -6,33 +6,57 @@ Each stands where its question is asked, and is compared with a plain queryset b
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import DatabaseDefault
+from django.utils.duration import duration_microseconds
 
+from core import clock
+
+NOW = {
+    "postgresql": "statement_timestamp()",
+    "sqlite": "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now')",
+}
+SUM = "django_format_dtdelta"  # a function that Django adds to SQLite
 AS_THEY_ARE = (models.CharField, models.TextField)  # no other value is ever given to them
 
 
 class PreparedStatement:
     """A question to the database, and the SQL that asks it.
 
-    Written for PostgreSQL: a list is a parameter of `= ANY(%s)`, and a type may follow a parameter
-    (`%s::text`). Times are passed as they are; what is returned is read by `time_of`.
+    Written for PostgreSQL: a list is a parameter of `= ANY(%s)`, a type may follow a parameter
+    (`%s::text`), and `{now}` is the database's clock, to which a `timedelta` is added as
+    `{now} + %s::interval`. Times are passed as they are; what is returned is read by `time_of`.
     """
 
     every: "list[PreparedStatement]" = []
 
     def __init__(self, question: str, sql: str):
         self.question = question
-        for_sqlite = re.sub(r"::\w+", "", sql).replace(
-            "= ANY(%s)", "IN (SELECT value FROM json_each(%s))"
-        )
-        self.sql = {"postgresql": sql, "sqlite": for_sqlite}
+        self._written = sql
+        self.sql = {vendor: self._for(vendor) for vendor in NOW}
         self.every.append(self)
+
+    def _for(self, vendor: str) -> str:
+        """The SQL for this database."""
+        sql, now = self._written, NOW[vendor]
+        if vendor == "sqlite":
+            sql = re.sub(r"(\{now\}) ([+-]) %s::interval", rf"{SUM}('\2', \1, %s)", sql)
+            sql = re.sub(r"::\w+", "", sql)
+            sql = sql.replace("= ANY(%s)", "IN (SELECT value FROM json_each(%s))")
+            sql = sql.replace("FOR UPDATE OF", "-- its one writer is this transaction:")
+        if clock.ahead:
+            seconds = clock.ahead.total_seconds()
+            later = {
+                "postgresql": f"({now} + interval '{seconds} seconds')",
+                "sqlite": f"{SUM}('+', {now}, {int(seconds * 1e6)})",
+            }
+            now = later[vendor]
+        return sql.replace("{now}", now)
 
     def first(self, *values: Any) -> tuple[Any, ...] | None:
         """The first row; None if there is none."""
@@ -43,7 +67,8 @@ class PreparedStatement:
         database = connections[DEFAULT_DB_ALIAS]
         prepared_cursor = getattr(database, "prepared_cursor", database.cursor)
         with prepared_cursor() as cursor:
-            cursor.execute(self.sql[database.vendor], [_adapted(each, database) for each in values])
+            sql = self._for(database.vendor) if clock.ahead else self.sql[database.vendor]
+            cursor.execute(sql, [_adapted(each, database) for each in values])
             return cursor.fetchall()
 
 
@@ -100,6 +125,8 @@ def _adapted(value: Any, database: BaseDatabaseWrapper) -> Any:
     """A parameter as Django would pass it on."""
     if isinstance(value, datetime):
         return database.ops.adapt_datetimefield_value(value)
+    if isinstance(value, timedelta) and database.vendor == "sqlite":
+        return duration_microseconds(value)
     if isinstance(value, list) and database.vendor == "sqlite":
         return json.dumps(value)
     return value

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models.functions import Now
+from django.db.models.expressions import Combinable
 from django.test import TransactionTestCase
 
 from core import clock as database_clock
@@ -163,21 +163,20 @@ def hub_process(transactional_db, code_host) -> Iterator[HubProcess]:
 class Clock:
     """The database's clock, ahead of the real one by as much as the test says."""
 
-    def __init__(self) -> None:
-        self.ahead = timedelta()
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
 
-    def now(self):
-        return Now() + self.ahead if self.ahead else Now()
+    def now(self) -> Combinable:
+        return database_clock.now()
 
     def advance(self, **duration: float) -> None:
-        self.ahead += timedelta(**duration)
+        moved = database_clock.ahead + timedelta(**duration)
+        self._patch.setattr(database_clock, "ahead", moved)
 
 
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
-    moved = Clock()
-    monkeypatch.setattr(database_clock, "now", moved.now)
-    return moved
+    return Clock(monkeypatch)
 
 
 @pytest.fixture(autouse=True, scope="session")
