@@ -1,15 +1,19 @@
 """Reports and their further accounts."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Self
 
 from django.db import models
 from django.db.models import Q
 
+from core import keyset
 from core.ids import ULIDField
+from core.unindexed import Unindexed
 from orgs.models import Organization
 from orgs.ownership import owner_of
 from reports.screening import SCREENED, SecretNotice, screened
+
+NEWEST = ("organization_id", "received_at", "id")
 
 
 class StatementQuerySet(models.QuerySet):
@@ -20,12 +24,36 @@ class StatementQuerySet(models.QuerySet):
         return self.filter(withheld_for=None)
 
 
+def _id_of(organization: Organization | str) -> str:
+    return organization if isinstance(organization, str) else organization.pk
+
+
 class ReportQuerySet(StatementQuerySet):
     """Queries over reports."""
 
-    def readable_by(self, organization: Organization | str) -> Self:
-        """Reports that the organization's members may read: all their pages, lists and files start here."""
-        return self.readable().filter(organization=organization)
+    def readable_by(
+        self, organization: Organization | str, *, ids: Collection[str] | None = None
+    ) -> Self:
+        """Reports that the organization's members may read: all their pages, lists and files start here.
+
+        With `ids` only these, which are looked up one by one.
+        """
+        if ids is None:
+            return self.readable().filter(organization=organization)
+        found = self.readable().alias(receiver=Unindexed("organization_id"))
+        return found.filter(receiver=_id_of(organization), pk__in=ids)
+
+    def newest_first(self, organization: Organization | str, *, before: Any = None) -> Self:
+        """What `readable_by` finds, in the order of its index; `before` a `(received_at, id)` only.
+
+        The organization is compared as a range. With an equality, PostgreSQL would know that the order by
+        time alone is the same, and read the reports of all organizations by their time.
+        """
+        receiver = _id_of(organization)
+        found = self.readable().filter(organization__gte=receiver)
+        if before:
+            return keyset.before(found, NEWEST, (receiver, *before))
+        return found.filter(organization__lte=receiver).order_by(*(f"-{each}" for each in NEWEST))
 
 
 class Statement(models.Model):
@@ -132,7 +160,11 @@ class Report(Statement):
 
     class Meta:
         indexes = [
-            models.Index(fields=["organization", "-received_at", "-id"], name="report_latest"),
+            models.Index(
+                fields=["organization", "received_at", "id"],
+                condition=Q(withheld_for__isnull=True),
+                name="report_readable",
+            ),
             models.Index(
                 fields=["organization", "withheld_for"],
                 condition=Q(withheld_for__isnull=False),

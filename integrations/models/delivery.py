@@ -10,6 +10,7 @@ from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, Su
 from django.db.models.functions import Coalesce, Now
 
 from core import batches, clock
+from core.unindexed import Unindexed
 from integrations.models.attempt import Attempt
 from integrations.models.integration import Integration, Repository
 from reports.models import Report
@@ -32,20 +33,6 @@ LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
 ERASED = "Its text was erased."
 FORGOTTEN = "-"  # the source of what is older than two days; no hash looks like it
-
-
-class ByTurn(models.Func):
-    """A column that SQLite does not use as an index in a filter, so that it keeps to the index by turn.
-
-    https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_
-    """
-
-    template = "%(expressions)s"
-    output_field = models.DateTimeField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """The column with a unary plus, which SQLite does not look up in an index."""
-        return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -86,10 +73,16 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(status=self.model.Status.PENDING)
 
     def in_state(self, state: str) -> Self:
-        """Those in this state: a status, or `discarded`."""
-        if state == self.model.Cause.DISCARDED:
-            return self.held(self.model.Cause.DISCARDED)
-        return self.filter(status=state).exclude(held_for=self.model.Cause.DISCARDED)
+        """Those in this state, a status or `discarded`, in the order of an index; for one integration."""
+        causes = self.model.Cause
+        if state == causes.DISCARDED:
+            return self.held(causes.DISCARDED).order_by("held_for")
+        if (
+            state == self.model.Status.HELD
+        ):  # by name, so that the index leaves out the discarded ones
+            found = self.filter(held_for__in=sorted({*causes} - {causes.DISCARDED}))
+            return found.filter(status=state).order_by("held_for")
+        return self.filter(status=state).order_by("turn", "due_at", "pk")
 
     def undelivered(self) -> Self:
         """Those still to be delivered: neither sent nor discarded."""
@@ -204,7 +197,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def in_turn(self) -> Self:
         """Waiting ones whose time has come, in the order of sending: every source's first before a second."""
-        waiting = self.waiting().alias(due=ByTurn("due_at"))
+        waiting = self.waiting().alias(due=Unindexed("due_at"))
         return waiting.filter(due__lte=clock.now()).order_by("turn", "due_at", "pk")
 
     def abandoned(self) -> Self:

@@ -1,0 +1,37 @@
+"""Pages of rows that go on after the last one, by the columns that order them.
+
+The columns are compared as one, `(a, b) < (x, y)`, so that both databases begin at that place of an index,
+however deep it is.
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from django.db.models import F, QuerySet
+from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan, TupleLessThan
+from django.db.models.lookups import GreaterThan, LessThan
+
+Rows = TypeVar("Rows", bound=QuerySet[Any])
+
+
+class _Before(TupleLessThan):
+    """As Django's, which writes `a < x OR (a = x AND …)` for SQLite; that reads no index."""
+
+    as_sqlite = LessThan.as_sql
+
+
+class _After(TupleGreaterThan):
+    """The same the other way."""
+
+    as_sqlite = GreaterThan.as_sql
+
+
+def before(rows: Rows, columns: Sequence[str], key: Sequence[Any]) -> Rows:
+    """The rows whose `columns` are less than `key`, in descending order."""
+    found = rows.filter(_Before(Tuple(*map(F, columns)), tuple(key)))
+    return found.order_by(*(f"-{each}" for each in columns))
+
+
+def after(rows: Rows, columns: Sequence[str], key: Sequence[Any]) -> Rows:
+    """The rows whose `columns` are greater than `key`, in ascending order."""
+    return rows.filter(_After(Tuple(*map(F, columns)), tuple(key))).order_by(*columns)
