@@ -1,4 +1,4 @@
-"""Pages of rows that go on after the last one, by the columns that order them.
+"""Rows before or after a row, by the columns that order them: for pages that go on after the last one.
 
 The columns are compared as one, `(a, b) < (x, y)`, so that both databases begin at that place of an index,
 however deep it is.
@@ -27,11 +27,10 @@ class _After(TupleGreaterThan):
 
 
 def before(rows: Rows, columns: Sequence[str], key: Sequence[Any]) -> Rows:
-    """The rows whose `columns` are less than `key`, in descending order."""
-    found = rows.filter(_Before(Tuple(*map(F, columns)), tuple(key)))
-    return found.order_by(*(f"-{each}" for each in columns))
+    """The rows whose `columns` are less than `key`."""
+    return rows.filter(_Before(Tuple(*map(F, columns)), tuple(key)))
 
 
 def after(rows: Rows, columns: Sequence[str], key: Sequence[Any]) -> Rows:
-    """The rows whose `columns` are greater than `key`, in ascending order."""
-    return rows.filter(_After(Tuple(*map(F, columns)), tuple(key))).order_by(*columns)
+    """The rows whose `columns` are greater than `key`."""
+    return rows.filter(_After(Tuple(*map(F, columns)), tuple(key)))

@@ -43,17 +43,19 @@ class ReportQuerySet(StatementQuerySet):
         found = self.readable().alias(receiver=Unindexed("organization_id"))
         return found.filter(receiver=_id_of(organization), pk__in=ids)
 
-    def newest_first(self, organization: Organization | str, *, before: Any = None) -> Self:
-        """What `readable_by` finds, in the order of its index; `before` a `(received_at, id)` only.
+    def newest_first(
+        self, organization: Organization | str, *, before: Any = None, after: Any = None
+    ) -> Self:
+        """What `readable_by` finds, in the order of its index; between two `(received_at, id)` only.
 
         The organization is compared as a range. With an equality, PostgreSQL would know that the order by
         time alone is the same, and read the reports of all organizations by their time.
         """
-        receiver = _id_of(organization)
-        found = self.readable().filter(organization__gte=receiver)
-        if before:
-            return keyset.before(found, NEWEST, (receiver, *before))
-        return found.filter(organization__lte=receiver).order_by(*(f"-{each}" for each in NEWEST))
+        mine, found = _id_of(organization), self.readable()
+        older = keyset.before(found, NEWEST, (mine, *before)) if before else found
+        newer = keyset.after(older, NEWEST, (mine, *after)) if after else older
+        within = newer.filter(organization__gte=mine, organization__lte=mine)
+        return within.order_by(*(f"-{each}" for each in NEWEST))
 
 
 class Statement(models.Model):

@@ -9,7 +9,7 @@ from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Query
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core import keyset, rates
+from core import keyset, looks, rates
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import STATE, DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
@@ -158,7 +158,8 @@ def _rows(
     if few is None:
         return Report.objects.newest_first(organization, before=last)
     rows = Report.objects.readable_by(organization, ids=few)
-    return keyset.before(rows, KEY, last) if last else rows.order_by("-received_at", "-id")
+    older = keyset.before(rows, KEY, last) if last else rows
+    return older.order_by("-received_at", "-id")
 
 
 def _few(organization: Organization, status: str) -> list[str] | None:
@@ -174,18 +175,12 @@ def _few(organization: Organization, status: str) -> list[str] | None:
 
 
 def _matching(reports: QuerySet[Report], asked: Mapping[str, str], count: int) -> list[Report]:
-    """The first `count` that match, of the first `LOOKED_AT`.
-
-    In SQL a limit inside a subquery, which no database rearranges: it reads the reports in the order of their
-    index and stops at the last one that is needed, whatever it believes about the filters.
-    """
+    """The first `count` that match, of the first `LOOKED_AT`."""
     if not is_filtered(asked):
         return list(reports.only(*LIST_COLUMNS)[:count])
     matches = ExpressionWrapper(_condition(asked), output_field=BooleanField())
     window = _with_state(reports).annotate(matches=matches).only(*LIST_COLUMNS)[:LOOKED_AT]
-    sql, values = window.query.sql_with_params()
-    first = f"SELECT * FROM ({sql}) AS looked_at WHERE matches LIMIT {count}"  # noqa: S608  (no values)
-    return list(Report.objects.raw(first, values))
+    return list(Report.objects.raw(*looks.at(window, "*", then=f"WHERE matches LIMIT {count}")))
 
 
 def _end_of_look(reports: QuerySet[Report]) -> Cursor | None:
