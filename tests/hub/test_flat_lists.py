@@ -6,6 +6,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from hub.screen import export
+from integrations.api import report_list
+from integrations.delivery import withholding
 from integrations.models import Delivery
 from reports.models import Report
 from tests import build
@@ -53,3 +56,21 @@ def test_the_overview(alice):
     for plan in read:
         assert re.search("report_readable|report_withheld|delivery_turn|delivery_held", plan), plan
         assert not re.search(WHOLE, plan)
+
+
+def test_what_is_withheld(acme):
+    [plan, *_] = plans_of(lambda: withholding.explained(acme))
+
+    assert "report_withheld" in plan.text
+    assert not re.search("Sort|TEMP B-TREE", plan.text)
+
+
+def test_the_files(acme):
+    csv = plans_of(lambda: list(report_list.everything(acme, {})))
+    exported = plans_of(lambda: list(export.as_json(acme)))
+
+    for plans in (csv, exported):
+        read = [plan.text for plan in plans if 'FROM "reports_report"' in plan.sql]
+        assert read
+        assert all("report_readable" in plan for plan in read)
+        assert not [plan for plan in read if re.search("Sort|TEMP B-TREE", plan)]
