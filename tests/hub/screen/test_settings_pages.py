@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from core import at_once, counting
-from hub.screen import overview, weeks
+from hub.screen import claims, overview, weeks
 from hub.screen import urls as settings_pages
 from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
@@ -151,6 +151,28 @@ def test_any_spelling_of_a_domain_leads_to_its_record(alice, address):
     assert Domain.objects.get().name == "docs.acme.com"
     assert "_hub-challenge.docs.acme.com" in text_of(answer)
     assert "<code>_hub-challenge.docs</code>" in text_of(answer)
+
+
+def test_claims_are_shown_a_page_at_a_time_domains_first(alice, acme, monkeypatch):
+    monkeypatch.setattr(claims, "PAGE_SIZE", 3)
+    for name in "dcba":
+        build.domain(acme, f"{name}.example")
+    for name in "yxwv":
+        build.site(acme, f"{name}.github.io")
+
+    pages = [alice.get("/settings/claims/", {"page": number}) for number in (1, 2, 3, 4)]
+
+    names = [[str(each)[:1] for each in page.context["domains"]] for page in pages]
+    assert names == [["a", "b", "c"], ["d"], [], []]
+    hosts = [[each.host[:1] for each in page.context["sites"]] for page in pages]
+    assert hosts == [[], ["v", "w"], ["x", "y"], []]
+    assert [page.context["next_page"] for page in pages] == [2, 3, 0, 0]
+    assert "Show the first page" in text_of(pages[3])
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "x", "10000", "", "1\n"])
+def test_a_page_of_claims_that_cannot_be(alice, wrong):
+    assert alice.get("/settings/claims/", {"page": wrong}).status_code == 404
 
 
 def test_giving_up_a_claim_asks_first(alice, acme):
