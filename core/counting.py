@@ -15,3 +15,8 @@ def up_to_most(rows: QuerySet[Any]) -> int:
 def in_words(count: int) -> str:
     """Such as 123 or "more than 1,000"."""
     return f"more than {MOST:,}" if count > MOST else f"{count:,}"
+
+
+def or_more(count: int, looked_at: int) -> str:
+    """Such as 123, or "123 or more" if more than `MOST` were `looked_at`, so that there may be others."""
+    return f"{count:,} or more" if looked_at > MOST else f"{count:,}"
