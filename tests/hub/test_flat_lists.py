@@ -125,7 +125,7 @@ def test_an_older_report_is_found_by_its_id(operator, short_sighted):
     oldest = Report.objects.earliest("received_at")
 
     found = operator.get("/admin/reports/report/", {"q": f" {oldest.pk} "}).context["cl"]
-    unknown = operator.get("/admin/reports/report/", {"q": oldest.summary}).context["cl"]
+    unknown = operator.get("/admin/reports/report/", {"q": f'"{oldest.summary}"'}).context["cl"]
 
     assert [each.pk for each in found.result_list] == [oldest.pk]
     assert not unknown.result_list
