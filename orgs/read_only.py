@@ -1,21 +1,19 @@
 """Read-only admin classes: operators look, and change rows only by actions."""
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
 
 from orgs.models import User
 
 LOOKED_AT = 5000  # rows of a long list that are shown, filtered and searched
-SHOWN_BELOW = 50
+SHOWN_BELOW = 20
 ALL = f"The latest {LOOKED_AT:,} are listed and searched. Search for a whole {{}} to find an older one."
 
 
@@ -61,21 +59,26 @@ class _LatestRows(ChangeList):
 
     def get_queryset(self, *args: Any, **kwargs: Any) -> QuerySet:
         """The rows that match the filters and the search."""
-        every, admin = self.model._default_manager.all(), self.model_admin
-        same = [Q((name, self.query.strip())) for name in admin.looked_up_by]
-        known = every.filter(reduce(or_, same))
-        if not self.query or not known.exists():
-            newest = every.order_by(f"-{admin.newest_by}").values_list(admin.newest_by, flat=True)
-            edge = list(newest[LOOKED_AT : LOOKED_AT + 1])
-            known = every.filter(**{f"{admin.newest_by}__gt": edge[0]}) if edge else every
-        self.root_queryset = known
+        rows = self.model._default_manager.all()
+        text = self.query.strip()
+        same = [rows.filter(**{name: text}) for name in self.model_admin.looked_up_by if text]
+        found = (each for each in same if each.exists())
+        known = next(found, None)
+        self.root_queryset = _latest(rows, self.model_admin.newest_by) if known is None else known
         return super().get_queryset(*args, **kwargs)
+
+
+def _latest(rows: QuerySet, column: str) -> QuerySet:
+    newest = rows.order_by(f"-{column}").values_list(column, flat=True)
+    edge = list(newest[LOOKED_AT : LOOKED_AT + 1])
+    return rows.filter(**{f"{column}__gt": edge[0]}) if edge else rows
 
 
 class ReadOnly(Looking, admin.ModelAdmin):
     """A list, and a page for each row. Actions are written to the row's history."""
 
     show_full_result_count = False
+    list_per_page = 50
     newest_by = "pk"
     looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found
 
