@@ -5,12 +5,12 @@ from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from core import clock
+from core import clock, counting
 from integrations.models import Attempt, Delivery, Installation
 from orgs.models import Domain
 
@@ -67,24 +67,45 @@ def _app(name: str, tables: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def state_of_affairs() -> dict[str, Any]:
-    """The numbers that operators want to see first, in five queries."""
-    waiting = Q(status=Delivery.Status.PENDING)
-    discarded = Delivery.Cause.DISCARDED
-    deliveries = Delivery.objects.aggregate(
-        waiting=Count("pk", filter=waiting),
-        oldest=Min("created_at", filter=waiting),
-        held=Count("pk", filter=Q(status=Delivery.Status.HELD) & ~Q(held_for=discarded)),
-        discarded=Count("pk", filter=Q(held_for=discarded)),
-    )
-    lately = Attempt.objects.filter(ended_at__gt=clock.now() - HOUR)
+    """The numbers that operators want to see first, from a bounded number of rows."""
     limited = Installation.objects.filter(limited_until__gt=clock.now())
     seen = Installation.objects.filter(limit_seen_at__gt=clock.now() - HOUR)
     return {
-        **deliveries,
-        **lately.aggregate(
-            tried=Count("pk"), failed=Count("pk", filter=Q(outcome=Attempt.Outcome.REFUSED))
-        ),
+        **_waiting(),
+        **_held(),
+        **_tried(),
         "limited": list(limited.order_by("-limited_until")[:20]),
         "least_left": list(seen.order_by("limit_left")[:5]),
         **Domain.objects.aggregate(reverified=Max("last_checked_at")),
     }
+
+
+def _waiting() -> dict[str, Any]:
+    """How many wait, and since when: the oldest of those that have been due for longest."""
+    waiting = _first(Delivery.objects.waiting().order_by("due_at"), "created_at")
+    found = waiting.aggregate(all=Count("pk"), oldest=Min("created_at"))
+    return {"waiting": counting.in_words(found["all"]), "oldest": found["oldest"]}
+
+
+def _held() -> dict[str, str]:
+    held = _first(
+        Delivery.objects.filter(status=Delivery.Status.HELD).order_by("due_at"), "held_for"
+    )
+    is_discarded = Q(held_for=Delivery.Cause.DISCARDED)
+    found = held.aggregate(all=Count("pk"), discarded=Count("pk", filter=is_discarded))
+    counts = {"held": found["all"] - found["discarded"], "discarded": found["discarded"]}
+    return {name: counting.or_more(count, found["all"]) for name, count in counts.items()}
+
+
+def _tried() -> dict[str, str]:
+    """The attempts of the last hour."""
+    lately = Attempt.objects.filter(started_at__gt=clock.now() - HOUR, ended_at__isnull=False)
+    is_refused = Q(outcome=Attempt.Outcome.REFUSED)
+    found = _first(lately.order_by("-started_at"), "outcome").aggregate(
+        tried=Count("pk"), failed=Count("pk", filter=is_refused)
+    )
+    return {name: counting.or_more(count, found["tried"]) for name, count in found.items()}
+
+
+def _first(rows: QuerySet[Any], column: str) -> QuerySet[Any, Any]:
+    return rows.values("pk", column)[: counting.MOST + 1]

@@ -17,7 +17,7 @@ from integrations.models import (
     Webhook,
 )
 from integrations.models.delivery import DeliveryQuerySet
-from orgs.read_only import Looking, ReadOnly
+from orgs.read_only import ALL, Inline, ReadOnly
 
 
 class Operating(ReadOnly):
@@ -58,7 +58,7 @@ class ShownAttempts(BaseInlineFormSet):
         return self._shown
 
 
-class Attempts(Looking, admin.TabularInline):
+class Attempts(Inline, admin.TabularInline):
     """The attempts, shown below their delivery."""
 
     model = Attempt
@@ -74,6 +74,8 @@ class DeliveryAdmin(Operating):
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
     list_select_related = ["integration__organization"]
     search_fields = ["report__id", "repository", "integration__organization__name"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["report_id"]
     ordering = ["-pk"]
     inlines = [Attempts]
 
@@ -129,6 +131,8 @@ class AttemptAdmin(ReadOnly):
     list_filter = ["outcome"]
     list_select_related = ["delivery"]
     search_fields = ["delivery__report__id"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["delivery__report_id"]
     ordering = ["-pk"]
 
     @admin.display(description="report")
@@ -151,4 +155,6 @@ class WebhookAdmin(ReadOnly):
 
     list_display = ["delivery_id", "received_at"]
     search_fields = ["delivery_id"]
+    search_help_text = ALL.format("id")
+    looked_up_by = ["delivery_id"]
     ordering = ["-pk"]

@@ -21,28 +21,28 @@ from orgs.models import (
     Site,
     User,
 )
-from orgs.read_only import Looking, ReadOnly
+from orgs.read_only import ALL, Inline, ReadOnly
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 
 admin.site.unregister(Group)
 
 
-class MemberInline(Looking, admin.TabularInline):
+class MemberInline(Inline, admin.TabularInline):
     """The members, shown below their organization."""
 
     model = Membership
     fields = ["login", "github_id", "role", "user"]
 
 
-class DomainInline(Looking, admin.TabularInline):
+class DomainInline(Inline, admin.TabularInline):
     """The claimed domains, shown below their organization."""
 
     model = Domain
     fields = ["name", "verified_at", "lapsed_at", "last_checked_at"]
 
 
-class SiteInline(Looking, admin.TabularInline):
+class SiteInline(Inline, admin.TabularInline):
     """The claimed sites, shown below their organization."""
 
     model = Site
@@ -116,6 +116,8 @@ class DomainAdmin(ReadOnly):
     list_filter = [("verified_at", admin.EmptyFieldListFilter), "registrable"]
     list_select_related = ["organization"]
     search_fields = ["name", "organization__name"]
+    search_help_text = ALL.format("name of a domain or an organization")
+    looked_up_by = ["name", "organization__name"]
     actions = ["reverify"]
 
     @admin.action(description="Re-verify: check the DNS record now")

@@ -1,13 +1,20 @@
 """Read-only admin classes: operators look, and change rows only by actions."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
+from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
 
 from orgs.models import User
+
+LOOKED_AT = 5000  # rows of a long list that are shown, filtered and searched
+SHOWN_BELOW = 20
+ALL = f"The latest {LOOKED_AT:,} are listed and searched. Search for a whole {{}} to find an older one."
 
 
 class Looking:
@@ -23,10 +30,61 @@ class Looking:
         return False
 
 
+class _FirstRows(BaseInlineFormSet):
+    def get_queryset(self) -> QuerySet:
+        """The first rows only: a form is made for each."""
+        if not hasattr(self, "_queryset"):
+            self._queryset = super().get_queryset()[:SHOWN_BELOW]
+        return self._queryset
+
+
+class Inline(Looking):
+    """The first rows that belong to another one, shown below it."""
+
+    formset: Any = _FirstRows
+    verbose_name_plural: Any
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.verbose_name_plural = f"{self.verbose_name_plural} (at most {SHOWN_BELOW} are shown)"
+
+
+class _LatestRows(ChangeList):
+    """The latest rows only, so that each page, filter and search costs the same however many there are.
+
+    A search for the whole text of a column in `looked_up_by` finds older ones, too.
+    """
+
+    model_admin: "ReadOnly"
+
+    def get_queryset(self, *args: Any, **kwargs: Any) -> QuerySet:
+        """The rows that match the filters and the search."""
+        rows = self.model._default_manager.all()
+        text = self.query.strip()
+        same = [rows.filter(**{name: text}) for name in self.model_admin.looked_up_by if text]
+        found = (each for each in same if each.exists())
+        known = next(found, None)
+        self.root_queryset = _latest(rows, self.model_admin.newest_by) if known is None else known
+        return super().get_queryset(*args, **kwargs)
+
+
+def _latest(rows: QuerySet, column: str) -> QuerySet:
+    newest = rows.order_by(f"-{column}").values_list(column, flat=True)
+    edge = list(newest[LOOKED_AT : LOOKED_AT + 1])
+    return rows.filter(**{f"{column}__gt": edge[0]}) if edge else rows
+
+
 class ReadOnly(Looking, admin.ModelAdmin):
     """A list, and a page for each row. Actions are written to the row's history."""
 
     show_full_result_count = False
+    list_per_page = 50
+    newest_by = "pk"
+    looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """All rows, or the latest of a long list."""
+        return _LatestRows if self.looked_up_by else ChangeList
 
     def fixed(self, selected: QuerySet) -> QuerySet:
         """The selected rows by id, which stay selected when they no longer match the filters."""

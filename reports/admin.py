@@ -5,12 +5,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from orgs.read_only import Looking, ReadOnly
+from orgs.read_only import ALL, Inline, ReadOnly
 from reports import erasing
 from reports.models import Account, Report
 
 
-class AccountInline(Looking, admin.StackedInline):
+class AccountInline(Inline, admin.StackedInline):
     """The further accounts, shown below their report."""
 
     model = Account
@@ -36,6 +36,9 @@ class ReportAdmin(ReadOnly):
     ]
     list_select_related = ["organization"]
     search_fields = ["id", "summary", "canonical_url", "agent_name", "organization__name"]
+    search_help_text = ALL.format("id")
+    newest_by = "received_at"
+    looked_up_by = ["id"]
     ordering = ["-received_at", "-id"]
     inlines = [AccountInline]
     actions = ["erase"]
@@ -60,4 +63,6 @@ class AccountAdmin(ReadOnly):
 
     list_display = ["id", "report_id", "received_at", "kind", "times_received", "size"]
     search_fields = ["report__id", "summary"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["report_id"]
     ordering = ["-pk"]

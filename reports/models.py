@@ -1,6 +1,6 @@
 """Reports and their further accounts."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Self
 
@@ -8,9 +8,10 @@ from django.conf import settings
 from django.db import IntegrityError, models
 from django.db.models import Q
 
-from core import prepared
+from core import keyset, prepared
 from core.ids import ULIDField
 from core.prepared import time_of
+from core.unindexed import Unindexed
 from orgs.models import Organization
 from orgs.ownership import owner_of
 from reports.screening import SCREENED, SecretNotice, screened
@@ -30,6 +31,9 @@ class Repeated(AlreadyThere):
         self.organization_id = organization_id
 
 
+NEWEST = ("organization_id", "received_at", "id")
+
+
 class StatementQuerySet(models.QuerySet):
     """Queries that reports and further accounts share."""
 
@@ -38,12 +42,38 @@ class StatementQuerySet(models.QuerySet):
         return self.filter(withheld_for=None)
 
 
+def _id_of(organization: Organization | str) -> str:
+    return organization if isinstance(organization, str) else organization.pk
+
+
 class ReportQuerySet(StatementQuerySet):
     """Queries over reports."""
 
-    def readable_by(self, organization: Organization | str) -> Self:
-        """Reports that the organization's members may read: all their pages, lists and files start here."""
-        return self.readable().filter(organization=organization)
+    def readable_by(
+        self, organization: Organization | str, *, ids: Collection[str] | None = None
+    ) -> Self:
+        """Reports that the organization's members may read: all their pages, lists and files start here.
+
+        With `ids` only these, which are looked up one by one.
+        """
+        if ids is None:
+            return self.readable().filter(organization=organization)
+        found = self.readable().alias(receiver=Unindexed("organization_id"))
+        return found.filter(receiver=_id_of(organization), pk__in=ids)
+
+    def newest_first(
+        self, organization: Organization | str, *, before: Any = None, after: Any = None
+    ) -> Self:
+        """What `readable_by` finds, in the order of its index; between two `(received_at, id)` only.
+
+        The organization is compared as a range. With an equality, PostgreSQL would know that the order by
+        time alone is the same, and read the reports of all organizations by their time.
+        """
+        mine, found = _id_of(organization), self.readable()
+        older = keyset.before(found, NEWEST, (mine, *before)) if before else found
+        newer = keyset.after(older, NEWEST, (mine, *after)) if after else older
+        within = newer.filter(organization__gte=mine, organization__lte=mine)
+        return within.order_by(*(f"-{each}" for each in NEWEST))
 
 
 class Statement(models.Model):
@@ -150,7 +180,11 @@ class Report(Statement):
 
     class Meta:
         indexes = [
-            models.Index(fields=["organization", "-received_at", "-id"], name="report_latest"),
+            models.Index(
+                fields=["organization", "received_at", "id"],
+                condition=Q(withheld_for__isnull=True),
+                name="report_readable",
+            ),
             models.Index(
                 fields=["organization", "withheld_for"],
                 condition=Q(withheld_for__isnull=False),

@@ -1,4 +1,4 @@
-"""How a database would answer a query: which index it reads, and whether it sorts."""
+"""How a database would answer what some code asks: which index it reads, and whether it sorts."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -6,13 +6,21 @@ from typing import Any
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+SMALL = ["enable_seqscan", "enable_sort", "enable_bitmapscan"]  # what is quicker for a few rows
+
+
+class Plan(str):
+    """A plan, with the statement that it is of."""
+
+    sql = ""
+
 
 def plan_of(query: Any) -> str:
     """The plan of a queryset, as if the table were large."""
     return _as_if_large(query.explain)
 
 
-def plans_of(work: Callable[[], Any]) -> list[str]:
+def plans_of(work: Callable[[], Any]) -> list[Plan]:
     """The plans of all that `work` reads."""
     with CaptureQueriesContext(connection) as queries:
         work()
@@ -20,9 +28,11 @@ def plans_of(work: Callable[[], Any]) -> list[str]:
     return [plan_of_sql(each) for each in asked if each.startswith(("SELECT", "WITH"))]
 
 
-def plan_of_sql(statement: str) -> str:
+def plan_of_sql(statement: str) -> Plan:
     """The plan of a statement, as if the tables were large."""
-    return _as_if_large(lambda: _explained(statement))
+    plan = Plan(_as_if_large(lambda: _explained(statement)))
+    plan.sql = statement
+    return plan
 
 
 def whole_tables_in(plans: Iterable[str], *tables: str) -> list[str]:
@@ -46,9 +56,9 @@ def _explained(statement: str) -> str:
 def _as_if_large(explain: Callable[[], str]) -> str:
     if connection.vendor == "sqlite":
         return explain()
-    with connection.cursor() as cursor:  # or the planner reads and sorts the handful of rows
-        cursor.execute("SET enable_seqscan = off; SET enable_sort = off")
+    with connection.cursor() as cursor:
+        cursor.execute("".join(f"SET {each} = off;" for each in SMALL))
         try:
             return explain()
         finally:
-            cursor.execute("RESET enable_seqscan; RESET enable_sort")
+            cursor.execute("".join(f"RESET {each};" for each in SMALL))

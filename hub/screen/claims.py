@@ -1,5 +1,6 @@
 """`/settings/claims/`: the pages that the organization has claimed."""
 
+import re
 from urllib.parse import urlsplit
 
 from django import forms
@@ -16,9 +17,11 @@ from hub.screen.overview import integration_of, next_step
 from integrations.ownership import site_claims, taking_over
 from orgs.domains import claiming as domain_claims
 from orgs.domains import hosts, verification
-from orgs.models import Domain, Membership, Site
+from orgs.models import Domain, Membership, Organization, Site
 
 NOT_AN_ADDRESS = "Give a name such as docs.example.com, or a full https:// address."
+PAGE_SIZE = 50
+PAGE_NUMBER = re.compile("[1-9][0-9]{0,3}")
 ANSWER = "dns-answer"  # in the session: the id of a claim, and what DNS answered
 
 
@@ -50,13 +53,31 @@ class ClaimForm(forms.Form):
 
 @members_only
 def claims(request: MemberRequest) -> HttpResponse:
-    """List the claims."""
-    mine = request.membership.organization
+    """List the claims, domains first, in pages."""
+    number = request.GET.get("page", "1")
+    if not PAGE_NUMBER.fullmatch(number):
+        raise Http404
+    page = int(number)
+    domains, sites = _claims_on(page, request.membership.organization)
+    shown = [*domains, *sites][:PAGE_SIZE]
     context = {
-        "domains": mine.domains.order_by("name"),
-        "sites": mine.sites.order_by("host", "path"),
+        "domains": [each for each in shown if isinstance(each, Domain)],
+        "sites": [each for each in shown if isinstance(each, Site)],
+        "previous_page": page - 1,
+        "next_page": page + 1 if len(domains) + len(sites) > PAGE_SIZE else 0,
     }
     return render(request, "hub/claims.html", context)
+
+
+def _claims_on(page: int, mine: Organization) -> tuple[list[Domain], list[Site]]:
+    """The claims on a page, and the first one of the next page."""
+    first, end = PAGE_SIZE * (page - 1), PAGE_SIZE * page + 1
+    before = mine.domains.count()
+    sites = mine.sites.order_by("host", "path")
+    return (
+        list(mine.domains.order_by("name")[first:end]),
+        list(sites[max(0, first - before) : max(0, end - before)]),
+    )
 
 
 @members_only

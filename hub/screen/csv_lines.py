@@ -14,6 +14,7 @@ FORMULA = tuple(
 INSIDE = re.compile(
     r"([;,\t\r\n|][ \u00a0\ufeff\"']*)(?=[=+\-@＝＋－＠])"
 )  # where a cell may begin, too
+RISKY = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # a text without one of these begins no formula
 BOM = "\ufeff"  # tells spreadsheets that the file is UTF-8
 
 
@@ -38,7 +39,7 @@ def harmless(cell: Any) -> Any:
 
     https://owasp.org/www-community/attacks/CSV_Injection
     """
-    if not isinstance(cell, str):
+    if not isinstance(cell, str) or not RISKY.search(cell):
         return cell
     inside = INSIDE.sub(r"\1'", cell)
     return f"'{inside}" if cell.lstrip(" \u00a0\ufeff").startswith(FORMULA) else inside

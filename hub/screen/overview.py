@@ -1,15 +1,16 @@
 """`/settings/`: what is left to set up, what needs attention, and recent reports."""
 
-from collections import Counter
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum, Value
+from django.db import connection
+from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from core import counting, looks
 from hub.screen import inviting, setup_steps, weeks
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.delivery_states import DeliveryState, state_of
@@ -22,8 +23,9 @@ from orgs.models import Domain, Organization, Site
 from reports.models import Report
 
 LATEST = 5
+LAPSED = 10
 NOTICES, NEWS = 5, timedelta(days=14)
-COUNTED = 10_000  # the latest reports, so that the cost of the page does not grow
+COUNTED = 5000  # the latest reports, so that the cost of the page does not grow
 MOST_REPORTED, RECENTLY = 5, timedelta(days=30)
 COLUMNS = ["id", "received_at", "doc_url", "kind", "summary", "times_reported"]
 
@@ -37,12 +39,13 @@ class LatestReport(NamedTuple):
 
 @members_only
 def overview(request: MemberRequest) -> HttpResponse:
-    """The overview, in thirteen queries however much there is."""
+    """The overview, in the same queries and a bounded time however much there is."""
     mine = request.membership.organization
     integration = integration_of(mine)
-    domains, sites, deliveries = _claims_and_deliveries(mine, integration)
-    to_do = setup_steps.set_up(integration, domains, sites=sites, deliveries=deliveries)
-    counted, is_part = _counted(mine)
+    to_do = setup_steps.set_up(integration, setup_steps.Claims.of(mine))
+    lapsed = _lapsed(mine)
+    in_weeks = _latest_since(mine, timedelta(weeks=weeks.WEEKS))
+    bars = weeks.bars(in_weeks)
     context: dict[str, Any] = {
         "membership": request.membership,
         "integration": integration,
@@ -52,20 +55,17 @@ def overview(request: MemberRequest) -> HttpResponse:
         "template_problem": template_limits.problem(integration.issue_template)
         if integration
         else "",
-        "held": deliveries.get(Delivery.Status.HELD, 0),
-        "failed": deliveries.get(Delivery.Status.FAILED, 0),
+        **_stopped(integration),
         "notices": mine.notices.filter(at__gte=timezone.now() - NEWS)[:NOTICES],
-        "lapsed": [
-            *(each for each in domains if each.lapsed_at),
-            *(each for each in sites if each.lapsed_at),
-        ],
+        "lapsed": lapsed[:LAPSED],
+        "more_lapsed": lapsed[LAPSED:],
         "invitations": inviting.of(request.membership),
         "not_shown": withholding.explained(mine)
         if integration and integration.has_withheld
         else "",
-        "of_latest": f"{COUNTED:,}" if is_part else "",
-        "weeks": weeks.bars(counted),
-        "pages": _most_reported(counted),
+        "of_latest": f"{COUNTED:,}" if sum(bar.reports for bar in bars) == COUNTED else "",
+        "weeks": bars,
+        "pages": _most_reported(_latest_since(mine, RECENTLY)),
         "latest": _latest(mine),
     }
     return render(request, "hub/overview.html", context)
@@ -79,50 +79,47 @@ def integration_of(organization: Organization) -> Integration | None:
 
 def next_step(organization: Organization) -> setup_steps.Step | None:
     """The next thing to do in setting up; None if all is done, or waits for something."""
-    integration = integration_of(organization)
-    domains, sites, deliveries = _claims_and_deliveries(organization, integration)
-    to_do = setup_steps.set_up(integration, domains, sites=sites, deliveries=deliveries)
+    to_do = setup_steps.set_up(integration_of(organization), setup_steps.Claims.of(organization))
     return next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None)
 
 
-def _claims_and_deliveries(
-    mine: Organization, integration: Integration | None
-) -> tuple[list[Domain], list[Site], dict[str, int]]:
-    sites = list(mine.sites.order_by("host", "path"))
-    return list(mine.domains.order_by("name")), sites, _by_state(integration)
+def _lapsed(organization: Organization) -> list[Domain | Site]:
+    """The first of the claims that have lapsed, at most one more than is shown."""
+    domains = organization.domains.filter(lapsed_at__isnull=False).order_by("name")
+    sites = organization.sites.filter(lapsed_at__isnull=False).order_by("host", "path")
+    found: list[Domain | Site] = [*domains[: LAPSED + 1], *sites[: LAPSED + 1]]
+    return found[: LAPSED + 1]
 
 
-def _by_state(integration: Integration | None) -> dict[str, int]:
-    """How many deliveries are in each state, or will be once they all follow their integration."""
-    counts: Counter[str] = Counter()
-    if integration:
-        mine = integration.deliveries.values_list("status", "held_for")
-        for status, cause, count in mine.annotate(Count("pk")).order_by():
-            counts[catching_up.expected_state(integration, status, cause)] += count
-    return counts
+def _stopped(integration: Integration | None) -> dict[str, str]:
+    """How many deliveries are held (or will be, once all follow their integration) and how many failed."""
+    if integration is None:
+        return {}
+    failed = counting.up_to_most(integration.deliveries.in_state(Delivery.Status.FAILED))
+    counts = {"held": catching_up.expected_held(integration), "failed": failed}
+    return {name: counting.in_words(count) for name, count in counts.items() if count}
 
 
-def _counted(organization: Organization) -> tuple[QuerySet[Report], bool]:
-    """The latest reports, at most `COUNTED`, and whether there are more in the weeks shown."""
-    since = timezone.now() - timedelta(weeks=weeks.WEEKS)
-    received = Report.objects.readable_by(organization).filter(received_at__gte=since)
-    latest = received.order_by("-received_at", "-id").values_list("received_at", flat=True)
-    if one_too_many := list(latest[COUNTED : COUNTED + 1]):
-        return received.filter(received_at__gt=one_too_many[0]), True
-    return received, False
+def _latest_since(organization: Organization, age: timedelta) -> QuerySet[Report]:
+    """The latest reports that are not older, at most `COUNTED`."""
+    return Report.objects.newest_first(organization, after=(timezone.now() - age, ""))[:COUNTED]
 
 
-def _most_reported(reports: QuerySet[Report]) -> list[Any]:
-    """The pages that most recent reports are about."""
-    received = reports.filter(received_at__gte=timezone.now() - RECENTLY)
-    pages = received.values("canonical_url").annotate(times=Sum("times_reported"))
-    return list(pages.order_by("-times", "canonical_url")[:MOST_REPORTED])
+def _most_reported(reports: QuerySet[Report]) -> list[dict[str, Any]]:
+    """The pages that most of these reports are about."""
+    order = f"GROUP BY canonical_url ORDER BY times DESC, canonical_url LIMIT {MOST_REPORTED}"
+    pages = looks.at(
+        reports.values("canonical_url", "times_reported"),
+        "canonical_url, SUM(times_reported) AS times",
+        then=order,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(*pages)
+        return [{"canonical_url": url, "times": times} for url, times in cursor.fetchall()]
 
 
 def _latest(organization: Organization) -> list[LatestReport]:
     status = Delivery.objects.filter(report=OuterRef("pk")).values_list(STATE)
-    received = Report.objects.readable_by(organization).annotate(
-        status=Coalesce(Subquery(status), Value(NONE))
-    )
-    latest = received.order_by("-received_at", "-id").only(*COLUMNS)[:LATEST]
-    return [LatestReport(each, state_of(each.status)) for each in latest]
+    received = Report.objects.newest_first(organization).only(*COLUMNS)
+    latest = received.annotate(status=Coalesce(Subquery(status), Value(NONE)))
+    return [LatestReport(each, state_of(each.status)) for each in latest[:LATEST]]

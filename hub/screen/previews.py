@@ -46,8 +46,7 @@ def previews(template: str, organization: Organization) -> list[Preview]:
         ("A normal report", Report(doc_url=page, agent_name=agent, **NORMAL)),
         ("A hostile report, made safe", Report(doc_url=page, agent_name="@admin", **HOSTILE)),
     ]
-    received = Report.objects.readable_by(organization).filter(erased_at=None)
-    if latest := received.order_by("-received_at", "-id").first():
+    if latest := Report.objects.newest_first(organization).filter(erased_at=None).first():
         shown.append(("Your latest report", latest))
     return [_preview(name, report, template) for name, report in shown]
 

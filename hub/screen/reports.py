@@ -85,7 +85,9 @@ def reports(request: MemberRequest) -> HttpResponse:
         "changes": changes,
         "changeable": CHANGEABLE,
         "here": f"?{request.GET.urlencode()}",
-        "is_narrowed": _is_narrowed(asked),
+        "is_narrowed": report_list.is_filtered(asked),
+        "looked_at": f"{report_list.LOOKED_AT:,}",
+        "looked_back_to": page.looked_back_to if page else None,
         "cursor": asked.get("cursor"),
         "first_page": _address(request, cursor=None),
         "next_page": _address(request, cursor=following) if following else "",
@@ -111,7 +113,7 @@ def change(request: MemberRequest) -> HttpResponse:
 
 def _change_all(act: str, request: MemberRequest) -> None:
     asked = report_list.asked_in(request.GET.dict())
-    if list(report_list.faults(asked)) or not _is_narrowed(asked):
+    if list(report_list.faults(asked)) or not report_list.is_filtered(asked):
         raise Http404
     organization = request.membership.organization
     rates.check(CHANGES, "change all", organization.pk, what="changes of all that match")
@@ -277,16 +279,12 @@ def _evidence(report: Report) -> Iterator[str]:
         yield f"{each['kind']}:\n{each['text']}"
 
 
-def _is_narrowed(asked: dict[str, str]) -> bool:
-    return bool(asked.keys() & {"q", "status", "kind"})
-
-
-def _address(request: MemberRequest, *, cursor: str | None) -> str:
+def _address(request: MemberRequest, *, cursor: Any) -> str:
     """The same filters at another place in the list."""
     query = request.GET.copy()
     query.pop("cursor", None)
     if cursor:
-        query["cursor"] = cursor
+        query["cursor"] = str(cursor)
     return f"?{query.urlencode()}"
 
 

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from django.db.models import Count, Min, Q
+
 from integrations.models import Delivery, Integration
-from orgs.models import Domain, Site
+from orgs.models import Organization
 
 
 class StepState(Enum):
@@ -36,25 +38,43 @@ class Step(NamedTuple):
     hint: str
 
 
-def set_up(
-    integration: Integration | None,
-    domains: Sequence[Domain],
-    *,
-    sites: Sequence[Site],
-    deliveries: dict[str, int],
-) -> list[Step]:
-    """The steps of an organization and how far they are; `deliveries` is how many by status."""
+class Claims(NamedTuple):
+    """What the claims of an organization come to."""
+
+    live: int  # how many count now
+    first: str  # one of them
+    unproved: str  # a domain that waits for its DNS record
+    is_heard: bool  # whether one has not opted out
+
+    @classmethod
+    def of(cls, organization: Organization) -> "Claims":
+        """In three queries, however many there are."""
+        proved, heard = Q(verified_at__isnull=False), Q(opted_out_at=None)
+        domains = organization.domains.aggregate(
+            live=Count("pk", filter=proved),
+            first=Min("name", filter=proved),
+            unproved=Min("name", filter=~proved),
+            heard=Count("pk", filter=proved & heard),
+        )
+        live = organization.sites.filter(lapsed_at=None).order_by("host", "path")
+        sites = live.aggregate(live=Count("pk"), heard=Count("pk", filter=heard))
+        site = "" if domains["live"] else live.first()
+        return cls(
+            live=domains["live"] + sites["live"],
+            first=domains["first"] or str(site or ""),
+            unproved=domains["unproved"] or "",
+            is_heard=bool(domains["heard"] + sites["heard"]),
+        )
+
+
+def set_up(integration: Integration | None, claims: Claims) -> list[Step]:
+    """The steps of an organization and how far they are."""
     configured = integration is not None and integration.repository_id is not None
-    live: list[Domain | Site] = [
-        *(each for each in domains if each.verified_at),
-        *(each for each in sites if not each.lapsed_at),
-    ]
-    heard = any(not each.opted_out_at for each in live)
     return [
         _install(integration),
         _choose(integration),
-        _claim(domains, live),
-        _test(deliveries, can_start=configured and heard),
+        _claim(claims),
+        _test(integration, can_start=configured and claims.is_heard),
     ]
 
 
@@ -82,21 +102,21 @@ def _choose(integration: Integration | None) -> Step:
     return Step(*task, StepState.DONE, f"Issues go to {integration.repository}.")
 
 
-def _claim(domains: Sequence[Domain], live: Sequence[Domain | Site]) -> Step:
+def _claim(claims: Claims) -> Step:
     task = "Prove which pages are yours", "settings-claims"
-    if live:
-        more = f" and {len(live) - 1} more" if len(live) > 1 else ""
-        return Step(*task, StepState.DONE, f"{live[0]}{more}.")
-    if domains:
-        return Step(*task, StepState.WAITING, f"For the DNS record of {domains[0].name}.")
+    if claims.live:
+        more = f" and {claims.live - 1} more" if claims.live > 1 else ""
+        return Step(*task, StepState.DONE, f"{claims.first}{more}.")
+    if claims.unproved:
+        return Step(*task, StepState.WAITING, f"For the DNS record of {claims.unproved}.")
     return Step(
         *task, StepState.TO_DO, "By a DNS record, or by the repository that publishes them."
     )
 
 
-def _test(deliveries: dict[str, int], *, can_start: bool) -> Step:
+def _test(integration: Integration | None, *, can_start: bool) -> Step:
     task = "Send a test report", "settings-test"
-    if deliveries.get(Delivery.Status.SENT):
+    if integration and integration.deliveries.in_state(Delivery.Status.SENT).only("pk").first():
         return Step(*task, StepState.DONE, "Reports arrive as issues.")
     if not can_start:
         return Step(

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from django.db.models import Count, QuerySet
-from django.db.models.functions import TruncWeek
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from reports.models import Report
@@ -39,9 +38,15 @@ def bars(reports: QuerySet[Report]) -> list[Bar]:
     today = timezone.now().date()
     monday = today - timedelta(days=today.weekday())
     weeks = [monday - timedelta(weeks=ago) for ago in reversed(range(WEEKS))]
-    received = reports.filter(received_at__gte=datetime.combine(weeks[0], time(), UTC))
-    counted = received.values_list(TruncWeek("received_at")).annotate(Count("pk")).order_by()
-    return drawn(weeks, {week.date(): count for week, count in counted})
+    starts = [datetime.combine(each, time(), UTC) for each in weeks]
+    ends = [*starts[1:], starts[-1] + timedelta(weeks=1)]
+    within = [
+        Q(received_at__gte=start, received_at__lt=end)
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    counts = {f"week_{n}": Count("pk", filter=each) for n, each in enumerate(within)}
+    counted = reports.values("received_at").aggregate(**counts)
+    return drawn(weeks, dict(zip(weeks, counted.values(), strict=True)))
 
 
 def drawn(weeks: Iterable[date], counts: dict[date, int]) -> list[Bar]:

@@ -71,7 +71,7 @@ def perform_on_each(
 def _found(member: Membership, report_ids: list[str]) -> dict[str, Received]:
     """The reports that the members may read, by id, in two queries."""
     ids = [each for each in report_ids if is_id(each)]
-    mine = Report.objects.readable_by(member.organization_id).filter(pk__in=ids)
+    mine = Report.objects.readable_by(member.organization_id, ids=ids)
     deliveries = Delivery.objects.select_related("integration", "report").filter(report__in=ids)
     by_report = {each.report_id: each for each in deliveries}
     return {each.pk: Received(each, by_report.get(each.pk)) for each in mine}

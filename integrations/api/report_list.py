@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core import rates
-from integrations.models import Delivery
-from integrations.models.delivery import DeliveryQuerySet
+from core import keyset, looks, rates
+from integrations.models import Delivery, Integration
+from integrations.models.delivery import STATE, DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import InvalidRequest
 from orgs.models import Organization
@@ -19,10 +19,14 @@ from reports.models import Report
 
 PAGE_SIZE = 50
 BATCH = 500  # reports read at once for a CSV file
+LOOKED_AT = 5000  # reports that one page looks at to find those that match
+FEW = 1000  # deliveries in a state that are looked up one by one
+KEY = ("received_at", "id")
+FILTERS = {"q", "kind", "status"}
 NONE = "none"  # the status of a report that has no delivery
 DISCARDED = str(Delivery.Cause.DISCARDED)
 STATUSES = [NONE, *Delivery.Status.values, DISCARDED]
-LONGEST_SEARCH = 200  # characters; the cost grows with them, times the text of all reports
+LONGEST_SEARCH = 200  # characters; the cost grows with them, times the text that is looked at
 LONGEST_ADDRESS = 2048  # longer texts than a search must match a full URL
 SEARCHES = "20/minute"  # by the members of one organization
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -65,14 +69,23 @@ class Received(NamedTuple):
 
 
 class ReportPage(NamedTuple):
-    """Some reports; `following` is the cursor of the next page, None on the last page."""
+    """Some reports; `following` is the cursor of the next page, None on the last page.
+
+    `looked_back_to`: if the page is short because as many as `LOOKED_AT` reports were looked at and few of
+    them match, when the last of these arrived. The next page looks further.
+    """
 
     reports: list[Received]
-    following: str | None
+    following: Cursor | None
+    looked_back_to: datetime | None = None
 
 
 class ReceivedReports(MaintainerView):
-    """`GET /v1/orgs/me/reports`: three queries a page, however many reports there are."""
+    """`GET /v1/orgs/me/reports`: a page of at most 50, newest first, in a few queries.
+
+    A page looks at no more than `LOOKED_AT` reports. With filters that few reports match, it may have fewer
+    than 50 reports, or none, and still a `next_cursor`, which looks further. The end is where that is null.
+    """
 
     def get(self, request: Request) -> Response:
         asked = asked_in(request.query_params)
@@ -81,7 +94,8 @@ class ReceivedReports(MaintainerView):
         check_rate(self.organization, asked)
         found = page(self.organization, asked)
         shown = [shape(each) for each in found.reports]
-        return Response({"reports": shown, "next_cursor": found.following})
+        following = str(found.following) if found.following else None
+        return Response({"reports": shown, "next_cursor": following})
 
 
 def asked_in(parameters: Mapping[str, Any]) -> dict[str, str]:
@@ -90,7 +104,7 @@ def asked_in(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def check_rate(organization: Organization, asked: Mapping[str, str]) -> None:
-    """Count a search, which reads all reports of the organization. Raises `rates.RateLimited`."""
+    """Count a search, which reads the text of many reports. Raises `rates.RateLimited`."""
     if "q" in asked:
         rates.check(SEARCHES, "search", organization.pk, what="searches")
 
@@ -110,32 +124,92 @@ def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def page(
     organization: Organization, asked: Mapping[str, str], *, size: int = PAGE_SIZE
 ) -> ReportPage:
-    """The reports that match `asked` (without `faults`), at most `size`, in two queries."""
-    found = list(_received(organization, asked).only(*LIST_COLUMNS)[: size + 1])
-    more, found = len(found) > size, found[:size]
-    following = str(Cursor(found[-1].received_at, found[-1].id)) if more else None
-    return ReportPage(_with_deliveries(found), following)
+    """The reports that match `asked` (without `faults`), at most `size`, among the next `LOOKED_AT`."""
+    last = Cursor.parse(asked.get("cursor", ""))
+    few = _few(organization, asked.get("status", NONE))
+    rows = _rows(organization, last, few)
+    found = [] if few == [] else _matching(rows, asked, size + 1)
+    shown = _with_deliveries(found[:size])
+    if len(found) > size:
+        return ReportPage(shown, Cursor(found[size - 1].received_at, found[size - 1].id))
+    end = _end_of_look(rows) if few is None and is_filtered(asked) else None
+    return ReportPage(shown, end, looked_back_to=end.received_at if end else None)
 
 
 def deliveries(organization: Organization, asked: Mapping[str, str]) -> DeliveryQuerySet:
     """The deliveries of all reports that match the filters in `asked`."""
-    filters = {name: value for name, value in asked.items() if name != "cursor"}
-    reports = _filtered(Report.objects.readable_by(organization), filters)
+    reports = _with_state(Report.objects.readable_by(organization)).filter(_condition(asked))
     return Delivery.objects.filter(report__in=reports.values("pk"))
 
 
 def everything(organization: Organization, asked: Mapping[str, str]) -> Iterator[Received]:
     """All reports that match `asked`, starting at its cursor, read `BATCH` at a time."""
-    following: str | None = asked.get("cursor", "")
+    following: Any = asked.get("cursor", "")
     while following is not None:
-        found = page(organization, {**asked, "cursor": following}, size=BATCH)
+        found = page(organization, {**asked, "cursor": str(following)}, size=BATCH)
         yield from found.reports
         following = found.following
 
 
-def _received(organization: Organization, asked: Mapping[str, str]) -> QuerySet[Report]:
-    mine = _filtered(Report.objects.readable_by(organization), asked)
-    return mine.order_by("-received_at", "-id")
+def _rows(
+    organization: Organization, last: Cursor | None, few: list[str] | None
+) -> QuerySet[Report]:
+    """The reports after the last one of the page before, newest first; of a few, only these."""
+    if few is None:
+        return Report.objects.newest_first(organization, before=last)
+    rows = Report.objects.readable_by(organization, ids=few)
+    older = keyset.before(rows, KEY, last) if last else rows
+    return older.order_by("-received_at", "-id")
+
+
+def _few(organization: Organization, status: str) -> list[str] | None:
+    """The ids of all reports whose deliveries have this status; None if there are more than `FEW`."""
+    if status == NONE:
+        return None
+    integration = Integration.objects.of(organization).first()
+    if integration is None:
+        return []
+    found = integration.deliveries.in_state(status)
+    ids = list(found.values_list("report_id", flat=True)[: FEW + 1])
+    return ids if len(ids) <= FEW else None
+
+
+def _matching(reports: QuerySet[Report], asked: Mapping[str, str], count: int) -> list[Report]:
+    """The first `count` that match, of the first `LOOKED_AT`."""
+    if not is_filtered(asked):
+        return list(reports.only(*LIST_COLUMNS)[:count])
+    matches = ExpressionWrapper(_condition(asked), output_field=BooleanField())
+    window = _with_state(reports).annotate(matches=matches).only(*LIST_COLUMNS)[:LOOKED_AT]
+    return list(Report.objects.raw(*looks.at(window, "*", then=f"WHERE matches LIMIT {count}")))
+
+
+def _end_of_look(reports: QuerySet[Report]) -> Cursor | None:
+    """The last of the first `LOOKED_AT` reports; None if there are no others."""
+    last = reports.values_list(*KEY)[LOOKED_AT - 1 : LOOKED_AT + 1]
+    at_the_end = [Cursor(*each) for each in last]
+    return at_the_end[0] if len(at_the_end) == 2 else None
+
+
+def is_filtered(asked: Mapping[str, str]) -> bool:
+    """Whether there is a filter, so that not every report matches."""
+    return not FILTERS.isdisjoint(asked)
+
+
+def _with_state(reports: QuerySet[Report]) -> QuerySet[Report]:
+    delivery = Delivery.objects.filter(report=OuterRef("pk"))
+    return reports.alias(state=Subquery(delivery.values_list(STATE)))
+
+
+def _condition(asked: Mapping[str, str]) -> Q:
+    """What the filters ask of a report `_with_state`."""
+    wanted = Q()
+    if kind := asked.get("kind"):
+        wanted &= Q(kind=kind)
+    if text := asked.get("q"):
+        wanted &= _mentioning(text)
+    if status := asked.get("status"):
+        wanted &= Q(state=None) if status == NONE else Q(state=status)
+    return wanted
 
 
 def _mentioning(text: str) -> Q:
@@ -143,21 +217,6 @@ def _mentioning(text: str) -> Q:
         return Q(doc_url=text) | Q(canonical_url=text)
     in_address = Q(doc_url__icontains=text) | Q(canonical_url__icontains=text)
     return in_address | Q(summary__icontains=text) | Q(agent_name__icontains=text)
-
-
-def _filtered(reports: QuerySet[Report], asked: Mapping[str, str]) -> QuerySet[Report]:
-    if kind := asked.get("kind"):
-        reports = reports.filter(kind=kind)
-    if text := asked.get("q"):
-        reports = reports.filter(_mentioning(text))
-    if status := asked.get("status"):
-        delivery = Delivery.objects.filter(report=OuterRef("pk"))
-        delivered = Exists(delivery if status == NONE else delivery.in_state(status))
-        reports = reports.filter(~delivered if status == NONE else delivered)
-    if cursor := Cursor.parse(asked.get("cursor", "")):
-        not_later = reports.filter(received_at__lte=cursor.received_at)
-        reports = not_later.exclude(received_at=cursor.received_at, id__gte=cursor.id)
-    return reports
 
 
 def _with_deliveries(reports: Iterable[Report]) -> list[Received]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from django.db.models import OuterRef, Subquery
 
-from core import batches
+from core import batches, counting
 from integrations.delivery import withholding
 from integrations.delivery.holds import NO_REPOSITORY
 from integrations.models import Delivery, Integration
@@ -56,14 +56,16 @@ def catch_up(go_on: Callable[[], bool] = lambda: True) -> int:
     return sum(batches.at_leisure(lambda: go_on() and time.monotonic() < until, _caught_up()))
 
 
-def expected_state(integration: Integration, status: str, cause: str) -> str:
-    """The state to expect after the next catch-up, from the status and cause that a delivery has now."""
+def expected_held(integration: Integration) -> int:
+    """How many deliveries will be held after the next catch-up, as `counting.up_to_most`; not the discarded."""
     is_stopped = bool(integration.obstacle) or integration.repository_id is None
-    if status == Delivery.Status.PENDING and is_stopped:
-        return Delivery.Status.HELD
-    if cause in (Cause.PAUSE, Cause.RIGHTS, Cause.INTEGRATION) and not is_stopped:
-        return Delivery.Status.PENDING
-    return cause if cause == Cause.DISCARDED else status
+    lasting = [Cause.OWNERSHIP, Cause.OPERATOR]
+    passing = [Cause.PAUSE, Cause.RIGHTS, Cause.INTEGRATION]
+    held = integration.deliveries.filter(status=Delivery.Status.HELD).order_by("held_for")
+    count = counting.up_to_most(held.filter(held_for__in=lasting + passing * is_stopped))
+    if is_stopped:
+        count += counting.up_to_most(integration.deliveries.in_state(Delivery.Status.PENDING))
+    return count
 
 
 def _caught_up() -> Iterator[int]:

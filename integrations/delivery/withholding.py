@@ -7,9 +7,9 @@ member is seen with push access to that repository.
 
 from collections.abc import Iterator
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Exists, OuterRef
 
-from core import batches
+from core import batches, counting
 from integrations.models import Integration
 from orgs import ownership
 from orgs.models import Organization, Site
@@ -65,25 +65,28 @@ def _shown(integration: Integration) -> Iterator[int]:
 def explained(organization: Organization) -> str:
     """How many reports are not shown to members, why, and what to do; empty if all are shown."""
     hidden = Report.objects.filter(organization=organization, withheld_for__isnull=False)
-    counts = dict(hidden.values_list("withheld_for").annotate(Count("pk")).order_by())
-    if not counts:
+    ordered = hidden.order_by("withheld_for").values_list("withheld_for", flat=True)
+    found = list(ordered[: counting.MOST + 1])
+    if not found:
         return ""
     integration = Integration.objects.of(organization).first()
-    count = sum(counts.values())
-    if integration and integration.rights_lost_at and counts.keys() == {integration.repository_id}:
+    if integration and integration.rights_lost_at and {*found} == {integration.repository_id}:
         return (
-            f"{_so_many(count, _about(integration))} not shown: nobody in your organization has push "
+            f"{_so_many(len(found), _about(integration))} not shown: nobody in your organization has push "
             f"access to {integration.repository}. A member who has it can press Try again."
         )
     return (
-        f"{_so_many(count)} not shown: when they arrived, nobody in your organization had push "
+        f"{_so_many(len(found))} not shown: when they arrived, nobody in your organization had push "
         "access to the repository that publishes their pages. A member who has it can choose that "
         "repository for the integration."
     )
 
 
 def _so_many(count: int, about: str = "") -> str:
-    return f"1 report{about} is" if count == 1 else f"{count} reports{about} are"
+    words = counting.in_words(count)
+    return (
+        f"1 report{about} is" if count == 1 else f"{words[0].upper()}{words[1:]} reports{about} are"
+    )
 
 
 def _about(integration: Integration) -> str:

@@ -22,6 +22,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.functional import cached_property
 
 from core import batches, clock, prepared
+from core.unindexed import Unindexed
 from integrations.models.attempt import KEPT, Attempt
 from integrations.models.integration import Integration, Repository
 from reports.models import Report
@@ -71,20 +72,6 @@ TARGET = prepared.PreparedStatement(
         AND NOT EXISTS (SELECT 1 FROM integrations_delivery d WHERE d.report_id = %s)
     """,  # noqa: S608  (no values)
 )
-
-
-class ByTurn(models.Func):
-    """A column that SQLite does not use as an index in a filter, so that it keeps to the index by turn.
-
-    https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_
-    """
-
-    template = "%(expressions)s"
-    output_field = models.DateTimeField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """The column with a unary plus, which SQLite does not look up in an index."""
-        return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -143,10 +130,16 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             return [row[0] for row in cursor.fetchall()]
 
     def in_state(self, state: str) -> Self:
-        """Those in this state: a status, or `discarded`."""
-        if state == self.model.Cause.DISCARDED:
-            return self.held(self.model.Cause.DISCARDED)
-        return self.filter(status=state).exclude(held_for=self.model.Cause.DISCARDED)
+        """Those in this state, a status or `discarded`, in the order of an index; for one integration."""
+        causes = self.model.Cause
+        if state == causes.DISCARDED:
+            return self.held(causes.DISCARDED).order_by("held_for")
+        if (
+            state == self.model.Status.HELD
+        ):  # by name, so that the index leaves out the discarded ones
+            found = self.filter(held_for__in=sorted({*causes} - {causes.DISCARDED}))
+            return found.filter(status=state).order_by("held_for")
+        return self.filter(status=state).order_by("turn", "due_at", "pk")
 
     def undelivered(self) -> Self:
         """Those still to be delivered: neither sent nor discarded."""
@@ -264,7 +257,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def in_turn(self) -> Self:
         """Waiting ones whose time has come, in the order of sending: every source's first before a second."""
-        waiting = self.waiting().alias(due=ByTurn("due_at"))
+        waiting = self.waiting().alias(due=Unindexed("due_at"))
         return waiting.filter(due__lte=clock.now()).order_by("turn", "due_at", "pk")
 
     def abandoned(self) -> Self:
@@ -283,7 +276,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         came_at = Subquery(newcomer.values("created_at"))
         return (
             self.waiting()
-            .alias(due=ByTurn("due_at"))
+            .alias(due=Unindexed("due_at"))
             .filter(
                 turn__lte=Subquery(newcomer.values("turn")),
                 due__lt=ExpressionWrapper(came_at - MAY_OVERTAKE, models.DateTimeField()),

@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from hub.screen import csv_lines
+from integrations.api import report_list
 from integrations.models import Attempt, Delivery, Installation, Integration
 from reports.models import Report
 from tests import build
@@ -146,6 +147,21 @@ def test_a_page_costs_few_queries_at_ten_thousand_reports(
         answer = alice.get(PAGE, {"q": "n"})
 
     assert len(answer.context["rows"]) == 50
+
+
+def test_a_filter_that_matches_rarely_looks_further_on_request(alice, acme, monkeypatch):
+    monkeypatch.setattr(report_list, "LOOKED_AT", 10)
+    for number in range(15):
+        stored(acme, at=NOON - timedelta(minutes=number), summary=f"Number {number}.")
+
+    first = alice.get(PAGE, {"q": "number 14"})
+    further = alice.get(PAGE + first.context["next_page"])
+
+    assert "Nothing matches yet" in text_of(first)
+    assert "Looked at 10 reports, back to 1 January 2026, 11:51 UTC." in text_of(first)
+    assert "Look further" in text_of(first)
+    assert "Number 14." in text_of(further)
+    assert "Look further" not in text_of(further)
 
 
 def table(answer) -> list[list[str]]:

@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from core import at_once
-from hub.screen import overview, weeks
+from core import at_once, counting
+from hub.screen import claims, overview, weeks
 from hub.screen import urls as settings_pages
 from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
@@ -151,6 +151,28 @@ def test_any_spelling_of_a_domain_leads_to_its_record(alice, address):
     assert Domain.objects.get().name == "docs.acme.com"
     assert "_hub-challenge.docs.acme.com" in text_of(answer)
     assert "<code>_hub-challenge.docs</code>" in text_of(answer)
+
+
+def test_claims_are_shown_a_page_at_a_time_domains_first(alice, acme, monkeypatch):
+    monkeypatch.setattr(claims, "PAGE_SIZE", 3)
+    for name in "dcba":
+        build.domain(acme, f"{name}.example")
+    for name in "yxwv":
+        build.site(acme, f"{name}.github.io")
+
+    pages = [alice.get("/settings/claims/", {"page": number}) for number in (1, 2, 3, 4)]
+
+    names = [[str(each)[:1] for each in page.context["domains"]] for page in pages]
+    assert names == [["a", "b", "c"], ["d"], [], []]
+    hosts = [[each.host[:1] for each in page.context["sites"]] for page in pages]
+    assert hosts == [[], ["v", "w"], ["x", "y"], []]
+    assert [page.context["next_page"] for page in pages] == [2, 3, 0, 0]
+    assert "Show the first page" in text_of(pages[3])
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "x", "10000", "", "1\n"])
+def test_a_page_of_claims_that_cannot_be(alice, wrong):
+    assert alice.get("/settings/claims/", {"page": wrong}).status_code == 404
 
 
 def test_giving_up_a_claim_asks_first(alice, acme):
@@ -499,12 +521,12 @@ def received(organization, number: int, *, apart: timedelta = timedelta(minutes=
     )
 
 
-def test_the_overview_takes_thirteen_queries_however_much_there_is(
+def test_the_overview_takes_fifteen_queries_however_much_there_is(
     alice, acme, django_assert_max_num_queries
 ):
     received(acme, 500)
 
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         page = text_of(alice.get("/settings/"))
 
     assert "Number 0" in page
@@ -523,6 +545,41 @@ def test_the_overview_counts_only_the_latest_reports(alice, acme, monkeypatch):
     assert pages == [(f"https://docs.acme.com/{number}", 2) for number in (0, 1, 10, 2, 4)]
     assert sum(bar.reports for bar in shown.context["weeks"]) == 60
     assert text_of(shown).count("Of your latest 60 reports.") == 2
+
+
+def test_more_held_and_failed_reports_than_are_counted(alice, acme, code_host, monkeypatch):
+    monkeypatch.setattr(counting, "MOST", 2)
+    integration = build.integration(acme, code_host)
+    received(acme, 5)
+    for number, report in enumerate(Report.objects.all()):
+        held = {"status": "held", "held_for": "ownership"} if number > 1 else {"status": "failed"}
+        Delivery.objects.create(report=report, integration=integration, **held)
+
+    page = text_of(alice.get("/settings/"))
+
+    assert "more than 2 reports held" in page
+    assert "2 reports failed" in page
+
+
+def test_more_withheld_reports_than_are_counted(alice, acme, monkeypatch):
+    monkeypatch.setattr(counting, "MOST", 2)
+    received(acme, 4)
+    Report.objects.update(withheld_for=7)
+
+    assert "More than 2 reports are not shown" in text_of(alice.get("/settings/reports/"))
+
+
+def test_the_first_of_many_lapsed_claims_are_named(alice, acme, monkeypatch):
+    monkeypatch.setattr(overview, "LAPSED", 2)
+    for name in ("a.example", "b.example", "c.example"):
+        build.domain(acme, name, verified=False)
+    acme.domains.update(lapsed_at=timezone.now())
+
+    page = text_of(alice.get("/settings/"))
+
+    assert "The claim of b.example has lapsed." in page
+    assert "c.example" not in page
+    assert "More claims have lapsed." in page
 
 
 def test_the_most_reported_pages_are_those_of_the_last_thirty_days(alice, acme):

@@ -1,0 +1,157 @@
+"""How the lists are read: from which index, so that they cost the same however much there is."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from core import counting
+from hub.screen import export
+from integrations.api import report_list
+from integrations.delivery import withholding
+from integrations.models import Delivery
+from orgs import read_only
+from orgs.models import User
+from reports.models import Report
+from tests import build
+from tests.plans import plans_of
+
+pytestmark = pytest.mark.django_db
+WHOLE = "SCAN (reports_report|integrations_del|orgs_)|Seq Scan on (reports_report|integrations_del|orgs_)"
+
+
+@pytest.fixture
+def acme(code_host):
+    """With reports that are sent, held, withheld and without a delivery."""
+    owner = build.organization()
+    now = timezone.now()
+    for number in range(20):
+        Report.objects.create(
+            organization=owner,
+            received_at=now - timedelta(minutes=number),
+            last_received_at=now,
+            doc_url="https://docs.acme.com/",
+            canonical_url="https://docs.acme.com/",
+            kind="other",
+            summary=f"Number {number}",
+            agent_name="agent-x",
+            withheld_for=7 if number % 5 == 4 else None,
+        )
+    integration = build.integration(owner, code_host)
+    for report in Report.objects.filter(summary__endswith="1"):
+        held = {"status": "held", "held_for": "ownership"}
+        Delivery.objects.create(report=report, integration=integration, **held)
+    return owner
+
+
+@pytest.fixture
+def alice(acme, client):
+    client.force_login(build.member(acme))
+    return client
+
+
+def test_the_overview(alice):
+    plans = plans_of(lambda: alice.get("/settings/"))
+
+    read = [str(each) for each in plans if re.search("reports_report|integrations_del", each.sql)]
+    assert len(read) >= 8
+    for plan in read:
+        assert re.search("report_readable|report_withheld|delivery_turn|delivery_held", plan), plan
+        assert not re.search(WHOLE, plan)
+
+
+def test_what_is_withheld(acme):
+    [plan, *_] = plans_of(lambda: withholding.explained(acme))
+
+    assert "report_withheld" in plan
+    assert not re.search("Sort|TEMP B-TREE", plan)
+
+
+def test_the_files(acme):
+    csv = plans_of(lambda: list(report_list.everything(acme, {})))
+    exported = plans_of(lambda: list(export.as_json(acme)))
+
+    for plans in (csv, exported):
+        read = [str(plan) for plan in plans if 'FROM "reports_report"' in plan.sql]
+        assert read
+        assert all("report_readable" in plan for plan in read)
+        assert not [plan for plan in read if re.search("Sort|TEMP B-TREE", plan)]
+
+
+@pytest.fixture
+def operator(alice):
+    User.objects.update(is_staff=True, is_superuser=True)
+    return alice
+
+
+@pytest.fixture
+def short_sighted(monkeypatch) -> None:
+    monkeypatch.setattr(read_only, "LOOKED_AT", 5)
+
+
+LONG = {  # SQLite walks along a table in the order of its number without an index
+    "reports/report/": "received_at",
+    "reports/account/": "reports_account_pkey|^SCAN",
+    "integrations/delivery/": "integrations_delivery_pkey|^SCAN",
+    "integrations/attempt/": "integrations_attempt_pkey|^SCAN",
+    "integrations/webhook/": "integrations_webhook_pkey|^SCAN",
+    "orgs/domain/": "orgs_domain_pkey|orgs_domain_1",
+}
+
+
+@pytest.mark.parametrize("path", LONG)
+@pytest.mark.parametrize("asked", [{}, {"q": "nothing"}])
+def test_the_end_of_a_long_list_of_the_admin(operator, short_sighted, path, asked):
+    plans = plans_of(lambda: operator.get(f"/admin/{path}", asked))
+
+    [edge] = [plan for plan in plans if "OFFSET 5" in plan.sql]
+    assert re.search(LONG[path], edge)
+    assert not re.search("Sort|TEMP B-TREE", edge)
+
+
+@pytest.mark.parametrize("asked", [{}, {"q": "number"}, {"kind__exact": "other"}, {"o": "3"}])
+def test_the_latest_reports_of_the_admin(operator, short_sighted, asked):
+    plans = plans_of(lambda: operator.get("/admin/reports/report/", asked))
+    shown = operator.get("/admin/reports/report/", asked).context["cl"]
+
+    rows = [str(plan) for plan in plans if '"received_at" > ' in plan.sql]
+    assert len(rows) >= 2  # one counts
+    assert all("reports_report_received_at" in plan for plan in rows)
+    assert (shown.result_count, len(shown.result_list)) == (5, 5)
+
+
+def test_an_older_report_is_found_by_its_id(operator, short_sighted):
+    oldest = Report.objects.earliest("received_at")
+
+    found = operator.get("/admin/reports/report/", {"q": f" {oldest.pk} "}).context["cl"]
+    unknown = operator.get("/admin/reports/report/", {"q": f'"{oldest.summary}"'}).context["cl"]
+
+    assert [each.pk for each in found.result_list] == [oldest.pk]
+    assert not unknown.result_list
+
+
+def test_the_start_page_of_the_admin(operator):
+    plans = plans_of(lambda: operator.get("/admin/"))
+
+    read = [str(plan) for plan in plans if re.search("ns_delivery|ns_attempt", plan.sql)]
+    assert len(read) == 3
+    assert all(re.search("delivery_due|attempt_oldest", plan) for plan in read)
+
+
+def test_more_deliveries_than_the_admin_counts(operator, monkeypatch):
+    monkeypatch.setattr(counting, "MOST", 1)
+
+    shown = operator.get("/admin/").context["now"]
+
+    assert (shown["waiting"], shown["held"], shown["discarded"]) == ("0", "2 or more", "0 or more")
+
+
+def test_an_organization_shows_the_first_of_its_claims(operator, acme, monkeypatch):
+    monkeypatch.setattr(read_only, "SHOWN_BELOW", 3)
+    for number in range(9):
+        build.domain(acme, f"d{number}.example")
+
+    page = operator.get(f"/admin/orgs/organization/{acme.pk}/change/").content.decode()
+
+    assert page.count('.example"') + page.count(".example</p>") == 3
