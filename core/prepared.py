@@ -8,7 +8,7 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -16,6 +16,8 @@ from django.db.models.expressions import DatabaseDefault
 from django.utils.duration import duration_microseconds
 
 from core import clock
+
+M = TypeVar("M", bound=models.Model)
 
 NOW = {
     "postgresql": "statement_timestamp()",
@@ -72,15 +74,62 @@ class PreparedStatement:
             return cursor.fetchall()
 
 
-def time_of(value: datetime) -> datetime:
-    """A time that a statement has returned. SQLite does not say that it is in UTC."""
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
+def time_of(value: datetime | str) -> datetime:
+    """A time that a statement has returned. SQLite does not say that it is in UTC, nor always that it is one."""
+    time = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def find(model: type[M], column: str, value: Any) -> M | None:
+    """The row of the model with this value in a unique column; None if there is none."""
+    row = _find(model, column).first(value)
+    return None if row is None else model.from_db(DEFAULT_DB_ALIAS, *_read(model, row))
+
+
+@cache
+def _find(model: type[models.Model], column: str) -> PreparedStatement:
+    columns = ", ".join(str(field.column) for field in model._meta.concrete_fields)
+    return PreparedStatement(
+        f"Which row has this {column}?",
+        f"SELECT {columns} FROM {model._meta.db_table} WHERE {column} = %s",  # noqa: S608
+    )
+
+
+def _read(model: type[models.Model], row: tuple[Any, ...]) -> tuple[list[str], list[Any]]:
+    """The names and values of a row's columns, as Django reads them."""
+    database = connections[DEFAULT_DB_ALIAS]
+    values = list(row)
+    for place, (expression, converters) in _converters(model, database.vendor).items():
+        for convert in converters:
+            values[place] = convert(values[place], expression, database)
+    return [field.attname for field in model._meta.concrete_fields], values
+
+
+@cache
+def _converters(model: type[models.Model], vendor: str) -> dict[int, tuple[Any, list[Any]]]:
+    """How this database's values become the model's, by the places of their columns."""
+    database = connections[DEFAULT_DB_ALIAS]
+    found: dict[int, tuple[Any, list[Any]]] = {}
+    for place, field in enumerate(model._meta.concrete_fields):
+        column = field.get_col(model._meta.db_table)
+        converters = [
+            *database.ops.get_db_converters(column),
+            *column.get_db_converters(database),
+        ]
+        if converters:
+            found[place] = (column, converters)
+    return found
 
 
 def insert(
-    row: models.Model, *, unique: str, on_conflict: str = "DO NOTHING RETURNING 1", values: Any = ()
+    row: models.Model,
+    *,
+    unique: str = "",
+    on_conflict: str = "DO NOTHING RETURNING 1",
+    values: Any = (),
 ) -> tuple[Any, ...] | None:
-    """Insert a new row. If there is one with the same `unique` column, do what `on_conflict` says instead.
+    """Insert a new row. If there is one with the same `unique` column, or with the same of any that is
+    unique, do what `on_conflict` says instead.
 
     Returns what its RETURNING says; None if nothing was inserted or changed. `values` are its
     parameters. Sends no signals, and a conflict breaks no transaction.
@@ -113,11 +162,11 @@ def _insert(
     model: type[models.Model], fields: tuple[models.Field, ...], unique: str, on_conflict: str
 ) -> PreparedStatement:
     table, columns = model._meta.db_table, ", ".join(str(field.column) for field in fields)
-    [key] = [field.column for field in fields if field.name == unique]
+    [key] = [field.column for field in fields if field.name == unique] or [""]
     return PreparedStatement(
         f"Is there no row with this {unique} yet? Then insert this one.",
         f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))}) "  # noqa: S608
-        f"ON CONFLICT ({key}) {on_conflict}",
+        f"ON CONFLICT {f'({key})' if key else ''} {on_conflict}",
     )
 
 

@@ -12,7 +12,7 @@ from integrations.models import Delivery, Integration
 from orgs.models import Organization, PersonalToken
 from reports.models import Account, Report
 
-BATCH = 50  # reports read at once: with accounts and issue, one may take a megabyte of memory
+BATCH = 20  # reports read at once: with accounts and issue, one may take a megabyte of memory
 
 
 def as_json(organization: Organization) -> Generator[str, None, None]:

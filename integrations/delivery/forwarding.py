@@ -7,9 +7,9 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
-from core import deadlines
+from core import connections, deadlines
 from integrations import github_api
 from integrations.delivery import holds, ownership_changes, pacing
 from integrations.issue.evidence import evidence_text
@@ -96,7 +96,7 @@ def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
     if not delivery.outcome_unknown_since:
         return None
     since = delivery.outcome_unknown_since - CLOCKS_DIFFER
-    connection.close()  # hold no connection while waiting for GitHub
+    connections.give_back()  # hold no connection while waiting for GitHub
     return github_api.find_issue(
         delivery.target, marker(delivery.report_id), since=since, deadline=deadline
     )
@@ -108,7 +108,7 @@ def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
         delivery.record_again()
     else:
         delivery.record(*_last_look(delivery.report, delivery.integration.issue_template))
-    connection.close()
+    connections.give_back()
     return github_api.create_issue(
         delivery.target, delivery.title, delivery.body, deadline=deadline
     )

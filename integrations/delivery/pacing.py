@@ -6,15 +6,40 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, F, Min, Q
+from django.db.models import Count
 from limits import RateLimitItem, parse_many
 
-from core import batches, clock
+from core import batches, clock, prepared
+from core.prepared import PreparedStatement
 from integrations.models import Delivery, Installation
 from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
 SOURCES_KEPT = timedelta(days=2)
+
+
+PLACE = PreparedStatement(
+    "Which installation sends this report, from whom is it, and is the installation limited now? Nobody "
+    "else counts there until this transaction ends.",
+    """
+    SELECT n.id, d.source, n.limited_until IS NOT NULL AND n.limited_until > {now}
+    FROM integrations_delivery d
+    JOIN integrations_integration i ON i.id = d.integration_id
+    JOIN integrations_installation n ON n.id = i.installation_id
+    WHERE d.report_id = %s
+    FOR UPDATE OF n
+    """,
+)
+TRIED = PreparedStatement(
+    "How many deliveries of an installation were last tried in this time, how many of this source, and "
+    "since when?",
+    """
+    SELECT count(*), count(*) FILTER (WHERE d.source = %s), min(d.last_tried_at)
+    FROM integrations_delivery d
+    JOIN integrations_integration i ON i.id = d.integration_id
+    WHERE i.installation_id = %s AND d.last_tried_at > {now} - %s::interval
+    """,
+)
 
 
 def in_words() -> str:
@@ -35,32 +60,25 @@ def take(report_id: str) -> Delivery | None:
     take the last place.
     """
     with transaction.atomic(durable=True):  # durable: what follows must not be in a transaction
-        installation = (
-            Installation.objects.select_for_update(of=("self",))
-            .filter(integrations__deliveries__report=report_id)
-            .annotate(source=F("integrations__deliveries__source"))
-            .first()
-        )
-        if installation is None or not _has_room(installation, installation.source):
+        row = PLACE.first(report_id)
+        if row is None:
+            return None
+        installation, source, is_limited = row
+        if is_limited or not _has_room(installation, source):
             return None
         return Delivery.objects.take(report_id)
 
 
-def _has_room(installation: Installation, source: str) -> bool:
+def _has_room(installation: int, source: str) -> bool:
     """Whether one more may be sent now. If not, the installation's row says until when."""
-    this = Installation.objects.filter(pk=installation.pk)
-    if this.filter(limited_until__gt=clock.now()).exists():
-        return False
     for item in parse_many(settings.HUB_ISSUE_RATE):
-        tried = _tried(item).filter(integration__installation=installation)
-        count = tried.aggregate(
-            all=Count("pk"), own=Count("pk", filter=Q(source=source)), first=Min("last_tried_at")
-        )
-        free = item.amount - count["all"]
+        tried, own, first = TRIED.rows(source, installation, _window(item))[0]
+        free = item.amount - tried
         if free <= 0:
-            this.update(limited_until=count["first"] + _window(item))
+            until = prepared.time_of(first) + _window(item)
+            Installation.objects.filter(pk=installation).update(limited_until=until)
             return False
-        if source and _has_its_share(count["own"], free):
+        if source and _has_its_share(own, free):
             return False
     return True
 

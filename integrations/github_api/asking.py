@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
-from django.db import connection
 
-from core import rates
+from core import connections, rates
 from core.at_once import AtOnce
 from core.errors import ApiError
 from integrations import github_api
@@ -29,7 +28,7 @@ class CodeHostUnavailable(ApiError):
 
 @contextmanager
 def github(organization: Organization, *, through: Installation | None = None) -> Iterator[float]:
-    """The deadline for the calls in the block (in `time.monotonic`); closes the database connection.
+    """The deadline for the calls in the block (in `time.monotonic`); gives the database connection back.
 
     Raises `TooManyAtOnce` while the organization has another call in progress, `rates.RateLimited` if it
     has asked too often, and `CodeHostUnavailable` for GitHub errors that the block does not catch, and
@@ -56,6 +55,6 @@ def _asking(organization: Organization, through: Installation | None) -> Iterato
 
 
 def deadline(seconds: int) -> float:
-    """The time (in `time.monotonic`) at which calls that start now must end; closes the database connection."""
-    connection.close()
+    """The time (in `time.monotonic`) at which calls that start now must end; gives the database connection back."""
+    connections.give_back()
     return time.monotonic() + seconds

@@ -24,7 +24,7 @@ from django.utils.functional import cached_property
 from core import batches, clock, prepared
 from core.unindexed import Unindexed
 from integrations.models.attempt import KEPT, Attempt
-from integrations.models.integration import Integration, Repository
+from integrations.models.integration import Installation, Integration, Repository
 from reports.models import Report
 
 LEASE = timedelta(seconds=60)
@@ -71,6 +71,55 @@ TARGET = prepared.PreparedStatement(
     WHERE organization_id = %s AND repository_id IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM integrations_delivery d WHERE d.report_id = %s)
     """,  # noqa: S608  (no values)
+)
+
+
+TAKE = prepared.PreparedStatement(
+    "May this delivery be tried: does it wait, or has the lease of its last try expired? Then take it.",
+    """
+    UPDATE integrations_delivery SET
+        outcome_unknown_since = CASE
+            WHEN status = 'sending' THEN COALESCE(outcome_unknown_since, posted_at)
+            ELSE outcome_unknown_since
+        END,
+        status = 'sending',
+        lease_until = {now} + %s::interval,
+        due_at = {now}, -- otherwise a killed process would be waited for
+        trying_since = COALESCE(trying_since, {now}),
+        last_tried_at = {now},
+        tries = tries + 1
+    WHERE report_id = %s
+        AND (status = 'pending' OR (status = 'sending' AND lease_until < {now}))
+    RETURNING 1
+    """,
+)
+RECORD = prepared.PreparedStatement(
+    "Has this try still its lease? Then save what it is about to send, and where to.",
+    """
+    UPDATE integrations_delivery SET
+        posted_at = {now}, repository_id = %s, repository = %s, repository_private = %s,
+        title = %s, body = %s
+    WHERE id = %s AND status = 'sending' AND tries = %s
+    RETURNING 1
+    """,
+)
+SUCCEED = prepared.PreparedStatement(
+    "Which delivery has become this issue? That is known even if its lease has expired.",
+    """
+    UPDATE integrations_delivery SET
+        status = 'sent', held_for = '', reason = '', issue_number = %s, issue_url = %s,
+        outcome_unknown_since = NULL, lease_until = NULL
+    WHERE id = %s
+    RETURNING 1
+    """,
+)
+END_ATTEMPT = prepared.PreparedStatement(
+    "Which attempt is this? Save its end.",
+    """
+    UPDATE integrations_attempt SET ended_at = {now}, outcome = %s, reason = %s
+    WHERE delivery_id = %s AND number = %s
+    RETURNING 1
+    """,
 )
 
 
@@ -300,28 +349,16 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         One conditional UPDATE decides between all processes that try. If a lease expired after the delivery
         had saved what it sends, it is unknown whether the issue was created.
         """
-        claimed = (
-            self.takeable()
-            .filter(report=report_id)
-            .update(
-                outcome_unknown_since=Case(
-                    When(
-                        status=self.model.Status.SENDING,
-                        then=Coalesce("outcome_unknown_since", "posted_at"),
-                    ),
-                    default=F("outcome_unknown_since"),
-                ),
-                status=self.model.Status.SENDING,
-                lease_until=clock.now() + LEASE,
-                due_at=clock.now(),  # otherwise a killed process would be waited for
-                trying_since=Coalesce("trying_since", clock.now()),
-                last_tried_at=clock.now(),
-                tries=F("tries") + 1,
-            )
-        )
-        if not claimed:
+        if TAKE.first(LEASE, report_id) is None:
             return None
-        delivery = self.select_related("report", "integration__installation").get(report=report_id)
+        delivery = cast(Delivery, prepared.find(Delivery, "report_id", report_id))
+        delivery.report = cast(Report, prepared.find(Report, "id", report_id))
+        delivery.integration = mine = cast(
+            Integration, prepared.find(Integration, "id", delivery.integration_id)
+        )
+        mine.installation = cast(
+            Installation, prepared.find(Installation, "id", mine.installation_id)
+        )
         delivery.begin_attempt()
         return delivery
 
@@ -489,7 +526,7 @@ class Delivery(models.Model):
                 outcome=Attempt.Outcome.UNKNOWN,
                 reason="The process ended before it finished.",
             )
-        self.attempts.create(number=self.tries, started_at=self.started_at)
+        prepared.insert(Attempt(delivery=self, number=self.tries, started_at=self.started_at))
         if self.tries > KEPT:
             self._forget_attempts()
 
@@ -522,14 +559,9 @@ class Delivery(models.Model):
         self.repository = self.integration.repository
         self.repository_private = self.integration.repository_private
         self.title, self.body = title, body
-        self._update(
-            posted_at=clock.now(),
-            repository_id=self.repository_id,
-            repository=self.repository,
-            repository_private=self.repository_private,
-            title=title,
-            body=body,
-        )
+        to = (self.repository_id, self.repository, self.repository_private)
+        if RECORD.first(*to, title, body, self.pk, self.tries) is None:
+            raise LeaseLost(self.report_id)
         self.posted_at = (
             self.started_at
         )  # close enough; `record_internal_error` only checks that it is set
@@ -540,15 +572,11 @@ class Delivery(models.Model):
 
     def succeed(self, number: int, url: str, *, adopted: bool) -> None:
         """The issue exists: just created, or `adopted` if an earlier attempt had created it."""
-        self._end(
-            Attempt.Outcome.ADOPTED if adopted else Attempt.Outcome.SENT,
-            status=self.Status.SENT,
-            held_for="",
-            reason="",
-            issue_number=number,
-            issue_url=url,
-            outcome_unknown_since=None,
-        )
+        outcome = Attempt.Outcome.ADOPTED if adopted else Attempt.Outcome.SENT
+        with transaction.atomic():
+            END_ATTEMPT.first(outcome, "", self.pk, self.tries)
+            if SUCCEED.first(number, url, self.pk) is None:
+                raise LeaseLost(self.report_id)
 
     def record_internal_error(self) -> None:
         """Requeue after an internal error."""
@@ -653,19 +681,12 @@ class Delivery(models.Model):
 
     def _end(self, outcome: Attempt.Outcome, *, reason: str, **columns: Any) -> None:
         with transaction.atomic():
-            self.attempts.filter(number=self.tries).update(
-                ended_at=clock.now(), outcome=outcome, reason=reason
-            )
+            END_ATTEMPT.first(outcome, reason, self.pk, self.tries)
             self._update(reason=reason, lease_until=None, **columns)
 
     def _update(self, **columns: Any) -> None:
-        """Save, if this attempt still has its lease: a later attempt knows better.
-
-        An issue that was found is saved in any case, so that no issue lacks its row.
-        """
-        mine = Delivery.objects.filter(pk=self.pk)
-        if columns.get("status") != self.Status.SENT:
-            mine = mine.filter(status=self.Status.SENDING, tries=self.tries)
+        """Save, if this attempt still has its lease: a later attempt knows better."""
+        mine = Delivery.objects.filter(pk=self.pk, status=self.Status.SENDING, tries=self.tries)
         if not mine.update(**columns):
             raise LeaseLost(self.report_id)
 

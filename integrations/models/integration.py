@@ -9,6 +9,7 @@ from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Greatest
 
 from core import clock
+from core.prepared import PreparedStatement
 from orgs import ownership
 from orgs.models import Organization
 from reports.models import Report
@@ -25,6 +26,15 @@ STOPS = (  # what stops an integration, in this order; a problem comes after the
 NOT_STOPPED = {column: None for _, column, _ in STOPS}
 ABSENCES = 3  # this many checks that find nobody with push access,
 ABSENT_FOR = timedelta(hours=24)  # over at least this time, stop sending
+
+
+LIMIT = PreparedStatement(
+    "How many calls has GitHub left for this installation? Save it.",
+    """
+    UPDATE integrations_installation SET limit_left = %s, limit_seen_at = {now} WHERE id = %s
+    RETURNING 1
+    """,
+)
 
 
 class Repository(NamedTuple):
@@ -100,8 +110,7 @@ class Installation(models.Model):
     def note_limit(self, left: int | None) -> None:
         """Save how many of this hour's calls GitHub has left."""
         if left is not None:
-            seen = {"limit_left": left, "limit_seen_at": clock.now()}
-            Installation.objects.filter(pk=self.pk).update(**seen)
+            LIMIT.first(left, self.pk)
 
     def leave_alone_for(self, wait: timedelta) -> None:
         """Let no process call GitHub for this installation before `wait` has passed."""

@@ -7,9 +7,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import timedelta
 from itertools import islice, zip_longest
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import OuterRef, Subquery
 
+from core import connections
 from orgs.domains.claiming import drop_expired
 from orgs.domains.diagnosis import Finding, look
 from orgs.domains.verification import Gone, VerifiedElsewhere, record
@@ -72,7 +73,7 @@ def _checked(
                 asked[pool.submit(_look, domain)] = domain
             if not asked:
                 return outcomes
-            connection.close()  # hold no connection while waiting for the DNS
+            connections.give_back()  # hold no connection while waiting for the DNS
             done = wait(asked, return_when=FIRST_COMPLETED).done
             looks = [(asked.pop(each), each.result()) for each in done]
             outcomes.update(conclude(looks))

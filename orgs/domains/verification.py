@@ -5,9 +5,9 @@ from functools import cache
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
-from core import rates
+from core import connections, rates
 from core.at_once import AtOnce
 from core.errors import ApiError
 from orgs.domains.diagnosis import Finding, look
@@ -60,7 +60,7 @@ def _check(domain: Domain) -> Verdict:
     if Domain.objects.expired().filter(pk=domain.pk).exists():
         domain.renew_challenge()
     earlier = domain.earlier_values()
-    connection.close()  # hold no connection while waiting for the DNS
+    connections.give_back()  # hold no connection while waiting for the DNS
     finding = look(domain, earlier, thorough=True)
     return Verdict(record(domain, finding), finding.hint)
 

@@ -346,7 +346,7 @@ def test_the_export_reads_few_reports_at_once(client, acme, alice):
 
     read = [each["sql"] for each in queries if ' FROM "reports_report"' in each["sql"]]
     assert len(json.loads(text)["reports"]) == 50
-    assert sum(each.endswith("LIMIT 50") for each in read) == 2  # the last finds nothing
+    assert sum(each.endswith("LIMIT 20") for each in read) == 4  # the last finds nothing
 
 
 def test_downloads_are_limited_for_each_organization(client, acme, alice):

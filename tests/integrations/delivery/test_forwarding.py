@@ -486,6 +486,7 @@ def test_a_claim_is_taken_once(code_host, client):
     assert second is None
 
 
+@pytest.mark.postgresql
 def test_no_connection_is_held_while_github_takes_its_time(client, code_host, monkeypatch):
     from django.db import connection
 

@@ -1,6 +1,7 @@
 """The states of a delivery as docs/architecture.md draws them: no other move, and none that is not made."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,7 +11,9 @@ import pytest
 from django.db import transaction
 
 from core import clock
+from core.prepared import PreparedStatement
 from integrations.models import Delivery, Integration
+from integrations.models import delivery as deliveries
 from integrations.models.delivery import LeaseLost
 from reports.models import Report
 from tests import build
@@ -153,7 +156,17 @@ def test_whatever_writes_a_status_is_known():
     assert {"take", "succeed", "create_for"} <= writers
 
 
+STATEMENTS = {
+    name
+    for name, each in vars(deliveries).items()
+    if isinstance(each, PreparedStatement)
+    and re.search(r"SET\b(?:(?!WHERE).)*\bstatus =", each.sql["sqlite"], re.DOTALL)
+}
+
+
 def _writes_status(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in STATEMENTS
     if isinstance(node, ast.Dict):
         return any(isinstance(key, ast.Constant) and key.value == "status" for key in node.keys)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):

@@ -118,6 +118,7 @@ def test_another_error_does_not_leave_the_installation_alone():
     assert not acme.is_left_alone()
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_no_database_connection_is_held_meanwhile():
     Installation.objects.exists()
