@@ -39,13 +39,13 @@ class PreparedStatement:
 
     def __init__(self, question: str, sql: str):
         self.question = question
-        self._written = sql
+        self.written = sql
         self.sql = {vendor: self._for(vendor) for vendor in NOW}
         self.every.append(self)
 
     def _for(self, vendor: str) -> str:
         """The SQL for this database."""
-        sql, now = self._written, NOW[vendor]
+        sql, now = self.written, NOW[vendor]
         if vendor == "sqlite":
             sql = re.sub(r"(\{now\}) ([+-]) %s::interval", rf"{SUM}('\2', \1, %s)", sql)
             sql = re.sub(r"::\w+", "", sql)

@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Count, Min, Q
 from django.db.models.functions import Length
 from django.utils import timezone
 
 from core import ids
-from core.prepared import PreparedStatement, insert, time_of
+from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
-from integrations.models import Delivery, Installation, Integration
+from integrations.delivery import pacing
+from integrations.models import Attempt, Delivery, Installation, Integration
 from integrations.models import delivery as deliveries
+from integrations.models import integration as integrations
 from orgs import ownership
 from orgs.domains import hosts
 from orgs.models import Domain, Organization, Site
@@ -236,18 +238,166 @@ def test_an_insert_of_what_is_there_changes_nothing_and_breaks_no_transaction(or
     assert ids.is_id(report.pk)
 
 
+def deliveries_at_random(organizations: list[Organization]) -> list[Delivery]:
+    """Of two integrations with one installation and one of another, tried at any time of the last hours."""
+    one, other = (installed(each, **CHOSEN) for each in organizations[:2])
+    neighbor = Integration.objects.create(
+        organization=organizations[2], installation=one.installation, **CHOSEN
+    )
+    found = []
+    for number in range(3 * ROUNDS):
+        report = drawn_report(organizations, f"auto:{number}")
+        Report.objects.bulk_create([report])
+        ago = timedelta(seconds=DRAW.randrange(7200))
+        sending = DRAW.random() < 0.5
+        lease = timezone.now() + timedelta(seconds=DRAW.choice([-30, 30]))
+        unknown, posted = (maybe(NOW), maybe(NOW)) if sending else (None, None)
+        found.append(
+            delivered(
+                report,
+                DRAW.choice([one, other, neighbor]),
+                source=DRAW.choice(["", "f" * 16, "0" * 16]),
+                status="sending" if sending else DRAW.choice(["pending", "failed"]),
+                lease_until=lease if sending else None,
+                last_tried_at=timezone.now() - ago,
+                trying_since=maybe(NOW),
+                posted_at=posted,
+                repository_id=7 if unknown or posted else None,
+                outcome_unknown_since=unknown,
+                tries=DRAW.randrange(9),
+            )
+        )
+    return found
+
+
+def test_place(organizations, clock):
+    several = deliveries_at_random(organizations)
+    limits = [None, timezone.now() - timedelta(minutes=5), timezone.now() + timedelta(minutes=5)]
+    for installation, limit in zip(Installation.objects.all(), limits, strict=False):
+        Installation.objects.filter(pk=installation.pk).update(limited_until=limit)
+    for minutes in (0, 6):
+        clock.advance(minutes=minutes)
+        for each in several[:20]:
+            mine = Installation.objects.filter(integrations__deliveries=each.pk)
+            is_limited = mine.filter(limited_until__gt=clock.now()).exists()
+            installation = mine.get().pk
+            row = pacing.PLACE.first(each.report_id)
+            assert row
+            assert (*row[:2], bool(row[2])) == (installation, each.source, is_limited)
+    assert pacing.PLACE.first("0" * 26) is None
+
+
+def test_tried(organizations, clock):
+    deliveries_at_random(organizations)
+    for seconds in (60, 3600):
+        clock.advance(seconds=DRAW.randrange(100))
+        for installation in Installation.objects.all():
+            long = timedelta(seconds=seconds)
+            plain = Delivery.objects.filter(
+                integration__installation=installation, last_tried_at__gt=clock.now() - long
+            )
+            own = Count("pk", filter=Q(source="f" * 16))
+            expected = plain.aggregate(all=Count("pk"), own=own, first=Min("last_tried_at"))
+            count, mine, first = pacing.TRIED.rows("f" * 16, installation.pk, long)[0]
+            assert (count, mine) == (expected["all"], expected["own"])
+            assert (first and time_of(first)) == expected["first"]
+
+
+def test_take(organizations, clock):
+    clock.advance(minutes=DRAW.randrange(9))
+    for each in deliveries_at_random(organizations):
+        mine = Delivery.objects.filter(pk=each.pk)
+        may = mine.takeable().exists()
+
+        assert bool(deliveries.TAKE.first(deliveries.LEASE, each.report_id)) == may
+
+        now = mine.annotate(now=clock.now()).get()
+        if not may:
+            assert (now.status, now.tries) == (each.status, each.tries)
+            continue
+        unknown = each.outcome_unknown_since or (each.status == "sending" and each.posted_at)
+        assert (now.outcome_unknown_since or False) == (unknown or False)
+        assert (now.status, now.tries) == ("sending", each.tries + 1)
+        assert now.trying_since == (each.trying_since or now.last_tried_at)
+        assert now.due_at == now.last_tried_at == now.started_at
+        assert abs(now.now - now.due_at) < timedelta(minutes=1)
+
+
+def test_record_and_succeed_and_end_an_attempt(organizations, clock):
+    for each in deliveries_at_random(organizations)[:ROUNDS]:
+        mine = Delivery.objects.filter(pk=each.pk)
+        tries = DRAW.choice([each.tries, each.tries + 1])
+        has_lease = mine.filter(status="sending", tries=tries).exists()
+        sent = (5, "acme/docs", DRAW.random() < 0.5, "Title é", "Body %s")
+        assert bool(deliveries.RECORD.first(*sent, each.pk, tries)) == has_lease
+        names = ("repository_id", "repository", "repository_private", "title", "body")
+        kept = tuple(getattr(each, name) for name in names)
+        assert mine.values_list(*names).get() == (sent if has_lease else kept)
+
+        Attempt.objects.create(delivery=each, number=each.tries, started_at=NOW)
+        ended = deliveries.END_ATTEMPT.first("refused", "é", each.pk, tries)
+        attempt = Attempt.objects.get(delivery=each)
+        assert bool(ended) == (tries == each.tries) == bool(attempt.ended_at)
+        assert (attempt.outcome, attempt.reason) == (("refused", "é") if ended else ("", ""))
+
+        if has_lease:
+            assert deliveries.SUCCEED.first(each.pk, "https://x.dev/7", each.pk)
+            columns = ("status", "issue_number", "issue_url", "lease_until", "held_for", "reason")
+            assert mine.values_list(*columns).get() == (
+                "sent",
+                each.pk,
+                "https://x.dev/7",
+                None,
+                "",
+                "",
+            )
+    assert deliveries.SUCCEED.first(7, "https://x.dev/7", 0) is None
+
+
+def test_what_is_found_is_what_django_finds(organizations):
+    for each in deliveries_at_random(organizations)[:ROUNDS]:
+        for row in (each, each.report, each.integration, each.integration.installation):
+            model = type(row)
+            found = find(model, model._meta.pk.column, row.pk)
+            known = model.objects.get(pk=row.pk)
+            for field in model._meta.concrete_fields:
+                ours, plain = getattr(found, field.attname), getattr(known, field.attname)
+                assert (ours, type(ours)) == (plain, type(plain))
+    assert find(Report, "id", "0" * 26) is None
+
+
+def test_limit(organizations, clock):
+    mine = installed(organizations[0]).installation
+    clock.advance(minutes=5)
+
+    mine.note_limit(7)
+
+    mine.refresh_from_db()
+    assert mine.limit_left == 7
+    assert mine.limit_seen_at
+    assert mine.limit_seen_at > timezone.now() + timedelta(minutes=4)
+
+
 QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "DOMAIN": (ownership.DOMAIN, [["docs.acme.com", "acme.com"], "acme.com"]),
     "SITE": (ownership.SITE, ["a.github.io", ["/", "/x/"]]),
     "COUNT": (statements.COUNT, [NOW, "auto:1", NOW, "", "", "[]", "", None, None]),
     "TARGET": (deliveries.TARGET, ["f" * 16, "0" * 26, "0" * 26]),
     "UNDELIVERED": (receivers.UNDELIVERED, ["0" * 26]),
+    "PLACE": (pacing.PLACE, ["0" * 26]),
+    "TRIED": (pacing.TRIED, ["f" * 16, 1, timedelta(minutes=1)]),
+    "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26]),
+    "RECORD": (deliveries.RECORD, [1, "", True, "", "", 1, 1]),
+    "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
+    "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
+    "LIMIT": (integrations.LIMIT, [1, 1]),
 }
 
 
 def test_every_statement_is_compared():
     known = [statement for statement, _ in QUESTIONS.values()]
-    written = [each for each in PreparedStatement.every if "INSERT" not in each.sql["sqlite"]]
+    of_models = ("Which row has this", "Is there no row")  # `find` and `insert`, for any model
+    written = [each for each in PreparedStatement.every if not each.question.startswith(of_models)]
     assert sorted(map(id, known)) == sorted(map(id, written))
 
 
@@ -255,7 +405,7 @@ def test_every_statement_is_compared():
 def test_each_is_answered_from_an_index(name):
     statement, values = QUESTIONS[name]
     explain = "EXPLAIN QUERY PLAN " if connection.vendor == "sqlite" else "EXPLAIN "
-    asked = PreparedStatement("What is the plan?", explain + statement.sql["postgresql"])
+    asked = PreparedStatement("What is the plan?", explain + statement.written)
     PreparedStatement.every.remove(asked)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
