@@ -52,17 +52,6 @@ def restore_all(deliveries: DeliveryQuerySet) -> int:
     return _in_all(_restored(batch) for batch in _batches(discarded))
 
 
-def _restored(batch: DeliveryQuerySet) -> int:
-    restored = batch.restore()
-    ownership_changes.hold_lost_among(batch)
-    return restored
-
-
-def _in_all(work: Iterator[int]) -> int:
-    """How many, with a rest after each batch: a member may do it again and again."""
-    return sum(batches.at_leisure(lambda: True, work))
-
-
 def obstacle(delivery: Delivery | None) -> str:
     """Why it cannot be discarded, as a sentence; empty if it can."""
     if delivery is None:
@@ -91,3 +80,14 @@ def _batches(deliveries: DeliveryQuerySet) -> Iterator[DeliveryQuerySet]:
     pks = list(deliveries.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
     for some in batches.of(pks):
         yield Delivery.objects.filter(pk__in=some)
+
+
+def _restored(batch: DeliveryQuerySet) -> int:
+    restored = batch.restore()
+    ownership_changes.hold_lost_among(batch)
+    return restored
+
+
+def _in_all(work: Iterator[int]) -> int:
+    """How many, with a rest after each batch: a member may do it again and again."""
+    return sum(batches.at_leisure(lambda: True, work))

@@ -41,9 +41,7 @@ UNSENT: dict[str, Any] = {
 }
 SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
-TRIED_APART = timedelta(
-    minutes=1
-)  # at least: the pace counts one delivery once, however often it is tried
+TRIED_APART = timedelta(minutes=1)  # at least: the pace counts a delivery, not its tries
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
 ERASED = "Its text was erased."
@@ -548,7 +546,7 @@ class Delivery(models.Model):
         return self.attempts.filter(number__gt=self.tries - KEPT + 1)
 
     def _forget_attempts(self) -> None:
-        """Delete the oldest that are not kept. As many as this at most are left of earlier versions."""
+        """Delete the oldest that are not kept, a hundred at most: an earlier version kept all of them."""
         between = self.attempts.filter(number__gt=1, number__lte=self.tries - KEPT + 1)
         pks = list(between.order_by("number").values_list("pk", flat=True)[:KEPT])
         Attempt.objects.filter(pk__in=pks).delete()
