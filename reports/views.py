@@ -68,13 +68,12 @@ def _check_rates(
     """Count the report for its sender, their network, and the owner of its page."""
     network = rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
     large = rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE)
-    rates.check_all(
-        *sender,
-        *_about(claim, host, source),
-        network,
-        *([large] if is_large else []),
-        what="reports",
-    )
+    others = [*_about(claim, host, source), network, *([large] if is_large else [])]
+    try:
+        rates.check_all(*sender, *others, what="reports")
+    except rates.RateLimited:  # counts for who has sent it, as what is no report does
+        rates.check_all(*sender, what="reports")
+        raise
 
 
 def _about(claim: Claim | None, host: str | None, source: str) -> list[rates.Limit]:

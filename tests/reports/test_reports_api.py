@@ -431,6 +431,16 @@ def test_what_is_no_report_counts_as_one(client, settings, kind):
     assert build.send(client).status_code == 429
 
 
+def test_what_a_page_or_a_network_has_no_room_for_counts_for_its_sender(client, settings):
+    settings.HUB_REPORT_RATE, settings.HUB_HOST_RATE = "5/minute", "10/minute"  # of it 1
+
+    about_one = [sent_about("https://a.dev/", of="192.0.2.1") for _ in range(5)]
+
+    assert about_one == [201, 429, 429, 429, 429]
+    assert sent_about("https://b.dev/", of="192.0.2.1") == 429
+    assert sent_about("https://b.dev/", of="192.0.2.2") == 201
+
+
 def test_who_is_refused_costs_no_statement(client, settings):
     settings.HUB_REPORT_RATE = "1/minute"
     build.send(client)
