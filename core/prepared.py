@@ -6,11 +6,12 @@ Each stands where its question is asked, and is compared with a plain queryset b
 
 import json
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db import DEFAULT_DB_ALIAS, NotSupportedError, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import DatabaseDefault
 from django.utils.duration import duration_microseconds
@@ -67,6 +68,16 @@ class PreparedStatement:
     def rows(self, *values: Any) -> list[tuple[Any, ...]]:
         """All rows, read to their end: until then, SQLite keeps its lock."""
         database = connections[DEFAULT_DB_ALIAS]
+        try:
+            return self._rows(database, values)
+        except NotSupportedError:  # a migration has changed a column that was prepared for
+            if database.in_atomic_block:
+                raise
+            database.connection.close()
+            database.close()
+            return self._rows(database, values)
+
+    def _rows(self, database: BaseDatabaseWrapper, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         prepared_cursor = getattr(database, "prepared_cursor", database.cursor)
         with prepared_cursor() as cursor:
             sql = self._for(database.vendor) if clock.ahead else self.sql[database.vendor]

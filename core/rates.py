@@ -31,6 +31,10 @@ for i, key in ipairs(KEYS) do
     waits[i] = 0
     if redis.call('LLEN', key) >= tonumber(ARGV[2 * i - 1]) then
         local oldest = tonumber(redis.call('LINDEX', key, 0) or now)
+        if oldest > now then -- the clock was put back
+            redis.call('DEL', key)
+            oldest = 0
+        end
         waits[i] = math.max(0, oldest + ARGV[2 * i] - now)
         refused = refused or waits[i] > 0
     end

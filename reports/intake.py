@@ -16,6 +16,8 @@ from reports.models import AlreadyThere, Repeated, Report
 from reports.screening import SecretNotice, page, without_secrets
 from reports.shape import ReportBody
 
+TRIES = 5  # where others store the same report, or change its owner, at the same moment
+
 
 class Receipt(NamedTuple):
     """The result of `accept`."""
@@ -54,14 +56,16 @@ def accept(
     _refuse_if_opted_out(claim)
     fields = {**address, **_columns(body, notices)}
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
-    new = _report(fields, dedup_key, claim, source)
-    try:
-        report_id, received_at = _stored(new)
-    except IntegrityError:  # the same report was stored, or its owner deleted, in between
+    for further_tries in reversed(range(TRIES)):
+        new = _report(fields, dedup_key, claim, source)
+        try:
+            report_id, received_at = _stored(new)
+            break
+        except IntegrityError:  # the same report was stored, or its owner deleted, in between
+            if not further_tries:
+                raise
         claim = claim_covering(address["canonical_url"])
         _refuse_if_opted_out(claim)
-        new = _report(fields, dedup_key, claim, source)
-        report_id, received_at = _stored(new)
     return Receipt(report_id, received_at, report_id != new.id, notices)
 
 

@@ -1,8 +1,9 @@
 """Repeats: what arrives under the key of an earlier report is counted there, or replaces it."""
 
 import json
+from contextlib import suppress
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from reports import accounts
@@ -25,7 +26,8 @@ def count_in_same_words(new: Report) -> Repeated | None:
 def tell(repeated: Repeated, source: str) -> None:
     """Save the earlier report again if somebody would act on that, since `post_save` decides."""
     if repeated.organization_id and is_true(is_unheard, report_id=repeated.report_id):
-        _save_again(repeated.report_id, source)
+        with suppress(IntegrityError):  # the integration was removed in between
+            _save_again(repeated.report_id, source)
 
 
 def _save_again(report_id: str, source: str) -> None:

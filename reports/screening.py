@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
+from core.errors import ApiError
 from reports import canonical, secrets
 from reports.canonical import Address
 
@@ -18,6 +19,17 @@ POINTERS = {  # of the columns that hold what a reporter wrote, in the report as
     "task_context": "/task_context",
 }
 SCREENED = ("doc_url", *POINTERS)
+
+
+class SecretInAddress(ApiError):
+    """400: without its secret, the address of the page is none."""
+
+    status_code = 400
+    default_code = "validation_error"
+    default_detail = "The address of the page contains a secret. Nothing was saved."
+
+    def __init__(self) -> None:
+        super().__init__(details=[{"path": "/doc_url", "message": "Must not contain a secret."}])
 
 
 class SecretNotice(NamedTuple):
@@ -41,7 +53,8 @@ def without_secrets(value: Any, pointer: str, notices: list[SecretNotice]) -> An
 def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
     """The columns of the page's address without secrets: as sent, and in its canonical form.
 
-    If either holds a secret, however it is escaped, only the cleaned canonical form is kept.
+    If either holds a secret, however it is escaped, only the cleaned canonical form is kept. Raises
+    `SecretInAddress` if that is no address, as with a secret in the host.
     """
     kinds = secrets.remove(address.text)[1] or secrets.remove(unquote(address.text))[1]
     if not kinds:
@@ -49,7 +62,10 @@ def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
     notices.extend(SecretNotice("/doc_url", kind) for kind in kinds)
     cleaned, _ = secrets.remove(address.url)
     unescaped, hidden = secrets.remove(unquote(cleaned))
-    url = canonical.url(quote(unescaped if hidden else cleaned, safe=canonical.KEPT))
+    try:
+        url = canonical.url(quote(unescaped if hidden else cleaned, safe=f"{canonical.KEPT}[]"))
+    except canonical.InvalidURL:
+        raise SecretInAddress from None
     return {"doc_url": url, "canonical_url": url}
 
 

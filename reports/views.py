@@ -1,7 +1,6 @@
 """`POST /v1/reports`: takes a report from anybody."""
 
 from fractions import Fraction
-from functools import partial
 
 from django.conf import settings
 from rest_framework.request import Request
@@ -37,19 +36,20 @@ class Reports(AnyOrigin):
             *_with_share(settings.HUB_TOTAL_RATE, ("all",), source),
             *client_address.limits(request, settings.HUB_REPORT_RATE, "address"),
         ]
-        rates.refuse_known(*sender, what="reports")
+        rates.refuse_known(*sender, _of_network(source), what="reports")
+        counted: list[rates.Limit] = []
+
+        def admit(claim: Claim | None) -> None:
+            rates.check_all(*sender, *_others(request, body, source, claim), what="reports")
+            counted.extend(sender)
+
         try:
             body, key = _read(request)
-        except ApiError:  # counts, too
-            rates.check_all(*sender, what="reports")
+            receipt = intake.accept(body, idempotency_key=key, source=source, admit=admit)
+        except Exception:  # what is no report, is refused, or fails, counts for its sender, too
+            if not counted:
+                rates.check_all(*sender, what="reports")
             raise
-        is_large = len(request.body) + len(body.doc_url.url) > LARGE
-        receipt = intake.accept(
-            body,
-            idempotency_key=key,
-            source=source,
-            admit=partial(_check_rates, sender, source, body.doc_url.host, is_large),
-        )
         return Response(answer_of(receipt), status=_status(request, receipt))
 
 
@@ -62,18 +62,18 @@ def _read(request: Request) -> tuple[shape.ReportBody, str | None]:
         raise InvalidReport(details=error.faults) from None
 
 
-def _check_rates(
-    sender: list[rates.Limit], source: str, host: str | None, is_large: bool, claim: Claim | None
-) -> None:
-    """Count the report for its sender, their network, and the owner of its page."""
-    network = rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
-    large = rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE)
-    others = [*_about(claim, host, source), network, *([large] if is_large else [])]
-    try:
-        rates.check_all(*sender, *others, what="reports")
-    except rates.RateLimited:  # counts for who has sent it, as what is no report does
-        rates.check_all(*sender, what="reports")
-        raise
+def _others(
+    request: Request, body: shape.ReportBody, source: str, claim: Claim | None
+) -> list[rates.Limit]:
+    """The limits of a report besides those of its sender: of its page's owner, and of its network."""
+    limits = [*_about(claim, body.doc_url.host, source), _of_network(source)]
+    if len(request.body) + len(body.doc_url.url) > LARGE:
+        limits.append(rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE))
+    return limits
+
+
+def _of_network(source: str) -> rates.Limit:
+    return rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
 
 
 def _about(claim: Claim | None, host: str | None, source: str) -> list[rates.Limit]:

@@ -24,10 +24,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     _drained_at = 0.0
+    _asked_at = 0.0
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection:
         """A connection from the pool that works."""
-        asked_at = monotonic()
+        self._asked_at = asked_at = monotonic()
         connection = super().get_new_connection(conn_params)
         if self.pool is None or _is_fresh(connection):
             return connection
@@ -48,6 +49,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _close(self) -> None:
         if self.connection is not None:
             self.connection.rests_since = monotonic()
+            if self.pool is not None and self.connection.broken:  # as the others probably are
+                self._drain(self._asked_at)
         super()._close()  # type: ignore[misc]
 
     def _drain(self, asked_at: float) -> None:

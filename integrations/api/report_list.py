@@ -20,6 +20,7 @@ from reports.models import Report
 PAGE_SIZE = 50
 BATCH = 500  # reports read at once for a CSV file
 LOOKED_AT = 5000  # reports that one page looks at to find those that match
+ARRIVALS = 100  # between two queries
 FEW = 1000  # deliveries in a state that are looked up one by one
 KEY = ("received_at", "id")
 FILTERS = {"q", "kind", "status"}
@@ -128,11 +129,13 @@ def page(
     last = Cursor.parse(asked.get("cursor", ""))
     few = _few(organization, asked.get("status", NONE))
     rows = _rows(organization, last, few)
+    end = _end_of_look(rows) if few is None and is_filtered(asked) else None
     found = [] if few == [] else _matching(rows, asked, size + 1)
+    if end:  # exactly, whatever has arrived in between
+        found = [each for each in found if (each.received_at, each.id) >= end]
     shown = _with_deliveries(found[:size])
     if len(found) > size:
         return ReportPage(shown, Cursor(found[size - 1].received_at, found[size - 1].id))
-    end = _end_of_look(rows) if few is None and is_filtered(asked) else None
     return ReportPage(shown, end, looked_back_to=end.received_at if end else None)
 
 
@@ -175,11 +178,13 @@ def _few(organization: Organization, status: str) -> list[str] | None:
 
 
 def _matching(reports: QuerySet[Report], asked: Mapping[str, str], count: int) -> list[Report]:
-    """The first `count` that match, of the first `LOOKED_AT`."""
+    """The first `count` that match, of the first `LOOKED_AT` and what may have arrived since then."""
     if not is_filtered(asked):
         return list(reports.only(*LIST_COLUMNS)[:count])
     matches = ExpressionWrapper(_condition(asked), output_field=BooleanField())
-    window = _with_state(reports).annotate(matches=matches).only(*LIST_COLUMNS)[:LOOKED_AT]
+    window = (
+        _with_state(reports).annotate(matches=matches).only(*LIST_COLUMNS)[: LOOKED_AT + ARRIVALS]
+    )
     return list(Report.objects.raw(*looks.at(window, "*", then=f"WHERE matches LIMIT {count}")))
 
 

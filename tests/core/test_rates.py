@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -123,6 +124,17 @@ def test_what_is_known_to_be_too_much_is_refused_without_counting(counted_in):
     rates.refuse_known(limits[0])
 
     assert 58 <= int(refused.value.headers["Retry-After"]) <= 60
+
+
+def test_a_clock_that_is_put_back_refuses_nobody_for_long(redis):
+    client = rates._redis(redis.url).registered_client
+    client.rpush("{hub}/a/1/60", int((time.time() + 3600) * 1000))
+
+    rates.check("1/minute", "a")
+
+    with pytest.raises(rates.RateLimited) as refused:
+        rates.check("1/minute", "a")
+    assert int(refused.value.headers["Retry-After"]) <= 60
 
 
 def test_who_is_refused_is_not_looked_up_again_in_redis(redis):

@@ -4,11 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 from psycopg_pool import ConnectionPool
 
 from hub.postgresql import base
+from orgs import ownership
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 
@@ -69,6 +70,7 @@ def test_a_restart_of_the_database_is_got_over_by_many_at_once():
 
 @pytest.mark.parametrize(("rest", "asked"), [(60, 0), (-1, 5)])
 def test_a_connection_is_asked_how_it_is_only_after_a_rest(monkeypatch, rest, asked):
+    connection.close_pool()  # what is in the pool was opened by other tests, and not used yet
     ask()
     monkeypatch.setattr(base, "REST", rest)
     checks = []
@@ -81,3 +83,29 @@ def test_a_connection_is_asked_how_it_is_only_after_a_rest(monkeypatch, rest, as
         ask()
 
     assert len(checks) == asked
+
+
+def test_a_column_that_a_migration_changes_costs_no_request():
+    def widen(size: int) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE orgs_domain ALTER organization_id TYPE varchar({size})")
+
+    for _ in range(10):
+        ownership.claim_covering("https://docs.acme.com/")
+    widen(30)
+    try:
+        assert ownership.claim_covering("https://docs.acme.com/") is None
+    finally:
+        widen(26)
+
+
+def test_a_connection_that_breaks_while_it_is_used_empties_the_pool(monkeypatch):
+    fill_pool(8)
+    drained = []
+    monkeypatch.setattr(ConnectionPool, "drain", lambda pool: drained.append(pool))
+    with connection.cursor() as cursor, pytest.raises(OperationalError):
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    connection.close()
+
+    assert len(drained) == 1

@@ -441,6 +441,37 @@ def test_what_a_page_or_a_network_has_no_room_for_counts_for_its_sender(client, 
     assert sent_about("https://b.dev/", of="192.0.2.2") == 201
 
 
+SECRET = "ghp_" + "a1B2" * 9
+
+
+@pytest.mark.parametrize("address", [f"https://{SECRET}.com/", f"https://{SECRET}.acme.dev/x"])
+def test_a_secret_in_the_host_of_a_page_is_refused_and_counts(client, settings, address):
+    settings.HUB_REPORT_RATE = "2/minute"
+
+    answers = [build.send(client, build.report(address)) for _ in range(3)]
+
+    assert [each.status_code for each in answers] == [400, 400, 429]
+    assert errors(answers[0]) == {"/doc_url": "Must not contain a secret."}
+
+
+def test_a_secret_in_a_path_of_an_address_is_removed(client):
+    answer = build.send(client, build.report(f"https://[::1]/{SECRET}"))
+
+    assert answer.status_code == 201
+    assert SECRET not in Report.objects.get().doc_url
+
+
+def test_what_fails_counts_for_its_sender(client, settings, monkeypatch):
+    settings.HUB_REPORT_RATE = "2/minute"
+
+    def away(*args, **kwargs):
+        raise OperationalError("gone")
+
+    monkeypatch.setattr("reports.intake.claim_covering", away)
+
+    assert [build.send(client).status_code for _ in range(3)] == [503, 503, 429]
+
+
 def test_who_is_refused_costs_no_statement(client, settings):
     settings.HUB_REPORT_RATE = "1/minute"
     build.send(client)
