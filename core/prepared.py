@@ -143,7 +143,8 @@ def insert(
     unique, do what `on_conflict` says instead.
 
     Returns what its RETURNING says; None if nothing was inserted or changed. `values` are its
-    parameters. Sends no signals, and a conflict breaks no transaction.
+    parameters. Sends no signals, fills in no times of saving (`auto_now`), and a conflict breaks no
+    transaction.
     """
     given = row.__dict__
     fields = tuple(

@@ -88,13 +88,12 @@ def _stored(new: Report) -> tuple[str, datetime]:
     Raises `IntegrityError` if another request stores the same report, or deletes the owner, between our
     statements; a second try finds that.
     """
+    if new.organization_id and (repeated := repeats.count_in_same_words(new)):
+        return _told(repeated, new)
     try:
-        if new.organization_id and (repeated := repeats.count_in_same_words(new)):
-            raise repeated
         return _saved(new)
     except Repeated as repeated:
-        repeats.tell(repeated, new.source)
-        return repeated.report_id, repeated.received_at
+        return _told(repeated, new)
     except AlreadyThere:
         original = Report.objects.filter(dedup_key=new.dedup_key).first()
     if original and (counted := repeats.count(original, new)):
@@ -103,6 +102,11 @@ def _stored(new: Report) -> tuple[str, datetime]:
         if original:
             Report.objects.filter(pk=original.pk).update(dedup_key=None)
         return _saved(new)
+
+
+def _told(repeated: Repeated, new: Report) -> tuple[str, datetime]:
+    repeats.tell(repeated, new.source)
+    return repeated.report_id, repeated.received_at
 
 
 def _saved(new: Report) -> tuple[str, datetime]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import IntegrityError, OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -655,6 +655,20 @@ def test_a_duplicate_of_a_report_with_a_delivery_costs_three(client, code_host):
     build.send(client)
 
     assert statements(lambda: build.send(client)) == 3
+
+
+def test_a_repeat_counts_once_though_its_integration_goes_meanwhile(client, monkeypatch):
+    build.domain(build.organization(), "docs.acme.com")
+    build.send(client)
+    monkeypatch.setattr("reports.repeats.is_true", lambda *_, **__: True)
+
+    def gone(*args):
+        raise IntegrityError
+
+    monkeypatch.setattr("reports.repeats._save_again", gone)
+
+    assert build.send(client).json()["is_duplicate"]
+    assert Report.objects.get().times_reported == 2
 
 
 def test_scripts_of_any_origin_may_report(client):

@@ -263,6 +263,26 @@ def test_a_page_that_is_full_ends_before_the_look_does(alice, acme, monkeypatch)
     assert [each for page in found for each in page] == [str(number) for number in range(120)]
 
 
+@pytest.mark.parametrize("comes", [True, False])
+def test_what_comes_or_goes_meanwhile_moves_no_page(alice, acme, short_sighted, monkeypatch, comes):
+    for number in range(25):
+        received(acme, at=NOON - timedelta(minutes=number), kind="broken", summary=str(number))
+    end_of_look = report_list._end_of_look
+
+    def end(reports):
+        found = end_of_look(reports)
+        if comes:
+            received(acme, at=NOON + timedelta(hours=1), kind="broken", summary="New")
+        else:
+            Report.objects.filter(summary="5").delete()
+        return found
+
+    monkeypatch.setattr(report_list, "_end_of_look", end)
+    found = [each for page in pages(alice, kind="broken") for each in page if each != "New"]
+
+    assert [each for each in found if each != "5"] == [str(n) for n in range(25) if n != 5]
+
+
 def test_withheld_reports_are_not_among_those_that_are_looked_at(alice, acme, short_sighted):
     for number in range(30):
         received(acme, at=NOON - timedelta(minutes=number), withheld_for=7)
