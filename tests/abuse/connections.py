@@ -20,7 +20,7 @@ WEBHOOK = b"POST /v1/webhooks/github HTTP/1.1\r\n" + PROMISED
 SCRIPT = b"GET /static/admin/js/vendor/jquery/jquery.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 SECONDS = 12
 HEALTHZ, INTAKE = 100, 1000  # milliseconds, at most
-RATES = {f"HUB_{name}_RATE": "100000/minute" for name in ("REPORT", "NETWORK", "HOST")}
+RATES = {f"HUB_{name}_RATE": "100000/minute" for name in ("REPORT", "NETWORK", "HOST", "TOTAL")}
 
 
 @attack
