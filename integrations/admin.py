@@ -17,7 +17,7 @@ from integrations.models import (
     Webhook,
 )
 from integrations.models.delivery import DeliveryQuerySet
-from orgs.read_only import ALL, Inline, ReadOnly
+from orgs.read_only import ALL, Looking, ReadOnly
 
 
 class Operating(ReadOnly):
@@ -58,8 +58,8 @@ class ShownAttempts(BaseInlineFormSet):
         return self._shown
 
 
-class Attempts(Inline, admin.TabularInline):
-    """The attempts, shown below their delivery."""
+class Attempts(Looking, admin.TabularInline):
+    """The first attempt and the latest, shown below their delivery."""
 
     model = Attempt
     formset = ShownAttempts

@@ -1,7 +1,5 @@
 """`script/bench scale`: a new report and a duplicate, with nothing and with much in the database."""
 
-import importlib
-import importlib.util
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,7 +13,8 @@ from django.utils import timezone
 
 from orgs.models import Domain, Organization
 from reports.models import Report
-from tests.bench import databases, figures, rounds, tables
+from tests.bench import databases, figures, lists, rounds, tables
+from tests.bench.copying import copy, series
 from tests.bench.figures import Goal, Sample, Thing
 from tests.bench.intake import JUDGED, NEW, REPEATED, body, redis_of
 from tests.bench.outcome import Outcome
@@ -28,7 +27,6 @@ EMPTY = "hub, empty"
 SHUFFLED = "(n * 2654435761) % 4294967296"  # each number below 2^32 once, in no order
 NUMBER = "substr(CAST(10000000000 + {} AS text), 2)"  # ten digits
 FIRST = "0" * 26  # id of the organization that all others are copies of
-LISTS = "tests.bench_lists"
 
 
 def run(options: Namespace, folder: Path) -> Outcome:
@@ -52,10 +50,10 @@ def run(options: Namespace, folder: Path) -> Outcome:
                 rounds=options.rounds,
                 seconds=options.seconds,
             )
-        if importlib.util.find_spec(LISTS) and not options.quick:
+        if not options.quick:
             url = server.create("lists") if server else f"sqlite:///{folder}/lists.sqlite3"
-            lists = more[f"lists, {kind}"] = list(_lists(url, max(options.sizes)))
-            notes += ["", f"Lists, {kind}, {max(options.sizes):,} reports:", _table(lists)]
+            found = more[f"lists, {kind}"] = list(_lists(url, max(options.sizes)))
+            notes += ["", f"Lists, {kind}, {max(options.sizes):,} reports:", _table(found)]
     return Outcome("scale", samples, list(goals(samples, options.sizes)), notes, more)
 
 
@@ -95,8 +93,8 @@ def fill(reports: int, claims: int) -> None:
     """
     now, organizations = timezone.now(), max(1, claims // ORGANIZATION)
     owner = _id(f"n % {organizations} + 1")
-    _copy(Organization(id=FIRST, name="Somebody"), organizations, id=_id("n"))
-    _copy(
+    _copies(Organization(id=FIRST, name="Somebody"), organizations, id=_id("n"))
+    _copies(
         Domain(organization_id=FIRST, name="first.example", registrable=True, verified_at=now),
         claims,
         id=_id("n"),
@@ -105,7 +103,7 @@ def fill(reports: int, claims: int) -> None:
         challenge="'challenge-' || n",
     )
     page = "'https://docs.acme' || n || '.example/guide/' || (n % 500)"
-    _copy(
+    _copies(
         Report(
             received_at=now - timedelta(days=1),
             last_received_at=now,
@@ -133,37 +131,26 @@ def _id(number: str) -> str:
     return f"'0000000000000000' || {NUMBER.format(number)}"
 
 
-def _copy(row: Model, times: int, **changed: str) -> None:
+def _copies(row: Model, times: int, **changed: str) -> None:
     """Store `row`, and copies of it with these columns changed; `n` is 1, 2, 3 …"""
     row.save(force_insert=True)
-    names = [field.column for field in row._meta.concrete_fields]
-    values = ", ".join(changed.get(name, f"one.{name}") for name in names)
-    table = row._meta.db_table
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {table} ({', '.join(names)}) "
-            "WITH RECURSIVE series(n) AS "
-            f"(SELECT CAST(1 AS bigint) UNION ALL SELECT n + 1 FROM series WHERE n < {times}) "
-            f"SELECT {values} FROM series, {table} AS one WHERE one.id = '{row.pk}'"
-        )
+    copy(row, series(times, "n"), **changed)
 
 
-def _lists(url: str, reports: int) -> Iterator[Any]:
+def _lists(url: str, reports: int) -> Iterator[lists.Measured]:
     """What the lists' own measurements say, with as many reports."""
-    module = importlib.import_module(LISTS)
     databases.migrate(url)
     databases.use(url)
-    module.fill(reports, reports // CLAIMS)
-    for each in module.measure():
+    lists.fill(reports, reports // CLAIMS)
+    for each in lists.measure():
         say(f"lists: {each}")
         yield each
     connection.close()
 
 
-def _table(lists: list[Any]) -> str:
-    """Each a named tuple of what it is and figures."""
+def _table(found: list[lists.Measured]) -> str:
     rows = [
         [f"{cell:,.1f}" if isinstance(cell, float) else str(cell) for cell in each]
-        for each in lists
+        for each in found
     ]
-    return tables.table(lists[0]._fields, rows)
+    return tables.table(lists.Measured._fields, rows)
