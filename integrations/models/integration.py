@@ -9,7 +9,7 @@ from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Greatest
 
 from core import clock
-from core.prepared import PreparedStatement
+from integrations.models.statements import LIMIT
 from orgs import ownership
 from orgs.models import Organization
 from reports.models import Report
@@ -26,15 +26,6 @@ STOPS = (  # what stops an integration, in this order; a problem comes after the
 NOT_STOPPED = {column: None for _, column, _ in STOPS}
 ABSENCES = 3  # this many checks that find nobody with push access,
 ABSENT_FOR = timedelta(hours=24)  # over at least this time, stop sending
-
-
-LIMIT = PreparedStatement(
-    "How many calls has GitHub left for this installation? Save it.",
-    """
-    UPDATE integrations_installation SET limit_left = %s, limit_seen_at = {now} WHERE id = %s
-    RETURNING 1
-    """,
-)
 
 
 class Repository(NamedTuple):

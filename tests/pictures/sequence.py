@@ -22,14 +22,14 @@ STEPS = [
     Step("reporter", "hub/server", "POST /v1/reports"),
     Step("hub/server", "reports", "the whole request, in a thread", "hub/server/bridge.py"),
     Step(
-        "reports", "reports", "limits of the sender, format", "reports/views.py, reports/shape.py"
+        "reports", "reports", "sent too much? format valid?", "reports/views.py, reports/shape.py"
     ),
-    Step("reports", "reports", "whose page? its limits", "orgs/ownership.py, reports/views.py"),
+    Step("reports", "reports", "whose page? all limits", "orgs/ownership.py, reports/views.py"),
     Step(
         "reports",
         "reports",
         "secrets removed; a duplicate?",
-        "reports/screening.py, reports/intake.py",
+        "reports/screening.py, reports/repeats.py",
     ),
     Step("reports", "integrations", "stored: post_save", "integrations/receivers.py"),
     Step("integrations", "integrations", "gets its delivery", "integrations/models/delivery.py"),

@@ -1,0 +1,80 @@
+"""What is asked of the database for each delivery, besides its turn (`integrations/delivery/pacing.py`)."""
+
+from core.prepared import PreparedStatement
+
+TARGET_COLUMNS = [
+    "id",
+    "repository_id",
+    "problem",
+    "paused_at",
+    "rights_lost_at",
+]  # as in the model
+TARGET = PreparedStatement(
+    "Where does a report of an organization go that has no delivery yet, and which turn has it there "
+    "after others from its source?",
+    f"""
+    SELECT {", ".join(TARGET_COLUMNS)}, COALESCE(
+        (
+            SELECT turn + 1 FROM integrations_delivery d
+            WHERE d.integration_id = i.id AND d.source = %s ORDER BY turn DESC LIMIT 1
+        ), 0
+    )
+    FROM integrations_integration i
+    WHERE organization_id = %s AND repository_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM integrations_delivery d WHERE d.report_id = %s)
+    """,  # noqa: S608  (no values)
+)
+TAKE = PreparedStatement(
+    "May this delivery be tried: does it wait, or has the lease of its last try expired? Then take it.",
+    """
+    UPDATE integrations_delivery SET
+        outcome_unknown_since = CASE
+            WHEN status = 'sending' THEN COALESCE(outcome_unknown_since, posted_at)
+            ELSE outcome_unknown_since
+        END,
+        status = 'sending',
+        lease_until = {now} + %s::interval,
+        due_at = {now}, -- otherwise a killed process would be waited for
+        trying_since = COALESCE(trying_since, {now}),
+        last_tried_at = {now},
+        tries = tries + 1
+    WHERE report_id = %s
+        AND (status = 'pending' OR (status = 'sending' AND lease_until < {now}))
+    RETURNING 1
+    """,
+)
+RECORD = PreparedStatement(
+    "Has this try still its lease? Then save what it is about to send, and where to.",
+    """
+    UPDATE integrations_delivery SET
+        posted_at = {now}, repository_id = %s, repository = %s, repository_private = %s,
+        title = %s, body = %s
+    WHERE id = %s AND status = 'sending' AND tries = %s
+    RETURNING 1
+    """,
+)
+SUCCEED = PreparedStatement(
+    "Which delivery has become this issue? That is known even if its lease has expired.",
+    """
+    UPDATE integrations_delivery SET
+        status = 'sent', held_for = '', reason = '', issue_number = %s, issue_url = %s,
+        outcome_unknown_since = NULL, lease_until = NULL
+    WHERE id = %s
+    RETURNING 1
+    """,
+)
+END_ATTEMPT = PreparedStatement(
+    "Which attempt is this? Save its end.",
+    """
+    UPDATE integrations_attempt SET ended_at = {now}, outcome = %s, reason = %s
+    WHERE delivery_id = %s AND number = %s
+    RETURNING 1
+    """,
+)
+LIMIT = PreparedStatement(
+    "How many calls has GitHub left for this installation? Save it.",
+    """
+    UPDATE integrations_installation SET limit_left = %s, limit_seen_at = {now} WHERE id = %s
+    RETURNING 1
+    """,
+)
