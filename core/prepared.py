@@ -1,6 +1,7 @@
 """Statements in SQL for what runs with each report, where building a queryset costs more than it answers.
 
-Each stands in the room that asks, and is compared with a plain queryset by `tests/test_prepared.py`. On PostgreSQL they are prepared, unless `HUB_PREPARED_STATEMENTS` is false.
+Each stands in the room that asks, and is compared with a plain queryset by `tests/test_prepared.py`. On
+PostgreSQL they are prepared, unless `HUB_PREPARED_STATEMENTS` is false.
 """
 
 import json
