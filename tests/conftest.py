@@ -1,10 +1,13 @@
 """What tests share: a code host on loopback, who owns what, a clock that can be moved."""
 
 import os
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
+from typing import Any
 
+import psycopg
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -15,6 +18,7 @@ from django.test import TransactionTestCase
 
 from core import clock as database_clock
 from core import rates
+from hub.postgresql.base import DatabaseWrapper
 from integrations import github_api
 from orgs.domains import txt_records
 from sandbox import App, CodeHost
@@ -191,6 +195,30 @@ def no_processes_where_it_is_fast(pytestconfig: pytest.Config) -> Iterator[None]
 def no_limits_left_over() -> Iterator[None]:
     yield
     rates.forget()
+
+
+@pytest.fixture(autouse=True)
+def no_connection_left_open(monkeypatch) -> Iterator[None]:
+    """A thread that ends with a connection keeps the test's database in use until it is collected."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    users: dict[DatabaseWrapper, threading.Thread] = {}
+    take, close = DatabaseWrapper.get_new_connection, DatabaseWrapper._close
+
+    def taking(wrapper: DatabaseWrapper, parameters: dict[str, Any]) -> psycopg.Connection:
+        users[wrapper] = threading.current_thread()
+        return take(wrapper, parameters)
+
+    def closing(wrapper: DatabaseWrapper) -> None:
+        users.pop(wrapper, None)
+        close(wrapper)
+
+    monkeypatch.setattr(DatabaseWrapper, "get_new_connection", taking)
+    monkeypatch.setattr(DatabaseWrapper, "_close", closing)
+    yield
+    left = [user.name for user in users.values() if not user.is_alive()]
+    assert not left, f"these threads ended without connection.close(): {left}"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import Count, Min, Q
 from django.db.models.functions import Length
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core import ids
@@ -415,3 +416,12 @@ def test_each_is_answered_from_an_index(name):
 
     assert "Seq Scan" not in plan
     assert not re.findall(r"SCAN (?!json_each|CONSTANT)\w+", plan)
+
+
+def test_the_log_of_queries_has_the_text_however_often_it_was_asked(organizations):
+    with CaptureQueriesContext(connection) as queries:
+        for _ in range(10):
+            ownership.DOMAIN.first(["docs.acme.com"], "docs.acme.com")
+
+    assert len(queries) == 10
+    assert all("docs.acme.com" in each["sql"] for each in queries)

@@ -6,13 +6,23 @@ from time import monotonic
 from typing import Any
 
 import psycopg
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, operations
 from django.db.backends.utils import CursorWrapper
 from psycopg_pool import ConnectionPool
 
 REST = 60  # seconds after which a connection is tried before it is used again
 
 _draining = Lock()
+
+
+class DatabaseOperations(operations.DatabaseOperations):
+    """Tells Django's log of queries what psycopg forgets: the text of a statement that is prepared."""
+
+    def last_executed_query(self, cursor: Any, sql: str, params: Any) -> str:
+        """The statement with its values, however they were sent."""
+        if isinstance(cursor, psycopg.ClientCursor):
+            return super().last_executed_query(cursor, sql, params)
+        return self.compose_sql(sql, params)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -23,6 +33,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     (`CONN_HEALTH_CHECKS`) would wait a second and more between one and the next, until requests give up.
     """
 
+    ops_class = DatabaseOperations
     _drained_at = 0.0
     _asked_at = 0.0
 

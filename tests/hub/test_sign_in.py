@@ -10,6 +10,7 @@ import requests
 from allauth.socialaccount.models import SocialAccount, SocialToken
 from django.core import serializers
 
+from core import at_once
 from orgs.models import Membership, Organization, User
 from sandbox import CodeHost, Fault
 from tests import build
@@ -196,7 +197,7 @@ def test_where_github_is_broken_nobody_is_signed_in_and_it_is_said(
 
 
 def test_two_first_sign_ins_at_once_make_one_organization(hub, transactional_db):
-    windows = [Browser(hub.url) for _ in range(6)]
+    windows = [Browser(hub.url) for _ in range(at_once.MOST)]
     pages = [authorization(each) for each in windows]
 
     with ThreadPoolExecutor(len(windows)) as pool:
