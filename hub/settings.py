@@ -38,6 +38,7 @@ def _redis_url() -> str:
 DEBUG = env.bool("HUB_DEBUG", False)
 
 HUB_BASE_URL = env.str("HUB_BASE_URL", "http://localhost:8000").rstrip("/")
+HUB_CONTACT = env.str("HUB_CONTACT", "")  # an address for mail, or of a page
 
 HUB_GITHUB_URL = env.str("HUB_GITHUB_URL", "https://github.com").rstrip("/")
 HUB_GITHUB_APP_ID = env.str("HUB_GITHUB_APP_ID", "")
@@ -201,6 +202,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "hub.public.frame.frame",
             ]
         },
     }

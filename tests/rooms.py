@@ -26,6 +26,8 @@ ROOMS = [  # from the ground up
     "hub/server",
     "hub/postgresql",
     "hub/screen",
+    "hub/docs",
+    "hub/public",
     "sandbox",
     "hub",
 ]

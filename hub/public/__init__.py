@@ -1,0 +1,1 @@
+"""The pages for everybody: landing, report form, receipt, privacy, connecting a client."""

@@ -1,0 +1,9 @@
+"""What the frame of every page needs."""
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def frame(request: HttpRequest) -> dict[str, str]:
+    """A context processor: the public address of this page, and whom to write to."""
+    return {"page_url": settings.HUB_BASE_URL + request.path, "contact": settings.HUB_CONTACT}
