@@ -15,6 +15,7 @@ from hub.docs import code, fences
 PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 NOTE = "Note:"
 LIGHT, DARK = "-light.webp", "-dark.webp"
+LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 Link = Callable[[str], str]  # the address that a link in the Markdown leads to
 
@@ -107,13 +108,26 @@ def _light(token: Token) -> None:
     if token.type == "image" and source.endswith(LIGHT):
         alt, dark = escape(plain(token)), source.removesuffix(LIGHT) + DARK
         pictures = {"by-day": source, "by-night": dark}
-        token.type, token.content = (
-            "html_inline",
-            "".join(
-                f'<img class="{css}" src="{escape(each)}" alt="{alt}" loading="lazy">'
-                for css, each in pictures.items()
-            ),
+        token.type = "html_inline"
+        token.content = "".join(
+            f'<img class="{css}" src="{escape(each)}" alt="{alt}" loading="lazy">'
+            for css, each in pictures.items()
         )
+
+
+def with_links(text: str, *, link: Link) -> str:
+    """The Markdown itself, with other addresses in its links; blocks of code are left alone."""
+    lines = text.splitlines(keepends=True)
+    inside = {
+        line
+        for token in PARSER.parse(text)
+        if token.type in ("fence", "code_block") and token.map
+        for line in range(*token.map)
+    }
+    return "".join(
+        line if number in inside else LINK.sub(lambda match: f"]({link(match[1])})", line)
+        for number, line in enumerate(lines)
+    )
 
 
 def _mark_lead(tokens: Sequence[Token]) -> None:
