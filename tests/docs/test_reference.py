@@ -1,0 +1,143 @@
+"""The reference names what there is, and nothing else."""
+
+import ast
+from importlib import import_module
+
+from rest_framework.exceptions import MethodNotAllowed
+
+from core.errors import ApiError
+from reports.shape import ReportBody
+from tests.docs import tables
+from tests.rooms import MODULES, ROOT
+
+ON_PAGES_ONLY = {  # there people read the message, and no program reads the code
+    ("already_a_member", 409),
+    ("form_refused", 403),
+    ("last_owner", 409),
+    ("no_such_account", 422),
+    ("organization_in_use", 409),
+    ("too_many_tokens", 409),
+    ("withdrawn", 409),
+}
+
+
+def test_every_error_code_of_the_api_is_in_the_table():
+    rows = tables.rows("errors", "code", "status", "when", "what to do")
+    named = [(tables.codes(code)[0], int(status)) for code, status, *_ in rows]
+
+    assert named == sorted(_errors() - ON_PAGES_ONLY)
+
+
+def test_the_further_fields_of_errors_belong_to_codes():
+    known = {code for code, _ in _errors()}
+
+    assert set(tables.column("errors", "code", "status")) <= known
+    fields = tables.rows("errors", "code", "field")
+    assert {tables.codes(code)[0] for code, *_ in fields} <= known
+    assert {tables.codes(field)[0] for _, field, _ in fields} == _extra_fields()
+
+
+def test_every_setting_is_in_a_table_with_its_default():
+    named = tables.rows("settings", "variable", "default", "meaning")
+
+    assert {tables.codes(name)[0]: default for name, default, _ in named} == _settings()
+
+
+def test_every_field_of_a_report_is_in_the_table_with_its_limit():
+    rows = tables.rows("reports-api", "field", "required", "limit")
+
+    named = {tables.codes(field)[0]: (required, limit) for field, required, limit, _ in rows}
+    assert named == _fields(ReportBody.model_json_schema(by_alias=True))
+
+
+def _errors() -> set[tuple[str, int]]:
+    """The code and the status of every error that the code can raise."""
+    for path in MODULES:
+        if "default_code" in (ROOT / path).read_text():
+            import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+    kinds = {MethodNotAllowed, *_below(ApiError)}
+    return {(each.default_code, each.status_code) for each in kinds if each.default_code != "error"}
+
+
+def _below(kind: type) -> set[type]:
+    return {each for child in kind.__subclasses__() for each in (child, *_below(child))}
+
+
+def _extra_fields() -> set[str]:
+    """The further fields that errors are raised with: the names of the arguments, except of headers."""
+    names = {each.__name__ for each in _below(ApiError)}
+    calls = [
+        call
+        for path in MODULES
+        for call in ast.walk(ast.parse((ROOT / path).read_text()))
+        if isinstance(call, ast.Call) and _name(call.func) in names
+    ]
+    return {keyword.arg for call in calls for keyword in call.keywords if keyword.arg} - {"headers"}
+
+
+def _name(function: ast.expr) -> str:
+    return getattr(function, "id", getattr(function, "attr", ""))
+
+
+def _settings() -> dict[str, str]:
+    """The variables that hub/settings.py reads, and their defaults as the page writes them."""
+    calls = [
+        node
+        for node in ast.walk(ast.parse((ROOT / "hub/settings.py").read_text()))
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
+    ]
+    read = [call for call in calls if _reads_the_environment(call.func)]
+    return {call.args[0].value: _as_written(ast.literal_eval(call.args[1])) for call in read}
+
+
+def _reads_the_environment(function: ast.expr) -> bool:
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id == "env"
+    return isinstance(function, ast.Name) and function.id == "_rate"
+
+
+def _as_written(default: object) -> str:
+    if default == "":
+        return "none"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def _fields(schema: dict) -> dict[str, tuple[str, str]]:
+    """Whether each field of a JSON Schema is required, and its limit as the page writes it."""
+    return dict(_fields_of(schema, "", schema["$defs"]))
+
+
+def _fields_of(schema, path, parts):
+    for name, given in schema.get("properties", {}).items():
+        required = "yes" if name in schema.get("required", []) else "no"
+        yield from _field(given, f"{path}{name}", required, parts)
+
+
+def _field(given, path, required, parts):
+    shape = next((each for each in given.get("anyOf", []) if each.get("type") != "null"), given)
+    shape = parts[shape["$ref"].rpartition("/")[2]] if "$ref" in shape else shape
+    yield path, (required, _limit(shape))
+    yield from _fields_of(shape, f"{path}.", parts)
+    if items := shape.get("items"):
+        item = parts[items["$ref"].rpartition("/")[2]] if "$ref" in items else items
+        if "properties" in item:
+            yield from _fields_of(item, f"{path}[].", parts)
+        else:
+            yield f"{path}[]", ("no", _limit(item))
+
+
+def _limit(shape: dict) -> str:
+    match shape:
+        case {"const": value}:
+            return f'`"{value}"`'
+        case {"enum": values}:
+            return ", ".join(f"`{each}`" for each in values)
+        case {"properties": _}:
+            return "an object"
+        case {"maxItems": most}:
+            return f"at most {most} items"
+        case {"minLength": least, "maxLength": most}:
+            return f"{least} to {most} characters"
+        case {"maxLength": most}:
+            return f"at most {most} characters"
+    raise AssertionError(f"How is {shape} written?")
