@@ -1,11 +1,21 @@
 """The reference names what there is, and nothing else."""
 
 import ast
+import re
 from importlib import import_module
+from typing import Any
 
+from django.urls import URLPattern
 from rest_framework.exceptions import MethodNotAllowed
 
 from core.errors import ApiError
+from hub.urls import urlpatterns
+from integrations.api import acts, report_list, setup
+from integrations.github_sync import webhooks
+from integrations.issue import rendering
+from integrations.models import Attempt, Delivery
+from orgs.api.authentication import MaintainerView
+from orgs.people import tokens
 from reports.shape import ReportBody
 from tests.docs import tables
 from tests.rooms import MODULES, ROOT
@@ -48,6 +58,65 @@ def test_every_field_of_a_report_is_in_the_table_with_its_limit():
 
     named = {tables.codes(field)[0]: (required, limit) for field, required, limit, _ in rows}
     assert named == _fields(ReportBody.model_json_schema(by_alias=True))
+
+
+def test_every_route_of_the_api_is_in_a_table():
+    public = [_call(cell) for cell, *_ in tables.rows("reports-api", "call", "what it does")]
+    maintainers = [_call(cell) for cell, *_ in tables.rows("maintainer-api", "call", "scope")]
+
+    assert sorted(public + maintainers) == sorted(_scopes())
+
+
+def test_every_call_names_the_scope_that_it_needs():
+    calls = tables.rows("maintainer-api", "call", "scope")
+
+    named = {
+        _call(call): tables.codes(scope)[0] if scope != "none" else "" for call, scope, *_ in calls
+    }
+    assert named == {call: scope for call, scope in _scopes().items() if call in named}
+
+
+def test_every_scope_is_in_the_table():
+    named = tables.rows("maintainer-api", "scope", "on the page", "allows")
+
+    assert [(tables.codes(scope)[0], name, allows) for scope, name, allows in named] == [
+        (scope, tokens.NAMES[scope], tokens.ALLOWS[scope]) for scope in tokens.SCOPES
+    ]
+
+
+def test_every_status_cause_and_outcome_of_a_delivery_is_in_a_table():
+    assert tables.column("maintainer-api", "status") == report_list.STATUSES
+    assert tables.column("maintainer-api", "cause") == Delivery.Cause.values
+    assert tables.column("maintainer-api", "outcome") == Attempt.Outcome.values
+
+
+def test_every_act_and_filter_is_in_a_table():
+    assert tables.column("maintainer-api", "act", "codes") == list(acts.ACTS)
+    assert set(tables.column("maintainer-api", "parameter")) == report_list.FILTERS | {"cursor"}
+
+
+def test_every_placeholder_is_in_the_table():
+    named = tables.column("maintainer-api", "placeholder")
+
+    assert {name.strip("{}") for name in named} == set(rendering.PLACEHOLDERS)
+
+
+def test_every_webhook_that_is_used_is_in_the_table():
+    rows = tables.rows("maintainer-api", "event", "actions")
+
+    named = {
+        (tables.codes(event)[0], action) for event, cell in rows for action in tables.codes(cell)
+    }
+    assert named == set(webhooks.ACTIONS)
+
+
+def test_every_code_that_a_call_names_is_an_error():
+    text = tables.page("maintainer-api").read_text()
+    sentences = re.findall(r"Codes?: (.*?)\.(?=\s)", text)
+    cells = [codes for _, codes, _ in tables.rows("maintainer-api", "act", "codes")]
+
+    named = {code for each in [*sentences, *cells] for code in tables.codes(each)}
+    assert named <= {code for code, _ in _errors()}
 
 
 def _errors() -> set[tuple[str, int]]:
@@ -141,3 +210,38 @@ def _limit(shape: dict) -> str:
         case {"maxLength": most}:
             return f"at most {most} characters"
     raise AssertionError(f"How is {shape} written?")
+
+
+def _call(cell: str) -> str:
+    return tables.codes(cell)[0]
+
+
+def _scopes() -> dict[str, str]:
+    """Each call of the API, as method and path, with the scope that it needs; empty if it needs none."""
+    routes = [each for each in urlpatterns if str(each.pattern).startswith("v1/")]
+    return {
+        f"{method} /{_path(route)}": _scope(route.callback, method)
+        for route in routes
+        for method in _methods(route.callback)
+    }
+
+
+def _path(route: URLPattern) -> str:
+    names = {"<str:report_id>": "<id>", "<str:site_id>": "<id>", "<str:name>": "<domain>"}
+    path = str(route.pattern)
+    for pattern, name in names.items():
+        path = path.replace(pattern, name)
+    return path
+
+
+def _methods(view: Any) -> list[str]:
+    kind = getattr(view, "cls", setup.Callback)  # which answers for the one that is a function
+    named = ("get", "post", "put", "patch", "delete")
+    return [name.upper() for name in named if hasattr(kind, name)]
+
+
+def _scope(view: Any, method: str) -> str:
+    kind = getattr(view, "cls", setup.Callback)
+    if not issubclass(kind, MaintainerView):
+        return ""
+    return tokens.READ if method in kind.reading else tokens.WRITE
