@@ -54,6 +54,7 @@ urlpatterns = [
     path("login/inactive/", sign_in.inactive, name="account_inactive"),
     path("logout/", sign_in.sign_out, name="account_logout"),
     path("", RedirectView.as_view(pattern_name="settings")),
+    path("", include("hub.docs.urls")),
     path("settings/", include("hub.screen.urls")),
     path("admin/", admin.site.urls),
 ]
