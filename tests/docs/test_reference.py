@@ -17,7 +17,7 @@ from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
 from orgs.people import tokens
 from reports.shape import ReportBody
-from tests.docs import tables
+from tests.docs import defaults, tables
 from tests.rooms import MODULES, ROOT
 
 ON_PAGES_ONLY = {  # there people read the message, and no program reads the code
@@ -149,20 +149,7 @@ def _name(function: ast.expr) -> str:
 
 
 def _settings() -> dict[str, str]:
-    """The variables that hub/settings.py reads, and their defaults as the page writes them."""
-    calls = [
-        node
-        for node in ast.walk(ast.parse((ROOT / "hub/settings.py").read_text()))
-        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
-    ]
-    read = [call for call in calls if _reads_the_environment(call.func)]
-    return {call.args[0].value: _as_written(ast.literal_eval(call.args[1])) for call in read}
-
-
-def _reads_the_environment(function: ast.expr) -> bool:
-    if isinstance(function, ast.Attribute):
-        return isinstance(function.value, ast.Name) and function.value.id == "env"
-    return isinstance(function, ast.Name) and function.id == "_rate"
+    return {name: _as_written(default) for name, default in defaults.settings().items()}
 
 
 def _as_written(default: object) -> str:
