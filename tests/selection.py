@@ -9,6 +9,7 @@ DATABASE_FIXTURES = {"db", "transactional_db"}
 # What either database shows the same: pages, sockets, who may call what, one fault after the other.
 SAME_ON_EITHER = (
     "tests/browser/",
+    "tests/docs/",
     "tests/faults/test_github.py::test_a_fault[",
     "tests/hub/screen/test_erase_page.py",
     "tests/hub/screen/test_further_accounts.py",
