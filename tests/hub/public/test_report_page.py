@@ -11,6 +11,7 @@ from integrations.models import Delivery, Integration
 from orgs.models import Domain
 from reports.models import Report
 from tests import build
+from tests.clients.mcp_desk import question
 
 pytestmark = pytest.mark.django_db
 
@@ -77,6 +78,20 @@ def test_a_link_fills_in_the_form_and_nothing_is_stored(client):
     assert (form["doc_url"].value(), form["agent"].value()) == (PAGE, "claude-code")
     assert 'value="broken" id="id_kind" checked' in answer.content.decode()
     assert not Report.objects.exists()
+
+
+def test_the_link_of_the_mcp_server_arrives_filled_in_and_can_be_sent(client):
+    words = {"kind": "missing", "summary": "a & b", "details": "1\n2", "suggested_fix": "€"}
+    body = {"doc_url": PAGE, "agent": {"name": "claude-code"}, "report": words}
+    draft = question.Draft(body, b"", {}, "https://hub.example", None)
+    link = question.Question(draft, None).link()
+
+    form = client.get(link.removeprefix("https://hub.example")).context["form"]
+    client.post("/report/", {name: form[name].value() or "" for name in form.fields})
+
+    report = Report.objects.get()
+    assert (report.doc_url, report.agent_name) == (PAGE, "claude-code")
+    assert {name: getattr(report, name) for name in words} == words
 
 
 @pytest.mark.parametrize(
