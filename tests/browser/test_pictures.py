@@ -97,13 +97,13 @@ def of(visit) -> Callable[[User | None], Taker]:
 
 
 def test_the_steps_of_a_newcomer(of, newcomer):
-    of(newcomer)("steps", "/settings/", 560)
+    of(newcomer)("steps", "/settings/", 720)
 
 
 def test_the_record_of_a_domain(of, newcomer):
     claim = build.domain(newcomer.membership.organization, "docs.example.com", verified=False)
 
-    of(newcomer)("record", f"/settings/claims/{claim.id}/", 640)
+    of(newcomer)("record", f"/settings/claims/{claim.id}/", 900)
 
 
 def test_where_issues_go(of, alice):
@@ -113,7 +113,7 @@ def test_where_issues_go(of, alice):
 def test_an_organization_at_work(of, alice, reports):
     picture = of(alice)
 
-    picture("overview", "/settings/", 700)
+    picture("overview", "/settings/", 560)
     picture("reports", "/settings/reports/", 640)
     first = Report.objects.order_by("received_at").first()
     picture("report", f"/settings/reports/{first.id}/", 640)
@@ -123,6 +123,16 @@ def test_a_paused_integration(of, alice, reports):
     Integration.objects.update(paused_at=Report.objects.latest("received_at").received_at)
 
     of(alice)("paused", "/settings/integration/", 420)
+
+
+def test_what_reporters_see(of, acme, reports):
+    picture = of(None)
+    page = "https%3A%2F%2Fdocs.example.com%2Fquickstart"
+    summary = "Step%203%20names%20a%20flag%20that%20does%20not%20exist"
+
+    picture("form", f"/report/?doc_url={page}&kind=incorrect&summary={summary}", 720)
+    first = Report.objects.order_by("received_at").first()
+    picture("receipt", f"/r/{first.id}/", 620)
 
 
 def test_the_operators_page(of, alice, reports):
