@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 
 from core import error_answers
 from hub.limits import limited
+from hub.public.badge import badge
 from hub.screen import integration
 from integrations.api import acts, setup
 from integrations.api.organization import Me
@@ -48,6 +49,7 @@ urlpatterns = [
     path("v1/webhooks/github", GitHubWebhook.as_view(), name="github-webhook"),
     re_path(r"^v1(/|$)", error_answers.not_found),
     path("r/<str:report_id>/", receipt_page, name="receipt-page"),
+    path("badge/<str:claim_id>.svg", badge, name="badge"),
     path("login/", sign_in.sign_in, name="account_login"),
     path("login/github/", limited(sign_in.begin), name="github_login"),
     path("login/github/callback/", limited(sign_in.complete), name="github_callback"),

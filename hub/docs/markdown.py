@@ -14,6 +14,7 @@ from hub.docs import code, fences
 
 PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 NOTE = "Note:"
+LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 Link = Callable[[str], str]  # the address that a link in the Markdown leads to
 
@@ -97,6 +98,21 @@ def _lead(token: Token, link: Link) -> None:
     for name in ("href", "src"):
         if token.attrGet(name) is not None:
             token.attrSet(name, link(str(token.attrGet(name))))
+
+
+def with_links(text: str, *, link: Link) -> str:
+    """The Markdown itself, with other addresses in its links; blocks of code are left alone."""
+    lines = text.splitlines(keepends=True)
+    inside = {
+        line
+        for token in PARSER.parse(text)
+        if token.type in ("fence", "code_block") and token.map
+        for line in range(*token.map)
+    }
+    return "".join(
+        line if number in inside else LINK.sub(lambda match: f"]({link(match[1])})", line)
+        for number, line in enumerate(lines)
+    )
 
 
 def _mark_lead(tokens: Sequence[Token]) -> None:
