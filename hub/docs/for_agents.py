@@ -10,7 +10,7 @@ from orgs.discovery import kit
 
 TITLE = "Docs Feedback Hub"
 ABOUT = (
-    "Takes reports about faults of documentation pages, from agents and people, "
+    "Takes reports about problems in documentation pages, from agents and people, "
     "and opens an issue where the maintainers of the page work."
 )
 PUBLIC = ("/", "/report/", "/connect/", "/privacy/")  # and the docs

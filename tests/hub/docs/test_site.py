@@ -36,7 +36,7 @@ class Found(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(django_db_setup, django_db_blocker) -> dict[str, Found]:
+def site() -> dict[str, Found]:
     """Every page of the docs by its path, as a visitor sees it."""
     return {page.path: Found(_text(page.path)) for page in LIBRARY.pages.values()}
 
