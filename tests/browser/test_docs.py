@@ -1,11 +1,12 @@
 """The docs in a browser: every page is looked at by axe; tabs and search need no script."""
 
+import gzip
 import re
 
 import pytest
 
 from hub.docs import library
-from tests.browser.screens import Screen
+from tests.browser.screens import Screen, Visit
 from tests.hub_process import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -13,6 +14,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LIBRARY = library.read(ROOT / "docs" / "v0", base_url="https://hub.example")
 TABBED = [page for page in LIBRARY.pages.values() if " tab=" in page.source]
 LONGEST = max(LIBRARY.pages.values(), key=lambda page: len(page.source))
+PICTURED = [page for page in LIBRARY.pages.values() if "-light.webp" in page.source]
+TOO_HEAVY = {"tutorials/first-issue"}  # two pictures of its first screens
 OTHERS = [Screen(1280, "dark"), Screen(375, "dark", axe=False), Screen(1280, "light", axe=False)]
 
 
@@ -95,3 +98,19 @@ def test_code_is_copied_without_its_colors(visit):
     copied = window.page.evaluate("navigator.clipboard.readText()")
     assert copied == place.locator("code").text_content().strip()
     assert not re.search("<span|Copied", copied)
+
+
+def test_a_page_with_pictures_costs_little_to_load(windows, hub_process):
+    """Cold and compressed: 45 KB and 6 requests at most."""
+    heavy = {}
+    for page in PICTURED:
+        context = windows.new(hub_process.url, Screen())
+        visit = Visit(context, hub_process.url, Screen())
+        visit.page.goto(page.path, wait_until="networkidle")
+        bodies = [each.response().body() for each in visit.finished]
+        sizes = [min(len(body), len(gzip.compress(body))) for body in bodies]
+        if sum(sizes) > 45_000 or len(sizes) > 6:
+            heavy[page.name] = sizes
+        context.close()
+
+    assert heavy.keys() <= TOO_HEAVY, heavy
