@@ -2,13 +2,17 @@
 
 import ast
 import re
+from argparse import ArgumentParser
+from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
+from django.core.management import BaseCommand, get_commands, load_command_class
 from django.urls import URLPattern
 from rest_framework.exceptions import MethodNotAllowed
 
 from core.errors import ApiError
+from hub import maintenance
 from hub.urls import urlpatterns
 from integrations.api import acts, report_list, setup
 from integrations.github_sync import webhooks
@@ -117,6 +121,40 @@ def test_every_code_that_a_call_names_is_an_error():
 
     named = {code for each in [*sentences, *cells] for code in tables.codes(each)}
     assert named <= {code for code, _ in _errors()}
+
+
+def test_every_command_and_its_options_are_in_a_table():
+    options = tables.rows("commands", "command", "option")
+
+    assert tables.column("commands", "command", "what it does") == sorted(_commands())
+    named = [(tables.codes(command)[0], tables.codes(option)[0]) for command, option, _ in options]
+    assert sorted(named) == sorted(
+        (name, option) for name, parser in _commands().items() for option in _options(parser)
+    )
+
+
+def test_every_job_is_in_the_table_with_its_interval():
+    named = {tables.codes(job)[0]: every for job, every, _ in tables.rows("commands", "job")}
+
+    assert named == {job.name: _span(job.every) for job in maintenance.JOBS}
+
+
+def test_every_script_is_in_the_table():
+    scripts = sorted(path.name for path in (ROOT / "script").iterdir() if path.name != "_venv")
+
+    assert tables.column("commands", "script") == [f"script/{name}" for name in scripts]
+
+
+def test_the_page_of_settings_and_the_readme_agree():
+    """The README has the main settings only, or all of them; what it has is right."""
+    listed = re.findall(r"(?m)^\| (`[A-Z_`, ]+`) \| (.*?) \|", (ROOT / "README.md").read_text())
+
+    for names, values in listed:
+        defaults = values.split(", ")
+        for number, name in enumerate(tables.codes(names)):
+            default = defaults[number] if len(defaults) == len(tables.codes(names)) else defaults[0]
+            if default.startswith("`"):
+                assert _settings()[name] == default
 
 
 def _errors() -> set[tuple[str, int]]:
@@ -232,3 +270,29 @@ def _scope(view: Any, method: str) -> str:
     if not issubclass(kind, MaintainerView):
         return ""
     return tokens.READ if method in kind.reading else tokens.WRITE
+
+
+def _commands() -> dict[str, ArgumentParser]:
+    """Our commands, with their parsers."""
+    ours = {
+        name: app for name, app in get_commands().items() if app in ("hub", "orgs", "integrations")
+    }
+    return {
+        name: load_command_class(app, name).create_parser("manage.py", name)
+        for name, app in ours.items()
+    }
+
+
+def _options(parser: ArgumentParser) -> list[str]:
+    """The options and arguments of a command that Django's own commands do not have."""
+    general = {action.dest for action in BaseCommand().create_parser("manage.py", "")._actions}
+    own = [action for action in parser._actions if action.dest not in general]
+    return [action.option_strings[0] if action.option_strings else action.dest for action in own]
+
+
+def _span(time: timedelta) -> str:
+    for unit in ("days", "hours", "minutes"):
+        number, rest = divmod(time, timedelta(**{unit: 1}))
+        if number and not rest:
+            return f"{number} {unit if number > 1 else unit[:-1]}"
+    raise AssertionError(f"How is {time} written?")
