@@ -3,7 +3,6 @@
 import ast
 import re
 from argparse import ArgumentParser
-from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +20,7 @@ from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
 from orgs.people import tokens
 from reports.shape import ReportBody
-from tests.docs import defaults, tables
+from tests.docs import defaults, tables, written
 from tests.rooms import MODULES, ROOT
 
 ON_PAGES_ONLY = {  # there people read the message, and no program reads the code
@@ -61,7 +60,7 @@ def test_every_field_of_a_report_is_in_the_table_with_its_limit():
     rows = tables.rows("reports-api", "field", "required", "limit")
 
     named = {tables.codes(field)[0]: (required, limit) for field, required, limit, _ in rows}
-    assert named == _fields(ReportBody.model_json_schema(by_alias=True))
+    assert named == written.fields(ReportBody.model_json_schema(by_alias=True))
 
 
 def test_every_route_of_the_api_is_in_a_table():
@@ -136,7 +135,7 @@ def test_every_command_and_its_options_are_in_a_table():
 def test_every_job_is_in_the_table_with_its_interval():
     named = {tables.codes(job)[0]: every for job, every, _ in tables.rows("commands", "job")}
 
-    assert named == {job.name: _span(job.every) for job in maintenance.JOBS}
+    assert named == {job.name: written.span(job.every) for job in maintenance.JOBS}
 
 
 def test_every_script_is_in_the_table():
@@ -196,47 +195,6 @@ def _as_written(default: object) -> str:
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
-def _fields(schema: dict) -> dict[str, tuple[str, str]]:
-    """Whether each field of a JSON Schema is required, and its limit as the page writes it."""
-    return dict(_fields_of(schema, "", schema["$defs"]))
-
-
-def _fields_of(schema, path, parts):
-    for name, given in schema.get("properties", {}).items():
-        required = "yes" if name in schema.get("required", []) else "no"
-        yield from _field(given, f"{path}{name}", required, parts)
-
-
-def _field(given, path, required, parts):
-    shape = next((each for each in given.get("anyOf", []) if each.get("type") != "null"), given)
-    shape = parts[shape["$ref"].rpartition("/")[2]] if "$ref" in shape else shape
-    yield path, (required, _limit(shape))
-    yield from _fields_of(shape, f"{path}.", parts)
-    if items := shape.get("items"):
-        item = parts[items["$ref"].rpartition("/")[2]] if "$ref" in items else items
-        if "properties" in item:
-            yield from _fields_of(item, f"{path}[].", parts)
-        else:
-            yield f"{path}[]", ("no", _limit(item))
-
-
-def _limit(shape: dict) -> str:
-    match shape:
-        case {"const": value}:
-            return f'`"{value}"`'
-        case {"enum": values}:
-            return ", ".join(f"`{each}`" for each in values)
-        case {"properties": _}:
-            return "an object"
-        case {"maxItems": most}:
-            return f"at most {most} items"
-        case {"minLength": least, "maxLength": most}:
-            return f"{least} to {most} characters"
-        case {"maxLength": most}:
-            return f"at most {most} characters"
-    raise AssertionError(f"How is {shape} written?")
-
-
 def _call(cell: str) -> str:
     return tables.codes(cell)[0]
 
@@ -288,11 +246,3 @@ def _options(parser: ArgumentParser) -> list[str]:
     general = {action.dest for action in BaseCommand().create_parser("manage.py", "")._actions}
     own = [action for action in parser._actions if action.dest not in general]
     return [action.option_strings[0] if action.option_strings else action.dest for action in own]
-
-
-def _span(time: timedelta) -> str:
-    for unit in ("days", "hours", "minutes"):
-        number, rest = divmod(time, timedelta(**{unit: 1}))
-        if number and not rest:
-            return f"{number} {unit if number > 1 else unit[:-1]}"
-    raise AssertionError(f"How is {time} written?")

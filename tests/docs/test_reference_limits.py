@@ -1,6 +1,5 @@
 """The page of limits has every number as the code has it."""
 
-from datetime import timedelta
 from fractions import Fraction
 
 from django.conf import settings
@@ -29,6 +28,7 @@ from orgs.models import domain
 from orgs.people import account_pages, tokens
 from reports import accounts, views
 from tests.docs import defaults, tables
+from tests.docs.written import span
 
 DEFAULT = defaults.settings()
 
@@ -243,13 +243,3 @@ def times(rate: str, factor: int | Fraction) -> str:
     return ";".join(
         f"{int(each.amount * factor)}/{each.GRANULARITY.name}" for each in parse_many(rate)
     )
-
-
-def span(time: timedelta) -> str:
-    """A time in the largest unit of which it has several; an hour is one."""
-    seconds = int(time.total_seconds())
-    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
-        number, rest = divmod(seconds, length)
-        if not rest and (number > 1 or unit == "hour"):
-            return f"{number} {unit}{'s' * (number > 1)}"
-    raise AssertionError(f"How is {time} written?")
