@@ -9,7 +9,7 @@ from typing import Any
 
 import docfeedback
 import pytest
-from docfeedback import client, commands, discovery, errors, hub, init, report, settings, web
+from docfeedback import cli, client, commands, discovery, errors, hub, init, report, settings, web
 from docfeedback.contract import table, text
 
 from tests.clients.conftest import CLIENTS
@@ -56,6 +56,36 @@ def test_every_variable_is_in_the_table():
 
     proxies = {"https_proxy", "http_proxy", "no_proxy"}
     assert named == proxies | _read_from_environment("docfeedback")
+
+
+def test_every_exit_status_is_in_the_table():
+    known = [cli.DONE, cli.FAILED, cli.NOTHING_SENT, cli.INTERRUPTED]
+
+    assert tables.column("command-line", "exit status") == [str(status) for status in known]
+    exits = {int(status) for _, status, _ in tables.rows("command-line", "code", "exit")}
+    assert exits == set(known) - {cli.DONE}
+
+
+def test_the_fields_of_the_configuration_file_are_in_the_table():
+    read = re.findall(
+        r'config\.get\("(\w+)"|_config\(\)\.get\("(\w+)"', inspect.getsource(settings)
+    )
+
+    named = tables.column("command-line", "field of the configuration file")
+    assert set(named) == {name for pair in read for name in pair if name}
+
+
+@pytest.mark.parametrize("page", ["python", "node"])
+def test_every_attribute_of_an_error_is_in_the_table(page):
+    kinds = [kind for kind in vars(errors).values() if _is_error(kind)]
+    own = {
+        name for kind in kinds for name, each in vars(kind).items() if isinstance(each, property)
+    }
+    spelled = {name if page == "python" else _camel(name) for name in own}
+    said = "str(error)" if page == "python" else "message"
+
+    named = set(tables.column(page, "attribute of an error"))
+    assert named == spelled | {"code", "status", "fields", said}
 
 
 def test_what_init_can_answer_is_named():
@@ -212,6 +242,11 @@ def _is_of_init(name: str) -> bool:
 
 def _call(shown: str) -> str:
     return shown.partition("(")[0]
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(each.title() for each in rest)
 
 
 def _methods(kind: type) -> list[str]:
