@@ -72,11 +72,10 @@ def colored(code: str, language: str) -> str:
     >>> colored("x = 1", "python")
     'x = <span class="hs">1</span>'
     """
-    parts = (
+    return "".join(
         f'<span class="{css}">{escape(text)}</span>' if css and text.strip() else escape(text)
         for css, text in _pieces(code, language)
     )
-    return "".join(parts).rstrip("\n")
 
 
 def _pieces(code: str, language: str) -> Iterator[tuple[str, str]]:
@@ -85,8 +84,10 @@ def _pieces(code: str, language: str) -> Iterator[tuple[str, str]]:
         lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:
         lexer = get_lexer_by_name("text", stripnl=False)
-    for css, tokens in groupby(lexer.get_tokens(code), key=lambda each: _class(each[0])):
-        yield css, "".join(text for _, text in tokens)
+    *tokens, (kind, last) = lexer.get_tokens(code.rstrip("\n"))
+    tokens.append((kind, last.removesuffix("\n")))  # which every lexer adds
+    for css, those in groupby(tokens, key=lambda each: _class(each[0])):
+        yield css, "".join(text for _, text in those)
 
 
 def _class(kind: _TokenType) -> str:

@@ -14,12 +14,6 @@ LATEST = "v0"
 VERSION = re.compile(r"v0(?:\.[0-9]+)?")
 
 
-def versions() -> list[str]:
-    """The versions that are there: the latest, and the snapshots."""
-    found = (path.parent.name for path in FOLDER.glob(f"*/{library.INDEX}.md"))
-    return sorted(name for name in found if VERSION.fullmatch(name))
-
-
 def latest() -> Library:
     """The library that is worked on."""
     library = find(LATEST)
@@ -30,9 +24,9 @@ def latest() -> Library:
 
 def find(version: str) -> Library | None:
     """The library of a version; None where there is none."""
-    if version not in versions():
-        return None
     folder = FOLDER / version
+    if not VERSION.fullmatch(version) or not (folder / "index.md").is_file():
+        return None
     return _read(folder, settings.HUB_BASE_URL, _changed(folder) if settings.DEBUG else 0)
 
 

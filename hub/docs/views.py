@@ -6,6 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
+from hub.docs import search as searching
 from hub.docs import shelf
 from hub.docs.library import IMAGES, Library, Page
 
@@ -56,6 +57,21 @@ def frame(library: Library, page: Page | None = None) -> dict:
         "reporting": library.pages.get(REPORTING),
         "hub": settings.HUB_BASE_URL,
     }
+
+
+@require_safe
+@conditional_page
+@cache_control(public=True, no_cache=True)
+def search(request: HttpRequest, version: str) -> HttpResponse:
+    """`/v0/search/?q=`: the sections that have the words."""
+    library = _library(version)
+    query = request.GET.get("q", "")[: searching.LONGEST].strip()
+    found = {
+        "query": query,
+        "words": searching.words_of(query),
+        "hits": searching.search(library, query),
+    }
+    return render(request, "docs/search.html", frame(library) | found)
 
 
 @require_safe
