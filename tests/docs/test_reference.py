@@ -243,6 +243,8 @@ def _commands() -> dict[str, ArgumentParser]:
 
 def _options(parser: ArgumentParser) -> list[str]:
     """The options and arguments of a command that Django's own commands do not have."""
-    general = {action.dest for action in BaseCommand().create_parser("manage.py", "")._actions}
-    own = [action for action in parser._actions if action.dest not in general]
-    return [action.option_strings[0] if action.option_strings else action.dest for action in own]
+    return sorted(_named(parser) - _named(BaseCommand().create_parser("manage.py", "")))
+
+
+def _named(parser: ArgumentParser) -> set[str]:
+    return {(action.option_strings or [action.dest])[0] for action in parser._actions}
