@@ -1,15 +1,16 @@
 """The files that agents, crawlers and scanners look for: pure text, from the docs and the settings."""
 
-from collections.abc import Iterator
+import json
 from datetime import UTC, date, datetime, time, timedelta
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from hub.docs import markdown
 from hub.docs.library import Library, Page
+from orgs.discovery import kit
 
 TITLE = "Docs Feedback Hub"
 ABOUT = (
-    "Takes reports about faults of documentation pages, from agents and people, "
+    "Takes reports about problems in documentation pages, from agents and people, "
     "and opens an issue where the maintainers of the page work."
 )
 PUBLIC = ("/", "/report/", "/connect/", "/privacy/")  # and the docs
@@ -17,26 +18,18 @@ NOT_FOR_CRAWLERS = ("/settings/", "/r/", "/admin/", "/login/", "/v1/", "/v0/sear
 SECURITY_LASTS = timedelta(days=360)  # https://www.rfc-editor.org/rfc/rfc9116#section-2.5.5
 
 
-def llms(library: Library, base_url: str, reporting: Page | None) -> str:
-    """`/llms.txt`: what this is, how to report, and all pages as Markdown (https://llmstxt.org)."""
-    lines = [f"# {TITLE}", "", f"> {ABOUT}", "", *_how_to_report(base_url, reporting)]
+def llms(library: Library, base_url: str) -> str:
+    """`/llms.txt`: what this is, all pages as Markdown, and how to report (https://llmstxt.org)."""
+    lines = [f"# {TITLE}", "", f"> {ABOUT}", ""]
     for chapter in library.chapters:
         pages = [library.pages[e.name] for e in chapter.entries if e.name in library.pages]
         if pages:
-            lines += ["", f"## {chapter.title}", ""]
-            lines += [
-                f"- [{page.title}]({base_url}{page.markdown_path}): {page.about}" for page in pages
-            ]
-    return "\n".join(lines) + "\n"
+            lines += [f"## {chapter.title}", "", *(_line(page, base_url) for page in pages), ""]
+    return "\n".join([*lines, kit.llms_section(base_url, base_url + library.index.path)])
 
 
-def _how_to_report(base_url: str, reporting: Page | None) -> Iterator[str]:
-    yield (
-        f"To report a fault of a documentation page, POST a report to {base_url}/v1/reports. "
-        "Ask the person you work for first."
-    )
-    if reporting:
-        yield f"What a report is made of: {base_url}{reporting.markdown_path}"
+def _line(page: Page, base_url: str) -> str:
+    return f"- [{page.title}]({base_url}{page.markdown_path}): {page.about}"
 
 
 def llms_full(library: Library, base_url: str) -> str:
@@ -59,13 +52,8 @@ def robots(base_url: str) -> str:
 
 def well_known(base_url: str, contact: str) -> dict:
     """`/.well-known/docs-feedback.json` of this Hub's own docs, as the open protocol describes it."""
-    document = {
-        "protocol_version": "0",
-        "opt_in": True,
-        "endpoint": f"{base_url}/v1/reports",
-        "doc_domains": [urlsplit(base_url).hostname],
-        "policy_url": f"{base_url}/privacy/",
-    }
+    document = json.loads(kit.well_known(base_url, opted_out=False))
+    document["policy_url"] = f"{base_url}/privacy/"
     uri = contact_uri(contact)
     return document | ({"contact": uri} if uri else {})
 

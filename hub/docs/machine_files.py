@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import conditional_page, require_safe
 
 from hub.docs import for_agents, shelf
-from hub.docs.views import REPORTING, for_a_while
+from hub.docs.views import for_a_while
 
 TEXT = "text/plain; charset=utf-8"
 
@@ -17,8 +17,7 @@ TEXT = "text/plain; charset=utf-8"
 @for_a_while
 def llms(request: HttpRequest) -> HttpResponse:
     """`/llms.txt`"""
-    library = shelf.latest()
-    text = for_agents.llms(library, settings.HUB_BASE_URL, library.pages.get(REPORTING))
+    text = for_agents.llms(shelf.latest(), settings.HUB_BASE_URL)
     return HttpResponse(text, content_type=TEXT)
 
 

@@ -14,6 +14,7 @@ from hub.docs import code, fences
 
 PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 NOTE = "Note:"
+WIDE = 3  # columns, from which a table does not fit on a phone
 LIGHT, DARK = "-light.webp", "-dark.webp"
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 
@@ -92,6 +93,7 @@ def html(text: str, *, link: Link) -> str:
             _lead(each, link)
             _light(each)
     _mark_lead(tokens)
+    _mark_cells(tokens)
     _mark_notes(tokens)
     return str(PARSER.renderer.render(list(_shaped(tokens)), PARSER.options, {}))
 
@@ -135,6 +137,28 @@ def _mark_lead(tokens: Sequence[Token]) -> None:
     for heading, following in itertools.pairwise(tokens):
         if (heading.type, heading.tag, following.type) == ("heading_close", "h1", "paragraph_open"):
             following.attrSet("class", "lead")
+
+
+def _mark_cells(tokens: Sequence[Token]) -> None:
+    """Each cell of a wide table names its column: on a phone its cells stand below each other."""
+    for table, rows in _tables(tokens):
+        labels = [plain(inline) for cell, inline in rows if cell.type == "th_open"]
+        if len(labels) >= WIDE:
+            table.attrSet("class", "record")
+            cells = (cell for cell, _ in rows if cell.type == "td_open")
+            for cell, label in zip(cells, itertools.cycle(labels), strict=False):
+                cell.attrSet("data-label", label)
+
+
+def _tables(tokens: Sequence[Token]) -> list[tuple[Token, list[tuple[Token, Token]]]]:
+    """Each table's opening token, and its cells with their texts."""
+    found: list[tuple[Token, list[tuple[Token, Token]]]] = []
+    for token, following in itertools.pairwise(tokens):
+        if token.type == "table_open":
+            found.append((token, []))
+        elif token.type in ("th_open", "td_open"):
+            found[-1][1].append((token, following))
+    return found
 
 
 def _mark_notes(tokens: Sequence[Token]) -> None:

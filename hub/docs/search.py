@@ -16,6 +16,7 @@ EXCERPT = 180  # characters
 BEFORE = 60  # of them before the first word that was found
 ENDINGS = ("ying", "ies", "ied", "ing", "ed", "es", "s", "y", "e")
 SHORTEST_STEM = 4
+EVERYWHERE = re.compile("an?|and|are|can|do|for|how|i|in|is|it|my|of|on|or|the|to|what|with")
 IN_PAGE_TITLE, IN_HEADING, IN_TEXT = 16, 6, 2  # points of a word, by where it is
 MOST_REPEATS = 3  # of a word in a text, a point each
 
@@ -43,9 +44,10 @@ def words_of(query: str) -> list[str]:
     """The words that are searched for.
 
     >>> words_of("Verifying a domain?")
-    ['verifying', 'a', 'domain']
+    ['verifying', 'domain']
     """
-    return list(dict.fromkeys(re.findall(r"\w+", query[:LONGEST].lower())))[:MOST_WORDS]
+    words = list(dict.fromkeys(re.findall(r"\w+", query[:LONGEST].lower())))
+    return ([word for word in words if not EVERYWHERE.fullmatch(word)] or words)[:MOST_WORDS]
 
 
 def stem(word: str) -> str:
@@ -60,9 +62,15 @@ def stem(word: str) -> str:
     return word
 
 
+def _pattern(word: str) -> str:
+    """Finds the word in its forms; a short one only as it is, or with an `s`."""
+    begin = stem(word)
+    return rf"\b{re.escape(begin)}" + (r"s?\b" if len(begin) < SHORTEST_STEM else r"\w*")
+
+
 def search(library: Library, query: str) -> list[Hit]:
     """The sections that have all words, or that have most of them in a page that has all; the best first."""
-    patterns = [re.compile(rf"\b{re.escape(stem(word))}\w*", re.I) for word in words_of(query)]
+    patterns = [re.compile(_pattern(word), re.I) for word in words_of(query)]
     if not patterns:
         return []
     pages = library.in_order()[1:]  # the index only names the others

@@ -42,6 +42,16 @@ def test_markdown_becomes_html(text, expected):
     assert expected in " ".join(html.split("\n"))
 
 
+def test_the_cells_of_a_wide_table_name_their_columns():
+    html = markdown.html("|a|`b`|c|\n|-|-|-|\n|1||3|\n|4|5|6|\n\n|d|\n|-|\n|7|", link=str)
+
+    assert re.findall(r'data-label="(\w)">(\w?)', html) == [
+        *(("a", "1"), ("b", ""), ("c", "3")),
+        *(("a", "4"), ("b", "5"), ("c", "6")),
+    ]
+    assert html.count('<table class="record">') == 1
+
+
 TABS = """```sh tab=curl
 one
 ```
