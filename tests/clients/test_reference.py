@@ -58,6 +58,13 @@ def test_every_variable_is_in_the_table():
     assert named == proxies | _read_from_environment("docfeedback")
 
 
+def test_what_the_clients_read_of_a_hosts_file_is_in_the_table():
+    rows = tables.rows("protocol", "field", "type", "what our clients do with it")
+
+    read = {tables.codes(name)[0] for name, _, does in rows if does != "not read"}
+    assert read == set(re.findall(r'listing\.get\("(\w+)"\)', inspect.getsource(discovery)))
+
+
 def test_every_exit_status_is_in_the_table():
     known = [cli.DONE, cli.FAILED, cli.NOTHING_SENT, cli.INTERRUPTED]
 

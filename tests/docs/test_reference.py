@@ -1,24 +1,31 @@
 """The reference names what there is, and nothing else."""
 
 import ast
+import inspect
 import re
 from argparse import ArgumentParser
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, get_commands, load_command_class
 from django.urls import URLPattern
 from rest_framework.exceptions import MethodNotAllowed
 
+from core import json_body
 from core.errors import ApiError
 from hub import maintenance
 from hub.urls import urlpatterns
-from integrations.api import acts, report_list, setup
+from integrations.api import acts, receipts, report_list, setup
+from integrations.api.reports import Chosen
 from integrations.github_sync import webhooks
 from integrations.issue import rendering
 from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
+from orgs.api.domains import DomainBody
+from orgs.api.request_body import OptOutBody
 from orgs.people import tokens
+from reports import canonical, screening, shape, views
 from reports.shape import ReportBody
 from tests.docs import defaults, tables, written
 from tests.rooms import MODULES, ROOT
@@ -54,6 +61,43 @@ def test_every_setting_is_in_a_table_with_its_default():
     named = tables.rows("settings", "variable", "default", "meaning")
 
     assert {tables.codes(name)[0]: default for name, default, _ in named} == _settings()
+
+
+def test_every_status_of_a_report_names_an_error_that_there_is():
+    rows = tables.rows("reports-api", "status", "when")
+
+    refused = {
+        (tables.codes(when)[0], int(tables.codes(status)[0]))
+        for status, when in rows
+        if int(tables.codes(status)[0]) >= 400
+    }
+    assert refused <= _errors()
+
+
+def test_every_status_of_a_receipt_is_in_the_table():
+    assert set(tables.column("reports-api", "`status`")) == set(receipts.STATUS.values())
+
+
+def test_the_messages_of_validation_are_said_by_the_code():
+    sources = [json_body, shape, canonical, screening, views]
+    said = "".join(Path(inspect.getfile(module)).read_text() for module in sources)
+    messages = [
+        text for cell, _ in tables.rows("errors", "`message`") for text in tables.codes(cell)
+    ]
+
+    parts = [part for text in messages for part in text.split("…") if len(part) > 1]
+    assert [
+        part for part in parts if part not in said.replace("{body.protocol_version}", "0")
+    ] == []
+
+
+def test_the_bodies_of_the_maintainers_api_are_in_tables():
+    every = {}
+    for model in (setup.ConfigureBody, DomainBody, OptOutBody, setup.SiteBody, Chosen):
+        every |= {name: field.is_required() for name, field in model.model_fields.items()}
+    named = tables.rows("maintainer-api", "body", "required")
+
+    assert {tables.codes(name)[0]: required == "yes" for name, required, *_ in named} == every
 
 
 def test_every_field_of_a_report_is_in_the_table_with_its_limit():
