@@ -1,23 +1,33 @@
 """The reference names what there is, and nothing else."""
 
 import ast
+import inspect
 import re
+from argparse import ArgumentParser
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from django.core.management import BaseCommand, get_commands, load_command_class
 from django.urls import URLPattern
 from rest_framework.exceptions import MethodNotAllowed
 
+from core import json_body
 from core.errors import ApiError
+from hub import maintenance
 from hub.urls import urlpatterns
-from integrations.api import acts, report_list, setup
+from integrations.api import acts, receipts, report_list, setup
+from integrations.api.reports import Chosen
 from integrations.github_sync import webhooks
 from integrations.issue import rendering
 from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
+from orgs.api.domains import DomainBody
+from orgs.api.request_body import OptOutBody
 from orgs.people import tokens
+from reports import canonical, screening, shape, views
 from reports.shape import ReportBody
-from tests.docs import defaults, tables
+from tests.docs import defaults, tables, written
 from tests.rooms import MODULES, ROOT
 
 ON_PAGES_ONLY = {  # there people read the message, and no program reads the code
@@ -53,11 +63,48 @@ def test_every_setting_is_in_a_table_with_its_default():
     assert {tables.codes(name)[0]: default for name, default, _ in named} == _settings()
 
 
+def test_every_status_of_a_report_names_an_error_that_there_is():
+    rows = tables.rows("reports-api", "status", "when")
+
+    refused = {
+        (tables.codes(when)[0], int(tables.codes(status)[0]))
+        for status, when in rows
+        if int(tables.codes(status)[0]) >= 400
+    }
+    assert refused <= _errors()
+
+
+def test_every_status_of_a_receipt_is_in_the_table():
+    assert set(tables.column("reports-api", "`status`")) == set(receipts.STATUS.values())
+
+
+def test_the_messages_of_validation_are_said_by_the_code():
+    sources = [json_body, shape, canonical, screening, views]
+    said = "".join(Path(inspect.getfile(module)).read_text() for module in sources)
+    messages = [
+        text for cell, _ in tables.rows("errors", "`message`") for text in tables.codes(cell)
+    ]
+
+    parts = [part for text in messages for part in text.split("…") if len(part) > 1]
+    assert [
+        part for part in parts if part not in said.replace("{body.protocol_version}", "0")
+    ] == []
+
+
+def test_the_bodies_of_the_maintainers_api_are_in_tables():
+    every = {}
+    for model in (setup.ConfigureBody, DomainBody, OptOutBody, setup.SiteBody, Chosen):
+        every |= {name: field.is_required() for name, field in model.model_fields.items()}
+    named = tables.rows("maintainer-api", "body", "required")
+
+    assert {tables.codes(name)[0]: required == "yes" for name, required, *_ in named} == every
+
+
 def test_every_field_of_a_report_is_in_the_table_with_its_limit():
     rows = tables.rows("reports-api", "field", "required", "limit")
 
     named = {tables.codes(field)[0]: (required, limit) for field, required, limit, _ in rows}
-    assert named == _fields(ReportBody.model_json_schema(by_alias=True))
+    assert named == written.fields(ReportBody.model_json_schema(by_alias=True))
 
 
 def test_every_route_of_the_api_is_in_a_table():
@@ -119,6 +166,40 @@ def test_every_code_that_a_call_names_is_an_error():
     assert named <= {code for code, _ in _errors()}
 
 
+def test_every_command_and_its_options_are_in_a_table():
+    options = tables.rows("commands", "command", "option")
+
+    assert tables.column("commands", "command", "what it does") == sorted(_commands())
+    named = [(tables.codes(command)[0], tables.codes(option)[0]) for command, option, _ in options]
+    assert sorted(named) == sorted(
+        (name, option) for name, parser in _commands().items() for option in _options(parser)
+    )
+
+
+def test_every_job_is_in_the_table_with_its_interval():
+    named = {tables.codes(job)[0]: every for job, every, _ in tables.rows("commands", "job")}
+
+    assert named == {job.name: written.span(job.every) for job in maintenance.JOBS}
+
+
+def test_every_script_is_in_the_table():
+    scripts = sorted(path.name for path in (ROOT / "script").iterdir() if path.name != "_venv")
+
+    assert tables.column("commands", "script") == [f"script/{name}" for name in scripts]
+
+
+def test_the_page_of_settings_and_the_readme_agree():
+    """The README has the main settings only, or all of them; what it has is right."""
+    listed = re.findall(r"(?m)^\| (`[A-Z_`, ]+`) \| (.*?) \|", (ROOT / "README.md").read_text())
+
+    for names, values in listed:
+        defaults = values.split(", ")
+        for number, name in enumerate(tables.codes(names)):
+            default = defaults[number] if len(defaults) == len(tables.codes(names)) else defaults[0]
+            if default.startswith("`"):
+                assert _settings()[name] == default
+
+
 def _errors() -> set[tuple[str, int]]:
     """The code and the status of every error that the code can raise."""
     for path in MODULES:
@@ -158,47 +239,6 @@ def _as_written(default: object) -> str:
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
-def _fields(schema: dict) -> dict[str, tuple[str, str]]:
-    """Whether each field of a JSON Schema is required, and its limit as the page writes it."""
-    return dict(_fields_of(schema, "", schema["$defs"]))
-
-
-def _fields_of(schema, path, parts):
-    for name, given in schema.get("properties", {}).items():
-        required = "yes" if name in schema.get("required", []) else "no"
-        yield from _field(given, f"{path}{name}", required, parts)
-
-
-def _field(given, path, required, parts):
-    shape = next((each for each in given.get("anyOf", []) if each.get("type") != "null"), given)
-    shape = parts[shape["$ref"].rpartition("/")[2]] if "$ref" in shape else shape
-    yield path, (required, _limit(shape))
-    yield from _fields_of(shape, f"{path}.", parts)
-    if items := shape.get("items"):
-        item = parts[items["$ref"].rpartition("/")[2]] if "$ref" in items else items
-        if "properties" in item:
-            yield from _fields_of(item, f"{path}[].", parts)
-        else:
-            yield f"{path}[]", ("no", _limit(item))
-
-
-def _limit(shape: dict) -> str:
-    match shape:
-        case {"const": value}:
-            return f'`"{value}"`'
-        case {"enum": values}:
-            return ", ".join(f"`{each}`" for each in values)
-        case {"properties": _}:
-            return "an object"
-        case {"maxItems": most}:
-            return f"at most {most} items"
-        case {"minLength": least, "maxLength": most}:
-            return f"{least} to {most} characters"
-        case {"maxLength": most}:
-            return f"at most {most} characters"
-    raise AssertionError(f"How is {shape} written?")
-
-
 def _call(cell: str) -> str:
     return tables.codes(cell)[0]
 
@@ -232,3 +272,23 @@ def _scope(view: Any, method: str) -> str:
     if not issubclass(kind, MaintainerView):
         return ""
     return tokens.READ if method in kind.reading else tokens.WRITE
+
+
+def _commands() -> dict[str, ArgumentParser]:
+    """Our commands, with their parsers."""
+    ours = {
+        name: app for name, app in get_commands().items() if app in ("hub", "orgs", "integrations")
+    }
+    return {
+        name: load_command_class(app, name).create_parser("manage.py", name)
+        for name, app in ours.items()
+    }
+
+
+def _options(parser: ArgumentParser) -> list[str]:
+    """The options and arguments of a command that Django's own commands do not have."""
+    return sorted(_named(parser) - _named(BaseCommand().create_parser("manage.py", "")))
+
+
+def _named(parser: ArgumentParser) -> set[str]:
+    return {(action.option_strings or [action.dest])[0] for action in parser._actions}

@@ -1,6 +1,5 @@
 """The page of limits has every number as the code has it."""
 
-from datetime import timedelta
 from fractions import Fraction
 
 from django.conf import settings
@@ -24,11 +23,13 @@ from integrations.models import attempt, delivery, one_time_state, webhook
 from integrations.models import integration as rights
 from integrations.ownership import push_access
 from integrations.setup import configuration, trial_report
+from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
 from orgs.models import domain
 from orgs.people import account_pages, tokens
-from reports import accounts, views
+from reports import accounts, admission
 from tests.docs import defaults, tables
+from tests.docs.written import span
 
 DEFAULT = defaults.settings()
 
@@ -39,16 +40,17 @@ def test_rates():
         "reports from an address": DEFAULT["HUB_REPORT_RATE"],
         "reports from an IPv6 /48": times(DEFAULT["HUB_REPORT_RATE"], client_address.WIDER),
         "reports from a network": DEFAULT["HUB_NETWORK_RATE"],
-        "large reports from a network": times(DEFAULT["HUB_NETWORK_RATE"], views.LARGE_SHARE),
+        "large reports from a network": times(DEFAULT["HUB_NETWORK_RATE"], admission.LARGE_SHARE),
         "reports about one claim": DEFAULT["HUB_HOST_RATE"],
-        "reports about one claim from a network": times(DEFAULT["HUB_HOST_RATE"], views.SHARE),
+        "reports about one claim from a network": times(DEFAULT["HUB_HOST_RATE"], admission.SHARE),
         "all reports": DEFAULT["HUB_TOTAL_RATE"],
-        "all reports from a network": times(DEFAULT["HUB_TOTAL_RATE"], views.SHARE),
+        "all reports from a network": times(DEFAULT["HUB_TOTAL_RATE"], admission.SHARE),
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "questions to GitHub": asking_rate,
         "checks of DNS records": asking_rate,
         "claims of domains": asking_rate,
+        "checks of what a claimed site publishes": asking_rate,
         "starts of an installation": asking_rate,
         "attempts to try again": asking_rate,
         "lists of repositories": configuration.LISTS,
@@ -79,10 +81,12 @@ def test_what_may_happen_at_once():
     assert named("limit at once") == {
         "requests of one organization's members": each.format(at_once.MOST),
         "questions to GitHub of one organization": each.format(asking.looks._most),
-        "checks of DNS records of one organization": each.format(verification.looks._most),
+        "checks of DNS records and of sites of one organization": each.format(
+            verification.looks._most
+        ),
         "downloads of one organization": each.format(downloads.downloads._most),
         "downloads altogether": each.format(downloads.altogether._most),
-        "checks of DNS records altogether": "a quarter of `HUB_THREADS`",
+        "checks of DNS records and of sites altogether": "a quarter of `HUB_THREADS`",
         "calls to GitHub altogether": "half of `HUB_THREADS`",
         "requests that wait for a thread": f"{bridge.WAITING} for each thread",
         "requests of one caller": "a quarter of those in progress and waiting",
@@ -90,7 +94,7 @@ def test_what_may_happen_at_once():
     }
     assert bridge.SHARE == 4
     assert deadlines.slots() == settings.HUB_THREADS // 2
-    assert verification._slots()._initial_value == settings.HUB_THREADS // 4
+    assert verification.slots()._initial_value == settings.HUB_THREADS // 4
 
 
 def test_sizes():
@@ -98,7 +102,8 @@ def test_sizes():
         "body of a call under `/v1/`": f"{json_body.MAX_BYTES} bytes",
         "body of a webhook": f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes",
         "form of somebody who is signed in": f"{bodies.LARGEST_FORM} bytes",
-        "form of a visitor": f"{bodies.SMALL_FORM} bytes",
+        "report form at `/report/`": f"{bodies._most({'path': bodies.REPORT_FORM})} bytes",
+        "other form of a visitor": f"{bodies.SMALL_FORM} bytes",
         "one header": f"{door.LONGEST} bytes",
         "header `Cookie`": f"{door.SHORTER[b'cookie']} bytes",
         "header `Content-Type`": f"{door.SHORTER[b'content-type']} bytes",
@@ -123,6 +128,10 @@ def test_times():
         "DNS: one query": f"{txt_records.QUERY_TIMEOUT:.0f} seconds",
         "DNS: one check": (
             f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries"
+        ),
+        "a file of a claimed site": (
+            f"{fetching.MAX_SECONDS:.0f} seconds, {fetching.MAX_BYTES} bytes, "
+            f"{fetching.MAX_REDIRECTS} redirects on the same host"
         ),
         "PostgreSQL: connecting, or a lock": (f"{POSTGRESQL_PATIENCE['connect_timeout']} seconds"),
         "SQLite: a lock": "5 seconds",
@@ -194,6 +203,7 @@ def test_claims_and_organizations():
             f"{domain.ABSENCES} checks without the record, over at least {span(domain.ABSENT_FOR)}"
         ),
         "grace period": span(domain.GRACE),
+        "the `docs-feedback.json` of its host is read": f"every {span(checking.EVERY)}",
         "push access is checked": f"every {span(reconciling.EVERY)}",
         "everything is held after": (
             f"{rights.ABSENCES} checks that find no push access, "
@@ -243,13 +253,3 @@ def times(rate: str, factor: int | Fraction) -> str:
     return ";".join(
         f"{int(each.amount * factor)}/{each.GRANULARITY.name}" for each in parse_many(rate)
     )
-
-
-def span(time: timedelta) -> str:
-    """A time in the largest unit of which it has several; an hour is one."""
-    seconds = int(time.total_seconds())
-    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
-        number, rest = divmod(seconds, length)
-        if not rest and (number > 1 or unit == "hour"):
-            return f"{number} {unit}{'s' * (number > 1)}"
-    raise AssertionError(f"How is {time} written?")
