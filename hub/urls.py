@@ -2,15 +2,13 @@
 
 from django.contrib import admin
 from django.urls import include, path, re_path
-from django.views.generic import RedirectView
 
 from core import error_answers
 from hub.limits import limited
-from hub.public.badge import badge
 from hub.screen import integration
 from integrations.api import acts, setup
 from integrations.api.organization import Me
-from integrations.api.receipts import ReceiptView, receipt_page
+from integrations.api.receipts import ReceiptView
 from integrations.api.report_list import ReceivedReports
 from integrations.api.reports import ActOnReport, ActOnReports, OneReport
 from integrations.github_sync.webhooks import GitHubWebhook
@@ -48,14 +46,12 @@ urlpatterns = [
     path("v1/orgs/me/test-report", setup.TestReport.as_view(), name="test-report"),
     path("v1/webhooks/github", GitHubWebhook.as_view(), name="github-webhook"),
     re_path(r"^v1(/|$)", error_answers.not_found),
-    path("r/<str:report_id>/", receipt_page, name="receipt-page"),
-    path("badge/<str:claim_id>.svg", badge, name="badge"),
     path("login/", sign_in.sign_in, name="account_login"),
     path("login/github/", limited(sign_in.begin), name="github_login"),
     path("login/github/callback/", limited(sign_in.complete), name="github_callback"),
     path("login/inactive/", sign_in.inactive, name="account_inactive"),
     path("logout/", sign_in.sign_out, name="account_logout"),
-    path("", RedirectView.as_view(pattern_name="settings")),
+    path("", include("hub.public.urls")),
     path("", include("hub.docs.urls")),
     path("settings/", include("hub.screen.urls")),
     path("admin/", admin.site.urls),

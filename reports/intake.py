@@ -69,6 +69,13 @@ def accept(
     return Receipt(report_id, received_at, report_id != new.id, notices)
 
 
+def screened(body: ReportBody) -> tuple[dict[str, Any], list[SecretNotice]]:
+    """The columns of a report as `accept` would store them, and the secrets removed. Stores nothing."""
+    notices: list[SecretNotice] = []
+    address = page(body.doc_url, notices)
+    return {**address, **_columns(body, notices)}, notices
+
+
 def _report(fields: dict[str, Any], dedup_key: str, claim: Claim | None, source: str) -> Report:
     now = timezone.now()
     report = Report(

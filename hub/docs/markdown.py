@@ -14,6 +14,7 @@ from hub.docs import code, fences
 
 PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 NOTE = "Note:"
+LIGHT, DARK = "-light.webp", "-dark.webp"
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 Link = Callable[[str], str]  # the address that a link in the Markdown leads to
@@ -89,6 +90,7 @@ def html(text: str, *, link: Link) -> str:
     for token in tokens:
         for each in token.children or ():
             _lead(each, link)
+            _light(each)
     _mark_lead(tokens)
     _mark_notes(tokens)
     return str(PARSER.renderer.render(list(_shaped(tokens)), PARSER.options, {}))
@@ -98,6 +100,19 @@ def _lead(token: Token, link: Link) -> None:
     for name in ("href", "src"):
         if token.attrGet(name) is not None:
             token.attrSet(name, link(str(token.attrGet(name))))
+
+
+def _light(token: Token) -> None:
+    """A picture of a page has a second one, for the dark theme; neither is loaded before it is seen."""
+    source = str(token.attrGet("src") or "")
+    if token.type == "image" and source.endswith(LIGHT):
+        alt, dark = escape(plain(token)), source.removesuffix(LIGHT) + DARK
+        pictures = {"by-day": source, "by-night": dark}
+        token.type = "html_inline"
+        token.content = "".join(
+            f'<img class="{css}" src="{escape(each)}" alt="{alt}" loading="lazy">'
+            for css, each in pictures.items()
+        )
 
 
 def with_links(text: str, *, link: Link) -> str:

@@ -16,6 +16,7 @@ ALTOGETHER = 64 * 1024 * 1024  # bytes of all bodies that are held at one time
 WEBHOOK = "/v1/webhooks/github"
 LARGEST_FORM = 256 * 1024  # bytes: a template of 20,000 characters, each escaped as nine
 SMALL_FORM = 16 * 1024  # of visitors
+REPORT_FORM = "/report/"
 FOR_MEMBERS = ("/settings/", "/admin/")
 
 
@@ -126,7 +127,7 @@ def _most(scope: Scope) -> int:
     path = scope["path"]
     if path == WEBHOOK:
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    if path.startswith("/v1/"):
+    if path.startswith("/v1/") or path == REPORT_FORM:
         return MAX_BYTES
     is_of_a_member = path.startswith(FOR_MEMBERS) and _has_session(scope)
     return LARGEST_FORM if is_of_a_member else SMALL_FORM

@@ -22,3 +22,18 @@ def codes(text: str) -> SafeString:
         "{}",
         ((format_html("<code>{}</code>", part) if odd % 2 else part,) for odd, part in parts),
     )
+
+
+@register.filter
+def marked(text: str) -> SafeString:
+    """`text` with each note of a removed secret marked.
+
+    >>> marked("It is [removed: AWS key].")
+    'It is <mark>[removed: AWS key]</mark>.'
+    """
+    parts = enumerate(re.split(r"(\[removed: [^]\n]{1,60}\])", text))
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html("<mark>{}</mark>", part) if odd % 2 else part,) for odd, part in parts),
+    )

@@ -1,8 +1,5 @@
 """Public receipts: the state of a report, without its text."""
 
-from django.conf import settings
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -26,21 +23,28 @@ class ReceiptView(AnyOrigin):
     """`GET /v1/reports/<id>`: the receipt."""
 
     def get(self, request: Request, report_id: str) -> Response:
-        report = ids.find(Report.objects.all(), report_id)
-        if report is None:
-            raise NoSuchReport
+        report = find(report_id)
         delivery = Delivery.objects.filter(report=report).first()
         return Response(
             {
                 "id": report.id,
-                "status": STATUS[delivery.state] if delivery else "received",
+                "status": status_of(delivery),
                 "received_at": report.received_at,
                 "times_reported": report.times_reported,
                 "issue_url": delivery.public_issue_url() if delivery else None,
+                "issue_state": delivery.public_issue_state() if delivery else None,
             }
         )
 
 
-def receipt_page(request: HttpRequest, report_id: str) -> HttpResponse:
-    """`/r/<id>/`: redirects to the JSON receipt."""
-    return redirect(f"{settings.HUB_BASE_URL}/v1/reports/{report_id}")
+def find(report_id: str) -> Report:
+    """The report with this id, which anybody may ask about. Raises `NoSuchReport`."""
+    report = ids.find(Report.objects.all(), report_id)
+    if report is None:
+        raise NoSuchReport
+    return report
+
+
+def status_of(delivery: Delivery | None) -> str:
+    """How far a report is, as strangers may know: a failed, a discarded and no delivery are the same."""
+    return STATUS[delivery.state] if delivery else "received"

@@ -447,6 +447,10 @@ class Delivery(models.Model):
         """The URL of the issue, if anybody may see it."""
         return self.issue_url if self.issue_url and not self.repository_private else None
 
+    def public_issue_state(self) -> str | None:
+        """The state of the issue, if anybody may see it."""
+        return (self.issue_state or self.IssueState.OPEN) if self.public_issue_url() else None
+
     def has_settled(self) -> bool:
         """Whether an issue that GitHub did not confirm would be in GitHub's list by now."""
         return self.posted_at is None or self.started_at >= self.posted_at + SETTLE

@@ -1,5 +1,7 @@
 """A person decides: what they agreed to is sent, and nothing else ever is."""
 
+from urllib.parse import parse_qsl, quote
+
 import pytest
 
 from tests.clients.command_line import CommandLine
@@ -130,11 +132,32 @@ def test_the_command_is_short_where_it_is_installed(desk: Desk):
     assert outcome["command"].startswith("docfeedback report --hub-url ")
 
 
-def test_the_link_fills_in_the_page(desk: Desk):
-    (outcome,) = desk.call({**REPORT, "doc_url": "https://docs.acme.com/a?b=1&c=%20#d"})
+def test_the_link_fills_in_the_form(desk: Desk):
+    words = {"kind": "other", "summary": "a & b+c", "details": "1\n2", "suggested_fix": "€"}
+    draft = {**REPORT, "doc_url": "https://docs.acme.com/a?b=1&c=%20#d", "report": words}
 
-    page = "https%3A%2F%2Fdocs.acme.com%2Fa%3Fb%3D1%26c%3D%2520%23d"
-    assert outcome["link"] == f"{desk.world.hub}/report/?doc_url={page}"
+    (outcome,) = desk.call(draft)
+
+    address, _, query = outcome["link"].partition("?")
+    assert address == f"{desk.world.hub}/report/"
+    assert dict(parse_qsl(query, strict_parsing=True)) == {
+        "doc_url": draft["doc_url"],
+        "agent": "claude-code",
+        **words,
+    }
+
+
+def test_a_link_is_never_too_long_for_a_browser(desk: Desk):
+    long = {**REPORT["report"], "details": "€" * 1000, "suggested_fix": "f" * 500}
+    page = "https://docs.acme.com/" + "x" * 2000
+
+    by_words, by_page = desk.call(
+        {**REPORT, "report": long}, {**REPORT, "doc_url": page, "report": long}
+    )
+
+    filled = dict(parse_qsl(by_words["link"].partition("?")[2]))
+    assert filled.keys() == {"doc_url", "agent", "kind", "summary", "suggested_fix"}
+    assert by_page["link"] == f"{desk.world.hub}/report/?doc_url={quote(page, safe='')}"
 
 
 def test_a_no_is_final_for_the_page_however_it_is_written(desk: Desk):

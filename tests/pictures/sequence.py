@@ -22,9 +22,12 @@ STEPS = [
     Step("reporter", "hub/server", "POST /v1/reports"),
     Step("hub/server", "reports", "the whole request, in a thread", "hub/server/bridge.py"),
     Step(
-        "reports", "reports", "sent too much? format valid?", "reports/views.py, reports/shape.py"
+        "reports",
+        "reports",
+        "sent too much? format valid?",
+        "reports/admission.py, reports/shape.py",
     ),
-    Step("reports", "reports", "whose page? all limits", "orgs/ownership.py, reports/views.py"),
+    Step("reports", "reports", "whose page? all limits", "orgs/ownership.py, reports/admission.py"),
     Step(
         "reports",
         "reports",

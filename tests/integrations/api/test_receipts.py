@@ -19,6 +19,7 @@ def test_a_receipt_says_where_the_report_is_and_nothing_of_its_text(client):
         "received_at": sent["received_at"],
         "times_reported": 2,
         "issue_url": None,
+        "issue_state": None,
     }
     assert answer["Access-Control-Allow-Origin"] == "*"
 

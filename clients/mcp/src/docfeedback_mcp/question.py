@@ -5,7 +5,7 @@ import shlex
 import shutil
 import sys
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from docfeedback import Client, Draft, ValidationError, settings
 from docfeedback.web import Request
@@ -14,6 +14,7 @@ from mcp_types import ElicitRequest, ElicitRequestFormParams
 from . import legible
 
 LONGEST_URL = 200
+LONGEST_LINK = 2000  # more than that, some browsers and chats cut off
 UNFIT = (
     "The address that takes reports about this page is over 200 characters, or has a query or odd "
     "characters. Nobody could judge it, so nothing was sent."
@@ -88,10 +89,20 @@ class Question(NamedTuple):
         return f"{data} | {shlex.join([*words, '--file', '-'])}"
 
     def link(self) -> str | None:
-        """The form for people at a Hub that is configured here; other Hubs may have a different one."""
+        """The form for people at a Hub that is configured here, filled in; other Hubs may have a different one.
+
+        What makes it too long is left out, the longest text first, but never the page.
+        """
         if self.draft.hub_url is None:
             return None
-        return f"{self.draft.hub_url}/report/?doc_url={quote(self.draft.body['doc_url'], safe='')}"
+        filled = {
+            FLAGS[at][2:].replace("-", "_"): it
+            for at, it in _leaves(self.draft.body)
+            if at in FLAGS
+        }
+        while len(_form(self.draft.hub_url, filled)) > LONGEST_LINK and len(filled) > 1:
+            del filled[max(filled.keys() - {"doc_url"}, key=lambda name: len(quote(filled[name])))]
+        return _form(self.draft.hub_url, filled)
 
 
 def prepare(client: Client, draft: Draft) -> Question:
@@ -100,6 +111,10 @@ def prepare(client: Client, draft: Draft) -> Question:
     if len(request.url) > LONGEST_URL or not settings.HUB_URL.fullmatch(request.url):
         raise ValidationError("invalid_endpoint", UNFIT)
     return Question(draft, request)
+
+
+def _form(hub_url: str, filled: dict[str, str]) -> str:
+    return f"{hub_url}/report/?{urlencode(filled, quote_via=quote, safe='')}"
 
 
 def _origin(url: str) -> str:

@@ -1,0 +1,40 @@
+"""Where a report about a page would go, as far as strangers may know."""
+
+from enum import Enum
+from typing import NamedTuple
+
+from integrations.models import Integration
+from orgs.ownership import claim_covering
+
+
+class Reach(Enum):
+    """Who would get the report."""
+
+    NOBODY = "nobody"  # has claimed the page
+    OPTED_OUT = "opted out"  # whose page it is wants no reports
+    MAINTAINERS = "maintainers"  # somebody; no more is said
+    PUBLIC = "public"  # a public repository, which may be named
+
+
+class Destination(NamedTuple):
+    """Who would get a report, and the public repository that it would go to."""
+
+    reach: Reach
+    repository: str = ""
+
+
+def of(canonical_url: str) -> Destination:
+    """Where a report about this page would go now. At most two queries.
+
+    A repository is named only if GitHub said that it is public, and an issue would be opened at once:
+    a private one, a paused integration and one that is not finished look alike.
+    """
+    claim = claim_covering(canonical_url)
+    if claim is None:
+        return Destination(Reach.NOBODY)
+    if claim.opted_out_at:
+        return Destination(Reach.OPTED_OUT)
+    target = Integration.objects.configured().of(claim.organization_id).first()
+    if target is None or target.repository_private or target.obstacle:
+        return Destination(Reach.MAINTAINERS)
+    return Destination(Reach.PUBLIC, target.repository)

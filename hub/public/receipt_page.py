@@ -1,0 +1,118 @@
+"""`/r/<id>/`: what became of a report, for people; programs get the JSON receipt."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.vary import vary_on_headers
+
+from core.error_answers import page_error
+from integrations.api import receipts
+from integrations.models import Attempt, Delivery
+from orgs.ownership import owner_of
+from reports.models import Report
+
+DELIVERED = (Attempt.Outcome.SENT, Attempt.Outcome.ADOPTED)
+UNITS = [("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)]
+
+
+class Step(NamedTuple):
+    """One step on the way of a report; `is_done`, or yet to come."""
+
+    name: str
+    words: str = ""
+    at: datetime | None = None
+    is_done: bool = True
+
+
+@never_cache
+@vary_on_headers("Accept")
+def receipt(request: HttpRequest, report_id: str) -> HttpResponse:
+    """The receipt as a page where HTML is preferred; otherwise a redirect to the JSON."""
+    if request.get_preferred_type(["application/json", "text/html"]) != "text/html":
+        return redirect(f"{settings.HUB_BASE_URL}/v1/reports/{report_id}")
+    try:
+        report = receipts.find(report_id)
+    except receipts.NoSuchReport as error:
+        return page_error(request, error)
+    answer = render(request, "public/receipt.html", _context(report))
+    answer["X-Robots-Tag"] = "noindex"
+    return answer
+
+
+def _context(report: Report) -> dict:
+    """What strangers may know: nothing of the text or the page, no private repository, no cause of a wait."""
+    delivery = Delivery.objects.filter(report=report).first()
+    status = receipts.status_of(delivery)
+    sent = delivery if status == "forwarded" else None
+    arrived_at = _arrived_at(sent) if sent else None
+    return {
+        "report": report,
+        "status": status,
+        "is_claimed": report.organization_id is not None,
+        "is_claimed_now": bool(not report.organization_id and owner_of(report.canonical_url)),
+        "issue": sent if sent and sent.public_issue_url() else None,
+        "issue_state": sent.public_issue_state() if sent else None,
+        "took": _in_words(report.received_at, arrived_at),
+        "steps": _steps(report, sent, status, arrived_at),
+        "json_url": f"/v1/reports/{report.id}",
+    }
+
+
+def _steps(
+    report: Report, sent: Delivery | None, status: str, arrived_at: datetime | None
+) -> list[Step]:
+    steps = [Step("Received", _times(report), report.received_at)]
+    if report.organization_id:
+        steps.append(Step("Matched", "Somebody has proved that the page is theirs."))
+    else:
+        steps.append(Step("Not claimed", "Nobody had claimed the page on this Hub.", is_done=False))
+    if sent:
+        steps.append(_delivered(sent, arrived_at))
+    elif status == "forwarding":
+        steps.append(
+            Step("On its way", "It is sent to the maintainers in its turn.", is_done=False)
+        )
+    elif report.organization_id:
+        steps.append(Step("Kept", "It has not become an issue.", is_done=False))
+    if report.erased_at:
+        steps.append(Step("Erased", "Its text was erased on this Hub.", report.erased_at))
+    return steps
+
+
+def _delivered(sent: Delivery, at: datetime | None) -> Step:
+    if not sent.public_issue_url():
+        return Step(
+            "Delivered", "Its maintainers have it where they work, which is not public.", at
+        )
+    return Step(
+        "Issue opened",
+        f"#{sent.issue_number} in {sent.repository}, {sent.public_issue_state()}",
+        at,
+    )
+
+
+def _times(report: Report) -> str:
+    again = report.times_reported - 1
+    if not again:
+        return ""
+    return "and once more since" if again == 1 else f"and {again} times more since"
+
+
+def _arrived_at(sent: Delivery) -> datetime | None:
+    """When the issue was opened; None once its attempts were deleted."""
+    last = sent.attempts.filter(outcome__in=DELIVERED).order_by("-number").first()
+    return last.ended_at if last else None
+
+
+def _in_words(since: datetime, until: datetime | None) -> str:
+    """The time between, in the largest unit that fits; empty if it is not known."""
+    if until is None:
+        return ""
+    seconds = max(1, round((until - since).total_seconds()))
+    name, size = next(each for each in UNITS if seconds >= each[1])
+    number = seconds // size
+    return f"{number} {name}{'' if number == 1 else 's'}"

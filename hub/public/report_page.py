@@ -1,0 +1,128 @@
+"""`/report/`: a person without an account reports a page."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from core import rates
+from core.errors import ApiError
+from hub.public import destination
+from hub.public.report_form import FIELDS, KINDS, NAMES, ReportForm
+from reports import admission, canonical, intake
+from reports.admission import Sent
+from reports.screening import SecretNotice
+
+LOOK_AGAIN = "Please look at your report once more, then press Send."
+
+
+class NotComplete(Exception):
+    """The form has errors, which it knows."""
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def report(request: HttpRequest) -> HttpResponse:
+    """The form, filled in by its link; then a preview, or the receipt."""
+    if request.method != "POST":
+        form = ReportForm.filled_in(request.GET)
+        return _page(request, form, _destination_of_link(request, form))
+    form = ReportForm(request.POST)
+    if "preview" in request.POST or request.POST.get("website"):
+        return _preview(request, form)
+    return _send(request, form)
+
+
+def _send(request: HttpRequest, form: ReportForm) -> HttpResponse:
+    """Take the report as `POST /v1/reports` does."""
+
+    def read() -> Sent:
+        sent = form.report()
+        if sent is None:
+            raise NotComplete
+        return sent
+
+    try:
+        receipt = admission.take(request, read)
+    except NotComplete:
+        return _page(request, form, status=400)
+    except ApiError as error:
+        return _refused(request, form, error)
+    _tell(request, receipt)
+    return HttpResponseRedirect(reverse("receipt-page", args=[receipt.id]), status=303)
+
+
+def _preview(request: HttpRequest, form: ReportForm) -> HttpResponse:
+    """What would be sent, and where. Counts as a report, and stores nothing."""
+    try:
+        admission.count_look(request)
+        sent = form.report()
+        if sent is None:
+            return _page(request, form, status=400)
+        columns, notices = intake.screened(sent.body)
+    except ApiError as error:
+        return _refused(request, form, error)
+    where = destination.of(columns["canonical_url"])
+    shown: dict[str, Any] = {"preview": columns, "removed": _in_words(notices)}
+    if request.POST.get("website"):  # by a program; or by a browser, for its person to see
+        shown["again"] = LOOK_AGAIN
+    return _page(request, form, where, **shown)
+
+
+def _refused(request: HttpRequest, form: ReportForm, error: ApiError) -> HttpResponse:
+    """The form as it was typed, with the error."""
+    form.is_valid()
+    if details := error.extra.get("details"):
+        form.explain(details)
+    else:
+        form.add_error("doc_url" if isinstance(error, intake.OptedOut) else None, str(error.detail))
+    answer = _page(request, form, status=error.status_code)
+    for name, value in error.headers.items():
+        answer[name] = value
+    return answer
+
+
+def _destination_of_link(request: HttpRequest, form: ReportForm) -> destination.Destination | None:
+    """Where a report about the page in the link would go; None if it is no page, or too many ask."""
+    try:
+        url = canonical.url(form.initial["doc_url"])
+        admission.count_look(request)
+    except (canonical.InvalidURL, rates.RateLimited):
+        return None
+    return destination.of(url)
+
+
+def _tell(request: HttpRequest, receipt: intake.Receipt) -> None:
+    """Say on the next page what became of the report: in a signed cookie that is read once."""
+    if receipt.is_duplicate:
+        messages.info(request, "This was reported before. Your report was counted with it.")
+    else:
+        messages.success(request, "Thank you. Your report was received.")
+    for removed in _in_words(receipt.notices):
+        messages.warning(request, removed)
+
+
+def _in_words(notices: list[SecretNotice]) -> list[str]:
+    """What was removed, each once."""
+    return list(
+        dict.fromkeys(
+            f"Removed from {NAMES[FIELDS[notice.field]]}, because it looks like a secret: {notice.kind}."
+            for notice in notices
+        )
+    )
+
+
+def _page(
+    request: HttpRequest,
+    form: ReportForm,
+    where: destination.Destination | None = None,
+    *,
+    status: int = 200,
+    **shown: Any,
+) -> HttpResponse:
+    context = {"form": form, "kinds": KINDS, "where": where, "room": "report", **shown}
+    return render(request, "public/report.html", context, status=status)

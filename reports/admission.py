@@ -1,0 +1,92 @@
+"""Takes a report within the limits of its sender, of its network and of the page's owner."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from core import client_address, rates
+from orgs.domains import hosts
+from orgs.ownership import Claim
+from reports import intake
+from reports.shape import ReportBody
+
+SHARE = Fraction(1, 10)  # of a limit that all share, for one network
+LARGE = 8 * 1024  # bytes of body and URL; a report with an excerpt and a fix has 2 to 4 KiB
+LARGE_SHARE = Fraction(1, 20)  # of the limit of one network, for large reports
+
+
+class Sent(NamedTuple):
+    """A well-formed report, its size in bytes, and the idempotency key beside it."""
+
+    body: ReportBody
+    size: int
+    key: str | None = None
+
+
+def take(request: HttpRequest, read: Callable[[], Sent]) -> intake.Receipt:
+    """Accept the report that `read` finds in the request.
+
+    What is no report, is refused, or fails, counts for its sender, too. Raises `rates.RateLimited`, and
+    what `read` and `intake.accept` raise.
+    """
+    source = client_address.source(client_address.client_address(request))
+    sender = _of_sender(request, source)
+    rates.refuse_known(*sender, _of_network(source), what="reports")
+    counted: list[rates.Limit] = []
+
+    def admit(claim: Claim | None) -> None:
+        rates.check_all(*sender, *_others(sent, source, claim), what="reports")
+        counted.extend(sender)
+
+    try:
+        sent = read()
+        return intake.accept(sent.body, idempotency_key=sent.key, source=source, admit=admit)
+    except Exception:
+        if not counted:
+            rates.check_all(*sender, what="reports")
+        raise
+
+
+def count_look(request: HttpRequest) -> None:
+    """Count a look at where a report would go as a report of its sender. Raises `rates.RateLimited`."""
+    source = client_address.source(client_address.client_address(request))
+    rates.check_all(*_of_sender(request, source), _of_network(source), what="reports")
+
+
+def _of_sender(request: HttpRequest, source: str) -> list[rates.Limit]:
+    return [
+        *_with_share(settings.HUB_TOTAL_RATE, ("all",), source),
+        *client_address.limits(request, settings.HUB_REPORT_RATE, "address"),
+    ]
+
+
+def _others(sent: Sent, source: str, claim: Claim | None) -> list[rates.Limit]:
+    """The limits of a report besides those of its sender: of its page's owner, and of its network."""
+    address = sent.body.doc_url
+    limits = [*_about(claim, address.host, source), _of_network(source)]
+    if sent.size + len(address.url) > LARGE:
+        limits.append(rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE))
+    return limits
+
+
+def _of_network(source: str) -> rates.Limit:
+    return rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
+
+
+def _about(claim: Claim | None, host: str | None, source: str) -> list[rates.Limit]:
+    """The limits of reports about one owner, whichever of their host names they name."""
+    if claim:
+        about = ("claim", claim.id)
+    elif host:
+        about = ("host", hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST))
+    else:
+        return []
+    return _with_share(settings.HUB_HOST_RATE, about, source)
+
+
+def _with_share(rate: str, key: tuple[str, ...], source: str) -> list[rates.Limit]:
+    """A limit, and the share that one network has in it, so that it cannot use it up for everybody else."""
+    return [rates.Limit(rate, key), rates.Limit(rate, (*key, source), times=SHARE)]

@@ -1,0 +1,324 @@
+"""`/report/`: what a person without an account sends, and is told."""
+
+import html
+import re
+
+import pytest
+from django.test import Client
+
+from core import rates
+from integrations.models import Delivery, Integration
+from orgs.models import Domain
+from reports.models import Report
+from tests import build
+from tests.clients.mcp_desk import question
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "https://docs.acme.com/install"
+TYPED = {"doc_url": PAGE, "kind": "outdated", "summary": "The install command is gone"}
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def text_of(answer) -> str:
+    """What the page says, without tags."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", answer.content.decode())).split())
+
+
+def send(client: Client, **changes: str):
+    return client.post("/report/", TYPED | changes)
+
+
+def errors_of(answer) -> dict[str, list[str]]:
+    return {name: list(each) for name, each in answer.context["form"].errors.items()}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_of_a_person_becomes_an_issue_and_ends_at_the_receipt(client, code_host):
+    build.acme(code_host)
+
+    answer = send(client, details="It is\r\n`@acme/cli` now.", suggested_fix="Name it.", agent="")
+    receipt = client.get(answer["Location"], headers={"Accept": "text/html"})
+
+    report = Report.objects.get()
+    assert (answer.status_code, answer["Location"]) == (303, f"/r/{report.id}/")
+    assert (report.agent_name, report.details) == ("a reader", "It is\n`@acme/cli` now.")
+    assert code_host.issues("acme/docs")[0].title == "[docs] The install command is gone"
+    assert "Thank you. Your report was received." in text_of(receipt)
+    assert "Issue #1 is open" in text_of(receipt)
+    assert "Thank you." not in text_of(client.get(answer["Location"]))
+
+
+def test_the_form_sends_what_the_api_takes(client):
+    """So that a repeat is one, wherever the first came from."""
+    first = build.send(client, build.report(agent__name="alice")).json()
+
+    answer = send(client, agent="alice")
+    receipt = client.get(answer["Location"], headers={"Accept": "text/html"})
+
+    assert answer["Location"] == f"/r/{first['id']}/"
+    assert Report.objects.get().times_reported == 2
+    assert "This was reported before." in text_of(receipt)
+
+
+def test_sending_twice_makes_one_report(client):
+    locations = {send(client)["Location"] for _ in range(2)}
+
+    assert len(locations) == 1
+    assert Report.objects.count() == 1
+
+
+def test_a_link_fills_in_the_form_and_nothing_is_stored(client):
+    query = {"kind": "broken", "summary": "S", "details": "D\n2", "suggested_fix": "F"}
+
+    answer = client.get("/report/", {"doc_url": PAGE, "agent": "claude-code", **query})
+
+    form = answer.context["form"]
+    assert {name: form[name].value() for name in query} == query
+    assert (form["doc_url"].value(), form["agent"].value()) == (PAGE, "claude-code")
+    assert 'value="broken" id="id_kind" checked' in answer.content.decode()
+    assert not Report.objects.exists()
+
+
+def test_the_link_of_the_mcp_server_arrives_filled_in_and_can_be_sent(client):
+    words = {"kind": "missing", "summary": "a & b", "details": "1\n2", "suggested_fix": "€"}
+    body = {"doc_url": PAGE, "agent": {"name": "claude-code"}, "report": words}
+    draft = question.Draft(body, b"", {}, "https://hub.example", None)
+    link = question.Question(draft, None).link()
+
+    form = client.get(link.removeprefix("https://hub.example")).context["form"]
+    client.post("/report/", {name: form[name].value() or "" for name in form.fields})
+
+    report = Report.objects.get()
+    assert (report.doc_url, report.agent_name) == (PAGE, "claude-code")
+    assert {name: getattr(report, name) for name in words} == words
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "doc_url=a&doc_url=b&kind=&kind=broken",
+        "doc_url=" + "x" * 6000,
+        "summary=%00%ff%ed%a0%80&details=%F0%9F%98%80",
+        "kind=%3Cscript%3E&agent=%3Cscript%3Ealert(1)%3C/script%3E",
+        "doc_url[]=1&=&&&",
+        "doc_url=https://[::1",
+        "preview=1&website=1",
+    ],
+)
+def test_a_link_with_odd_values_is_harmless(client, query):
+    answer = client.get(f"/report/?{query}")
+
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.content.decode()
+    assert not answer.context["form"].errors
+
+
+def test_a_long_text_of_a_link_is_cut(client):
+    form = client.get("/report/", {"summary": "x" * 600}).context["form"]
+
+    assert form["summary"].value() == "x" * 500
+
+
+def test_hidden_characters_of_a_link_are_left_out(client):
+    form = client.get("/report/", {"summary": "a\u202eb\u200bc"}).context["form"]
+
+    assert form["summary"].value() == "abc"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        ({"doc_url": ""}, "doc_url", "Say which page it is about."),
+        ({"doc_url": "ftp://x"}, "doc_url", "Must begin with https:// or http://, or be a path."),
+        ({"doc_url": "https://a:b@acme.com"}, "doc_url", "Must not contain a user name"),
+        ({"doc_url": "docs.acme.com/x"}, "doc_url", "Did you mean https://docs.acme.com/x?"),
+        ({"doc_url": f"https://{SECRET}.com/"}, "doc_url", "Must not contain a secret."),
+        ({"kind": ""}, "kind", "Choose what is wrong with it."),
+        ({"kind": "nice"}, "kind", "Choose one of these."),
+        ({"summary": " "}, "summary", "Say in one line what is wrong."),
+        ({"summary": "x" * 501}, "summary", "Shorten this to 500 characters: it has 501."),
+        ({"details": "x" * 8001}, "details", "Shorten this to 8000 characters: it has 8001."),
+        ({"agent": "a\tb"}, "agent", "Must be a name in printable characters."),
+        ({"details": "\0"}, "details", "Null characters are not allowed."),
+    ],
+)
+def test_an_error_is_named_at_its_field_and_keeps_every_word(client, changes, field, message):
+    typed = {"details": "Keep me", "suggested_fix": "And me", "agent": "alice"} | changes
+    answer = send(client, **typed)
+
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert list(errors_of(answer)) == [field]
+    assert message in errors_of(answer)[field][0]
+    assert page.count("<title>Error: ") == 1
+    assert f'href="#id_{field}"' in page
+    assert {name: answer.context["form"][name].value() for name in typed} == typed
+    assert not Report.objects.exists()
+
+
+def test_all_errors_are_named_at_once(client):
+    answer = client.post("/report/", {})
+
+    assert list(errors_of(answer)) == ["doc_url", "kind", "summary"]
+
+
+def test_a_preview_shows_what_is_sent_and_where_and_stores_nothing(client, code_host):
+    build.acme(code_host)
+    Integration.objects.update(repository_private=False)
+
+    answer = send(client, preview="1", details=f"With {SECRET} it works")
+
+    said = text_of(answer)
+    assert "Preview: Report a problem" in said
+    assert "Connected It becomes a public issue in acme/docs." in said
+    assert "Removed from the details, because it looks like a secret: GitHub token." in said
+    assert "<mark>[removed: GitHub token]</mark>" in answer.content.decode()
+    assert "From a reader" in said
+    assert answer.context["form"]["details"].value() == f"With {SECRET} it works"
+    assert not Report.objects.exists()
+
+
+def test_a_secret_that_was_removed_is_shown_as_removed_on_the_receipt(client):
+    answer = send(client, details=f"With {SECRET} it works")
+    receipt = client.get(answer["Location"], headers={"Accept": "text/html"})
+
+    assert Report.objects.get().details == "With [removed: GitHub token] it works"
+    assert "Removed from the details, because it looks like a secret: GitHub token." in text_of(
+        receipt
+    )
+    assert SECRET not in str(client.cookies)
+
+
+HIDDEN = [
+    {"repository_private": True},
+    {"paused_at": "2026-01-01T00:00Z"},
+    {"rights_lost_at": "2026-01-01T00:00Z"},
+    {"problem": "Issues are turned off in acme/docs."},
+    {"repository_id": None, "repo_owner": "", "repo_name": ""},
+]
+
+
+@pytest.mark.parametrize("columns", HIDDEN, ids=lambda columns: next(iter(columns)))
+def test_a_repository_that_is_not_known_to_be_public_is_not_named(client, code_host, columns):
+    """What is private, paused, refused or not finished looks the same."""
+    build.acme(code_host)
+    Integration.objects.update(**{"repository_private": False} | columns)
+
+    said = [text_of(client.get("/report/", {"doc_url": PAGE})), text_of(send(client, preview="1"))]
+
+    for each in said:
+        assert "Connected It goes to the people who maintain this page" in each
+        assert "acme/docs" not in each
+        assert "private" not in each.replace("private code", "")
+
+
+def test_who_owns_the_page_is_known_before_sending(client, code_host):
+    build.acme(code_host)
+    Integration.objects.update(repository_private=False)
+
+    known = client.get("/report/", {"doc_url": PAGE})
+    unclaimed = client.get("/report/", {"doc_url": "https://example.org/"})
+    unknown = client.get("/report/")
+
+    assert "It becomes a public issue in acme/docs." in text_of(known)
+    assert "Nobody has claimed this page on this Hub yet." in text_of(unclaimed)
+    assert "Preview says whether its owner is known" in text_of(unknown)
+
+
+def test_where_it_goes_costs_two_queries(client, code_host, django_assert_num_queries):
+    build.acme(code_host)
+
+    with django_assert_num_queries(2):
+        client.get("/report/", {"doc_url": PAGE})
+
+
+def test_an_owner_who_wants_no_reports_is_respected_in_words(client, code_host):
+    build.acme(code_host)
+    Domain.objects.update(opted_out_at="2026-01-01T00:00Z")
+
+    before = client.get("/report/", {"doc_url": PAGE})
+    answer = send(client)
+
+    refusal = "The owner of this page does not accept reports about it."
+    assert refusal in text_of(before)
+    assert answer.status_code == 410
+    assert errors_of(answer) == {"doc_url": [f"{refusal} Nothing was saved."]}
+    assert answer.context["form"]["summary"].value() == TYPED["summary"]
+    assert not Report.objects.exists()
+
+
+def test_a_look_counts_as_a_report_of_its_sender(client, settings):
+    settings.HUB_REPORT_RATE = "3/minute"
+
+    looks = [client.get("/report/", {"doc_url": PAGE}), send(client, preview="1")]
+    accepted = build.send(client)
+    refused = [send(client), send(client, preview="1"), build.send(client)]
+    still = client.get("/report/", {"doc_url": PAGE})
+
+    assert [each.status_code for each in looks] == [200, 200]
+    assert accepted.status_code == 201
+    assert [each.status_code for each in refused] == [429, 429, 429]
+    assert int(refused[0]["Retry-After"]) <= 60
+    assert re.search(r"Too many reports\. Try again in \d+ second", text_of(refused[0]))
+    assert refused[0].context["form"]["summary"].value() == TYPED["summary"]
+    assert "Preview says whether its owner is known" in text_of(still)
+
+
+@pytest.mark.parametrize(
+    "rate", ["HUB_REPORT_RATE", "HUB_NETWORK_RATE", "HUB_HOST_RATE", "HUB_TOTAL_RATE"]
+)
+def test_the_form_has_the_limits_of_the_api(client, settings, rate):
+    setattr(settings, rate, "1/hour")
+
+    answers = [send(client), send(client, summary="Another")]
+
+    assert [each.status_code for each in answers] == [303, 429]
+    rates.forget()
+    assert build.send(client).status_code == 201
+
+
+def test_what_is_no_report_counts_for_its_sender(client, settings):
+    settings.HUB_REPORT_RATE = "1/hour"
+
+    assert [client.post("/report/", {}).status_code for _ in range(2)] == [400, 429]
+
+
+def test_a_large_report_counts_as_one(client, settings):
+    settings.HUB_NETWORK_RATE = "20/hour"
+
+    answers = [send(client, summary=f"{n}", details="€" * 4000) for n in range(2)]
+
+    assert [each.status_code for each in answers] == [303, 429]
+
+
+def test_a_program_that_fills_in_everything_gets_its_report_back(client):
+    answer = send(client, website="https://spam.example")
+
+    assert answer.status_code == 200
+    assert "Please look at your report once more, then press Send." in text_of(answer)
+    assert 'name="website" autocomplete="off" tabindex="-1">' in answer.content.decode()
+    assert not Report.objects.exists()
+
+
+def test_a_form_of_another_site_is_refused():
+    client = Client(enforce_csrf_checks=True)
+
+    assert client.post("/report/", TYPED).status_code == 403
+    assert not Report.objects.exists()
+
+
+def test_a_report_about_a_path_is_taken(client):
+    """Agents report pages of the repository that they work in."""
+    assert send(client, doc_url="docs/install.md").status_code == 303
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_that_github_refuses_is_stored_all_the_same(client, code_host):
+    build.acme(code_host)
+    code_host.fail("422")
+
+    answer = send(client)
+
+    assert answer.status_code == 303
+    assert Delivery.objects.get().status == "failed"
