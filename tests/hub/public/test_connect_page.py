@@ -19,7 +19,7 @@ from hub.public.clients import CLIENTS
 from reports.models import Report
 from tests.clients.conftest import CLIENTS as PACKAGES
 from tests.clients.conftest import needs_node
-from tests.clients.mcp_desk import TOOL, anyio
+from tests.clients.mcp_desk import TOOL, anyio, question
 from tests.clients.test_mcp_setup import installed
 from tests.clients.test_packages import needs_setuptools
 from tests.hub.public.test_plain_pages import code_of
@@ -121,6 +121,22 @@ def test_every_configuration_starts_a_server_that_reports_here(
 
     assert outcome["status"] == "needs_approval"
     assert outcome["link"].startswith(f"{hub_process.url}/report/?doc_url=https%3A%2F%2Fdocs.")
+
+
+@pytest.mark.django_db
+def test_the_link_of_the_mcp_server_arrives_filled_in_and_can_be_sent(client):
+    page = "https://docs.acme.com/install"
+    words = {"kind": "missing", "summary": "a & b", "details": "1\n2", "suggested_fix": "€"}
+    body = {"doc_url": page, "agent": {"name": "claude-code"}, "report": words}
+    draft = question.Draft(body, b"", {}, "https://hub.example", None)
+    link = question.Question(draft, None).link()
+
+    form = client.get(link.removeprefix("https://hub.example")).context["form"]
+    client.post("/report/", {name: form[name].value() or "" for name in form.fields})
+
+    report = Report.objects.get()
+    assert (report.doc_url, report.agent_name) == (page, "claude-code")
+    assert {name: getattr(report, name) for name in words} == words
 
 
 def run_block(command: list[str], folder: Path, **environment: str) -> str:
