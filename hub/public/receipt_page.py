@@ -79,15 +79,13 @@ def _steps(
     elif report.organization_id:
         steps.append(Step("Kept", "It has not become an issue.", is_done=False))
     if report.erased_at:
-        steps.append(Step("Erased", "Its text was erased on this Hub.", report.erased_at))
+        steps.append(Step("Erased", "its text on this Hub", report.erased_at))
     return steps
 
 
 def _delivered(sent: Delivery, at: datetime | None) -> Step:
     if not sent.public_issue_url():
-        return Step(
-            "Delivered", "Its maintainers have it where they work, which is not public.", at
-        )
+        return Step("Delivered", "to its maintainers, where not everybody can see it", at)
     return Step(
         "Issue opened",
         f"#{sent.issue_number} in {sent.repository}, {sent.public_issue_state()}",
