@@ -17,6 +17,7 @@ from hub import pruning
 from hub.models import Lease
 from integrations.delivery import catching_up, holds, ownership_changes, pacing, retries, turns
 from integrations.github_sync import reconciling
+from orgs.discovery import checking
 from orgs.domains import reverification
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ JOBS = [
         partial(ownership_changes.release_all_regained, bookmark=ownership_changes.Bookmark()),
     ),
     Job("domains", timedelta(minutes=5), reverification.maintain),
+    Job("public files", timedelta(minutes=5), checking.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
     Job("prune queue", timedelta(days=1), pruning.prune_queue),

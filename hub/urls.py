@@ -52,6 +52,7 @@ urlpatterns = [
     path("login/inactive/", sign_in.inactive, name="account_inactive"),
     path("logout/", sign_in.sign_out, name="account_logout"),
     path("", include("hub.public.urls")),
+    path("", include("hub.docs.urls")),
     path("settings/", include("hub.screen.urls")),
     path("admin/", admin.site.urls),
 ]

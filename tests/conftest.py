@@ -1,6 +1,7 @@
 """What tests share: a code host on loopback, who owns what, a clock that can be moved."""
 
 import os
+import ssl
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -20,11 +21,13 @@ from core import clock as database_clock
 from core import rates
 from hub.postgresql.base import DatabaseWrapper
 from integrations import github_api
+from orgs.discovery import fetching
 from orgs.domains import txt_records
 from sandbox import App, CodeHost
 from tests import parallel, redis_server, selection
 from tests.dns_server import DNSServer
 from tests.hub_process import HubProcess, collect_static_files
+from tests.web_server import WebServer, certificate
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -227,6 +230,18 @@ def dns(settings) -> Iterator[DNSServer]:
     server = DNSServer()
     with server.serving() as address:
         settings.HUB_DNS_SERVERS = address
+        yield server
+
+
+@pytest.fixture
+def web(tmp_path, monkeypatch) -> Iterator[WebServer]:
+    """A claimed host that serves on loopback: its name leads there, and its certificate is known."""
+    server = WebServer()
+    with server.serving(tmp_path):
+        context = ssl.create_default_context(cafile=str(certificate(tmp_path)))
+        monkeypatch.setattr(fetching, "PORT", server.port)
+        monkeypatch.setattr(fetching, "public_addresses", lambda _: ["127.0.0.1"])
+        monkeypatch.setattr(fetching, "trust", lambda: context)
         yield server
 
 

@@ -11,6 +11,7 @@ ROOMS = [  # from the ground up
     "orgs/models",
     "orgs/people",
     "orgs/domains",
+    "orgs/discovery",
     "orgs",
     "orgs/api",
     "reports",

@@ -9,6 +9,7 @@ DATABASE_FIXTURES = {"db", "transactional_db"}
 # What either database shows the same: pages, sockets, who may call what, one fault after the other.
 SAME_ON_EITHER = (
     "tests/browser/",
+    "tests/docs/",
     "tests/faults/test_github.py::test_a_fault[",
     "tests/hub/public/test_connect_page.py",
     "tests/hub/public/test_plain_pages.py",

@@ -12,6 +12,7 @@ from tests.rooms import MODULES, ROOMS, ROOT, arrows, imports, room_of
 APPS = {"orgs", "reports", "integrations", "hub"}
 ONLY_IN = {  # who may know which library
     "github": "integrations/github_api/transport.py",
+    "ssl": "orgs/discovery/fetching.py",
     "dns": "orgs/domains/txt_records.py",
     "publicsuffix2": "orgs/domains/hosts.py",
 }

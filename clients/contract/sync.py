@@ -1,4 +1,4 @@
-"""Copies shared files into both packages, and the secret patterns into the Hub.
+"""Copies shared files into both packages, and some into the Hub.
 
     python clients/contract/sync.py
 
@@ -13,7 +13,12 @@ COPIES = [
     CONTRACT.parent / "python" / "src" / "docfeedback" / "contract",
     CONTRACT.parent / "node" / "contract",
 ]
-HUB = CONTRACT.parents[1] / "reports" / "secrets.json"
+HUB = {
+    CONTRACT.parents[1] / "reports" / "secrets.json": CONTRACT / "secrets.json",
+    CONTRACT.parents[1] / "orgs" / "discovery" / "first-party.md": CONTRACT
+    / "blocks"
+    / "first-party.md",
+}
 SHIPPED = [
     "addresses.json",
     "commands.json",
@@ -44,7 +49,8 @@ def sync() -> None:
         for path, data in shipped().items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
-    HUB.write_bytes((CONTRACT / HUB.name).read_bytes())
+    for copy, original in HUB.items():
+        copy.write_bytes(original.read_bytes())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from django.conf import settings
+from django.utils.safestring import SafeString, mark_safe
 
+from hub.docs.code import colored
 from hub.public import sample
 
 SERVER = "docfeedback"
@@ -32,6 +34,11 @@ class Block(NamedTuple):
     text: str
     language: str
     file: str = ""
+
+    @property
+    def colored(self) -> SafeString:
+        """The text as HTML."""
+        return mark_safe(colored(self.text, self.language))  # noqa: S308  (it escapes)
 
 
 class Client(NamedTuple):

@@ -95,7 +95,7 @@ def new(request: MemberRequest) -> HttpResponse:
 @members_only
 def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     """A claim and its state; for a domain, the record to publish, and what the DNS answered last."""
-    found = _find(request, claim_id)
+    found = find(request, claim_id)
     following = next_step(request.membership.organization)
     if isinstance(found, Site):
         mine = integration_of(request.membership.organization)
@@ -129,7 +129,7 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
 @only_post("settings-claim")
 def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
     """Refuse reports about a claim, or accept them again."""
-    found = _find(request, claim_id)
+    found = find(request, claim_id)
     is_out = "opted_out" in request.POST
     try:
         if isinstance(found, Site):
@@ -149,7 +149,7 @@ def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
 @members_only
 def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
     """Ask for confirmation, then remove a claim."""
-    found = _find(request, claim_id)
+    found = find(request, claim_id)
     if request.method == "POST":
         try:
             if isinstance(found, Site):
@@ -200,7 +200,8 @@ def _record(domain: Domain) -> dict[str, str]:
     return {"zone": zone, "short_name": domain.record_name.removesuffix(f".{zone}")}
 
 
-def _find(request: MemberRequest, claim_id: str) -> Domain | Site:
+def find(request: MemberRequest, claim_id: str) -> Domain | Site:
+    """The organization's claim with this id; otherwise 404."""
     mine = request.membership.organization
     found = ids.find(mine.domains.all(), claim_id) or ids.find(mine.sites.all(), claim_id)
     if found is None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from hub.screen import account, claims, integration, overview, reports, trial_page
+from hub.screen import account, claims, integration, kit, overview, reports, trial_page
 from hub.screen.access import signed_in
 from orgs.people import account_pages
 
@@ -21,6 +21,9 @@ urlpatterns = [
     path("claims/<str:claim_id>/", claims.claim, name="settings-claim"),
     path("claims/<str:claim_id>/opt-out/", claims.opt_out, name="settings-opt-out"),
     path("claims/<str:claim_id>/delete/", claims.delete, name="settings-delete-claim"),
+    path("claims/<str:claim_id>/kit/", kit.publish, name="settings-kit"),
+    path("claims/<str:claim_id>/kit/badge/", kit.choose_badge, name="settings-badge"),
+    path("claims/<str:claim_id>/kit/<str:name>", kit.download, name="settings-kit-file"),
     path("reports/", reports.reports, name="settings-reports"),
     path("reports/reports.csv", reports.as_csv, name="reports-csv"),
     path("reports/change/", reports.change, name="change-reports"),

@@ -30,14 +30,19 @@ BODY_LIMIT = 65_000  # GitHub's is 65,536; the rest is for the Hub's footer and 
 RAW_LIMIT = 2 * BODY_LIMIT  # of one text as reported, including invisible characters
 TITLE_PREFIX = "[docs] "
 NO_SUMMARY = "A problem with a documentation page"
-DEFAULT_TEMPLATE = """\
-{summary}
+FIX_HEADING = "**Suggested fix:**\n\n"  # only where the report has one
+DEFAULT_TEMPLATE = f"""\
+{{summary}}
 
-{details}
+{{details}}
 
-- Page: {doc_url}
-- Kind: {report_kind}
-- Agent: {agent_name}
+{{evidence}}
+
+{FIX_HEADING}{{suggested_fix}}
+
+- Page: {{doc_url}}
+- Kind: {{report_kind}}
+- Agent: {{agent_name}}
 """
 URLS = {"doc_url", "receipt_url"}
 PLACEHOLDERS = (
@@ -86,7 +91,10 @@ def render_issue(
     """
     values = {name: _prepared(name, fields.get(name) or "", code_host) for name in PLACEHOLDERS}
     title = _title(values["summary"] or NO_SUMMARY)
-    return title, _body(_within_limits(template), values)
+    template = _within_limits(template)
+    if template == DEFAULT_TEMPLATE and not values["suggested_fix"]:
+        template = template.replace(FIX_HEADING, "")
+    return title, _body(template, values)
 
 
 def unknown_placeholder(template: str) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""Reads TXT records: the only module that asks the DNS.
+"""Reads TXT records and addresses: the only module that asks the DNS.
 
     NotAnswered     no answer within the time and the number of queries
     └── AliasLoop   the name is an alias that leads back to itself
@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from ipaddress import ip_address
+from ipaddress import IPv6Network, ip_address
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
@@ -38,6 +38,7 @@ TRIES = 2  # of one question, since UDP loses some
 NAME_SERVERS = 2  # of a zone, are asked at most
 PORT = 53
 SERVER = re.compile(r"(\[(?P<v6>.+)\]|(?P<v4>[^:]+))(:(?P<port>\d+))?")  # else a bare IPv6 address
+GIVEN = IPv6Network("2000::/3")
 PAYLOAD = 1232  # bytes: what passes everywhere unfragmented (https://www.dnsflagday.net/2020/)
 
 
@@ -96,6 +97,18 @@ class Lookup:
                 if not answer.alias_of:  # only the resolver knows where the alias leads
                     return answer
         return self._from_resolver(dns_name(name))
+
+    def addresses(self, name: str) -> list[str]:
+        """The addresses of a host, IPv4 first; the resolver follows aliases. Raises `NotAnswered`."""
+        kinds = (RdataType.A, RdataType.AAAA)
+        answers = [(kind, self._resolve(dns_name(name), kind).answer) for kind in kinds]
+        return [
+            record.address
+            for kind, answer in answers
+            for records in answer
+            if records.rdtype == kind
+            for record in records
+        ]
 
     def _from_authority(self, name: Name) -> TxtAnswer:
         for server in self._authorities(name):
@@ -239,8 +252,14 @@ def _bounded(kind: socket.SocketKind, server: Server, query: Message) -> _Bounde
 
 
 def is_public(address: str) -> bool:
-    """Whether a name server at this address may be asked: a zone can name any address as a server."""
-    return ip_address(address).is_global and not ip_address(address).is_multicast
+    """Whether a server at this address may be asked: a zone can name any address for its hosts.
+
+    IPv6 only as it is given to networks today (RFC 4291, 2.4), without what leads into IPv4.
+    """
+    ip = ip_address(address)
+    if ip.version == 6 and (ip not in GIVEN or ip.sixtofour or ip.teredo):
+        return False
+    return ip.is_global and not ip.is_multicast
 
 
 def _read(response: Message, name: Name) -> tuple[TxtAnswer, list[Name]]:

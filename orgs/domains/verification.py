@@ -13,7 +13,7 @@ from core.errors import ApiError
 from orgs.domains.diagnosis import Finding, look
 from orgs.models import Domain
 
-looks = AtOnce(1, "The Hub is already checking one of your domains. Try again in a few seconds.")
+looks = AtOnce(1, "The Hub is already checking one of your claims. Try again in a few seconds.")
 BUSY = "The Hub is checking many domains at the moment. Try again in a few seconds."
 
 
@@ -48,12 +48,12 @@ def check(domain: Domain) -> Verdict:
     """
     with looks.one(domain.organization_id):
         rates.check(settings.HUB_ASKING_RATE, "dns", domain.organization_id)
-        if not _slots().acquire(blocking=False):
+        if not slots().acquire(blocking=False):
             return Verdict(domain, BUSY)
         try:
             return _check(domain)
         finally:
-            _slots().release()
+            slots().release()
 
 
 def _check(domain: Domain) -> Verdict:
@@ -66,8 +66,8 @@ def _check(domain: Domain) -> Verdict:
 
 
 @cache
-def _slots() -> threading.BoundedSemaphore:
-    """At most a quarter of the server's threads may wait for the DNS; the rest keep answering."""
+def slots() -> threading.BoundedSemaphore:
+    """At most a quarter of the server's threads may wait for claimed hosts; the rest keep answering."""
     return threading.BoundedSemaphore(max(1, settings.HUB_THREADS // 4))
 
 

@@ -13,6 +13,7 @@ from core import clock
 from core.ids import ULIDField
 from orgs.models.challenge import EarlierChallenge, new_challenge, record_value
 from orgs.models.organization import Organization
+from orgs.models.published import Published, PublishedQuerySet
 from orgs.models.signals import domain_lost, domain_verified
 
 CHALLENGE_LIFETIME = timedelta(days=30)
@@ -26,7 +27,7 @@ LOOK_AGAIN = timedelta(hours=8)  # if the last check did not find the record
 PROVED = Q(verified_at__isnull=False) | Q(lapsed_at__isnull=False)
 
 
-class DomainQuerySet(models.QuerySet["Domain"]):
+class DomainQuerySet(PublishedQuerySet["Domain"]):
     """Queries over claims of domains."""
 
     def verified(self) -> Self:
@@ -67,7 +68,7 @@ class DomainQuerySet(models.QuerySet["Domain"]):
         self.verified().filter(challenge__in=challenges).update(**_proved())
 
 
-class Domain(models.Model):
+class Domain(Published):
     """A claim of a host name, proved by a DNS TXT record."""
 
     class Status(models.TextChoices):
@@ -117,6 +118,11 @@ class Domain(models.Model):
             models.Index(fields=["look_due_at"], name="domain_due", condition=PROVED),
             models.Index(
                 fields=["organization", "look_due_at"], name="domain_due_of", condition=PROVED
+            ),
+            models.Index(
+                fields=["file_due_at"],
+                name="domain_file_due",
+                condition=Q(verified_at__isnull=False),
             ),
             models.Index(
                 fields=["expires_at"], name="domain_expires", condition=Q(verified_at__isnull=True)

@@ -9,9 +9,10 @@ from django.db.models.functions import Coalesce
 from core import clock
 from core.ids import ULIDField
 from orgs.models.organization import Organization
+from orgs.models.published import Published, PublishedQuerySet
 
 
-class SiteQuerySet(models.QuerySet):
+class SiteQuerySet(PublishedQuerySet["Site"]):
     """Queries over claims of sites."""
 
     def live(self) -> Self:
@@ -19,7 +20,7 @@ class SiteQuerySet(models.QuerySet):
         return self.filter(lapsed_at__isnull=True)
 
 
-class Site(models.Model):
+class Site(Published):
     """A claim of a static-site URL, proved by the GitHub App."""
 
     class Status(models.TextChoices):
@@ -44,6 +45,11 @@ class Site(models.Model):
     objects = SiteQuerySet.as_manager()
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["file_due_at"], name="site_file_due", condition=Q(lapsed_at__isnull=True)
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["organization", "host", "path"], name="site_once_per_organization"

@@ -12,6 +12,7 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 from orgs.models import User
+from orgs.people.sessions import SessionStore
 
 SCREENSHOTS = settings.VAR_DIR / "screenshots"
 SERIOUS = {"serious", "critical"}
@@ -97,6 +98,13 @@ class Visit:
         client.force_login(user)
         key = client.session.session_key
         self.context.add_cookies([{"name": "session", "value": key, "url": self.url}])
+
+    def remember(self, name: str, value: object) -> None:
+        """As if an earlier request had left this in the session."""
+        [cookie] = [each for each in self.context.cookies() if each["name"] == "session"]
+        session = SessionStore(cookie["value"])
+        session[name] = value
+        session.save()
 
     def shoot(self, name: str) -> Path:
         """A screenshot of all of the page, for people to look at."""

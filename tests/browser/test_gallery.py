@@ -6,6 +6,7 @@ import pytest
 from allauth.idp.oidc.models import Token
 from django.utils import timezone
 
+from hub.screen.kit import FOUND
 from integrations.models import Attempt, Delivery, Integration
 from integrations.setup import trial_report
 from orgs.models import Organization, User
@@ -18,6 +19,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 LONG = "https://docs.acme.com/" + "a-very-long-path-without-an-end/" * 6 + "x" * 40
 LENGTHY = "\n".join(f"{number}. Run step {number}, which is gone." for number in range(200))
+FINDINGS = [
+    ("https://acme.github.io/.well-known/docs-feedback.json", "good", "Clients find this Hub."),
+    ("https://acme.github.io/llms.txt", "todo", "It is not there."),
+    ("https://acme.github.io/docs/", "bad", "The server answers 503."),
+]
 PROBLEM = "Issues are turned off in acme/docs. Turn them on, then press Try again."
 OTHERS = [  # axe sees each layout and each theme: layout does not follow the theme, nor colors the width
     Screen(1280, "dark"), Screen(375, "dark", axe=False), Screen(1280, "light", axe=False),
@@ -98,6 +104,7 @@ def busy(code_host) -> Organization:
     owner.domains.filter(name="acme.wiki").update(lapsed_at=timezone.now())
     owner.domains.filter(name="acme.info").update(lapses_at=soon)
     owner.domains.filter(name="acme.dev").update(opted_out_at=timezone.now())
+    owner.domains.filter(name="docs.acme.com").update(badge="count", refused_in_public_at=soon)
     site = build.site(owner, "acme.github.io", "/docs/")
     build.site(owner, "acme.github.io", "/old/")
     owner.sites.filter(path="/old/").update(lapsed_at=timezone.now())
@@ -164,6 +171,7 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen, others
     trials = Report.objects.filter(summary__startswith="Test: ")
     others = Delivery.objects.exclude(report__in=trials)
     erased = Report.objects.get(erased_at__isnull=False)
+    window.remember(FOUND, {busy.sites.get(path="/docs/").id: FINDINGS})
 
     faults = window.look_at(
         {
@@ -179,6 +187,8 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen, others
             "site": sites["/docs/"],
             "site-lapsed": sites["/old/"],
             "give-up": f"{claims['acme.dev']}delete/",
+            "kit": f"{claims['docs.acme.com']}kit/",
+            "kit-checked": f"{sites['/docs/']}kit/",
             "test": "/settings/test/",
             **{f"test-{each.summary[6:]}": f"/settings/test/{each.id}/" for each in trials},
             "reports": "/settings/reports/",

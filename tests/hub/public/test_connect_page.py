@@ -1,6 +1,5 @@
 """`/connect/`: each block works as it is printed."""
 
-import html
 import json
 import os
 import re
@@ -22,7 +21,7 @@ from tests.clients.conftest import needs_node
 from tests.clients.mcp_desk import TOOL, anyio, question
 from tests.clients.test_mcp_setup import installed
 from tests.clients.test_packages import needs_setuptools
-from tests.hub.public.test_plain_pages import code_of
+from tests.hub.public.test_plain_pages import code_in, code_of
 from tests.hub.public.test_report_page import text_of
 from tests.hub_process import HubProcess
 
@@ -89,8 +88,7 @@ def home(installed: Path) -> Path:
 def blocks_at(hub: HubProcess, client_name: str, home: Path) -> list[str]:
     asked = {"client": client_name, "home": str(home)}
     page = requests.get(f"{hub.url}/connect/", asked, timeout=30)
-    texts = re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code>", page.text, re.DOTALL)
-    return [html.unescape(text) for text in texts]
+    return code_in(page.text)
 
 
 @needs_setuptools
@@ -191,8 +189,8 @@ def test_the_node_program_reports(hub_process, home, tmp_path):
 @pytest.mark.slow
 def test_the_step_for_ci_reports(hub_process, tmp_path):
     page = requests.get(f"{hub_process.url}/connect/?client=ci", timeout=30)
-    (text,) = re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code>", page.text, re.DOTALL)
-    (step,) = yaml.safe_load(html.unescape(text))
+    (text,) = code_in(page.text)
+    (step,) = yaml.safe_load(text)
 
     said = run_block(["bash", "-e", "-c", step["run"]], tmp_path, **step["env"])
 

@@ -25,6 +25,7 @@ NOBODYS = {
     "member_id": 0,
     "token_id": 0,
     "invitation_id": 0,
+    "name": "llms.txt",
 }
 
 
@@ -94,6 +95,7 @@ def test_no_cache_keeps_a_page_of_a_member(transactional_db, code_host, client):
         "member_id": alice.membership.pk,
         "token_id": PersonalToken.objects.get().pk,
         "invitation_id": other.invitations.create(role="member", **asked).pk,
+        "name": "llms.txt",
     }
 
     for page in addresses(ids):

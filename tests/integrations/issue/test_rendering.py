@@ -37,6 +37,17 @@ def test_the_default_template_has_the_page_the_kind_and_the_agent_in_a_list():
     )
 
 
+def test_the_default_template_has_the_evidence_and_the_fix_of_a_report_that_has_them():
+    said = REPORT | {"evidence": "**Ran:** acme init", "suggested_fix": "Write `acme start`."}
+
+    _, text = render_issue(DEFAULT_TEMPLATE, said)
+
+    assert text.startswith(
+        "Broken example\n\nIt does not compile.\n\nSee the `last` line.\n\n**Ran:** acme init\n\n"
+        "**Suggested fix:**\n\nWrite `acme start`.\n\n- Page: "
+    )
+
+
 @pytest.mark.parametrize("template", ["", " \n\n"])
 def test_a_blank_template_counts_as_the_default(template):
     assert render_issue(template, REPORT) == render_issue(DEFAULT_TEMPLATE, REPORT)

@@ -247,13 +247,13 @@ def test_one_organization_looks_at_one_domain_at_a_time(alice, charlie, dns, mon
     dns.repair("_hub-challenge.docs.acme.com")
     first.join()
     assert (again.status_code, again.json()["error"]) == (429, "rate_limited")
-    assert "already checking one of your domains" in again.json()["message"]
+    assert "already checking one of your claims" in again.json()["message"]
     assert beside.json()["hint"].startswith("There is no TXT record")
     assert verify(alice).json()["hint"].startswith("There is no TXT record")
 
 
 def test_many_who_check_at_once_leave_the_server_its_threads(alice, charlie, dns, monkeypatch):
-    monkeypatch.setattr(verification, "_slots", cache(lambda: threading.BoundedSemaphore(1)))
+    monkeypatch.setattr(verification, "slots", cache(lambda: threading.BoundedSemaphore(1)))
     monkeypatch.setattr(txt_records, "QUERY_TIMEOUT", 60)
     claim(alice)
     claim(charlie)

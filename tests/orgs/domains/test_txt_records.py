@@ -258,6 +258,10 @@ def test_a_public_name_server_may_be_asked(address):
         "fe80::1",
         "fd00::1",
         "::ffff:127.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "2002:a00:1::",
+        "2001:0:a00:1::",
+        "fec0::1",
     ],
 )
 def test_a_name_server_inside_is_not_asked(address):

@@ -1,0 +1,43 @@
+"""`/badge/<claim>.svg`: what the owner of a claim chose to show."""
+
+from datetime import timedelta
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import cache_control
+
+from core import counting, ids
+from orgs.discovery.checking import Claim
+from orgs.models import Domain, Site
+from reports.models import Report
+
+AGE = 60 * 60  # seconds for which others may keep it
+DAYS = 30
+LABEL = "docs feedback"
+LETTER = 7  # the width of one, in units of the drawing
+PADDING = 12
+
+
+@cache_control(public=True, max_age=AGE)
+def badge(request: HttpRequest, claim_id: str) -> HttpResponse:
+    """The badge of a claim, as SVG; 404 without one."""
+    claim = ids.find(Domain.objects.verified(), claim_id) or ids.find(Site.objects.live(), claim_id)
+    if claim is None or not claim.badge:
+        raise Http404
+    said = _said_by(claim)
+    left, right = (len(text) * LETTER + PADDING for text in (LABEL, said))
+    shown = {"label": LABEL, "said": said, "left": left, "right": right, "width": left + right}
+    shown["middles"] = (left // 2, left + right // 2)
+    return render(request, "public/badge.svg", shown, content_type="image/svg+xml")
+
+
+def _said_by(claim: Claim) -> str:
+    if claim.opted_out_at:
+        return "closed"
+    if claim.badge == claim.Badge.STATE:
+        return "welcome"
+    since = timezone.now() - timedelta(days=DAYS)
+    mine = Report.objects.newest_first(claim.organization_id).filter(received_at__gte=since)
+    number = counting.up_to_most(mine)
+    return f"{counting.in_words(number)} in {DAYS} days"

@@ -1,0 +1,1 @@
+"""What a claimed host publishes for agents: the texts to publish, and what is found there."""

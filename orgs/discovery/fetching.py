@@ -1,0 +1,159 @@
+"""Fetches public files from claimed hosts: the only module that opens a connection to them.
+
+A host's owner decides what it answers, and where its name leads. So only https on port 443 is spoken,
+only with public addresses, the name is looked up once and the connection made to that address. The
+answer is bounded in bytes and in seconds, however slowly it comes.
+"""
+
+import http.client
+import io
+import socket
+import ssl
+import time
+from functools import cache
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from orgs.domains import hosts, txt_records
+
+MAX_SECONDS = 5.0  # for one file, with its redirects
+MAX_BYTES = 64 * 1024  # of a file
+MAX_ANSWER = MAX_BYTES + 32 * 1024  # with its headers, and the sizes of its chunks
+MAX_REDIRECTS = 3
+MAX_URL = 2048
+PORT = 443
+ADDRESSES = 2  # of a host, are tried at most
+REDIRECTS = {301, 302, 303, 307, 308}
+USER_AGENT = "DocsFeedbackHub/1 (checks what a claimed site publishes)"
+
+
+class NotFetched(Exception):
+    """There is no answer that could be read. The message is the reason, as a part of a sentence."""
+
+
+class Answer(NamedTuple):
+    """What a host answered: the status of HTTP, and the text, at most `MAX_BYTES` of it."""
+
+    status: int
+    text: str
+
+
+def fetch(url: str) -> Answer:
+    """The answer at an https URL; redirects on the same host are followed. Raises `NotFetched`."""
+    deadline = time.monotonic() + MAX_SECONDS
+    host = _host(url)
+    addresses = public_addresses(host)
+    for _ in range(MAX_REDIRECTS + 1):
+        response = _ask(host, addresses, url, deadline)
+        if response.status not in REDIRECTS:
+            return Answer(response.status, _text_of(response))
+        url = urljoin(url, response.headers.get("Location", ""))
+        if _host(url) != host:
+            raise NotFetched("it leads to another host")
+    raise NotFetched(f"it leads on more than {MAX_REDIRECTS} times")
+
+
+def public_addresses(host: str) -> list[str]:
+    """The public addresses of a host name. Raises `NotFetched` if it has none, or the DNS does not answer."""
+    try:
+        addresses = txt_records.Lookup().addresses(host)
+    except txt_records.NotAnswered as error:
+        raise NotFetched(f"the DNS does not answer for {host}: {error}") from None
+    public = [each for each in addresses if txt_records.is_public(each)]
+    if not public:
+        raise NotFetched(f"{host} has no public address")
+    return public[:ADDRESSES]
+
+
+@cache
+def trust() -> ssl.SSLContext:
+    """Whose certificates are accepted: the system's."""
+    return ssl.create_default_context()
+
+
+def _host(url: str) -> str:
+    """The host of a URL that may be fetched. Raises `NotFetched`."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise NotFetched("it leads to an address that is not valid") from None
+    if parts.scheme != "https" or port not in (None, 443) or parts.username is not None:
+        raise NotFetched("it leads to an address that is not plain https")
+    if len(url) > MAX_URL or not url.isascii() or not url.isprintable() or " " in url:
+        raise NotFetched("it leads to an address that is not valid")
+    try:
+        return hosts.normalize(parts.hostname or "")
+    except ValueError:
+        raise NotFetched("it leads to an address that is not valid") from None
+
+
+def _ask(host: str, addresses: list[str], url: str, deadline: float) -> http.client.HTTPResponse:
+    reason = NotFetched("no answer in time")
+    for address in addresses:
+        try:
+            return _read(_exchange(host, address, url, deadline))
+        except TimeoutError:
+            reason = NotFetched("no answer in time")
+        except ssl.SSLCertVerificationError as error:
+            reason = NotFetched(f"its certificate is not valid ({error.verify_message})")
+        except OSError:
+            reason = NotFetched(f"{host} cannot be reached")
+    raise reason
+
+
+def _exchange(host: str, address: str, url: str, deadline: float) -> bytes:
+    """All bytes of the answer to one GET, up to `MAX_ANSWER`."""
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    request = (
+        f"GET {target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {USER_AGENT}\r\n"
+        "Accept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n"
+    )
+    with (
+        socket.create_connection((address, PORT), timeout=_left(deadline)) as plain,
+        trust().wrap_socket(plain, server_hostname=host) as connection,
+    ):
+        connection.settimeout(_left(deadline))
+        connection.sendall(request.encode("ascii"))
+        received = bytearray()
+        while len(received) < MAX_ANSWER:
+            connection.settimeout(_left(deadline))
+            piece = connection.recv(MAX_ANSWER - len(received))
+            if not piece:
+                break
+            received += piece
+        return bytes(received)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+class _Received(io.BytesIO):
+    """Bytes that `http.client` reads as if they came from a socket."""
+
+    def makefile(self, *_: object) -> io.BytesIO:
+        return self
+
+
+def _read(received: bytes) -> http.client.HTTPResponse:
+    response = http.client.HTTPResponse(_Received(received), method="GET")  # type: ignore[arg-type]
+    try:
+        response.begin()
+    except (http.client.HTTPException, ValueError):
+        raise NotFetched("the answer is not HTTP") from None
+    return response
+
+
+def _text_of(response: http.client.HTTPResponse) -> str:
+    try:
+        body = response.read(MAX_BYTES + 1)
+    except (http.client.HTTPException, ValueError):
+        raise NotFetched("the answer is cut off") from None
+    if len(body) > MAX_BYTES:
+        raise NotFetched(f"it is longer than {MAX_BYTES:,} bytes")
+    return body.decode("utf-8", "replace")

@@ -1,0 +1,121 @@
+"""What agents find on a claimed host: its public files, fetched and read."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, StrictBool
+
+from core import json_body
+from orgs.discovery.fetching import Answer, NotFetched, fetch
+from orgs.discovery.kit import LLMS, WELL_KNOWN, endpoint, form
+
+ABSENT = (404, 410)
+SHOWN = 200  # characters of what a stranger wrote
+
+Got = Answer | NotFetched
+Verdict = tuple[str, str]  # the state of a finding, and its words
+
+
+class Finding(NamedTuple):
+    """What was found at a URL. `state` is `good`, `todo` (missing) or `bad` (there, and wrong)."""
+
+    url: str
+    state: str
+    words: str
+
+
+class Published(NamedTuple):
+    """What a site shows to agents, and whether its host says that no reports are wanted (None: unknown)."""
+
+    findings: list[Finding]
+    refuses: bool | None
+
+
+class WellKnown(BaseModel):
+    """What is read of `docs-feedback.json`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    protocol_version: Literal["0"]
+    opt_in: StrictBool
+    endpoint: str = ""
+
+
+def look(site: str, hub: str, *, opted_out: bool) -> Published:
+    """What agents find at the site, a URL, that leads to this Hub, and what is missing."""
+    host = urlsplit(site).hostname or ""
+    file, llms = file_of(host), f"https://{host}{LLMS}"
+    got = _get(file)
+    findings = [
+        _finding(file, got, partial(_of_clients, hub=hub, opted_out=opted_out)),
+        _finding(llms, _get(llms), partial(_mentions, link=hub)),
+        _finding(site, _get(site), partial(_mentions, link=form(hub))),
+    ]
+    return Published(findings, _refusal(got))
+
+
+def refuses(host: str) -> bool | None:
+    """Whether the host's file says that no reports are wanted; None if it cannot be read."""
+    return _refusal(_get(file_of(host)))
+
+
+def file_of(host: str) -> str:
+    """The URL of the host's `docs-feedback.json`."""
+    return f"https://{host}{WELL_KNOWN}"
+
+
+def _get(url: str) -> Got:
+    try:
+        return fetch(url)
+    except NotFetched as error:
+        return error
+
+
+def _refusal(got: Got) -> bool | None:
+    if isinstance(got, NotFetched):
+        return None
+    if got.status in ABSENT:
+        return False
+    try:
+        return not _read(got).opt_in if got.status == 200 else None
+    except json_body.Malformed:
+        return None
+
+
+def _finding(url: str, got: Got, judge: Callable[[Answer], Verdict]) -> Finding:
+    if isinstance(got, NotFetched):
+        return Finding(url, "bad", f"The Hub could not read it: {got}.")
+    if got.status in ABSENT:
+        return Finding(url, "todo", "It is not there.")
+    if got.status != 200:
+        return Finding(url, "bad", f"The server answers {got.status}.")
+    return Finding(url, *judge(got))
+
+
+def _of_clients(answer: Answer, *, hub: str, opted_out: bool) -> Verdict:
+    try:
+        said = _read(answer)
+    except json_body.Malformed as error:
+        [fault, *_] = error.faults
+        return "bad", f"Clients cannot read it: {fault['path'] or 'the file'}: {fault['message']}"
+    if not said.opt_in:
+        refused = "It says that you want no reports, and clients send none."
+        return ("good" if opted_out else "bad"), refused
+    if opted_out:
+        return "bad", "It asks for reports, but you have opted out, so this Hub refuses them."
+    if said.endpoint != endpoint(hub):
+        where = said.endpoint[:SHOWN] or "an endpoint that it does not name"
+        return "bad", f"Clients send reports elsewhere: to {where}."
+    return "good", "Clients send reports to this Hub."
+
+
+def _read(answer: Answer) -> WellKnown:
+    return json_body.read(WellKnown, answer.text.encode())
+
+
+def _mentions(answer: Answer, *, link: str) -> Verdict:
+    if link in answer.text:
+        return "good", "It leads to this Hub."
+    return "todo", "It is there, without a link to this Hub."

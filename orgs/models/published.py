@@ -1,0 +1,63 @@
+"""What a claim and its host show in public."""
+
+from typing import Self, TypeVar
+
+from django.db import models
+from django.db.models.functions import Now
+
+from core import clock
+
+REFUSED = (
+    "says that you want no reports, so clients send none. Here, reports about it are still accepted: "
+    "opt out here too, or change the file."
+)
+
+
+C = TypeVar("C", bound="Published")
+
+
+class Published(models.Model):
+    """A claim, in so far as the public sees it, and its host's `docs-feedback.json`."""
+
+    class Badge(models.TextChoices):
+        """What the claim's badge shows."""
+
+        NONE = "", "No badge"
+        STATE = "state", "That reports are welcome"
+        COUNT = "count", "How many reports your organization received in 30 days"
+
+    badge = models.CharField(max_length=5, choices=Badge.choices, blank=True, default=Badge.NONE)
+    file_due_at = models.DateTimeField(
+        db_default=Now(), help_text="When its host's docs-feedback.json is read next."
+    )
+    refused_in_public_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When that file was seen to say that no reports are wanted.",
+    )
+
+    class Meta:
+        abstract = True
+
+    def choose_badge(self, badge: str) -> None:
+        """Show another badge, or none."""
+        type(self)._default_manager.filter(pk=self.pk).update(badge=badge)
+
+    def note_refusal(self, refused: bool, where: str) -> None:
+        """Note what the file at the URL `where` says; the organization is told once."""
+        if refused == bool(self.refused_in_public_at):
+            return
+        mine = type(self)._default_manager.filter(pk=self.pk)
+        if not refused:
+            mine.update(refused_in_public_at=None)
+        elif mine.filter(refused_in_public_at=None).update(refused_in_public_at=clock.now()):
+            self.organization.tell(f"{where} {REFUSED}")  # type: ignore[attr-defined]
+        self.refresh_from_db(fields=["refused_in_public_at"])
+
+
+class PublishedQuerySet(models.QuerySet[C]):
+    """Queries over claims that count now."""
+
+    def file_due(self) -> Self:
+        """Those whose file is to be read, the longest waiting first."""
+        return self.filter(file_due_at__lte=clock.now()).order_by("file_due_at")

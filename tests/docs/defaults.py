@@ -1,0 +1,22 @@
+"""The settings of hub/settings.py and their defaults, whatever the tests set."""
+
+import ast
+
+from tests.rooms import ROOT
+
+
+def settings() -> dict[str, object]:
+    """The variables that are read, with their defaults."""
+    calls = [
+        node
+        for node in ast.walk(ast.parse((ROOT / "hub/settings.py").read_text()))
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
+    ]
+    read = [call for call in calls if _reads_the_environment(call.func)]
+    return {call.args[0].value: ast.literal_eval(call.args[1]) for call in read}
+
+
+def _reads_the_environment(function: ast.expr) -> bool:
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id == "env"
+    return isinstance(function, ast.Name) and function.id == "_rate"

@@ -1,0 +1,234 @@
+"""The reference names what there is, and nothing else."""
+
+import ast
+import re
+from importlib import import_module
+from typing import Any
+
+from django.urls import URLPattern
+from rest_framework.exceptions import MethodNotAllowed
+
+from core.errors import ApiError
+from hub.urls import urlpatterns
+from integrations.api import acts, report_list, setup
+from integrations.github_sync import webhooks
+from integrations.issue import rendering
+from integrations.models import Attempt, Delivery
+from orgs.api.authentication import MaintainerView
+from orgs.people import tokens
+from reports.shape import ReportBody
+from tests.docs import defaults, tables
+from tests.rooms import MODULES, ROOT
+
+ON_PAGES_ONLY = {  # there people read the message, and no program reads the code
+    ("already_a_member", 409),
+    ("form_refused", 403),
+    ("last_owner", 409),
+    ("no_such_account", 422),
+    ("organization_in_use", 409),
+    ("too_many_tokens", 409),
+    ("withdrawn", 409),
+}
+
+
+def test_every_error_code_of_the_api_is_in_the_table():
+    rows = tables.rows("errors", "code", "status", "when", "what to do")
+    named = [(tables.codes(code)[0], int(status)) for code, status, *_ in rows]
+
+    assert named == sorted(_errors() - ON_PAGES_ONLY)
+
+
+def test_the_further_fields_of_errors_belong_to_codes():
+    known = {code for code, _ in _errors()}
+
+    assert set(tables.column("errors", "code", "status")) <= known
+    fields = tables.rows("errors", "code", "field")
+    assert {tables.codes(code)[0] for code, *_ in fields} <= known
+    assert {tables.codes(field)[0] for _, field, _ in fields} == _extra_fields()
+
+
+def test_every_setting_is_in_a_table_with_its_default():
+    named = tables.rows("settings", "variable", "default", "meaning")
+
+    assert {tables.codes(name)[0]: default for name, default, _ in named} == _settings()
+
+
+def test_every_field_of_a_report_is_in_the_table_with_its_limit():
+    rows = tables.rows("reports-api", "field", "required", "limit")
+
+    named = {tables.codes(field)[0]: (required, limit) for field, required, limit, _ in rows}
+    assert named == _fields(ReportBody.model_json_schema(by_alias=True))
+
+
+def test_every_route_of_the_api_is_in_a_table():
+    public = [_call(cell) for cell, *_ in tables.rows("reports-api", "call", "what it does")]
+    maintainers = [_call(cell) for cell, *_ in tables.rows("maintainer-api", "call", "scope")]
+
+    assert sorted(public + maintainers) == sorted(_scopes())
+
+
+def test_every_call_names_the_scope_that_it_needs():
+    calls = tables.rows("maintainer-api", "call", "scope")
+
+    named = {
+        _call(call): tables.codes(scope)[0] if scope != "none" else "" for call, scope, *_ in calls
+    }
+    assert named == {call: scope for call, scope in _scopes().items() if call in named}
+
+
+def test_every_scope_is_in_the_table():
+    named = tables.rows("maintainer-api", "scope", "on the page", "allows")
+
+    assert [(tables.codes(scope)[0], name, allows) for scope, name, allows in named] == [
+        (scope, tokens.NAMES[scope], tokens.ALLOWS[scope]) for scope in tokens.SCOPES
+    ]
+
+
+def test_every_status_cause_and_outcome_of_a_delivery_is_in_a_table():
+    assert tables.column("maintainer-api", "status") == report_list.STATUSES
+    assert tables.column("maintainer-api", "cause") == Delivery.Cause.values
+    assert tables.column("maintainer-api", "outcome") == Attempt.Outcome.values
+
+
+def test_every_act_and_filter_is_in_a_table():
+    assert tables.column("maintainer-api", "act", "codes") == list(acts.ACTS)
+    assert set(tables.column("maintainer-api", "parameter")) == report_list.FILTERS | {"cursor"}
+
+
+def test_every_placeholder_is_in_the_table():
+    named = tables.column("maintainer-api", "placeholder")
+
+    assert {name.strip("{}") for name in named} == set(rendering.PLACEHOLDERS)
+
+
+def test_every_webhook_that_is_used_is_in_the_table():
+    rows = tables.rows("maintainer-api", "event", "actions")
+
+    named = {
+        (tables.codes(event)[0], action) for event, cell in rows for action in tables.codes(cell)
+    }
+    assert named == set(webhooks.ACTIONS)
+
+
+def test_every_code_that_a_call_names_is_an_error():
+    text = tables.page("maintainer-api").read_text()
+    sentences = re.findall(r"Codes?: (.*?)\.(?=\s)", text)
+    cells = [codes for _, codes, _ in tables.rows("maintainer-api", "act", "codes")]
+
+    named = {code for each in [*sentences, *cells] for code in tables.codes(each)}
+    assert named <= {code for code, _ in _errors()}
+
+
+def _errors() -> set[tuple[str, int]]:
+    """The code and the status of every error that the code can raise."""
+    for path in MODULES:
+        if "default_code" in (ROOT / path).read_text():
+            import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+    kinds = {MethodNotAllowed, *_below(ApiError)}
+    return {(each.default_code, each.status_code) for each in kinds if each.default_code != "error"}
+
+
+def _below(kind: type) -> set[type]:
+    return {each for child in kind.__subclasses__() for each in (child, *_below(child))}
+
+
+def _extra_fields() -> set[str]:
+    """The further fields that errors are raised with: the names of the arguments, except of headers."""
+    names = {each.__name__ for each in _below(ApiError)}
+    calls = [
+        call
+        for path in MODULES
+        for call in ast.walk(ast.parse((ROOT / path).read_text()))
+        if isinstance(call, ast.Call) and _name(call.func) in names
+    ]
+    return {keyword.arg for call in calls for keyword in call.keywords if keyword.arg} - {"headers"}
+
+
+def _name(function: ast.expr) -> str:
+    return getattr(function, "id", getattr(function, "attr", ""))
+
+
+def _settings() -> dict[str, str]:
+    return {name: _as_written(default) for name, default in defaults.settings().items()}
+
+
+def _as_written(default: object) -> str:
+    if default == "":
+        return "none"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def _fields(schema: dict) -> dict[str, tuple[str, str]]:
+    """Whether each field of a JSON Schema is required, and its limit as the page writes it."""
+    return dict(_fields_of(schema, "", schema["$defs"]))
+
+
+def _fields_of(schema, path, parts):
+    for name, given in schema.get("properties", {}).items():
+        required = "yes" if name in schema.get("required", []) else "no"
+        yield from _field(given, f"{path}{name}", required, parts)
+
+
+def _field(given, path, required, parts):
+    shape = next((each for each in given.get("anyOf", []) if each.get("type") != "null"), given)
+    shape = parts[shape["$ref"].rpartition("/")[2]] if "$ref" in shape else shape
+    yield path, (required, _limit(shape))
+    yield from _fields_of(shape, f"{path}.", parts)
+    if items := shape.get("items"):
+        item = parts[items["$ref"].rpartition("/")[2]] if "$ref" in items else items
+        if "properties" in item:
+            yield from _fields_of(item, f"{path}[].", parts)
+        else:
+            yield f"{path}[]", ("no", _limit(item))
+
+
+def _limit(shape: dict) -> str:
+    match shape:
+        case {"const": value}:
+            return f'`"{value}"`'
+        case {"enum": values}:
+            return ", ".join(f"`{each}`" for each in values)
+        case {"properties": _}:
+            return "an object"
+        case {"maxItems": most}:
+            return f"at most {most} items"
+        case {"minLength": least, "maxLength": most}:
+            return f"{least} to {most} characters"
+        case {"maxLength": most}:
+            return f"at most {most} characters"
+    raise AssertionError(f"How is {shape} written?")
+
+
+def _call(cell: str) -> str:
+    return tables.codes(cell)[0]
+
+
+def _scopes() -> dict[str, str]:
+    """Each call of the API, as method and path, with the scope that it needs; empty if it needs none."""
+    routes = [each for each in urlpatterns if str(each.pattern).startswith("v1/")]
+    return {
+        f"{method} /{_path(route)}": _scope(route.callback, method)
+        for route in routes
+        for method in _methods(route.callback)
+    }
+
+
+def _path(route: URLPattern) -> str:
+    names = {"<str:report_id>": "<id>", "<str:site_id>": "<id>", "<str:name>": "<domain>"}
+    path = str(route.pattern)
+    for pattern, name in names.items():
+        path = path.replace(pattern, name)
+    return path
+
+
+def _methods(view: Any) -> list[str]:
+    kind = getattr(view, "cls", setup.Callback)  # which answers for the one that is a function
+    named = ("get", "post", "put", "patch", "delete")
+    return [name.upper() for name in named if hasattr(kind, name)]
+
+
+def _scope(view: Any, method: str) -> str:
+    kind = getattr(view, "cls", setup.Callback)
+    if not issubclass(kind, MaintainerView):
+        return ""
+    return tokens.READ if method in kind.reading else tokens.WRITE

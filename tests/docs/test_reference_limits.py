@@ -1,0 +1,255 @@
+"""The page of limits has every number as the code has it."""
+
+from datetime import timedelta
+from fractions import Fraction
+
+from django.conf import settings
+from limits import parse_many
+
+from core import at_once, client_address, deadlines, json_body, rates
+from hub import pruning
+from hub.management.commands import serve
+from hub.screen import downloads, integration, inviting
+from hub.screen import reports as report_pages
+from hub.server import answers, bodies, bridge, door, spool
+from hub.settings import POSTGRESQL_PATIENCE
+from integrations.api import report_list
+from integrations.api import reports as report_calls
+from integrations.delivery import discarding, forwarding, holds, pacing
+from integrations.github_api import asking, installations, transport
+from integrations.github_sync import reconciling, webhooks
+from integrations.issue import rendering, template_limits
+from integrations.issue import tables as issue_tables
+from integrations.models import attempt, delivery, one_time_state, webhook
+from integrations.models import integration as rights
+from integrations.ownership import push_access
+from integrations.setup import configuration, trial_report
+from orgs.domains import claiming, hosts, txt_records, verification
+from orgs.models import domain
+from orgs.people import account_pages, tokens
+from reports import accounts, views
+from tests.docs import defaults, tables
+
+DEFAULT = defaults.settings()
+
+
+def test_rates():
+    asking_rate = DEFAULT["HUB_ASKING_RATE"]
+    in_code = {
+        "reports from an address": DEFAULT["HUB_REPORT_RATE"],
+        "reports from an IPv6 /48": times(DEFAULT["HUB_REPORT_RATE"], client_address.WIDER),
+        "reports from a network": DEFAULT["HUB_NETWORK_RATE"],
+        "large reports from a network": times(DEFAULT["HUB_NETWORK_RATE"], views.LARGE_SHARE),
+        "reports about one claim": DEFAULT["HUB_HOST_RATE"],
+        "reports about one claim from a network": times(DEFAULT["HUB_HOST_RATE"], views.SHARE),
+        "all reports": DEFAULT["HUB_TOTAL_RATE"],
+        "all reports from a network": times(DEFAULT["HUB_TOTAL_RATE"], views.SHARE),
+        "issues": DEFAULT["HUB_ISSUE_RATE"],
+        "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
+        "questions to GitHub": asking_rate,
+        "checks of DNS records": asking_rate,
+        "claims of domains": asking_rate,
+        "starts of an installation": asking_rate,
+        "attempts to try again": asking_rate,
+        "lists of repositories": configuration.LISTS,
+        "lists of repositories of an installation": times(configuration.LISTS, 2),
+        "searches in reports": report_list.SEARCHES,
+        "test reports": trial_report.RATE,
+        "previews of the issue template": integration.PREVIEWS,
+        "changes between Pause and Resume": integration.PRESSES,
+        "discarding or restoring all that match": report_pages.CHANGES,
+        "downloads": downloads.RATE,
+        "look-ups of GitHub logins to invite": inviting.NAMELESS,
+        "further accounts": accounts.OF_ONE_SOURCE,
+        "signed webhooks": webhooks.INSTALLATION_RATE,
+        "unsigned webhooks": webhooks.FORGED_RATE,
+    }
+
+    assert named("rate") == {name: f"`{rate}`" for name, rate in in_code.items()}
+    assert pacing.SHARE == 3
+    settings_named = {
+        code for *_, cell in tables.rows("limits", "rate") for code in tables.codes(cell)
+    }
+    assert settings_named == {name for name in DEFAULT if name.endswith("_RATE")}
+
+
+def test_what_may_happen_at_once():
+    each = "{} for each process"
+
+    assert named("limit at once") == {
+        "requests of one organization's members": each.format(at_once.MOST),
+        "questions to GitHub of one organization": each.format(asking.looks._most),
+        "checks of DNS records of one organization": each.format(verification.looks._most),
+        "downloads of one organization": each.format(downloads.downloads._most),
+        "downloads altogether": each.format(downloads.altogether._most),
+        "checks of DNS records altogether": "a quarter of `HUB_THREADS`",
+        "calls to GitHub altogether": "half of `HUB_THREADS`",
+        "requests that wait for a thread": f"{bridge.WAITING} for each thread",
+        "requests of one caller": "a quarter of those in progress and waiting",
+        "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",
+    }
+    assert bridge.SHARE == 4
+    assert deadlines.slots() == settings.HUB_THREADS // 2
+    assert verification._slots()._initial_value == settings.HUB_THREADS // 4
+
+
+def test_sizes():
+    assert named("size") == {
+        "body of a call under `/v1/`": f"{json_body.MAX_BYTES} bytes",
+        "body of a webhook": f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes",
+        "form of somebody who is signed in": f"{bodies.LARGEST_FORM} bytes",
+        "form of a visitor": f"{bodies.SMALL_FORM} bytes",
+        "one header": f"{door.LONGEST} bytes",
+        "header `Cookie`": f"{door.SHORTER[b'cookie']} bytes",
+        "header `Content-Type`": f"{door.SHORTER[b'content-type']} bytes",
+        "first line and headers together": f"{serve.LONGEST_HEADERS} bytes",
+        "parameters of an address": f"{settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}",
+        "bodies that are being received": f"{bodies.ALTOGETHER} bytes for each process",
+        "long responses that wait for their readers": (
+            f"{spool.ON_DISK} bytes on disk for each process"
+        ),
+        "faults named in one response": f"{json_body.MAX_FAULTS}",
+    }
+
+
+def test_times():
+    assert named("time") == {
+        "headers of a request": f"{serve.HEADERS_PATIENCE} seconds",
+        "body of a request": f"{bodies.BODY_TIMEOUT} seconds",
+        f"reading {answers.PIECE} bytes of a response": f"{answers.SEND_TIMEOUT} seconds",
+        "GitHub: connecting, and each read": f"{transport.TIMEOUT} seconds",
+        "GitHub: one delivery": f"{forwarding.DEADLINE} seconds",
+        "GitHub: one call of a maintainer": f"{asking.DEADLINE} seconds",
+        "DNS: one query": f"{txt_records.QUERY_TIMEOUT:.0f} seconds",
+        "DNS: one check": (
+            f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries"
+        ),
+        "PostgreSQL: connecting, or a lock": (f"{POSTGRESQL_PATIENCE['connect_timeout']} seconds"),
+        "SQLite: a lock": "5 seconds",
+        "Redis": f"{rates.REDIS_TIMEOUT} seconds",
+        "link of an installation": span(one_time_state.LIFETIME),
+        "token": f"{span(tokens.LIFETIME)} unless you choose otherwise",
+    }
+    assert (
+        f"lock_timeout={POSTGRESQL_PATIENCE['connect_timeout']}s" in POSTGRESQL_PATIENCE["options"]
+    )
+    after = {name: cell for name, _, cell in tables.rows("limits", "time")}
+    assert f"{rates.REDIS_PAUSE:.0f} seconds" in after["Redis"]
+
+
+def test_further_accounts():
+    assert named("further accounts of one report") == {
+        "number": f"{accounts.MOST}",
+        "size together": f"{accounts.BYTES} bytes",
+        "first ones that stay": f"{accounts.FIRST}, of at most {accounts.SHORT} bytes each",
+    }
+
+
+def test_deliveries():
+    assert named("delivery") == {
+        "first retry": f"after {span(delivery.FIRST_WAIT)}",
+        "longest wait between two tries": span(delivery.LONGEST_WAIT),
+        "tries end, and it has failed": f"after {span(delivery.GIVE_UP)}",
+        "without GitHub's answer, the issue is looked for until": (
+            f"{span(delivery.SETTLE)} after the attempt"
+        ),
+        "one attempt counts as lost": f"after {span(delivery.LEASE)}",
+        "held for a problem at GitHub, one is tried": f"every {span(holds.PROBE_EVERY)}",
+        "attempts that are kept": f"the first and the latest, {attempt.KEPT} together",
+        "discarded or restored by one request of a page": f"{discarding.AT_ONCE}",
+        "ids in one call of the API": f"{report_calls.AT_ONCE}",
+    }
+
+
+def test_issues_and_templates():
+    assert named("issue") == {
+        "title": f"{rendering.TITLE_LIMIT} characters",
+        "body, without the Hub's footer": f"{rendering.BODY_LIMIT} characters",
+    }
+    assert named("template") == {
+        "length": f"{template_limits.CHARACTERS} characters",
+        "placeholders": f"{template_limits.PLACEHOLDERS}",
+        "times that `{details}`, `{suggested_fix}` or `{evidence}` may be used": (
+            f"{template_limits.REPEATS} each"
+        ),
+        "quotes, list items and indentation before a line's text": (
+            f"{template_limits.CONTAINER_WIDTH} characters"
+        ),
+        "cells of all tables together": f"{issue_tables.CELLS}",
+    }
+    assert {"details", "suggested_fix", "evidence"} == template_limits.LONG
+
+
+def test_claims_and_organizations():
+    assert named("claim or organization") == {
+        "domains": f"{claiming.MOST}",
+        "domains that wait for their DNS records": f"{claiming.MOST_UNPROVED}",
+        "length of a domain": f"{hosts.MAX_NAME} characters",
+        "a claim of a domain that is not proved is removed": (
+            f"after {span(domain.CHALLENGE_LIFETIME)}"
+        ),
+        "a verified domain is checked": f"every {span(domain.LOOK_EVERY)}",
+        "a domain whose record was missing is checked": f"every {span(domain.LOOK_AGAIN)}",
+        "the grace period begins after": (
+            f"{domain.ABSENCES} checks without the record, over at least {span(domain.ABSENT_FOR)}"
+        ),
+        "grace period": span(domain.GRACE),
+        "push access is checked": f"every {span(reconciling.EVERY)}",
+        "everything is held after": (
+            f"{rights.ABSENCES} checks that find no push access, "
+            f"over at least {span(rights.ABSENT_FOR)}"
+        ),
+        "the claims of sites lapse, if nobody has push access": f"{span(domain.GRACE)} later",
+        "members asked about in one check of push access": f"{push_access.MOST}",
+        "valid tokens of one person": f"{tokens.MOST}",
+        "name of a token": (f"{account_pages.TokenForm.base_fields['name'].max_length} characters"),
+    }
+
+
+def test_lists():
+    assert named("list") == {
+        "reports in one page": f"{report_list.PAGE_SIZE}",
+        "reports that one page with filters looks at": f"{report_list.LOOKED_AT}",
+        "search text": f"{report_list.LONGEST_SEARCH} characters",
+        "search for a whole address": f"{report_list.LONGEST_ADDRESS} characters",
+        "repositories in one call": f"{installations.PAGE_SIZE}",
+    }
+
+
+def test_retention():
+    kept = f"{DEFAULT['HUB_RETENTION_DAYS']} days, `HUB_RETENTION_DAYS`"
+
+    assert named("what is kept") == {
+        "reports that never became an issue, after they were last sent": kept,
+        "attempts and invitations": kept,
+        "the time in which the same report is a duplicate": (
+            f"{DEFAULT['HUB_DEDUP_DAYS']} days, `HUB_DEDUP_DAYS`"
+        ),
+        "the keyed hash of a sender's network": span(pacing.SOURCES_KEPT),
+        "ids of webhooks": span(webhook.KEPT),
+        "links of installations": span(one_time_state.KEPT),
+        "expired tokens": span(pruning.EXPIRED_TOKENS_KEPT),
+        "finished tasks of the queue": span(pruning.TASKS_KEPT),
+    }
+
+
+def named(header: str) -> dict[str, str]:
+    """The first two cells of each row in the tables with this header."""
+    return {name: value for name, value, *_ in tables.rows("limits", header)}
+
+
+def times(rate: str, factor: int | Fraction) -> str:
+    """A rate, multiplied."""
+    return ";".join(
+        f"{int(each.amount * factor)}/{each.GRANULARITY.name}" for each in parse_many(rate)
+    )
+
+
+def span(time: timedelta) -> str:
+    """A time in the largest unit of which it has several; an hour is one."""
+    seconds = int(time.total_seconds())
+    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        number, rest = divmod(seconds, length)
+        if not rest and (number > 1 or unit == "hour"):
+            return f"{number} {unit}{'s' * (number > 1)}"
+    raise AssertionError(f"How is {time} written?")

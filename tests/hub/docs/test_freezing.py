@@ -1,0 +1,68 @@
+"""Snapshots of the docs."""
+
+import io
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from hub.docs import snapshots
+from tests.hub_process import ROOT
+
+SNAPSHOTS = sorted((ROOT / "docs").glob("v0.[0-9]*"))
+
+
+def _freeze(version: str) -> str:
+    out = io.StringIO()
+    call_command("freeze_docs", version, stdout=out)
+    return out.getvalue()
+
+
+def test_a_snapshot_has_all_pages_and_images(client, docs: Path):
+    said = _freeze("0.1")
+
+    snapshot = docs.with_name("v0.1")
+    assert said == f"Froze 5 files in {snapshot}. They are served at /v0.1/. Commit them.\n"
+    for path in docs.rglob("*.*"):
+        assert (snapshot / path.relative_to(docs)).read_bytes() == path.read_bytes()
+    assert snapshots.changes(snapshot) == []
+    assert "version 0.1" in client.get("/v0.1/how-to/opt-out/").content.decode()
+
+
+def test_a_snapshot_is_never_written_again(docs: Path):
+    _freeze("0.1")
+    (docs / "how-to/opt-out.md").write_text("# Newer\n\nText.\n")
+
+    with pytest.raises(CommandError, match="exists already, and a snapshot never changes"):
+        _freeze("0.1")
+
+    assert "Newer" not in (docs.with_name("v0.1") / "how-to/opt-out.md").read_text()
+
+
+@pytest.mark.parametrize("version", ["1", "v0.1", "0", "0.1.2", "../0.1", ""])
+def test_a_version_that_cannot_be_served_is_refused(docs: Path, version: str):
+    with pytest.raises(CommandError, match="write it as"):
+        _freeze(version)
+
+    assert [path.name for path in docs.parent.iterdir()] == ["v0"]
+
+
+@pytest.mark.parametrize("change", ["another byte", "a file less", "a file more"])
+def test_a_change_of_a_snapshot_is_seen(docs: Path, change: str):
+    _freeze("0.1")
+    page = docs.with_name("v0.1") / "how-to/opt-out.md"
+
+    if change == "another byte":
+        page.write_text(page.read_text() + " ")
+    elif change == "a file less":
+        page.unlink()
+    else:
+        page.with_name("new.md").write_text("# New\n")
+
+    assert snapshots.changes(docs.with_name("v0.1"))
+
+
+def test_every_snapshot_is_as_it_was_frozen():
+    changed = {path.name: snapshots.changes(path) for path in SNAPSHOTS}
+
+    assert not any(changed.values()), changed

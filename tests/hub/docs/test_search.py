@@ -1,0 +1,84 @@
+"""Search over the docs."""
+
+import html
+import re
+
+import pytest
+
+from hub.docs import library, search
+
+FOUND = [  # a query, and where it leads to, the best first
+    ("record", ["/v0/how-to/prove-a-domain/#publish-the-record", "/v0/how-to/opt-out/"]),
+    ("RECORDS", ["/v0/how-to/prove-a-domain/#publish-the-record", "/v0/how-to/opt-out/"]),
+    ("stop", ["/v0/how-to/opt-out/"]),
+    ("press button", ["/v0/how-to/prove-a-domain/#check-it"]),
+    ("delivery", ["/v0/how-to/prove-a-domain/#check-it"]),
+    ("doc_url", ["/v0/reference/reports-api/#fields"]),
+    ("verified button", ["/v0/how-to/prove-a-domain/"]),  # in two sections of one page
+    ("dig TXT", ["/v0/how-to/prove-a-domain/#publish-the-record"]),
+    ("button nothing", []),
+    ("utton", []),
+    ("", []),
+    ("?!", []),
+]
+
+
+@pytest.mark.parametrize(("query", "paths"), FOUND)
+def test_sections_with_all_words_are_found_the_best_first(pages, query, paths):
+    hits = search.search(pages, query)
+
+    assert [hit.path for hit in hits] == paths
+
+
+def test_a_title_counts_more_than_a_heading_and_a_heading_more_than_text(docs):
+    (docs / "how-to/opt-out.md").write_text("# Stop\n\nZebra, zebra and zebra.\n")
+    (docs / "how-to/prove-a-domain.md").write_text("# Prove\n\nX.\n\n## Zebra\n\nY.\n")
+    (docs / "reference/reports-api.md").write_text("# Zebra\n\nZ.\n")
+
+    hits = search.search(library.read(docs, base_url=""), "zebra")
+
+    assert [hit.page.title for hit in hits] == ["Zebra", "Prove", "Stop"]
+
+
+def test_the_place_is_marked(client, docs):
+    page = client.get("/v0/search/?q=records").content.decode()
+
+    assert '<a class="title" href="/v0/how-to/prove-a-domain/#publish-the-record">' in page
+    assert "Publish the <mark>record</mark>" in page
+    assert "into a TXT <mark>record</mark>." in page
+    assert 'value="records"' in page
+    assert '<meta name="robots" content="noindex">' in page
+
+
+def test_nothing_of_a_query_or_a_page_is_markup(client, docs):
+    page = client.get("/v0/search/", {"q": "<b>of 2</b>"}).content.decode()
+
+    assert "<b>of" not in page
+    assert "&lt;<mark>b</mark>&gt;<mark>of</mark> <mark>2</mark>" in page
+
+
+def test_an_empty_result_says_what_to_try(client, docs):
+    page = html.unescape(client.get("/v0/search/?q=button+nothing").content.decode())
+
+    assert "Nothing has all of these words: button, nothing" in page
+    assert "Try fewer words" in page
+    assert "Type one word or more" in client.get("/v0/search/?q=").content.decode()
+
+
+def test_a_long_query_is_cut(client, docs):
+    page = client.get("/v0/search/", {"q": "ab " * 5000}).content.decode()
+
+    assert re.search(r'value="([^"]*)"', page)[1] == ("ab " * 34)[:100].strip()
+    assert len(search.words_of(" ".join(map(str, range(99))))) == search.MOST_WORDS
+
+
+def test_an_excerpt_is_short_and_around_the_first_match(pages, docs):
+    (docs / "how-to/opt-out.md").write_text(f"# Long\n\n{'word ' * 5000}needle {'word ' * 5000}\n")
+
+    [hit] = search.search(library.read(docs, base_url=""), "needle")
+
+    excerpt = "".join(text for text, _ in hit.excerpt)
+    assert ("needle", True) in hit.excerpt
+    assert excerpt.startswith("… word")
+    assert excerpt.endswith("word …")
+    assert len(excerpt) <= search.EXCERPT + 4

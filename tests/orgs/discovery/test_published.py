@@ -1,0 +1,194 @@
+"""What is said of the files that a claimed host publishes."""
+
+import json
+import os
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from core import rates
+from orgs.discovery import checking, kit, published
+from orgs.discovery.published import Finding
+from orgs.models import Domain, Notice, Site
+from tests import build
+from tests.web_server import HOST
+
+HUB = "https://hub.example"
+SITE = f"https://{HOST}/"
+
+
+def looked(web, file: object, *, opted_out: bool = False) -> tuple[Finding, bool | None]:
+    """What is found in `docs-feedback.json`, and whether it refuses."""
+    web.says(kit.WELL_KNOWN, file if isinstance(file, str) else json.dumps(file))
+    found = published.look(SITE, HUB, opted_out=opted_out)
+    return found.findings[0], found.refuses
+
+
+def test_a_site_that_publishes_the_kit_has_all_that_agents_need(web):
+    web.says(kit.WELL_KNOWN, kit.well_known(HUB, opted_out=False))
+    web.says(kit.LLMS, "# Acme\n\n" + kit.llms_section(HUB, SITE))
+    web.says("/", kit.lines(HUB, SITE)[-1].html)
+
+    found = published.look(SITE, HUB, opted_out=False)
+
+    assert [each.state for each in found.findings] == ["good"] * 3
+    assert [each.url for each in found.findings] == [
+        f"https://{HOST}/.well-known/docs-feedback.json",
+        f"https://{HOST}/llms.txt",
+        SITE,
+    ]
+    assert found.refuses is False
+
+
+def test_a_site_that_publishes_nothing_yet(web):
+    web.says("/", "<h1>Acme</h1>")
+    web.says(kit.LLMS, "# Acme")
+
+    found = published.look(SITE, HUB, opted_out=False).findings
+
+    assert [(each.state, each.words) for each in found] == [
+        ("todo", "It is not there."),
+        ("todo", "It is there, without a link to this Hub."),
+        ("todo", "It is there, without a link to this Hub."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("<html>", "Clients cannot read it: the file: The body is not valid JSON"),
+        ("[" * 60_000, "Clients cannot read it: the file: The body is nested too deeply."),
+        ({"protocol_version": "1", "opt_in": True}, "Clients cannot read it: /protocol_version"),
+        ({"protocol_version": "0", "opt_in": "yes"}, "Clients cannot read it: /opt_in"),
+        ({"protocol_version": "0"}, "Clients cannot read it: /opt_in"),
+        (
+            {
+                "protocol_version": "0",
+                "opt_in": True,
+                "endpoint": "https://other.example/v1/reports",
+            },
+            "Clients send reports elsewhere: to https://other.example/v1/reports.",
+        ),
+        ({"protocol_version": "0", "opt_in": True}, "an endpoint that it does not name"),
+    ],
+)
+def test_what_clients_cannot_use_is_said(web, file, words):
+    finding, _ = looked(web, file)
+
+    assert finding.state == "bad"
+    assert words in finding.words
+    assert len(finding.words) < 400
+
+
+@pytest.mark.parametrize(
+    ("opt_in", "opted_out", "state"),
+    [(False, False, "bad"), (False, True, "good"), (True, True, "bad"), (True, False, "good")],
+)
+def test_the_file_and_the_claim_should_agree(web, opt_in, opted_out, state):
+    file = {"protocol_version": "0", "opt_in": opt_in, "endpoint": f"{HUB}/v1/reports"}
+
+    finding, refuses = looked(web, file, opted_out=opted_out)
+
+    assert finding.state == state
+    assert refuses is not opt_in
+
+
+def test_what_cannot_be_read_says_nothing(web):
+    web.says(kit.WELL_KNOWN, "", status="503 Service Unavailable")
+
+    found = published.look(SITE, HUB, opted_out=False)
+
+    assert found.refuses is None
+    assert found.findings[0].words == "The server answers 503."
+
+
+@pytest.mark.parametrize("opted_out", [False, True])
+def test_the_file_of_the_kit_is_what_the_protocol_asks_for(opted_out):
+    folder = os.environ.get("HUB_PROTOCOL_DIR")
+    if not folder:
+        pytest.skip("HUB_PROTOCOL_DIR is not set: the protocol's schema is not tested.")
+    schema = json.loads((Path(folder) / "well-known.schema.json").read_text())
+
+    jsonschema.validate(json.loads(kit.well_known(HUB, opted_out=opted_out)), schema)
+
+
+REFUSES = json.dumps({"protocol_version": "0", "opt_in": False})
+
+
+@pytest.fixture
+def claims(transactional_db) -> tuple[Domain, Site]:
+    owner = build.organization()
+    return build.domain(owner, HOST), build.site(owner, HOST, "/docs/")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_refusal_is_noted_and_told_once_and_nothing_else_is_done(web, claims, clock):
+    web.says(kit.WELL_KNOWN, REFUSES)
+
+    assert checking.maintain() == 2
+    clock.advance(days=2)
+    assert checking.maintain() == 2
+
+    domain, site = Domain.objects.get(), Site.objects.get()
+    assert domain.refused_in_public_at
+    assert site.refused_in_public_at
+    assert not domain.opted_out_at
+    texts = [notice.text for notice in Notice.objects.all()]
+    assert len(texts) == 2
+    assert all("says that you want no reports" in text for text in texts)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("file", [None, json.dumps({"protocol_version": "0", "opt_in": True})])
+def test_a_refusal_that_is_over_is_forgotten(web, claims, clock, file):
+    web.says(kit.WELL_KNOWN, REFUSES)
+    checking.maintain()
+    del web.answers[kit.WELL_KNOWN]
+    if file:
+        web.says(kit.WELL_KNOWN, file)
+
+    clock.advance(days=2)
+    checking.maintain()
+
+    assert Domain.objects.get().refused_in_public_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_host_that_does_not_answer_changes_nothing(web, claims, clock):
+    web.says(kit.WELL_KNOWN, REFUSES)
+    checking.maintain()
+    web.says(kit.WELL_KNOWN, "", status="500 Internal Server Error")
+
+    clock.advance(days=2)
+    checking.maintain()
+
+    assert Domain.objects.get().refused_in_public_at
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_claim_is_read_once_a_day_and_only_while_it_counts(web, claims):
+    build.domain(build.organization("other"), "docs.acme.org", verified=False)
+
+    assert checking.maintain() == 2
+    assert checking.maintain() == 0
+    assert checking.maintain(lambda: False) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_member_has_a_claim_checked(web, claims):
+    web.says(kit.WELL_KNOWN, REFUSES)
+
+    findings = checking.check(claims[0])
+
+    assert findings[0].words.startswith("It says that you want no reports")
+    assert Domain.objects.get().refused_in_public_at
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_organization_has_its_claims_checked_so_often(web, claims, settings):
+    settings.HUB_ASKING_RATE = "1/minute"
+    checking.check(claims[0])
+
+    with pytest.raises(rates.RateLimited):
+        checking.check(claims[1])
