@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 IMAGES = settings.BASE_DIR / "docs" / "v0" / "images"
 FOLDER = Path(os.environ.get("PICTURES_DIR", SCREENSHOTS / "docs"))
-WIDTH, QUALITY = 960, 82
+WIDTH, QUALITY = 960, 50
 THEMES = ("light", "dark")
 MOST_BYTES = 60_000
 
@@ -97,7 +97,7 @@ def of(visit) -> Callable[[User | None], Taker]:
 
 
 def test_the_steps_of_a_newcomer(of, newcomer):
-    of(newcomer)("steps", "/settings/", 720)
+    of(newcomer)("steps", "/settings/", 600)
 
 
 def test_the_record_of_a_domain(of, newcomer):
