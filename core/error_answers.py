@@ -127,13 +127,14 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
         return exc
     if isinstance(exc, SuspiciousOperation):
         return _refusal(exc, context["request"].method)
-    if error := _of_the_database(exc, path):
+    if error := of_the_database(exc, path):
         return error
     log.exception("Internal error at %s", path, exc_info=exc)
     return InternalError()
 
 
-def _of_the_database(exc: Exception, path: str) -> ApiError | None:
+def of_the_database(exc: Exception, path: str) -> ApiError | None:
+    """The error to answer where the database failed, which is logged; None for any other exception."""
     if _lacks_a_table(exc):
         lacking = str(exc).partition("\n")[0]  # PostgreSQL goes on with the statement
         log.error(
@@ -196,7 +197,7 @@ class DatabaseAway:
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
         """The error page for a database error; None for any other error."""
-        error = _of_the_database(exc, request.path)
+        error = of_the_database(exc, request.path)
         return page_error(request, error) if error else None
 
 

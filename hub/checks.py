@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core import checks
+from django.core.exceptions import ValidationError
+from django.core.validators import EmailValidator, URLValidator
 from django.db import connections
 
 
@@ -20,3 +23,27 @@ def no_atomic_requests(
         for alias in connections
         if connections[alias].settings_dict.get("ATOMIC_REQUESTS")
     ]
+
+
+@checks.register
+def contact_can_be_written_to(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Refuse a `HUB_CONTACT` that is no link: every page has it in its footer."""
+    contact = settings.HUB_CONTACT
+    if not contact or _is_contact(contact):
+        return []
+    return [
+        checks.Error(
+            f"HUB_CONTACT is {contact!r}.",
+            hint="Set it to an e-mail address, or to the https:// address of a page.",
+            id="hub.E002",
+        )
+    ]
+
+
+def _is_contact(text: str) -> bool:
+    valid = URLValidator(["https"]) if ":" in text else EmailValidator()
+    try:
+        valid(text)
+    except ValidationError:
+        return False
+    return True

@@ -11,6 +11,8 @@ SAME_ON_EITHER = (
     "tests/browser/",
     "tests/docs/",
     "tests/faults/test_github.py::test_a_fault[",
+    "tests/hub/public/test_connect_page.py",
+    "tests/hub/public/test_plain_pages.py",
     "tests/hub/screen/test_erase_page.py",
     "tests/hub/screen/test_further_accounts.py",
     "tests/hub/screen/test_inviting.py",

@@ -3,7 +3,13 @@
 from django.conf import settings
 from django.http import HttpRequest
 
+from hub.docs.for_agents import contact_uri
+
 
 def frame(request: HttpRequest) -> dict[str, str]:
-    """A context processor: the public address of this page, and whom to write to."""
-    return {"page_url": settings.HUB_BASE_URL + request.path, "contact": settings.HUB_CONTACT}
+    """A context processor: the public address of this page, and whom to write to, with a link."""
+    return {
+        "page_url": settings.HUB_BASE_URL + request.path,
+        "contact": settings.HUB_CONTACT,
+        "contact_url": contact_uri(settings.HUB_CONTACT),
+    }

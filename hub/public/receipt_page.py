@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 from core.error_answers import page_error
 from integrations.api import receipts
 from integrations.models import Attempt, Delivery
-from orgs.ownership import owner_of
+from orgs.ownership import claim_covering
 from reports.models import Report
 
 DELIVERED = (Attempt.Outcome.SENT, Attempt.Outcome.ADOPTED)
@@ -53,7 +53,7 @@ def _context(report: Report) -> dict:
         "report": report,
         "status": status,
         "is_claimed": report.organization_id is not None,
-        "is_claimed_now": bool(not report.organization_id and owner_of(report.canonical_url)),
+        "claim_now": None if report.organization_id else claim_covering(report.canonical_url),
         "issue": sent if sent and sent.public_issue_url() else None,
         "issue_state": sent.public_issue_state() if sent else None,
         "took": _in_words(report.received_at, arrived_at),
@@ -69,7 +69,7 @@ def _steps(
     if report.organization_id:
         steps.append(Step("Matched", "Somebody has proved that the page is theirs."))
     else:
-        steps.append(Step("Not claimed", "Nobody had claimed the page on this Hub.", is_done=False))
+        steps.append(Step("Kept", "No owner of the page has it.", is_done=False))
     if sent:
         steps.append(_delivered(sent, arrived_at))
     elif status == "forwarding":
@@ -79,15 +79,13 @@ def _steps(
     elif report.organization_id:
         steps.append(Step("Kept", "It has not become an issue.", is_done=False))
     if report.erased_at:
-        steps.append(Step("Erased", "Its text was erased on this Hub.", report.erased_at))
+        steps.append(Step("Erased", "its text on this Hub", report.erased_at))
     return steps
 
 
 def _delivered(sent: Delivery, at: datetime | None) -> Step:
     if not sent.public_issue_url():
-        return Step(
-            "Delivered", "Its maintainers have it where they work, which is not public.", at
-        )
+        return Step("Delivered", "to its maintainers, where not everybody can see it", at)
     return Step(
         "Issue opened",
         f"#{sent.issue_number} in {sent.repository}, {sent.public_issue_state()}",

@@ -3,13 +3,14 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from core import rates
+from core import error_answers, rates
 from core.errors import ApiError
 from hub.public import destination
 from hub.public.report_form import FIELDS, KINDS, NAMES, ReportForm
@@ -52,6 +53,11 @@ def _send(request: HttpRequest, form: ReportForm) -> HttpResponse:
         return _page(request, form, status=400)
     except ApiError as error:
         return _refused(request, form, error)
+    except DatabaseError as error:
+        answer = error_answers.of_the_database(error, request.path)
+        if answer is None:
+            raise
+        return _refused(request, form, answer)
     _tell(request, receipt)
     return HttpResponseRedirect(reverse("receipt-page", args=[receipt.id]), status=303)
 
@@ -103,7 +109,7 @@ def _tell(request: HttpRequest, receipt: intake.Receipt) -> None:
     else:
         messages.success(request, "Thank you. Your report was received.")
     for removed in _in_words(receipt.notices):
-        messages.warning(request, removed)
+        messages.warning(request, removed, extra_tags="wait")
 
 
 def _in_words(notices: list[SecretNotice]) -> list[str]:

@@ -1,4 +1,16 @@
-"""Runs the blocks of a page, each as its readers would, and says where a page is wrong."""
+"""Runs the blocks of a page, each as its readers would, and says where a page is wrong.
+
+Every `sh`, `python` and `js` block is run; what follows the language says how:
+
+    not-run         only shown
+    fails           its exit status must not be 0
+    checkout        (`sh`) runs in the root of the repository, with the environment of the operator
+    dns             (`text`) here the reader publishes the records of all claims that there are
+    file=a.json     saved as this file, and not run: a later block uses it
+    tab=Python      adjacent blocks with tabs are one group; each is run, in order
+    output          what the block before it prints: `json` (stdout, by keys and values), `http` (status,
+                    the headers shown, the body) or `text` (stdout, then stderr); `…` is anything
+"""
 
 import json
 import os

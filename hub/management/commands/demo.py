@@ -27,6 +27,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from hub.management.commands.sandbox import code_host, wait_for_interrupt
+from hub.public import sample
 from integrations.models import Installation, Integration
 from integrations.ownership.site_claims import claim_site
 from integrations.setup.configuration import configure
@@ -35,17 +36,6 @@ from sandbox import CodeHost
 
 FOLDER = settings.VAR_DIR / "demo"
 DEMO_PAGE = f"https://acme.{settings.HUB_PAGES_HOST}/docs/install"
-REPORT = {
-    "protocol_version": "0",
-    "doc_url": DEMO_PAGE,
-    "agent": {"name": "demo"},
-    "report": {
-        "kind": "outdated",
-        "summary": "The install command names a package that is gone",
-        "details": "The page says `npm install acme-cli`. The package is called `@acme/cli` now.",
-        "suggested_fix": "Write `npm install @acme/cli`.",
-    },
-}
 START_TIMEOUT = 30  # seconds
 
 
@@ -69,7 +59,7 @@ class Command(BaseCommand):
             _migrate()
             _set_up(host)
             with _serving():
-                self._show(_send(REPORT))
+                self._show(_send(sample.report(DEMO_PAGE)))
                 if not once:
                     self.stdout.write("\nServing until Ctrl-C.")
                     wait_for_interrupt()

@@ -1,12 +1,13 @@
 """Snapshots of the docs."""
 
 import io
+import shutil
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from hub.docs import snapshots
+from hub.docs import library, shelf, snapshots
 from tests.hub_process import ROOT
 
 SNAPSHOTS = sorted((ROOT / "docs").glob("v0.[0-9]*"))
@@ -66,3 +67,17 @@ def test_every_snapshot_is_as_it_was_frozen():
     changed = {path.name: snapshots.changes(path) for path in SNAPSHOTS}
 
     assert not any(changed.values()), changed
+
+
+def test_the_docs_of_this_hub_can_be_frozen(client, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(shelf, "FOLDER", tmp_path)
+    shutil.copytree(ROOT / "docs" / "v0", tmp_path / "v0")
+
+    _freeze("0.1")
+
+    pages = library.read(tmp_path / "v0.1", base_url="https://hub.example").pages.values()
+    assert {page.name for page in pages} == shelf.latest().pages.keys()
+    for page in pages:
+        answer = client.get(page.path).content.decode()
+        assert "You are reading the docs of version 0.1." in answer
+        assert 'href="/v0/' not in page.html

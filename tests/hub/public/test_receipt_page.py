@@ -117,13 +117,19 @@ def test_a_page_that_nobody_has_claimed_asks_for_its_owner(client):
 
     answer = page_of(client, report)
 
-    assert "Nobody has claimed this page on this Hub yet." in text_of(answer)
+    assert "Nobody has claimed this page on this Hub." in text_of(answer)
     assert "Is this page yours?" in text_of(answer)
     assert "/login/?next=/settings/claims/new/" in answer.content.decode()
 
 
 def test_a_page_that_was_claimed_since_says_to_send_it_again(client, acme):
     assert "Send it again, and its owner gets it." in said(client, received())
+
+
+def test_an_owner_who_wants_no_reports_gets_none_again(client, acme):
+    acme.domains.update(opted_out_at=timezone.now())
+
+    assert "The owner of this page does not accept reports" in said(client, received())
 
 
 WAITING = [

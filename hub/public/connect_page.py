@@ -1,0 +1,63 @@
+"""`/connect/`: what to set up in the client that somebody picks, with this Hub's address in it."""
+
+import re
+
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from hub.public.clients import CLIENTS, Block, Place
+
+HOME = "/home/alice"
+
+
+class PlaceForm(forms.Form):
+    """Where the client is on a person's computer."""
+
+    home = forms.CharField(
+        label="Your home folder",
+        max_length=100,
+        error_messages={"max_length": "Shorten this to 100 characters."},
+        help_text="Its full path, since most of these files know no ~.",
+    )
+
+    def clean_home(self) -> str:
+        """An absolute path in printable characters."""
+        home = self.cleaned_data["home"]
+        if (
+            not re.fullmatch(r"/[^\s\"'`$\\<>&|;*?!]*(?: [^\s\"'`$\\<>&|;*?!]+)*", home)
+            or not home.isprintable()
+        ):
+            raise forms.ValidationError(f"Write the full path of a folder, such as {HOME}.")
+        return home
+
+
+@require_safe
+def connect(request: HttpRequest) -> HttpResponse:
+    """The blocks for one client, or one of them as a file."""
+    key = request.GET.get("client", "")
+    client = CLIENTS.get(key) or CLIENTS[key := next(iter(CLIENTS))]
+    form = PlaceForm(request.GET if "home" in request.GET else {"home": HOME})
+    home = form.cleaned_data["home"] if form.is_valid() else HOME
+    blocks = client.blocks(Place(settings.HUB_BASE_URL, home))
+    files = {block.file: block for block in blocks if block.file}
+    if file := files.get(request.GET.get("file", "")):
+        return _download(file)
+    context = {
+        "clients": CLIENTS,
+        "key": key,
+        "client": client,
+        "blocks": blocks,
+        "form": form,
+        "home": home,
+        "room": "connect",
+    }
+    return render(request, "public/connect.html", context)
+
+
+def _download(block: Block) -> HttpResponse:
+    answer = HttpResponse(f"{block.text}\n", content_type="text/plain; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{block.file}"'
+    return answer
