@@ -24,7 +24,7 @@ from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
 from orgs.api.domains import DomainBody
 from orgs.api.request_body import OptOutBody
-from orgs.people import tokens
+from orgs.people import account_pages, tokens
 from reports import canonical, screening, shape, views
 from reports.shape import ReportBody
 from tests.docs import defaults, tables, written
@@ -129,6 +129,14 @@ def test_every_scope_is_in_the_table():
     assert [(tables.codes(scope)[0], name, allows) for scope, name, allows in named] == [
         (scope, tokens.NAMES[scope], tokens.ALLOWS[scope]) for scope in tokens.SCOPES
     ]
+
+
+def test_the_lifetimes_of_a_token_are_named():
+    days = account_pages.TokenForm.base_fields["days"]
+    *some, last = [number for number, _ in days.choices]
+
+    said = f"{', '.join(map(str, some))} or {last} days; {days.initial} unless you choose otherwise"
+    assert said in tables.page("maintainer-api").read_text()
 
 
 def test_every_status_cause_and_outcome_of_a_delivery_is_in_a_table():
