@@ -4,7 +4,7 @@ import gzip
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urldefrag, urljoin
 
 import pytest
 from django.test import Client
