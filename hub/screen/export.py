@@ -78,7 +78,7 @@ def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
 
 
 def _rows(found: QuerySet) -> Iterator[dict[str, Any]]:
-    return (_row(each) for each in found)
+    return (_row(each) for each in found.iterator())
 
 
 def _row(row: Model) -> dict[str, Any]:

@@ -239,6 +239,28 @@ def test_inviting_again_changes_the_role(acme, alice):
     assert acme.invitations.get().role == "owner"
 
 
+def test_an_organization_waits_for_so_many_answers_only(acme, alice, client, monkeypatch):
+    """Its page shows all of them: with 50,000, four visits took 400 MB."""
+    monkeypatch.setattr(inviting, "MOST", 2)
+    for number in range(2):
+        acme.invitations.create(github_id=900 + number, login=f"n{number}", invited_by=alice)
+
+    with pytest.raises(inviting.TooManyInvitations):
+        add("bob", alice)
+    client.force_login(alice.user)
+    assert (
+        "Withdraw some of them first"
+        in client.post("/settings/account/", {"login": "bob", "role": "member"}).text
+    )
+
+    acme.invitations.get(login="n0").delete()
+    add("bob", alice)
+    assert add("bob", alice, "owner").role == "owner"  # the same one
+
+    acme.invitations.create(github_id=999, login="of-an-earlier-version", invited_by=alice)
+    assert client.get("/settings/account/").text.count("Withdraw<") == 2
+
+
 def test_a_member_is_not_invited(acme, alice):
     with pytest.raises(members.AlreadyAMember, match="alice is already an owner"):
         add("alice", alice, "member")
