@@ -119,8 +119,9 @@ def test_a_yes_counts_for_what_was_read(acme, alice, code_host):
     invited = add("bob", alice)
     add("bob", alice, "owner")
 
-    with pytest.raises(inviting.Withdrawn):
-        inviting.join(bob, invited.pk, "member")
+    for other in ("member", "\0"):
+        with pytest.raises(inviting.Withdrawn):
+            inviting.join(bob, invited.pk, other)
 
     inviting.withdraw(Invitation.objects.get(), by=alice)
     with pytest.raises(inviting.Withdrawn):
