@@ -1,6 +1,8 @@
 """Members: invited by their GitHub login, leaving, sent away."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from core.rates import RateLimited
 from hub.screen import inviting
@@ -119,14 +121,24 @@ def test_a_yes_counts_for_what_was_read(acme, alice, code_host):
     invited = add("bob", alice)
     add("bob", alice, "owner")
 
-    for other in ("member", "\0"):
-        with pytest.raises(inviting.Withdrawn):
-            inviting.join(bob, invited.pk, other)
+    with pytest.raises(inviting.Withdrawn):
+        inviting.join(bob, invited.pk, "member")
 
     inviting.withdraw(Invitation.objects.get(), by=alice)
     with pytest.raises(inviting.Withdrawn):
         inviting.join(bob, invited.pk, "owner")
     assert bob.organization.name == "bob"
+
+
+def test_no_database_is_asked_for_a_role_that_a_browser_wrote(alice, code_host):
+    """PostgreSQL takes none with a NUL."""
+    invited = add("bob", alice)
+    bob = signed_in(code_host, "bob")
+
+    with CaptureQueriesContext(connection) as asked, pytest.raises(inviting.Withdrawn):
+        inviting.join(bob, invited.pk, "made up")
+
+    assert not any("made up" in each["sql"] for each in asked)
 
 
 def test_nobody_answers_for_somebody_else(alice, code_host):
