@@ -240,7 +240,7 @@ def web(tmp_path, monkeypatch) -> Iterator[WebServer]:
     with server.serving(tmp_path):
         context = ssl.create_default_context(cafile=str(certificate(tmp_path)))
         monkeypatch.setattr(fetching, "PORT", server.port)
-        monkeypatch.setattr(fetching, "public_addresses", lambda _: ["127.0.0.1"])
+        monkeypatch.setattr(fetching, "public_addresses", lambda *_: ["127.0.0.1"])
         monkeypatch.setattr(fetching, "trust", lambda: context)
         yield server
 

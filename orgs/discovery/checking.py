@@ -1,19 +1,29 @@
 """Reads what claimed hosts publish: while a member waits, and once a day."""
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from functools import cache
+from itertools import chain, zip_longest
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from core import clock, connections, rates
 from core.errors import ApiError
 from orgs.discovery import published
 from orgs.discovery.published import Finding
 from orgs.domains import verification
+from orgs.domains.turns import in_turn
 from orgs.models import Domain, Site
+from orgs.models.published import PublishedQuerySet
+
+log = logging.getLogger(__name__)
 
 EVERY = timedelta(days=1)
 AT_ONCE = 20  # claims that are taken together, each with a thread of its own
@@ -26,39 +36,50 @@ class Busy(ApiError):
 
     status_code = 429
     default_code = "rate_limited"
-    default_detail = verification.BUSY
+    default_detail = "The Hub is checking many sites at the moment. Try again in a few seconds."
 
 
 def check(claim: Claim) -> list[Finding]:
     """What agents find at a claim, while a member waits; notes whether its host refuses reports.
 
-    Asks the host for three files, of at most 8 seconds each; do not call it in a transaction. Raises
-    `TooManyAtOnce`, `rates.RateLimited`, `Busy`.
+    Asks the host for three files at once, for at most 5 seconds; do not call it in a transaction.
+    Raises `TooManyAtOnce`, `rates.RateLimited`, `Busy`.
     """
     with verification.looks.one(claim.organization_id):
         rates.check(settings.HUB_ASKING_RATE, "sites", claim.organization_id)
-        if not verification.slots().acquire(blocking=False):
-            raise Busy
-        try:
+        with _a_thread():
             connections.give_back()  # hold no connection while waiting for the host
             opted_out = claim.opted_out_at is not None
             found = published.look(url_of(claim), settings.HUB_BASE_URL, opted_out=opted_out)
-        finally:
-            verification.slots().release()
     _note(claim, found.refuses)
     return found.findings
+
+
+@contextmanager
+def _a_thread() -> Iterator[None]:
+    """One of the threads that may wait for claimed hosts. Raises `Busy`."""
+    with ExitStack() as taken:
+        for slots in (_slots(), verification.slots()):
+            if not slots.acquire(blocking=False):
+                raise Busy
+            taken.callback(slots.release)
+        yield
+
+
+@cache
+def _slots() -> threading.BoundedSemaphore:
+    """Half of the threads that may wait for the DNS: the other half check domains."""
+    return threading.BoundedSemaphore(max(1, settings.HUB_THREADS // 8))
 
 
 def maintain(go_on: Callable[[], bool] = lambda: True) -> int:
     """Read the `docs-feedback.json` of each claim that is due; returns how many were read."""
     looked_at = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for claims in _due(go_on):
-            connections.give_back()
-            answers = pool.map(published.refuses, [host_of(each) for each in claims])
-            for claim, refuses in zip(claims, answers, strict=True):
-                _note(claim, refuses)
-            looked_at += len(claims)
+        for claims in _due():
+            if not go_on():
+                break
+            looked_at += _read(_taken(claims), pool)
     return looked_at
 
 
@@ -72,14 +93,40 @@ def host_of(claim: Claim) -> str:
     return urlsplit(url_of(claim)).hostname or ""
 
 
-def _due(go_on: Callable[[], bool]) -> Iterator[Sequence[Claim]]:
-    """Claims whose file is due, a few at a time; they are due again a day later."""
-    counting: list[Any] = [Domain.objects.verified(), Site.objects.live()]
-    for claims in counting:
-        while go_on() and (some := list(claims.file_due()[:AT_ONCE])):
-            taken = claims.filter(pk__in=[each.pk for each in some])
-            taken.update(file_due_at=clock.now() + EVERY)
-            yield some
+def _due() -> Iterator[QuerySet[Any]]:
+    """The claims whose file is due, a few at a time: domains and sites in turn, as organizations are."""
+    kinds = _in_turn(Domain.objects.verified()), _in_turn(Site.objects.live())
+    for claims in chain.from_iterable(zip_longest(*kinds)):
+        if claims is not None:
+            yield claims
+
+
+def _in_turn(claims: PublishedQuerySet[Any]) -> Iterator[QuerySet[Any]]:
+    for batch in in_turn(claims.file_due(), "file_due_at"):
+        for start in range(0, len(batch), AT_ONCE):
+            yield claims.filter(pk__in=batch[start : start + AT_ONCE])
+
+
+def _taken(claims: QuerySet[Any]) -> list[Claim]:
+    """These claims, which are due again a day later."""
+    claims.update(file_due_at=clock.now() + EVERY)
+    return list(claims.select_related("organization"))
+
+
+def _read(claims: list[Claim], pool: ThreadPoolExecutor) -> int:
+    connections.give_back()
+    answers = pool.map(_refuses, [host_of(each) for each in claims])
+    for claim, refuses in zip(claims, answers, strict=True):
+        _note(claim, refuses)
+    return len(claims)
+
+
+def _refuses(host: str) -> bool | None:
+    try:
+        return published.refuses(host)
+    except Exception:  # one host must not end the run
+        log.exception("The public file of %s could not be read", host)
+        return None
 
 
 def _note(claim: Claim, refuses: bool | None) -> None:

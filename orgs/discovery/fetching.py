@@ -42,21 +42,21 @@ def fetch(url: str) -> Answer:
     """The answer at an https URL; redirects on the same host are followed. Raises `NotFetched`."""
     deadline = time.monotonic() + MAX_SECONDS
     host = _host(url)
-    addresses = public_addresses(host)
+    addresses = public_addresses(host, MAX_SECONDS)
     for _ in range(MAX_REDIRECTS + 1):
         response = _ask(host, addresses, url, deadline)
         if response.status not in REDIRECTS:
             return Answer(response.status, _text_of(response))
-        url = urljoin(url, response.headers.get("Location", ""))
+        url = _next(url, response.headers.get("Location", ""))
         if _host(url) != host:
             raise NotFetched("it leads to another host")
     raise NotFetched(f"it leads on more than {MAX_REDIRECTS} times")
 
 
-def public_addresses(host: str) -> list[str]:
+def public_addresses(host: str, seconds: float) -> list[str]:
     """The public addresses of a host name. Raises `NotFetched` if it has none, or the DNS does not answer."""
     try:
-        addresses = txt_records.Lookup().addresses(host)
+        addresses = txt_records.Lookup(seconds=seconds).addresses(host)
     except txt_records.NotAnswered as error:
         raise NotFetched(f"the DNS does not answer for {host}: {error}") from None
     public = [each for each in addresses if txt_records.is_public(each)]
@@ -69,6 +69,14 @@ def public_addresses(host: str) -> list[str]:
 def trust() -> ssl.SSLContext:
     """Whose certificates are accepted: the system's."""
     return ssl.create_default_context()
+
+
+def _next(url: str, location: str) -> str:
+    """Where a redirect leads. Raises `NotFetched`."""
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        raise NotFetched("it leads to an address that is not valid") from None
 
 
 def _host(url: str) -> str:
@@ -110,20 +118,23 @@ def _exchange(host: str, address: str, url: str, deadline: float) -> bytes:
         f"GET {target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {USER_AGENT}\r\n"
         "Accept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n"
     )
-    with (
-        socket.create_connection((address, PORT), timeout=_left(deadline)) as plain,
-        trust().wrap_socket(plain, server_hostname=host) as connection,
-    ):
-        connection.settimeout(_left(deadline))
-        connection.sendall(request.encode("ascii"))
-        received = bytearray()
-        while len(received) < MAX_ANSWER:
+    with socket.create_connection((address, PORT), timeout=_left(deadline)) as plain:
+        plain.settimeout(_left(deadline))  # of the whole handshake
+        with trust().wrap_socket(plain, server_hostname=host) as connection:
             connection.settimeout(_left(deadline))
-            piece = connection.recv(MAX_ANSWER - len(received))
-            if not piece:
-                break
-            received += piece
-        return bytes(received)
+            connection.sendall(request.encode("ascii"))
+            return _received(connection, deadline)
+
+
+def _received(connection: ssl.SSLSocket, deadline: float) -> bytes:
+    received = bytearray()
+    while len(received) < MAX_ANSWER:
+        connection.settimeout(_left(deadline))
+        piece = connection.recv(MAX_ANSWER - len(received))
+        if not piece:
+            break
+        received += piece
+    return bytes(received)
 
 
 def _left(deadline: float) -> float:

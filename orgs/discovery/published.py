@@ -1,6 +1,7 @@
 """What agents find on a claimed host: its public files, fetched and read."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -46,14 +47,15 @@ class WellKnown(BaseModel):
 def look(site: str, hub: str, *, opted_out: bool) -> Published:
     """What agents find at the site, a URL, that leads to this Hub, and what is missing."""
     host = urlsplit(site).hostname or ""
-    file, llms = file_of(host), f"https://{host}{LLMS}"
-    got = _get(file)
-    findings = [
-        _finding(file, got, partial(_of_clients, hub=hub, opted_out=opted_out)),
-        _finding(llms, _get(llms), partial(_mentions, link=hub)),
-        _finding(site, _get(site), partial(_mentions, link=form(hub))),
-    ]
-    return Published(findings, _refusal(got))
+    judges = {
+        file_of(host): partial(_of_clients, hub=hub, opted_out=opted_out),
+        f"https://{host}{LLMS}": partial(_mentions, link=hub),
+        site: partial(_mentions, link=form(hub)),
+    }
+    with ThreadPoolExecutor(len(judges)) as pool:  # each may take all its time
+        got = dict(zip(judges, pool.map(_get, judges), strict=True))
+    findings = [_finding(url, got[url], judge) for url, judge in judges.items()]
+    return Published(findings, _refusal(got[file_of(host)]))
 
 
 def refuses(host: str) -> bool | None:

@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import timedelta
-from itertools import islice, zip_longest
+from itertools import islice
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
 
 from core import connections
 from orgs.domains.claiming import drop_expired
 from orgs.domains.diagnosis import Finding, look
+from orgs.domains.turns import BATCH, in_turn
 from orgs.domains.verification import Gone, VerifiedElsewhere, record
-from orgs.models import Domain, Organization
+from orgs.models import Domain
 from orgs.models.domain import DomainQuerySet
 
 log = logging.getLogger(__name__)
@@ -22,10 +22,7 @@ log = logging.getLogger(__name__)
 Look = tuple[Domain, Finding]
 
 AT_ONCE = 50  # names whose DNS is being asked
-BATCH = 100  # names taken in one transaction
 FRESH = timedelta(minutes=10)  # what was taken this lately is not taken again
-ORGANIZATIONS = 100  # whose claims take turns
-IN_TURN = 20  # claims of one of them
 
 
 def due() -> DomainQuerySet:
@@ -91,21 +88,7 @@ def _in_order(claims: DomainQuerySet) -> Iterator[list[str]]:
 
 
 def _due_in_turn() -> Iterator[list[str]]:
-    """The ids of due claims, `BATCH` at a time; organizations take turns, so that none delays the others."""
-    free = due().untaken(FRESH)
-    while free.exists():
-        one = Subquery(free.filter(organization=OuterRef("pk")).values("pk")[:1])
-        some = Organization.objects.alias(one=one).exclude(one=None).order_by("?")
-        ids = some.values_list("pk", flat=True)[:ORGANIZATIONS]
-        oldest = [_oldest_of(each, free) for each in ids]
-        turns = iter([pk for turn in zip_longest(*oldest) for pk in turn if pk])
-        while batch := list(islice(turns, BATCH)):
-            yield batch
-
-
-def _oldest_of(organization: str, claims: DomainQuerySet) -> list[str]:
-    mine = claims.filter(organization=organization).order_by("look_due_at")
-    return list(mine.values_list("pk", flat=True)[:IN_TURN])
+    return in_turn(due().untaken(FRESH), "look_due_at")
 
 
 def _untouched(ids: Iterator[list[str]]) -> Iterator[Domain]:

@@ -2,7 +2,7 @@
 
 from typing import Self, TypeVar
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models.functions import Now
 
 from core import clock
@@ -43,8 +43,9 @@ class Published(models.Model):
         """Show another badge, or none."""
         type(self)._default_manager.filter(pk=self.pk).update(badge=badge)
 
+    @transaction.atomic
     def note_refusal(self, refused: bool, where: str) -> None:
-        """Note what the file at the URL `where` says; the organization is told once."""
+        """Note what the file at the URL `where` says; the organization is told once. Nothing if it is gone."""
         if refused == bool(self.refused_in_public_at):
             return
         mine = type(self)._default_manager.filter(pk=self.pk)
@@ -52,7 +53,6 @@ class Published(models.Model):
             mine.update(refused_in_public_at=None)
         elif mine.filter(refused_in_public_at=None).update(refused_in_public_at=clock.now()):
             self.organization.tell(f"{where} {REFUSED}")  # type: ignore[attr-defined]
-        self.refresh_from_db(fields=["refused_in_public_at"])
 
 
 class PublishedQuerySet(models.QuerySet[C]):

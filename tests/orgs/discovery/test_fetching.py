@@ -1,11 +1,14 @@
 """What a claimed host may make the Hub do: nothing but read a short file from a public address."""
 
+import socket
 import ssl
+from types import SimpleNamespace
 
 import pytest
 
 from orgs.discovery import fetching
 from orgs.discovery.fetching import Answer, NotFetched, fetch
+from orgs.domains import txt_records
 from tests.web_server import HOST
 
 URL = f"https://{HOST}/llms.txt"
@@ -165,7 +168,7 @@ def test_only_the_public_addresses_of_a_host_are_asked(dns):
     for address in ("127.0.0.1", "192.168.1.1", "198.41.0.4"):
         dns.name_server("acme.com", HOST, address)
 
-    assert fetching.public_addresses(HOST) == ["198.41.0.4"]
+    assert fetching.public_addresses(HOST, 5) == ["198.41.0.4"]
 
 
 def test_a_host_without_an_address(dns):
@@ -188,3 +191,53 @@ def test_the_time_counts_from_the_question_to_the_dns(web, monkeypatch):
         fetch(URL)
 
     assert not web.requests
+
+
+@pytest.mark.parametrize(
+    "where", ["https://[", "https://[::1", "//a]b/", "https://\u2100.acme.com/"]
+)
+def test_a_redirect_that_no_parser_reads(web, where):
+    web.answers["/llms.txt"] = redirect(where)
+
+    with pytest.raises(NotFetched, match="not valid"):
+        fetch(URL)
+
+
+def test_a_handshake_has_only_the_time_that_is_left(web, monkeypatch):
+    connect, ticks = socket.create_connection, [0.0]
+    given: list[float] = []
+
+    def late(*args, **options):
+        ticks[0] += fetching.MAX_SECONDS - 1
+        return connect(*args, **options)
+
+    def shaking_hands(plain: socket.socket, **_: str):
+        given.append(plain.gettimeout())
+        raise TimeoutError
+
+    monkeypatch.setattr(fetching, "time", SimpleNamespace(monotonic=lambda: ticks[0]))
+    monkeypatch.setattr(socket, "create_connection", late)
+    monkeypatch.setattr(fetching.trust(), "wrap_socket", shaking_hands)
+
+    with pytest.raises(NotFetched, match="no answer in time"):
+        fetch(URL)
+
+    assert given == [1.0]
+
+
+def test_the_dns_has_no_more_time_than_the_file(dns, monkeypatch):
+    given: list[float] = []
+    take = txt_records.Lookup._time_for_one
+
+    def timed(lookup: txt_records.Lookup, patience: float) -> float:
+        given.append(take(lookup, 60))
+        return patience
+
+    monkeypatch.setattr(txt_records.Lookup, "_time_for_one", timed)
+    dns.name_server("acme.com", HOST, "127.0.0.1")
+
+    with pytest.raises(NotFetched):
+        fetch(URL)
+
+    assert given
+    assert max(given) <= fetching.MAX_SECONDS

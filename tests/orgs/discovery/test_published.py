@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import jsonschema
@@ -10,8 +11,10 @@ import pytest
 from core import rates
 from orgs.discovery import checking, kit, published
 from orgs.discovery.published import Finding
+from orgs.domains import verification
 from orgs.models import Domain, Notice, Site
 from tests import build
+from tests.plans import plans_of, whole_tables_in
 from tests.web_server import HOST
 
 HUB = "https://hub.example"
@@ -192,3 +195,81 @@ def test_an_organization_has_its_claims_checked_so_often(web, claims, settings):
 
     with pytest.raises(rates.RateLimited):
         checking.check(claims[1])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_nobody_foresaw_at_one_host_ends_no_other_reading(claims, monkeypatch, caplog):
+    def failing(url: str):
+        raise ValueError(url)
+
+    monkeypatch.setattr(published, "fetch", failing)
+
+    assert checking.maintain() == 2
+    assert "The public file of docs.acme.com could not be read" in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_that_is_removed_while_it_is_read_ends_no_other_reading(web, claims, monkeypatch):
+    web.says(kit.WELL_KNOWN, REFUSES)
+    monkeypatch.setattr(checking.connections, "give_back", Domain.objects.all().delete)
+
+    assert checking.maintain() == 2
+    assert Site.objects.get().refused_in_public_at
+    assert Notice.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_organization_with_many_claims_delays_no_other(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(checking.published, "refuses", asked.append)
+    monkeypatch.setattr(checking, "AT_ONCE", 2)
+    greedy = build.organization("greedy")
+    for number in range(9):
+        build.domain(greedy, f"docs{number}.greedy.com")
+    build.domain(build.organization(), HOST)
+    build.site(build.organization("third"), "third.github.io")
+    rounds = iter([True, True])
+
+    checking.maintain(lambda: next(rounds, False))
+
+    assert {HOST, "third.github.io"} <= set(asked)
+    assert len(asked) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_not_read_for_lack_of_time_stays_due(monkeypatch):
+    monkeypatch.setattr(checking.published, "refuses", lambda _: None)
+    monkeypatch.setattr(checking, "AT_ONCE", 2)
+    owner = build.organization()
+    for number in range(9):
+        build.domain(owner, f"docs{number}.acme.com")
+    rounds = iter([True])
+
+    assert checking.maintain(lambda: next(rounds, False)) == 2
+    assert checking.maintain() == 7
+
+
+def test_what_is_due_is_found_by_an_index(claims):
+    plans = plans_of(
+        lambda: [
+            next(checking._in_turn(each))
+            for each in (Domain.objects.verified(), Site.objects.live())
+        ]
+    )
+
+    assert any("domain_file_due" in plan for plan in plans)
+    assert not whole_tables_in(plans, "orgs_domain", "orgs_site")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_checks_of_sites_leave_half_of_the_threads_to_checks_of_domains(web, claims):
+    with ExitStack() as taken:
+        for _ in range(checking._slots()._initial_value):
+            taken.enter_context(checking._a_thread())
+
+        with pytest.raises(checking.Busy):
+            checking.check(claims[0])
+        left = verification.slots()._value
+
+    assert left == verification.slots()._initial_value / 2
+    assert checking.check(claims[0])

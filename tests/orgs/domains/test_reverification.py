@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from orgs.domains import claiming, reverification, txt_records
+from orgs.domains import claiming, reverification, turns, txt_records
 from orgs.models import Domain, Notice
 from tests import build
 from tests.plans import plan_of, plans_of, whole_tables_in
@@ -295,8 +295,8 @@ def test_a_run_that_is_to_stop_begins_no_more(domain, dns):
 
 
 def test_of_many_due_claims_each_organization_has_some_checked(dns, monkeypatch):
-    monkeypatch.setattr(reverification, "BATCH", 6)
-    monkeypatch.setattr(reverification, "IN_TURN", 3)
+    monkeypatch.setattr(turns, "BATCH", 6)
+    monkeypatch.setattr(turns, "IN_TURN", 3)
     many, few = build.organization("many"), build.organization("few")
     for number in range(40):
         build.domain(many, f"d{number}.example.com")
@@ -309,8 +309,8 @@ def test_of_many_due_claims_each_organization_has_some_checked(dns, monkeypatch)
 
 
 def test_all_that_is_due_is_checked_in_the_end_and_once(dns, monkeypatch):
-    monkeypatch.setattr(reverification, "BATCH", 4)
-    monkeypatch.setattr(reverification, "IN_TURN", 3)
+    monkeypatch.setattr(turns, "BATCH", 4)
+    monkeypatch.setattr(turns, "IN_TURN", 3)
     for name in ("one", "two"):
         owner = build.organization(name)
         for number in range(10):
@@ -322,7 +322,7 @@ def test_all_that_is_due_is_checked_in_the_end_and_once(dns, monkeypatch):
 
 
 def test_of_what_is_due_the_oldest_comes_first(monkeypatch, clock):
-    monkeypatch.setattr(reverification, "IN_TURN", 1)
+    monkeypatch.setattr(turns, "IN_TURN", 1)
     owner = build.organization()
     build.domain(owner, "a.acme.com")
     oldest = build.domain(owner, "b.acme.com")
@@ -360,8 +360,8 @@ def test_what_is_due_or_expired_is_found_by_an_index(domain):
     assert re.search(r"domain_due\b", plan_of(free.order_by("look_due_at")))
     assert "domain_due_of" in plan_of(mine)
     assert "domain_expires" in plan_of(Domain.objects.expired())
-    turns = plans_of(lambda: next(reverification._due_in_turn()))
-    assert not whole_tables_in(turns, "orgs_domain")
+    plans = plans_of(lambda: next(reverification._due_in_turn()))
+    assert not whole_tables_in(plans, "orgs_domain")
 
 
 def test_looks_are_spread_over_time(dns):
