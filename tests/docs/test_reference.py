@@ -36,6 +36,7 @@ ON_PAGES_ONLY = {  # there people read the message, and no program reads the cod
     ("last_owner", 409),
     ("no_such_account", 422),
     ("organization_in_use", 409),
+    ("too_many_invitations", 409),
     ("too_many_tokens", 409),
     ("withdrawn", 409),
 }
