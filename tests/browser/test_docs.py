@@ -20,7 +20,9 @@ OTHERS = [Screen(1280, "dark"), Screen(375, "dark", axe=False), Screen(1280, "li
 
 
 CUT = """[...document.querySelectorAll('.docs table')]
-    .filter(each => each.scrollWidth > each.parentElement.clientWidth).length"""
+    .filter(each => each.scrollWidth > each.parentElement.clientWidth).length
+    + [...document.querySelectorAll('.docs pre')]
+    .filter(each => each.scrollHeight > each.clientHeight).length"""
 SPLIT = """() => {
     const place = document.createRange(), split = [];
     for (const cell of document.querySelectorAll('.docs :is(th, td)')) {
