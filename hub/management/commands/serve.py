@@ -72,17 +72,16 @@ class Command(BaseCommand):
 
 def _refuse_a_taken_port() -> None:
     """Say that something else listens there. Two Hubs would share the port, and what comes in."""
-    try:
-        socket.create_server((settings.HUB_HOST, settings.HUB_PORT), family=_family()).close()
-    except OSError as error:
-        raise CommandError(
-            f"The Hub cannot listen on {settings.HUB_HOST} port {settings.HUB_PORT}: "
-            f"{error.strerror}. Stop what listens there, or set HUB_HOST and PORT to others."
-        ) from None
-
-
-def _family() -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in settings.HUB_HOST else socket.AF_INET
+    family = socket.AF_INET6 if ":" in settings.HUB_HOST else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.HUB_HOST, settings.HUB_PORT))
+        except OSError as error:
+            raise CommandError(
+                f"The Hub cannot listen on {settings.HUB_HOST} port {settings.HUB_PORT}: "
+                f"{error.strerror}. Stop what listens there, or set HUB_HOST and PORT to others."
+            ) from None
 
 
 def _collect_static_files() -> None:
