@@ -77,7 +77,7 @@ class Command(BaseCommand):
             f"Sign in as alice:  {settings.HUB_BASE_URL}/login/\n"
             f"Set up your own:   sign in as bob, who publishes "
             f"https://bob.{settings.HUB_PAGES_HOST}/docs/\n"
-            f"Send your own:     POST {settings.HUB_BASE_URL}/v1/reports (see the README)"
+            f"Send your own:     POST {settings.HUB_BASE_URL}/v1/reports"
         )
 
 
