@@ -122,6 +122,13 @@ def _command_line(place: Place) -> list[Block]:
             f"{program} init {hub}",
             "sh",
         ),
+        Block(
+            "Teach an agent that does not support MCP to report other people’s docs: this writes a block "
+            "into ~/.claude/CLAUDE.md, or into the file that --file names. The agent needs "
+            f"{place.folder}/bin on its PATH.",
+            f"{program} init --global {hub}",
+            "sh",
+        ),
     ]
 
 
