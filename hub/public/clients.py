@@ -53,8 +53,8 @@ def _installed(place: Place, *packages: str) -> Block:
     folder = shlex.quote(place.folder)
     sources = " ".join(f"./clients/{each}" for each in packages)
     return Block(
-        "In a checkout of the Hub’s source code, install it. It is not published yet: do not "
-        "install docfeedback or docfeedback-mcp by name, since that name may belong to anybody.",
+        "In a copy of the Hub’s source code, install the packages. They are not published yet: do not "
+        "install docfeedback or docfeedback-mcp by name, since a name may belong to anybody.",
         f"python3 -m venv {folder}\n{folder}/bin/pip install {sources}",
         "sh",
     )
@@ -72,7 +72,7 @@ def _by_command(words: list[str], scope: list[str]) -> Callable[[Place], list[Bl
         command = [*words, "--env", variable, *scope, SERVER, "--", _program(place)]
         return [
             _installed(place, "python", "mcp"),
-            Block("Then let it know the server.", shlex.join(command), "sh"),
+            Block("Then add the server.", shlex.join(command), "sh"),
         ]
 
     return blocks
@@ -101,7 +101,7 @@ def _codex(place: Place) -> list[Block]:
     return [
         first,
         Block("Then put this into ~/.codex/config.toml.", text, "toml", "config.toml"),
-        second._replace(intro="Or let it write that."),
+        second._replace(intro="Or have Codex write that."),
     ]
 
 
@@ -120,6 +120,13 @@ def _command_line(place: Place) -> list[Block]:
         Block(
             "In a repository of docs, tell its agents how to report: this writes a block into AGENTS.md.",
             f"{program} init {hub}",
+            "sh",
+        ),
+        Block(
+            "Teach an agent that does not support MCP to report other people’s docs: this writes a block "
+            "into ~/.claude/CLAUDE.md, or into the file that --file names. The agent needs "
+            f"{place.folder}/bin on its PATH.",
+            f"{program} init --global {hub}",
             "sh",
         ),
     ]
@@ -147,8 +154,8 @@ def _python(place: Place) -> list[Block]:
 def _node(place: Place) -> list[Block]:
     return [
         Block(
-            "In your project, install it from a checkout of the Hub’s source code. It is not published "
-            "yet: do not install docfeedback by name, since that name may belong to anybody.",
+            "In your project, install the package from a copy of the Hub’s source code. It is not published "
+            "yet: do not install docfeedback by name, since a name may belong to anybody.",
             "npm install ../docs-feedback-hub/clients/node",
             "sh",
         ),

@@ -20,7 +20,7 @@ class PlaceForm(forms.Form):
         label="Your home folder",
         max_length=100,
         error_messages={"max_length": "Shorten this to 100 characters."},
-        help_text="Its full path, since most of these files know no ~.",
+        help_text="Its full path: most of these clients do not understand ~.",
     )
 
     def clean_home(self) -> str:

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 IMAGES = settings.BASE_DIR / "docs" / "v0" / "images"
 FOLDER = Path(os.environ.get("PICTURES_DIR", SCREENSHOTS / "docs"))
 WIDTH, QUALITY = 960, 50
+MARGIN = 24  # above a heading at which a picture begins
 THEMES = ("light", "dark")
 MOST_BYTES = 60_000
 
@@ -62,42 +63,48 @@ def reports(acme, code_host, client) -> None:
             build.send(client, build.report(page, **words))
 
 
-def take(window: Visit, name: str, height: int) -> None:
-    """The top of the page that is open, in both themes."""
+def take(window: Visit, name: str, height: int, top: int = 0) -> None:
+    """A part of the page that is open, from `top` on, in both themes."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     camera = window.context.new_cdp_session(window.page)
     for theme in THEMES:
         window.page.emulate_media(color_scheme=theme)
-        area = {"x": 0, "y": 0, "width": WIDTH, "height": height, "scale": 1}
-        shot = camera.send(
-            "Page.captureScreenshot", {"format": "webp", "quality": QUALITY, "clip": area}
-        )
+        area = {"x": 0, "y": top, "width": WIDTH, "height": height, "scale": 1}
+        how = {"format": "webp", "quality": QUALITY, "clip": area, "captureBeyondViewport": True}
+        shot = camera.send("Page.captureScreenshot", how)
         data = base64.b64decode(shot["data"])
         assert 2_000 < len(data) < MOST_BYTES
         (FOLDER / f"{name}-{theme}.webp").write_bytes(data)
 
 
-Taker = Callable[[str, str, int], None]
+Taker = Callable[..., None]
 
 
 @pytest.fixture
 def of(visit) -> Callable[[User | None], Taker]:
-    """Takes pictures of pages as somebody sees them: name, path, height."""
+    """Takes pictures of pages as somebody sees them: name, path, height, and heading to begin at."""
 
     def opened(user: User | None) -> Taker:
         window = visit(Screen(WIDTH), user)
 
-        def taken(name: str, path: str, height: int) -> None:
+        def taken(name: str, path: str, height: int, heading: str = "") -> None:
             window.page.goto(path)
-            take(window, name, height)
+            top = _top_of(window, heading) if heading else 0
+            take(window, name, height, top)
 
         return taken
 
     return opened
 
 
+def _top_of(window: Visit, heading: str) -> int:
+    box = window.page.get_by_role("heading", name=heading).bounding_box()
+    assert box
+    return int(box["y"]) - MARGIN
+
+
 def test_the_steps_of_a_newcomer(of, newcomer):
-    of(newcomer)("steps", "/settings/", 600)
+    of(newcomer)("steps", "/settings/", 540, heading="alice")
 
 
 def test_the_record_of_a_domain(of, newcomer):
@@ -107,7 +114,7 @@ def test_the_record_of_a_domain(of, newcomer):
 
 
 def test_where_issues_go(of, alice):
-    of(alice)("integration", "/settings/integration/", 510)
+    of(alice)("integration", "/settings/integration/", 630, heading="Where issues go")
 
 
 def test_an_organization_at_work(of, alice, reports):

@@ -153,14 +153,16 @@ def run_block(command: list[str], folder: Path, **environment: str) -> str:
 
 @needs_setuptools
 @pytest.mark.slow
-def test_the_command_line_reports_and_writes_its_block(hub_process, home, tmp_path):
-    (_, report, init) = blocks_at(hub_process, "command-line", home)
+def test_the_command_line_reports_and_writes_its_blocks(hub_process, home, tmp_path):
+    (_, report, init, init_global) = blocks_at(hub_process, "command-line", home)
 
     said = run_block(["bash", "-c", report], tmp_path)
     run_block(["bash", "-c", init], tmp_path)
+    run_block(["bash", "-c", init_global], tmp_path)
 
     assert f"{hub_process.url}/r/{Report.objects.get().id}/" in said
-    assert f"Docs Feedback Hub: {hub_process.url}" in (tmp_path / "AGENTS.md").read_text()
+    for name in ("AGENTS.md", ".claude/CLAUDE.md"):
+        assert f"Docs Feedback Hub: {hub_process.url}" in (tmp_path / name).read_text()
 
 
 @needs_setuptools

@@ -210,7 +210,7 @@ def test_who_owns_the_page_is_known_before_sending(client, code_host):
 
     assert "it becomes a public issue in acme/docs." in text_of(known)
     assert "nobody has claimed this page on this Hub yet." in text_of(unclaimed)
-    assert "Preview says whether its owner is known" in text_of(unknown)
+    assert "Preview says whether its maintainers use this Hub" in text_of(unknown)
 
 
 def test_where_it_goes_costs_two_queries(client, code_host, django_assert_num_queries):
@@ -249,7 +249,7 @@ def test_a_look_counts_as_a_report_of_its_sender(client, settings):
     assert int(refused[0]["Retry-After"]) <= 60
     assert re.search(r"Too many reports\. Try again in \d+ second", text_of(refused[0]))
     assert refused[0].context["form"]["summary"].value() == TYPED["summary"]
-    assert "Preview says whether its owner is known" in text_of(still)
+    assert "Preview says whether its maintainers use this Hub" in text_of(still)
 
 
 @pytest.mark.parametrize(
