@@ -27,6 +27,14 @@ def _rate(name: str, default: str) -> str:
     return rate
 
 
+def _number(name: str, default: int) -> int:
+    """A whole number, checked at start-up."""
+    written = env.str(name, str(default)).strip()
+    if not (written.isascii() and written.isdigit()):
+        raise ImproperlyConfigured(f"{name} is {written!r}: set it to a whole number.")
+    return int(written)
+
+
 def _redis_url() -> str:
     """The URL of Redis, checked at start-up: another one would make every process count on its own."""
     url = env.str("REDIS_URL", "")
@@ -51,7 +59,7 @@ HUB_PAGES_HOST = env.str("HUB_PAGES_HOST", "github.io").lower()
 
 HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's where it is empty
 
-HUB_TRUSTED_PROXIES = env.int("HUB_TRUSTED_PROXIES", 0)
+HUB_TRUSTED_PROXIES = _number("HUB_TRUSTED_PROXIES", 0)
 HUB_REPORT_RATE = _rate("HUB_REPORT_RATE", "60/minute")
 HUB_NETWORK_RATE = _rate("HUB_NETWORK_RATE", "3600/hour")
 HUB_HOST_RATE = _rate("HUB_HOST_RATE", "600/minute")
@@ -64,11 +72,11 @@ REDIS_URL = _redis_url()
 
 HUB_PREPARED_STATEMENTS = env.bool("HUB_PREPARED_STATEMENTS", True)
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
-HUB_PORT = env.int("PORT", 8000)
-HUB_PROCESSES = env.int("HUB_PROCESSES", 1)
-HUB_THREADS = env.int("HUB_THREADS", 32)
-HUB_DEDUP_DAYS = env.int("HUB_DEDUP_DAYS", 30)
-HUB_RETENTION_DAYS = env.int("HUB_RETENTION_DAYS", 365)
+HUB_PORT = _number("PORT", 8000)
+HUB_PROCESSES = _number("HUB_PROCESSES", 1)
+HUB_THREADS = _number("HUB_THREADS", 32)
+HUB_DEDUP_DAYS = _number("HUB_DEDUP_DAYS", 30)
+HUB_RETENTION_DAYS = _number("HUB_RETENTION_DAYS", 365)
 if not 1 <= HUB_RETENTION_DAYS <= 36_500:
     raise ImproperlyConfigured("HUB_RETENTION_DAYS must be a number of days, 1 to 36500.")
 
@@ -124,6 +132,11 @@ def _database() -> dict:
     if not url:
         VAR_DIR.mkdir(exist_ok=True)
         url = f"sqlite:///{VAR_DIR / 'hub.sqlite3'}"
+    if urlsplit(url).scheme not in ("postgres", "postgresql", "sqlite"):
+        raise ImproperlyConfigured(
+            "DATABASE_URL must be a URL such as postgres://user:password@host:5432/name or "
+            "sqlite:////path/to/file."
+        )
     database = environ.Env.db_url_config(url)
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"].endswith("sqlite3"):

@@ -34,6 +34,10 @@ def test_the_models_are_as_their_migrations_say():
         ("HUB_FORWARDING", "later", "set it to inline or queue"),
         ("HUB_SECRET_KEY", "", "long random text"),
         ("REDIS_URL", "127.0.0.1:6379", "must be a URL such as redis://"),
+        ("DATABASE_URL", "/var/hub.sqlite3", "must be a URL such as postgres://"),
+        ("DATABASE_URL", "mysql://hub@127.0.0.1/hub", "must be a URL such as postgres://"),
+        ("HUB_THREADS", "many", "HUB_THREADS is 'many': set it to a whole number."),
+        ("HUB_TRUSTED_PROXIES", "-1", "HUB_TRUSTED_PROXIES is '-1': set it to a whole number."),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_at_the_start(name, value, sentence):
