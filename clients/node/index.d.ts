@@ -78,6 +78,7 @@ export interface Receipt {
   receivedAt: string | null;
   timesReported: number | null;
   issueUrl: string | null;
+  issueState: string | null;
 }
 
 /** A report that may be sent, as far as can be checked without the network. */

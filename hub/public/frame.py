@@ -4,12 +4,16 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from hub.docs.for_agents import contact_uri
+from hub.public import sample
 
 
 def frame(request: HttpRequest) -> dict[str, str]:
-    """A context processor: the public address of this page, and whom to write to, with a link."""
+    """A context processor: the public address of this page, the one under which to report it, and
+    whom to write to, with a link.
+    """
     return {
         "page_url": settings.HUB_BASE_URL + request.path,
+        "reported_url": (sample.site() or settings.HUB_BASE_URL) + request.path,
         "contact": settings.HUB_CONTACT,
         "contact_url": contact_uri(settings.HUB_CONTACT),
     }

@@ -4,6 +4,8 @@ import json
 import shlex
 from typing import Any
 
+from django.conf import settings
+
 PAGE = "https://docs.example.com/install"  # nobody's
 REPORT = {
     "kind": "outdated",
@@ -11,6 +13,15 @@ REPORT = {
     "details": "The page says `npm install acme-cli`. The package is called `@acme/cli` now.",
     "suggested_fix": "Write `npm install @acme/cli`.",
 }
+
+
+def site() -> str:
+    """The site of the demo, without a slash at its end, where somebody receives reports; else empty.
+
+    It is below a pages host that is nobody's (RFC 2606), as only `script/demo` sets it.
+    """
+    host = str(settings.HUB_PAGES_HOST)
+    return f"https://acme.{host}/docs" if host.endswith(".example") else ""
 
 
 def report(doc_url: str = PAGE, agent: str = "my-agent") -> dict[str, Any]:

@@ -65,6 +65,7 @@ def account(request: MemberRequest) -> HttpResponse:
             )
             return redirect("account")
     organization = request.membership.organization
+    unanswered = organization.invitations.select_related("invited_by").order_by("login")
     context = {
         "form": form,
         "theme_form": ThemeForm(initial={"theme": request.COOKIES.get("theme", SYSTEM)}),
@@ -72,7 +73,7 @@ def account(request: MemberRequest) -> HttpResponse:
         "is_owner": is_owner,
         "organization": organization,
         "members": organization.memberships.order_by("-role", "login"),
-        "invitations": organization.invitations.select_related("invited_by").order_by("login"),
+        "invitations": unanswered[: inviting.MOST],
     }
     return render(request, "hub/account.html", context)
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, Prefetch, QuerySet
 
+from core import batches
 from integrations.models import Delivery, Integration
 from orgs.models import Organization, PersonalToken
 from reports.models import Account, Report
@@ -78,7 +79,10 @@ def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
 
 
 def _rows(found: QuerySet) -> Iterator[dict[str, Any]]:
-    return (_row(each) for each in found)
+    """In their order, read a batch at a time: there may be very many notices."""
+    for some in batches.of(list(found.values_list("pk", flat=True))):
+        rows = found.model._default_manager.in_bulk(some)
+        yield from (_row(rows[pk]) for pk in some if pk in rows)
 
 
 def _row(row: Model) -> dict[str, Any]:

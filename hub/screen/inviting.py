@@ -15,6 +15,7 @@ from orgs.people import members
 from reports.models import Report
 
 NAMELESS = "5/hour"  # look-ups without an installation; GitHub allows 60 for all of the Hub
+MOST = 100  # open invitations of one organization; its page shows all of them
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?")
 
 
@@ -23,6 +24,16 @@ class NoSuchAccount(ApiError):
 
     status_code = 422
     default_code = "no_such_account"
+
+
+class TooManyInvitations(ApiError):
+    """409: the organization has as many open invitations as it may have."""
+
+    status_code = 409
+    default_code = "too_many_invitations"
+    default_detail = (
+        f"{MOST} of your invitations are not answered yet. Withdraw some of them first."
+    )
 
 
 class InUse(ApiError):
@@ -56,6 +67,9 @@ def invite(login: str, *, role: str, by: Membership) -> Invitation:
             raise members.AlreadyAMember(
                 f"{known.login} is already {members.in_words(known.role)}."
             )
+        others = by.organization.invitations.exclude(github_id=account.github_id)
+        if others[MOST - 1 : MOST].exists():
+            raise TooManyInvitations
         invitation, _ = Invitation.objects.update_or_create(
             organization=by.organization,
             github_id=account.github_id,
@@ -79,7 +93,8 @@ def join(membership: Membership, invitation_id: int, role: str) -> Organization:
     """
     invitation = _answered(membership, invitation_id)
     members.lock(membership.organization_id, invitation.organization_id)
-    if not Invitation.objects.filter(pk=invitation_id, role=role).exists():
+    roles = Invitation.objects.filter(pk=invitation_id).values_list("role", flat=True)
+    if role not in roles:  # compared here, since a browser may send what no column takes
         raise Withdrawn
     membership.refresh_from_db()
     former = membership.organization

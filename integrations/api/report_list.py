@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core import keyset, looks, rates
+from core.searching import Mentions
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import STATE, DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
@@ -220,8 +221,8 @@ def _condition(asked: Mapping[str, str]) -> Q:
 def _mentioning(text: str) -> Q:
     if len(text) > LONGEST_SEARCH:
         return Q(doc_url=text) | Q(canonical_url=text)
-    in_address = Q(doc_url__icontains=text) | Q(canonical_url__icontains=text)
-    return in_address | Q(summary__icontains=text) | Q(agent_name__icontains=text)
+    in_address = Q(Mentions("doc_url", text)) | Q(Mentions("canonical_url", text))
+    return in_address | Q(Mentions("summary", text)) | Q(Mentions("agent_name", text))
 
 
 def _with_deliveries(reports: Iterable[Report]) -> list[Received]:

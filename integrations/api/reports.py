@@ -6,6 +6,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.json_body import Text
 from integrations.api import acts, report_list
 from integrations.api.report_list import Received
 from integrations.models import Attempt, Delivery
@@ -27,7 +28,7 @@ AT_ONCE = 100
 class Chosen(StrictBody):
     """The body of an action on several reports."""
 
-    ids: list[str] = Field(min_length=1, max_length=AT_ONCE)
+    ids: list[Text] = Field(min_length=1, max_length=AT_ONCE)
 
 
 class OneReport(MaintainerView):

@@ -18,13 +18,14 @@ from integrations.issue.secrets_at_seams import without_secrets_at_seams
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import LeaseLost
 from reports.models import Report
-from reports.screening import SecretNotice
+from reports.screening import SecretInAddress, SecretNotice
 
 log = logging.getLogger(__name__)
 
 DEADLINE = 10  # seconds, for everything that GitHub is asked about one delivery
 SOON = timedelta(seconds=5)
 CLOCKS_DIFFER = timedelta(hours=2)  # the most that the clocks of the database and GitHub may differ
+SECRET_IN_ADDRESS = "The address of the page contains a secret, so the report is not sent."  # noqa: S105
 
 
 def forward_new(report_id: str) -> None:
@@ -75,6 +76,8 @@ def _try(delivery: Delivery, deadline: float) -> None:
         _block(delivery, str(error))
     except github_api.Refused as error:
         delivery.fail(str(error))
+    except SecretInAddress:
+        delivery.fail(SECRET_IN_ADDRESS)
     except github_api.Limited as error:
         delivery.integration.installation.leave_alone_for(error.wait)
         delivery.wait(str(error), error.wait)

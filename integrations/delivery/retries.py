@@ -49,9 +49,11 @@ def _by_installation(report_ids: list[str]) -> list[list[str]]:
     installation = dict(deliveries.values_list("report_id", "integration__installation"))
     groups: defaultdict[int, list[str]] = defaultdict(list)
     for report_id in report_ids:
-        groups[installation[report_id]].append(report_id)
+        if report_id in installation:  # its organization may have been deleted meanwhile
+            groups[installation[report_id]].append(report_id)
     return list(groups.values())
 
 
 def _status(report_id: str) -> str:
-    return Delivery.objects.values_list("status", flat=True).get(report=report_id)
+    found = Delivery.objects.filter(report=report_id).values_list("status", flat=True).first()
+    return found or "deleted"

@@ -21,6 +21,8 @@ from orgs.models import Membership, Organization, Site
 from orgs.people import members
 from reports import canonical
 
+MOST = 1000  # claims of sites of one organization; a repository that is renamed leaves one behind
+
 
 class InvalidSite(ApiError):
     """400: not the URL of a site."""
@@ -68,6 +70,14 @@ class ClaimedElsewhere(ApiError):
         "to invite you. If none of their members has push access to the repository that publishes "
         "it, somebody with admin access there can claim it here, and gets it at once."
     )
+
+
+class TooManySites(ApiError):
+    """409: the organization has as many claims of sites as it may have, with those that have lapsed."""
+
+    status_code = 409
+    default_code = "too_many_claims"
+    default_detail = f"You have {MOST:,} sites. Remove some of the claims that have lapsed first."
 
 
 class SiteAddress(NamedTuple):
@@ -233,11 +243,13 @@ def configured(organization: Organization) -> Integration:
 
 
 def verified(organization: Organization, where: SiteAddress, repository: str) -> tuple[Site, bool]:
-    """The organization's live claim, and whether it is new. Raises `ClaimedElsewhere`."""
+    """The organization's live claim, and whether it is new. Raises `ClaimedElsewhere`, `TooManySites`."""
     path = where.path_of(repository)
     mine = Site.objects.filter(organization=organization, host=where.host, path=path)
     if site := mine.live().first():
         return site, False
+    if not mine.exists() and organization.sites.all()[MOST - 1 : MOST].exists():
+        raise TooManySites
     try:
         with transaction.atomic():
             site, _ = Site.objects.update_or_create(

@@ -1,14 +1,12 @@
 """What agents find on a claimed host: its public files, fetched and read."""
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, StrictBool
-
-from core import json_body
 from orgs.discovery.fetching import Answer, NotFetched, fetch
 from orgs.discovery.kit import LLMS, WELL_KNOWN, endpoint, form
 
@@ -34,14 +32,15 @@ class Published(NamedTuple):
     refuses: bool | None
 
 
-class WellKnown(BaseModel):
+class Unreadable(Exception):
+    """The file is none that clients can read. The message is the reason."""
+
+
+class WellKnown(NamedTuple):
     """What is read of `docs-feedback.json`."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    protocol_version: Literal["0"]
-    opt_in: StrictBool
-    endpoint: str = ""
+    opt_in: bool
+    endpoint: str
 
 
 def look(site: str, hub: str, *, opted_out: bool) -> Published:
@@ -82,7 +81,7 @@ def _refusal(got: Got) -> bool | None:
         return False
     try:
         return not _read(got).opt_in if got.status == 200 else None
-    except json_body.Malformed:
+    except Unreadable:
         return None
 
 
@@ -99,9 +98,8 @@ def _finding(url: str, got: Got, judge: Callable[[Answer], Verdict]) -> Finding:
 def _of_clients(answer: Answer, *, hub: str, opted_out: bool) -> Verdict:
     try:
         said = _read(answer)
-    except json_body.Malformed as error:
-        [fault, *_] = error.faults
-        return "bad", f"Clients cannot read it: {fault['path'] or 'the file'}: {fault['message']}"
+    except Unreadable as error:
+        return "bad", f"Clients cannot read it: {error}."
     if not said.opt_in:
         refused = "It says that you want no reports, and clients send none."
         return ("good" if opted_out else "bad"), refused
@@ -114,7 +112,18 @@ def _of_clients(answer: Answer, *, hub: str, opted_out: bool) -> Verdict:
 
 
 def _read(answer: Answer) -> WellKnown:
-    return json_body.read(WellKnown, answer.text.encode())
+    try:
+        said = json.loads(answer.text)
+    except (ValueError, RecursionError):
+        raise Unreadable("it is not valid JSON") from None
+    if not isinstance(said, dict) or said.get("protocol_version") != "0":
+        raise Unreadable('its protocol_version is not "0"')
+    opt_in, named = said.get("opt_in"), said.get("endpoint", "")
+    if not isinstance(opt_in, bool):
+        raise Unreadable("its opt_in is neither true nor false")
+    if not isinstance(named, str):
+        raise Unreadable("its endpoint is not a string")
+    return WellKnown(opt_in, named)
 
 
 def _mentions(answer: Answer, *, link: str) -> Verdict:

@@ -20,21 +20,41 @@ OTHERS = [Screen(1280, "dark"), Screen(375, "dark", axe=False), Screen(1280, "li
 
 
 CUT = """[...document.querySelectorAll('.docs table')]
-    .filter(each => each.scrollWidth > each.parentElement.clientWidth).length"""
+    .filter(each => each.scrollWidth > each.parentElement.clientWidth).length
+    + [...document.querySelectorAll('.docs pre')]
+    .filter(each => each.scrollHeight > each.clientHeight).length"""
+SPLIT = """() => {
+    const place = document.createRange(), split = [];
+    for (const cell of document.querySelectorAll('.docs :is(th, td)')) {
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        for (let text; (text = texts.nextNode());) {
+            if (text.parentElement.closest('code')) continue;
+            for (const word of text.data.matchAll(/\\w+/g)) {
+                place.setStart(text, word.index);
+                place.setEnd(text, word.index + word[0].length);
+                const tops = [...place.getClientRects()].map(each => Math.round(each.top));
+                if (new Set(tops).size > 1) split.push(word[0]);
+            }
+        }
+    }
+    return split;
+}"""
 
 
 def test_every_page_of_the_docs(visit):
     window = visit(Screen(320))
-    faults, cut = [], []
+    faults, cut, split = [], [], []
     for page in LIBRARY.pages.values():
         faults += window.look_at({f"docs-{page.name.replace('/', '-')}": page.path})
         for width in (320, 720, 1280):
             window.page.set_viewport_size({"width": width, "height": 900})
             cut += [f"{page.path} at {width}"] * window.page.evaluate(CUT)
         window.page.set_viewport_size({"width": 320, "height": 900})
+        split += window.page.evaluate(SPLIT)
 
     assert not faults
     assert not cut
+    assert not split
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_the_record_of_a_domain(of, newcomer):
 
 
 def test_where_issues_go(of, alice):
-    of(alice)("integration", "/settings/integration/", 560)
+    of(alice)("integration", "/settings/integration/", 510)
 
 
 def test_an_organization_at_work(of, alice, reports):

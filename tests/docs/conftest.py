@@ -100,7 +100,11 @@ def stage(people, code_host, hub_process, dns_server, tmp_path) -> Stage:
             "REPORT_ID": ids[0],
             "FAILED_REPORT_ID": failed,
         },
-        words={"https://hub.example.com": hub_process.url, "https://github.com": code_host.url},
+        words={
+            "https://hub.example.com": hub_process.url,
+            "https://github.com": code_host.url,
+            ".venv/bin/python": sys.executable,
+        },
         publish=publish,
         checkout=hub_process.environment(),
         root=ROOT,

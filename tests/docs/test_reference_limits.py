@@ -21,7 +21,7 @@ from integrations.issue import rendering, template_limits
 from integrations.issue import tables as issue_tables
 from integrations.models import attempt, delivery, one_time_state, webhook
 from integrations.models import integration as rights
-from integrations.ownership import push_access
+from integrations.ownership import push_access, site_claims
 from integrations.setup import configuration, trial_report
 from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
@@ -193,6 +193,8 @@ def test_claims_and_organizations():
     assert named("claim or organization") == {
         "domains": f"{claiming.MOST}",
         "domains that wait for their DNS records": f"{claiming.MOST_UNPROVED}",
+        "claims of sites, with those that have lapsed": f"{site_claims.MOST}",
+        "open invitations": f"{inviting.MOST}",
         "length of a domain": f"{hosts.MAX_NAME} characters",
         "a claim of a domain that is not proved is removed": (
             f"after {span(domain.CHALLENGE_LIFETIME)}"

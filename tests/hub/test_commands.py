@@ -1,6 +1,7 @@
 """The operator's commands."""
 
 import os
+import socket
 import subprocess
 import sys
 from datetime import timedelta
@@ -9,6 +10,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from hub.management.commands import sandbox
 from tests import build
 from tests.hub_process import ROOT, alone, free_port
 
@@ -99,6 +101,32 @@ def test_the_sandbox_refuses_production_settings(settings):
 
     with pytest.raises(CommandError, match="HUB_DEBUG=true"):
         call_command("sandbox")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sandbox_never_gives_a_number_twice(code_host, client, settings):
+    settings.DEBUG = True
+    build.acme(code_host, "docs.acme.com")
+    for summary in ("Step 1 is wrong", "Step 2 is wrong"):
+        build.send(client, build.report(report__summary=summary))
+
+    started_again = sandbox.code_host()
+    sandbox.add_docs(started_again)
+
+    assert started_again.issues("acme/docs") == []
+    assert started_again.create_issue("acme/docs", title="Next", user="bob").number == 3
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("command", ["serve", "sandbox"])
+def test_a_taken_port_is_said(settings, command, code_host):
+    settings.DEBUG = True
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        settings.HUB_PORT = port = other.getsockname()[1]
+        options = {"port": port} if command == "sandbox" else {}
+
+        with pytest.raises(CommandError, match=f"cannot listen on .*port {port}: Address already"):
+            call_command(command, skip_checks=True, **options)
 
 
 def test_the_demo_is_not_run_on_another_database():

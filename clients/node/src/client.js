@@ -118,6 +118,7 @@ function receiptOf({ body }) {
     receivedAt: textOf(body.received_at),
     timesReported: wholeOf(body.times_reported),
     issueUrl: textOf(body.issue_url),
+    issueState: textOf(body.issue_state),
   };
 }
 

@@ -27,14 +27,14 @@ async function report({ flags }) {
 
 /** The status of a report. */
 async function status({ flags, argument }) {
-  const { id, status, receivedAt, timesReported, issueUrl } =
+  const { id, status, receivedAt, timesReported, issueUrl, issueState } =
     await clientFrom(flags).receipt(argument);
   const lines = [message("status_line", { id, status })];
   if (receivedAt !== null) lines.push(message("received_line", { time: receivedAt }));
   if (timesReported !== null) lines.push(message("times_line", { times: timesReported }));
   if (issueUrl !== null) lines.push(message("issue_line", { url: issueUrl }));
   const data = { id, status, received_at: receivedAt, times_reported: timesReported };
-  return { lines, data: { ...data, issue_url: issueUrl } };
+  return { lines, data: { ...data, issue_url: issueUrl, issue_state: issueState } };
 }
 
 /** Whose token this is, and what is set up. */

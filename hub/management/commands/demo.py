@@ -35,7 +35,7 @@ from orgs.models import Membership, Organization
 from sandbox import CodeHost
 
 FOLDER = settings.VAR_DIR / "demo"
-DEMO_PAGE = f"https://acme.{settings.HUB_PAGES_HOST}/docs/install"
+DEMO_PAGE = f"{sample.site()}/install"
 START_TIMEOUT = 30  # seconds
 
 
@@ -77,7 +77,7 @@ class Command(BaseCommand):
             f"Sign in as alice:  {settings.HUB_BASE_URL}/login/\n"
             f"Set up your own:   sign in as bob, who publishes "
             f"https://bob.{settings.HUB_PAGES_HOST}/docs/\n"
-            f"Send your own:     POST {settings.HUB_BASE_URL}/v1/reports (see the README)"
+            f"Send your own:     POST {settings.HUB_BASE_URL}/v1/reports"
         )
 
 
@@ -131,7 +131,7 @@ def _set_up(host: CodeHost) -> None:
         installation=Installation.objects.create(github_id=installed.id, account="acme"),
     )
     configure(member, repo_owner="acme", repo_name="docs")
-    claim_site(acme, f"https://acme.{settings.HUB_PAGES_HOST}/docs/")
+    claim_site(acme, f"{sample.site()}/")
     host.add_repository("bob", "docs")  # has nothing set up yet
 
 

@@ -2,7 +2,8 @@
 
 import threading
 from argparse import ArgumentParser
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from cryptography.hazmat.primitives.serialization import (
@@ -12,8 +13,11 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.db.models import Max
 
 from integrations.github_api import private_key
+from integrations.models import Delivery
 from sandbox import App, CodeHost
 
 
@@ -52,6 +56,25 @@ def _with_people(host: CodeHost) -> CodeHost:
     return host
 
 
+def add_docs(host: CodeHost) -> None:
+    """Add the repository acme/docs, with the app. Its issues go on after those that this Hub knows.
+
+    The sandbox forgets its issues when it stops, but no code host gives a number twice.
+    """
+    repository = host.add_repository("acme", "docs")
+    host.add_installation("acme", repositories=[repository])
+    for _ in range(_last_known_issue(repository.id)):
+        host.new_issue(repository, "Forgotten", body=None, user="alice").deleted = True
+
+
+def _last_known_issue(repository_id: int) -> int:
+    deliveries = Delivery.objects.filter(repository_id=repository_id)
+    try:
+        return deliveries.aggregate(last=Max("issue_number"))["last"] or 0
+    except DatabaseError:
+        return 0  # the database is not migrated yet
+
+
 def wait_for_interrupt() -> None:
     """Wait until Ctrl-C is pressed."""
     with suppress(KeyboardInterrupt):
@@ -66,10 +89,24 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, port: int, **options: Any) -> None:
         host = code_host()
-        repository = host.add_repository("acme", "docs")
-        host.add_installation("acme", repositories=[repository])
-        with host.serving(port=port) as url:
+        add_docs(host)
+        with _serving(host, port) as url:
             self.stdout.write(
                 f"The sandbox code host is at {url}/acme/docs/issues. Press Ctrl-C to stop."
             )
             wait_for_interrupt()
+
+
+@contextmanager
+def _serving(host: CodeHost, port: int) -> Iterator[str]:
+    try:
+        url = host.start(port=port)
+    except OSError as error:
+        raise CommandError(
+            f"The sandbox cannot listen on port {port}: {error.strerror}. Name another one with "
+            "--port, and in HUB_GITHUB_URL."
+        ) from None
+    try:
+        yield url
+    finally:
+        host.stop()

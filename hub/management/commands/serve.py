@@ -3,6 +3,7 @@
 import gc
 import logging
 import resource
+import socket
 import subprocess
 import sys
 import threading
@@ -42,6 +43,7 @@ class Command(BaseCommand):
                 "HUB_PROCESSES is more than 1, so the processes must share their rate limits: "
                 "set REDIS_URL, or leave HUB_PROCESSES at 1."
             )
+        _refuse_a_taken_port()
         _collect_static_files()
         _preload()
         server = Granian(
@@ -66,6 +68,20 @@ class Command(BaseCommand):
             server.on_startup(keeper.start)
             server.on_shutdown(keeper.stop)
         server.serve()
+
+
+def _refuse_a_taken_port() -> None:
+    """Say that something else listens there. Two Hubs would share the port, and what comes in."""
+    family = socket.AF_INET6 if ":" in settings.HUB_HOST else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.HUB_HOST, settings.HUB_PORT))
+        except OSError as error:
+            raise CommandError(
+                f"The Hub cannot listen on {settings.HUB_HOST} port {settings.HUB_PORT}: "
+                f"{error.strerror}. Stop what listens there, or set HUB_HOST and PORT to others."
+            ) from None
 
 
 def _collect_static_files() -> None:

@@ -146,3 +146,26 @@ def test_another_contact_is_refused_at_the_start(settings, contact):
 
     with pytest.raises(SystemCheckError, match=r"hub\.E002"):
         call_command("check")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/", "/v0/tutorials/first-issue/"])
+def test_in_the_demo_a_problem_with_a_page_reaches_somebody(client, code_host, settings, path):
+    settings.HUB_PAGES_HOST = "pages.example"
+    acme = build.organization()
+    build.integration(acme, code_host)
+    build.site(acme, "acme.pages.example", "/docs/")
+
+    page = client.get(path).content.decode()
+    link = html.unescape(re.search(r'href="(/report/\?doc_url=[^"]+)"', page)[1])
+
+    assert f"https%3A%2F%2Facme.pages.example%2Fdocs{path.replace('/', '%2F')}" in link
+    assert "becomes a public issue in acme/docs" in text_of(client.get(link))
+
+
+@pytest.mark.django_db
+def test_elsewhere_it_is_reported_under_its_own_address(client):
+    page = client.get("/v0/tutorials/first-issue/").content.decode()
+
+    assert "doc_url=https%3A%2F%2Fhub.example%2Fv0%2Ftutorials%2Ffirst-issue%2F" in page
+    assert '"doc_url": "https://hub.example/v0/tutorials/first-issue/"' in html.unescape(page)

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from core import batches
 from integrations.models import Attempt, Delivery
 from orgs.models import Domain, User
 from orgs.people import members
@@ -279,6 +280,20 @@ def test_the_export_has_invitations_tokens_and_earlier_challenges(client, acme, 
     [token] = found["tokens"]
     assert (token["name"], token["scopes"]) == ("for a test", ["orgs:read"])
     assert value not in text
+
+
+def test_the_export_reads_few_notices_at_once(client, acme, alice, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH", 2)
+    for number in range(5):
+        acme.tell(f"Number {number}")
+
+    with CaptureQueriesContext(connection) as queries:
+        text = b"".join(client.get(f"{PAGE}export.json").streaming_content).decode()
+
+    told = [each["text"] for each in json.loads(text)["notices"]]
+    whole = [each["sql"] for each in queries if '"orgs_notice"."text"' in each["sql"]]
+    assert told == [f"Number {number}" for number in (4, 3, 2, 1, 0)]
+    assert len(whole) == 3
 
 
 def test_the_export_of_many_reports_costs_a_few_queries_a_batch(

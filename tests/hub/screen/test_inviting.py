@@ -1,6 +1,8 @@
 """Members: invited by their GitHub login, leaving, sent away."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from core.rates import RateLimited
 from hub.screen import inviting
@@ -128,6 +130,17 @@ def test_a_yes_counts_for_what_was_read(acme, alice, code_host):
     assert bob.organization.name == "bob"
 
 
+def test_no_database_is_asked_for_a_role_that_a_browser_wrote(alice, code_host):
+    """PostgreSQL takes none with a NUL."""
+    invited = add("bob", alice)
+    bob = signed_in(code_host, "bob")
+
+    with CaptureQueriesContext(connection) as asked, pytest.raises(inviting.Withdrawn):
+        inviting.join(bob, invited.pk, "made up")
+
+    assert not any("made up" in each["sql"] for each in asked)
+
+
 def test_nobody_answers_for_somebody_else(alice, code_host):
     invited = add("bob", alice)
     charlie = signed_in(code_host, "charlie")
@@ -237,6 +250,28 @@ def test_inviting_again_changes_the_role(acme, alice):
     add("bob", alice, "owner")
 
     assert acme.invitations.get().role == "owner"
+
+
+def test_an_organization_waits_for_so_many_answers_only(acme, alice, client, monkeypatch):
+    """Its page shows all of them: with 50,000, four visits took 400 MB."""
+    monkeypatch.setattr(inviting, "MOST", 2)
+    for number in range(2):
+        acme.invitations.create(github_id=900 + number, login=f"n{number}", invited_by=alice)
+
+    with pytest.raises(inviting.TooManyInvitations):
+        add("bob", alice)
+    client.force_login(alice.user)
+    assert (
+        "Withdraw some of them first"
+        in client.post("/settings/account/", {"login": "bob", "role": "member"}).text
+    )
+
+    acme.invitations.get(login="n0").delete()
+    add("bob", alice)
+    assert add("bob", alice, "owner").role == "owner"  # the same one
+
+    acme.invitations.create(github_id=999, login="of-an-earlier-version", invited_by=alice)
+    assert client.get("/settings/account/").text.count("Withdraw<") == 2
 
 
 def test_a_member_is_not_invited(acme, alice):

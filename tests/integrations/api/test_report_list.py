@@ -225,9 +225,43 @@ def test_searches_are_short_and_so_many(alice):
         alice.get(PATH, {"q": "a" * 201})
     answers = [alice.get(PATH, {"q": "a" * 200}).status_code for _ in range(21)]
 
-    assert not any("LIKE" in each["sql"] for each in long)
+    assert not any("instr(" in each["sql"] or "position" in each["sql"] for each in long)
     assert answers == 19 * [200] + 2 * [429]
     assert alice.get(PATH).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("50% off", True),
+        ("50_ off", False),
+        ("c:\\new", True),
+        ("ÉCOLE", True),
+        ('it\'s "quoted"', True),
+        ("\U0001f600 fin", True),
+        ("\U0001f601", False),
+        ("fin.", False),
+    ],
+)
+def test_a_search_is_for_the_text_as_it_is(alice, acme, text, found):
+    received(acme, summary='ÉCOLE: 50% OFF at C:\\New, it\'s "quoted" \U0001f600 fin')
+
+    assert len(alice.get(PATH, {"q": text}).json()["reports"]) == found
+
+
+def test_no_search_begins_anew_at_each_place_of_a_text(acme, client):
+    """With LIKE, four requests of one member took both databases 0.8 ms for each report, 33 s for 20,000."""
+    received(acme, summary="a" * 500)
+    client.force_login(build.member(acme, "bob"))
+
+    with CaptureQueriesContext(connection) as asked:
+        client.get("/settings/reports/?q=" + "a" * 199 + "b")
+        client.post("/settings/reports/change/?q=" + "a" * 199 + "b", {"all": "discard"})
+        b"".join(client.get("/settings/reports/reports.csv?q=" + "a" * 199 + "b"))
+
+    searched = [each["sql"] for each in asked if "aaab" in each["sql"]]
+    assert len(searched) == 3
+    assert not any("LIKE" in each.upper() for each in searched)
 
 
 @pytest.fixture

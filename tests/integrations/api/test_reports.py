@@ -240,7 +240,7 @@ def test_many_are_restored_at_once(alice, code_host):
     assert Delivery.objects.filter(status="pending").count() == 2
 
 
-@pytest.mark.parametrize("ids", [[], ["x"] * 101, "x", None, [1]])
+@pytest.mark.parametrize("ids", [[], ["x"] * 101, "x", None, [1], ["\ud800"]])
 def test_a_list_of_another_shape_is_refused(alice, ids):
     answer = alice.post(f"{PATH}/discard", {"ids": ids}, content_type="application/json")
 

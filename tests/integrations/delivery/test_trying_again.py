@@ -6,7 +6,8 @@ import pytest
 from django.db.models.functions import Now
 
 from core.rates import RateLimited
-from integrations.delivery import trying_again
+from integrations.delivery import retries, trying_again
+from integrations.delivery.forwarding import forward
 from integrations.models import Delivery, Integration
 from integrations.setup import configuration
 from orgs.models import Domain
@@ -149,6 +150,23 @@ def test_a_lost_answer_stays_with_its_repository_without_an_integration(acme, co
     lost.refresh_from_db()
 
     assert after(lost).status == "sent"
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_a_delivery_that_goes_meanwhile_delays_nobody(acme, code_host, client, monkeypatch, when):
+    code_host.fail("500", times=2)
+    sent(client, 2)
+    gone, other = Delivery.objects.order_by("pk")
+    ids = [gone.report_id, other.report_id]
+    delete = Delivery.objects.filter(pk=gone.pk).delete
+    if when == "before":
+        delete()
+    else:
+        monkeypatch.setattr(retries, "forward", lambda each: delete() or forward(each))
+
+    counts = retries.retry(ids)
+
+    assert counts == ({"pending": 1} if when == "before" else {"deleted": 1, "pending": 1})
 
 
 def test_what_waits_is_tried_at_once(acme, code_host, client):

@@ -47,6 +47,22 @@ def test_a_report_from_before_a_pattern_was_known_is_sent_without_the_secret(cli
     ]  # fmt: skip
 
 
+def test_a_report_whose_host_is_a_secret_by_now_is_not_sent_and_says_why(client, code_host):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    build.send(client)
+    Report.objects.update(doc_url=f"https://{TOKEN}.docs.acme.com/")
+
+    call_command("retry_deliveries", "--now")
+
+    delivery = Delivery.objects.get()
+    assert (delivery.status, delivery.reason) == (
+        "failed",
+        "The address of the page contains a secret, so the report is not sent.",
+    )
+    assert not code_host.issues("acme/docs")
+
+
 @pytest.mark.parametrize(
     "template", ["{summary}{details}", "> {summary}**{details}**", "{summary}\n{details}"]
 )

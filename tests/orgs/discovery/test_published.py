@@ -60,11 +60,16 @@ def test_a_site_that_publishes_nothing_yet(web):
 @pytest.mark.parametrize(
     ("file", "words"),
     [
-        ("<html>", "Clients cannot read it: the file: The body is not valid JSON"),
-        ("[" * 60_000, "Clients cannot read it: the file: The body is nested too deeply."),
-        ({"protocol_version": "1", "opt_in": True}, "Clients cannot read it: /protocol_version"),
-        ({"protocol_version": "0", "opt_in": "yes"}, "Clients cannot read it: /opt_in"),
-        ({"protocol_version": "0"}, "Clients cannot read it: /opt_in"),
+        ("<html>", "Clients cannot read it: it is not valid JSON."),
+        ("[" * 60_000, "Clients cannot read it: it is not valid JSON."),
+        (
+            {"protocol_version": "1", "opt_in": True},
+            'Clients cannot read it: its protocol_version is not "0".',
+        ),
+        ({"protocol_version": "0", "opt_in": "yes"}, "its opt_in is neither true nor false."),
+        ({"protocol_version": "0"}, "its opt_in is neither true nor false."),
+        ("[]", 'its protocol_version is not "0".'),
+        ({"protocol_version": "0", "opt_in": True, "endpoint": 1}, "its endpoint is not a string."),
         (
             {
                 "protocol_version": "0",

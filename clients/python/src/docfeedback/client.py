@@ -40,6 +40,7 @@ class Receipt:
     received_at: Optional[str] = None
     times_reported: Optional[int] = None
     issue_url: Optional[str] = None
+    issue_state: Optional[str] = None
 
 
 class Draft(NamedTuple):
@@ -218,6 +219,7 @@ def _receipt(answer: hub.Answered) -> Receipt:
         received_at=text(body.get("received_at")),
         times_reported=whole(body.get("times_reported")),
         issue_url=text(body.get("issue_url")),
+        issue_state=text(body.get("issue_state")),
     )
 
 
