@@ -7,6 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from core.error_answers import page_error
@@ -28,6 +29,7 @@ class Step(NamedTuple):
     is_done: bool = True
 
 
+@require_safe
 @never_cache
 @vary_on_headers("Accept")
 def receipt(request: HttpRequest, report_id: str) -> HttpResponse:
