@@ -79,6 +79,6 @@ def contact_uri(contact: str) -> str:
     >>> contact_uri("security@hub.example.com")
     'mailto:security@hub.example.com'
     """
-    if contact.startswith(("mailto:", "https://")):
+    if contact.startswith("https://"):
         return contact
     return f"mailto:{contact}" if "@" in contact and "://" not in contact else ""

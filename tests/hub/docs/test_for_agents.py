@@ -75,7 +75,7 @@ def test_the_well_known_file_is_as_the_protocol_says(client, docs, settings, con
 
 
 def test_without_https_there_is_no_well_known_file(client, docs, settings):
-    settings.HUB_BASE_URL = "http://localhost:8000"
+    settings.HTTPS, settings.HUB_BASE_URL = False, "http://localhost:8000"
 
     assert client.get("/.well-known/docs-feedback.json").status_code == 404
 
