@@ -135,6 +135,15 @@ def test_check_my_site_says_what_agents_find(alice, domain, web):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_what_cannot_be_read_is_not_called_wrong(alice, domain, web):
+    web.answers[kit.WELL_KNOWN] = b"SSH-2.0-OpenSSH\r\n\r\n"
+
+    text = text_of(alice.post(page(domain), follow=True))
+
+    assert re.search(r'class="state off">Not read<.*not HTTP', text)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_what_a_host_answers_is_text(alice, domain, web):
     endpoint = "<script>alert(1)</script>"
     web.says(
