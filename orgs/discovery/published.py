@@ -121,8 +121,8 @@ def _read(answer: Answer) -> WellKnown:
     opt_in, named = said.get("opt_in"), said.get("endpoint", "")
     if not isinstance(opt_in, bool):
         raise Unreadable("its opt_in is neither true nor false")
-    if not isinstance(named, str):
-        raise Unreadable("its endpoint is not a string")
+    if not isinstance(named, str) or not named.isprintable():
+        raise Unreadable("its endpoint is not a string of printable characters")
     return WellKnown(opt_in, named)
 
 

@@ -157,6 +157,20 @@ def test_what_a_host_answers_is_text(alice, domain, web):
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "endpoint", [r"https://a.example/\ud800", r"https://a.example/\u202e", r"\u0000"]
+)
+def test_characters_that_no_page_can_show_are_refused(alice, domain, web, endpoint):
+    web.says(
+        kit.WELL_KNOWN, f'{{"protocol_version": "0", "opt_in": true, "endpoint": "{endpoint}"}}'
+    )
+
+    answer = alice.post(page(domain), follow=True)
+
+    assert "its endpoint is not a string of printable characters" in text_of(answer)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_who_refuses_in_public_is_offered_to_opt_out_here(alice, domain, web):
     web.says(kit.WELL_KNOWN, REFUSES)
 
