@@ -1,5 +1,6 @@
 """`/report/`: a person without an account reports a page."""
 
+import logging
 from typing import Any
 
 from django.contrib import messages
@@ -20,6 +21,8 @@ from reports import admission, canonical, intake
 from reports.admission import Sent
 from reports.screening import SecretNotice
 
+log = logging.getLogger("django.security.csrf")  # as Django says it of other forms
+
 LOOK_AGAIN = "Please look at your report once more, then press Send."
 EXPIRED = f"This form has expired, or your browser keeps no cookies of this Hub. {LOOK_AGAIN}"
 
@@ -37,7 +40,8 @@ def report(request: HttpRequest) -> HttpResponse:
         form = ReportForm.filled_in(request.GET)
         return _page(request, form, _destination_of_link(request, form))
     form = ReportForm(request.POST)
-    if CSRFCheck(report).process_view(request, None, (), {}):  # type: ignore[arg-type]
+    if reason := CSRFCheck(report).process_view(request, None, (), {}):  # type: ignore[arg-type]
+        log.warning("Forbidden (%s): %s", reason, request.path)
         return _preview(request, form, again=EXPIRED, status=403)
     if request.POST.get("website"):  # by a program; or by a browser, for its person to see
         return _preview(request, form, again=LOOK_AGAIN)

@@ -326,11 +326,12 @@ def test_a_form_that_has_expired_keeps_every_word_and_can_be_sent():
     assert Report.objects.get().details == "Keep me"
 
 
-def test_a_form_that_has_expired_counts_for_its_sender(settings):
+def test_a_form_that_has_expired_counts_for_its_sender_and_is_logged(settings, caplog):
     settings.HUB_REPORT_RATE = "1/hour"
     client = Client(enforce_csrf_checks=True)
 
     assert [client.post("/report/", TYPED).status_code for _ in range(2)] == [403, 429]
+    assert "Forbidden (Referer checking failed - no Referer.): /report/" in caplog.text
 
 
 def test_a_report_about_a_path_is_taken(client):
