@@ -2,7 +2,6 @@
 
 import itertools
 import posixpath
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -89,7 +88,7 @@ class Page:
         anchor = f"#{parts.fragment}" if parts.fragment else ""
         if not name.endswith(".md"):
             return name + anchor
-        return f"{re.sub(r'(^|/)index$', '', name.removesuffix('.md'))}/{anchor}"
+        return f"{name.removesuffix('.md').removesuffix(f'/{INDEX}')}/{anchor}"
 
 
 @dataclass(frozen=True)
@@ -127,16 +126,18 @@ class Library:
         return ""
 
 
+def name_of(path: str) -> str:
+    """The name of the page in a file, by its path below the version, without `.md`."""
+    return "" if path == INDEX else path
+
+
 def read(folder: Path, *, base_url: str) -> Library:
     """The library in `folder`, whose name is the version; `base_url` is the address of this Hub."""
     texts = {
         path.relative_to(folder).with_suffix("").as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(folder.rglob("*.md"))
     }
-    pages = {
-        name.removesuffix(INDEX).rstrip("/"): text.replace(HUB, base_url)
-        for name, text in texts.items()
-    }
+    pages = {name_of(name): text.replace(HUB, base_url) for name, text in texts.items()}
     images = {
         path.relative_to(folder).as_posix(): path
         for path in sorted(folder.rglob("*"))

@@ -50,7 +50,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 @for_a_while
 def well_known(request: HttpRequest) -> HttpResponse:
     """`/.well-known/docs-feedback.json`, where this Hub has an https address, as the protocol requires."""
-    if not settings.HUB_BASE_URL.startswith("https://"):
+    if not settings.HTTPS:
         raise Http404
     return JsonResponse(for_agents.well_known(settings.HUB_BASE_URL, settings.HUB_CONTACT))
 

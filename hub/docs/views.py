@@ -8,7 +8,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from hub.docs import search as searching
 from hub.docs import shelf
-from hub.docs.library import IMAGES, Library, Page
+from hub.docs.library import IMAGES, Library, Page, name_of
 
 MARKDOWN = "text/markdown; charset=utf-8"
 REPORTING = "reference/reports-api"  # where an agent reads how to report
@@ -79,7 +79,7 @@ def search(request: HttpRequest, version: str) -> HttpResponse:
 @for_a_while
 def as_markdown(request: HttpRequest, version: str, name: str) -> HttpResponse:
     """`/v0/<page>.md`: the text of a page, for agents."""
-    _, found = _page(version, name.removesuffix("index").rstrip("/"))
+    _, found = _page(version, name_of(name))
     return HttpResponse(found.source, content_type=MARKDOWN)
 
 
@@ -95,6 +95,11 @@ def image(request: HttpRequest, version: str, name: str) -> HttpResponse:
 
 
 @require_safe
-def with_slash(request: HttpRequest, version: str, name: str = "") -> HttpResponse:
-    """`/v0/<page>`: leads to its address."""
-    return redirect(_page(version, name.strip("/"))[1].path)
+def leads_on(request: HttpRequest, version: str, name: str = "") -> HttpResponse:
+    """`/v0/<page>`, `/docs/<page>.md`: leads to the address of the page, of its Markdown, or of the search."""
+    name = name.strip("/")
+    if name == "search":
+        return redirect("docs-search", version)
+    if name.endswith(".md"):
+        return redirect(_page(version, name_of(name.removesuffix(".md")))[1].markdown_path)
+    return redirect(_page(version, name)[1].path)

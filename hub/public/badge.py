@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
 
 from core import counting, ids
 from orgs.discovery.checking import Claim
@@ -19,6 +20,7 @@ LETTER = 7  # the width of one, in units of the drawing
 PADDING = 12
 
 
+@require_safe
 @cache_control(public=True, max_age=AGE)
 def badge(request: HttpRequest, claim_id: str) -> HttpResponse:
     """The badge of a claim, as SVG; 404 without one."""

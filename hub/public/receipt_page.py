@@ -7,16 +7,15 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from core import durations
 from core.error_answers import page_error
 from integrations.api import receipts
-from integrations.models import Attempt, Delivery
+from integrations.models import Delivery
 from orgs.ownership import claim_covering
 from reports.models import Report
-
-DELIVERED = (Attempt.Outcome.SENT, Attempt.Outcome.ADOPTED)
-UNITS = [("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)]
 
 
 class Step(NamedTuple):
@@ -28,6 +27,7 @@ class Step(NamedTuple):
     is_done: bool = True
 
 
+@require_safe
 @never_cache
 @vary_on_headers("Accept")
 def receipt(request: HttpRequest, report_id: str) -> HttpResponse:
@@ -48,7 +48,7 @@ def _context(report: Report) -> dict:
     delivery = Delivery.objects.filter(report=report).first()
     status = receipts.status_of(delivery)
     sent = delivery if status == "forwarded" else None
-    arrived_at = _arrived_at(sent) if sent else None
+    arrived_at = sent.arrived_at() if sent else None
     return {
         "report": report,
         "status": status,
@@ -56,7 +56,7 @@ def _context(report: Report) -> dict:
         "claim_now": None if report.organization_id else claim_covering(report.canonical_url),
         "issue": sent if sent and sent.public_issue_url() else None,
         "issue_state": sent.public_issue_state() if sent else None,
-        "took": _in_words(report.received_at, arrived_at),
+        "took": durations.in_words(report.received_at, arrived_at),
         "steps": _steps(report, sent, status, arrived_at),
         "json_url": f"/v1/reports/{report.id}",
     }
@@ -98,19 +98,3 @@ def _times(report: Report) -> str:
     if not again:
         return ""
     return "and once more since" if again == 1 else f"and {again} times more since"
-
-
-def _arrived_at(sent: Delivery) -> datetime | None:
-    """When the issue was opened; None once its attempts were deleted."""
-    last = sent.attempts.filter(outcome__in=DELIVERED).order_by("-number").first()
-    return last.ended_at if last else None
-
-
-def _in_words(since: datetime, until: datetime | None) -> str:
-    """The time between, in the largest unit that fits; empty if it is not known."""
-    if until is None:
-        return ""
-    seconds = max(1, round((until - since).total_seconds()))
-    name, size = next(each for each in UNITS if seconds >= each[1])
-    number = seconds // size
-    return f"{number} {name}{'' if number == 1 else 's'}"

@@ -1,5 +1,6 @@
 """`/report/`: a person without an account reports a page."""
 
+import logging
 from typing import Any
 
 from django.contrib import messages
@@ -8,7 +9,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
+from rest_framework.authentication import CSRFCheck
 
 from core import error_answers, rates
 from core.errors import ApiError
@@ -18,13 +21,17 @@ from reports import admission, canonical, intake
 from reports.admission import Sent
 from reports.screening import SecretNotice
 
+log = logging.getLogger("django.security.csrf")  # as Django says it of other forms
+
 LOOK_AGAIN = "Please look at your report once more, then press Send."
+EXPIRED = f"This form has expired, or your browser keeps no cookies of this Hub. {LOOK_AGAIN}"
 
 
 class NotComplete(Exception):
     """The form has errors, which it knows."""
 
 
+@csrf_exempt  # it looks itself, since the page that refuses would lose every word
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest) -> HttpResponse:
@@ -33,7 +40,12 @@ def report(request: HttpRequest) -> HttpResponse:
         form = ReportForm.filled_in(request.GET)
         return _page(request, form, _destination_of_link(request, form))
     form = ReportForm(request.POST)
-    if "preview" in request.POST or request.POST.get("website"):
+    if reason := CSRFCheck(report).process_view(request, None, (), {}):  # type: ignore[arg-type]
+        log.warning("Forbidden (%s): %s", reason, request.path)
+        return _preview(request, form, again=EXPIRED, status=403)
+    if request.POST.get("website"):  # by a program; or by a browser, for its person to see
+        return _preview(request, form, again=LOOK_AGAIN)
+    if "preview" in request.POST:
         return _preview(request, form)
     return _send(request, form)
 
@@ -62,7 +74,9 @@ def _send(request: HttpRequest, form: ReportForm) -> HttpResponse:
     return HttpResponseRedirect(reverse("receipt-page", args=[receipt.id]), status=303)
 
 
-def _preview(request: HttpRequest, form: ReportForm) -> HttpResponse:
+def _preview(
+    request: HttpRequest, form: ReportForm, *, again: str = "", status: int = 200
+) -> HttpResponse:
     """What would be sent, and where. Counts as a report, and stores nothing."""
     try:
         admission.count_look(request)
@@ -73,10 +87,8 @@ def _preview(request: HttpRequest, form: ReportForm) -> HttpResponse:
     except ApiError as error:
         return _refused(request, form, error)
     where = destination.of(columns["canonical_url"])
-    shown: dict[str, Any] = {"preview": columns, "removed": _in_words(notices)}
-    if request.POST.get("website"):  # by a program; or by a browser, for its person to see
-        shown["again"] = LOOK_AGAIN
-    return _page(request, form, where, **shown)
+    shown = {"preview": columns, "removed": _in_words(notices), "again": again}
+    return _page(request, form, where, status=status, **shown)
 
 
 def _refused(request: HttpRequest, form: ReportForm, error: ApiError) -> HttpResponse:

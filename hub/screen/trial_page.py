@@ -6,7 +6,7 @@ from django import forms
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
-from core import ids
+from core import durations, ids
 from core.errors import ApiError
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of
@@ -51,13 +51,5 @@ def sent(request: MemberRequest, report_id: str) -> HttpResponse:
     )
     if delivery is None:
         raise Http404
-    return render(request, "hub/tested.html", {"delivery": delivery, "took": _took(delivery)})
-
-
-def _took(delivery: Delivery) -> str:
-    """The time from receiving the report to its issue, in words."""
-    last = delivery.attempts.order_by("-number").first()
-    if last is None or last.ended_at is None:
-        return ""
-    seconds = max(1, round((last.ended_at - delivery.report.received_at).total_seconds()))
-    return f"{seconds} second{'' if seconds == 1 else 's'}"
+    took = durations.in_words(delivery.report.received_at, delivery.arrived_at())
+    return render(request, "hub/tested.html", {"delivery": delivery, "took": took})

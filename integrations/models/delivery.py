@@ -443,6 +443,12 @@ class Delivery(models.Model):
         target = self.integration
         return Repository(installation.github_id, target.repository_id, target.repository)  # type: ignore[arg-type]
 
+    def arrived_at(self) -> datetime | None:
+        """When its issue was opened; None if it was not, or once its attempts were deleted."""
+        arrivals = (Attempt.Outcome.SENT, Attempt.Outcome.ADOPTED)
+        last = self.attempts.filter(outcome__in=arrivals).order_by("-number").first()
+        return last.ended_at if last else None
+
     def public_issue_url(self) -> str | None:
         """The URL of the issue, if anybody may see it."""
         return self.issue_url if self.issue_url and not self.repository_private else None

@@ -18,14 +18,14 @@ Verdict = tuple[str, str]  # the state of a finding, and its words
 
 
 class Finding(NamedTuple):
-    """What was found at a URL. `state` is `good`, `todo` (missing) or `bad` (there, and wrong)."""
+    """What was found at a URL. `state` is `good`, `todo` (missing), `bad` (there, and wrong) or `off` (not read)."""
 
     url: str
     state: str
     words: str
 
 
-class Published(NamedTuple):
+class Found(NamedTuple):
     """What a site shows to agents, and whether its host says that no reports are wanted (None: unknown)."""
 
     findings: list[Finding]
@@ -43,7 +43,7 @@ class WellKnown(NamedTuple):
     endpoint: str
 
 
-def look(site: str, hub: str, *, opted_out: bool) -> Published:
+def look(site: str, hub: str, *, opted_out: bool) -> Found:
     """What agents find at the site, a URL, that leads to this Hub, and what is missing."""
     host = urlsplit(site).hostname or ""
     judges = {
@@ -54,7 +54,7 @@ def look(site: str, hub: str, *, opted_out: bool) -> Published:
     with ThreadPoolExecutor(len(judges)) as pool:  # each may take all its time
         got = dict(zip(judges, pool.map(_get, judges), strict=True))
     findings = [_finding(url, got[url], judge) for url, judge in judges.items()]
-    return Published(findings, _refusal(got[file_of(host)]))
+    return Found(findings, _refusal(got[file_of(host)]))
 
 
 def refuses(host: str) -> bool | None:
@@ -87,7 +87,7 @@ def _refusal(got: Got) -> bool | None:
 
 def _finding(url: str, got: Got, judge: Callable[[Answer], Verdict]) -> Finding:
     if isinstance(got, NotFetched):
-        return Finding(url, "bad", f"The Hub could not read it: {got}.")
+        return Finding(url, "off", f"The Hub could not read it: {got}.")
     if got.status in ABSENT:
         return Finding(url, "todo", "It is not there.")
     if got.status != 200:
@@ -121,8 +121,8 @@ def _read(answer: Answer) -> WellKnown:
     opt_in, named = said.get("opt_in"), said.get("endpoint", "")
     if not isinstance(opt_in, bool):
         raise Unreadable("its opt_in is neither true nor false")
-    if not isinstance(named, str):
-        raise Unreadable("its endpoint is not a string")
+    if not isinstance(named, str) or not named.isprintable():
+        raise Unreadable("its endpoint is not a string of printable characters")
     return WellKnown(opt_in, named)
 
 

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from django.utils import timezone
 
-from hub.docs import for_agents
+from hub.docs import for_agents, markdown
 
 PROTOCOL = os.environ.get("HUB_PROTOCOL_DIR")
 NAMES = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9"}
@@ -42,7 +42,7 @@ def test_crawlers_are_kept_from_what_is_not_for_them(client, docs):
     lines = client.get("/robots.txt").content.decode().splitlines()
 
     assert lines[0] == "User-agent: *"
-    for path in ("/settings/", "/r/", "/admin/", "/login/", "/v1/"):
+    for path in ("/settings/", "/r/", "/admin/", "/login/", "/v1/", "/report/?"):
         assert f"Disallow: {path}" in lines
     assert "Sitemap: https://hub.example/sitemap.xml" in lines
 
@@ -75,7 +75,7 @@ def test_the_well_known_file_is_as_the_protocol_says(client, docs, settings, con
 
 
 def test_without_https_there_is_no_well_known_file(client, docs, settings):
-    settings.HUB_BASE_URL = "http://localhost:8000"
+    settings.HTTPS, settings.HUB_BASE_URL = False, "http://localhost:8000"
 
     assert client.get("/.well-known/docs-feedback.json").status_code == 404
 
@@ -114,3 +114,20 @@ def test_without_a_contact_there_is_no_security_txt(client, docs, settings, cont
 def test_another_host_is_refused_as_for_every_page(client, docs, path):
     assert client.get(path).status_code == 200
     assert client.get(path, headers={"Host": "evil.example"}).status_code == 400
+
+
+def test_all_pages_in_one_file_are_parsed_once(client, docs, monkeypatch):
+    parsed: list[str] = []
+    with_links = markdown.with_links
+
+    def counted(text: str, **options) -> str:
+        parsed.append(text)
+        return with_links(text, **options)
+
+    monkeypatch.setattr(markdown, "with_links", counted)
+    for_agents._with_absolute_links.cache_clear()
+
+    first, again = (client.get("/llms-full.txt").content for _ in range(2))
+
+    assert first == again
+    assert len(parsed) == 4

@@ -135,3 +135,22 @@ def test_a_snapshot_says_that_it_is_one(client, docs):
     assert '<link rel="canonical" href="https://hub.example/v0/how-to/opt-out/">' in page
     assert 'href="/v0.1/how-to/prove-a-domain/"' in page
     assert "You are reading" not in client.get("/v0/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("/v0/search", "/v0/search/"),
+        ("/docs/search", "/v0/search/"),
+        ("/docs/index.md", "/v0/index.md"),
+    ],
+)
+def test_an_address_that_is_nearly_right_leads_on(client, docs, path, where):
+    answer = client.get(path)
+
+    assert (answer.status_code, answer.get("Location")) == (302, where)
+
+
+@pytest.mark.parametrize("name", ["how-to/opt-outindex", "how-to/opt-out//index", "/index"])
+def test_a_page_has_one_address_as_markdown(client, docs, name):
+    assert client.get(f"/v0/{name}.md").status_code == 404

@@ -169,3 +169,9 @@ def test_elsewhere_it_is_reported_under_its_own_address(client):
 
     assert "doc_url=https%3A%2F%2Fhub.example%2Fv0%2Ftutorials%2Ffirst-issue%2F" in page
     assert '"doc_url": "https://hub.example/v0/tutorials/first-issue/"' in html.unescape(page)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/", "/connect/", "/privacy/", "/r/x/", "/badge/x.svg"])
+def test_pages_that_take_nothing_refuse_a_post(client, path):
+    assert client.post(path, headers={"Accept": "text/html"}).status_code == 405

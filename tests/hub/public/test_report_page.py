@@ -302,11 +302,36 @@ def test_a_database_that_is_away_costs_no_word(client, monkeypatch):
     assert answer.context["form"]["details"].value() == "Keep me"
 
 
-def test_a_form_of_another_site_is_refused():
+@pytest.mark.parametrize("fields", [TYPED, TYPED | {"preview": "1"}, TYPED | {"website": "x"}])
+def test_a_form_of_another_site_is_refused(fields):
     client = Client(enforce_csrf_checks=True)
 
-    assert client.post("/report/", TYPED).status_code == 403
+    assert client.post("/report/", fields).status_code == 403
     assert not Report.objects.exists()
+
+
+def test_a_form_that_has_expired_keeps_every_word_and_can_be_sent():
+    client = Client(enforce_csrf_checks=True, headers={"Origin": "https://hub.example"})
+    client.get("/report/")
+    typed = TYPED | {"details": "Keep me", "csrfmiddlewaretoken": "a" * 64}
+
+    refused = client.post("/report/", typed)
+    token = {"csrfmiddlewaretoken": str(refused.context["csrf_token"])}
+    answer = client.post("/report/", typed | token)
+
+    assert refused.status_code == 403
+    assert "This form has expired" in text_of(refused)
+    assert refused.context["form"]["details"].value() == "Keep me"
+    assert answer.status_code == 303
+    assert Report.objects.get().details == "Keep me"
+
+
+def test_a_form_that_has_expired_counts_for_its_sender_and_is_logged(settings, caplog):
+    settings.HUB_REPORT_RATE = "1/hour"
+    client = Client(enforce_csrf_checks=True)
+
+    assert [client.post("/report/", TYPED).status_code for _ in range(2)] == [403, 429]
+    assert "Forbidden (Referer checking failed - no Referer.): /report/" in caplog.text
 
 
 def test_a_report_about_a_path_is_taken(client):

@@ -135,6 +135,15 @@ def test_check_my_site_says_what_agents_find(alice, domain, web):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_what_cannot_be_read_is_not_called_wrong(alice, domain, web):
+    web.answers[kit.WELL_KNOWN] = b"SSH-2.0-OpenSSH\r\n\r\n"
+
+    text = text_of(alice.post(page(domain), follow=True))
+
+    assert re.search(r'class="state off">Not read<.*not HTTP', text)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_what_a_host_answers_is_text(alice, domain, web):
     endpoint = "<script>alert(1)</script>"
     web.says(
@@ -145,6 +154,20 @@ def test_what_a_host_answers_is_text(alice, domain, web):
 
     assert "<script>alert" not in text_of(answer)
     assert "&lt;script&gt;alert(1)" in text_of(answer)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "endpoint", [r"https://a.example/\ud800", r"https://a.example/\u202e", r"\u0000"]
+)
+def test_characters_that_no_page_can_show_are_refused(alice, domain, web, endpoint):
+    web.says(
+        kit.WELL_KNOWN, f'{{"protocol_version": "0", "opt_in": true, "endpoint": "{endpoint}"}}'
+    )
+
+    answer = alice.post(page(domain), follow=True)
+
+    assert "its endpoint is not a string of printable characters" in text_of(answer)
 
 
 @pytest.mark.django_db(transaction=True)
