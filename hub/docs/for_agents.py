@@ -26,14 +26,15 @@ def llms(library: Library, base_url: str) -> str:
     """`/llms.txt`: what this is, all pages as Markdown, and how to report (https://llmstxt.org)."""
     lines = [f"# {TITLE}", "", f"> {ABOUT}", ""]
     for chapter in library.chapters:
-        pages = [library.pages[e.name] for e in chapter.entries if e.name in library.pages]
-        if pages:
-            lines += [f"## {chapter.title}", "", *(_line(page, base_url) for page in pages), ""]
+        entries = [each for each in chapter.entries if each.name in library.pages]
+        if entries:
+            pages = (_line(library.pages[each.name], each.about, base_url) for each in entries)
+            lines += [f"## {chapter.title}", "", *pages, ""]
     return "\n".join([*lines, kit.llms_section(base_url, base_url + library.index.path)])
 
 
-def _line(page: Page, base_url: str) -> str:
-    return f"- [{page.title}]({base_url}{page.markdown_path}): {page.about}"
+def _line(page: Page, about: str, base_url: str) -> str:
+    return f"- [{page.title}]({base_url}{page.markdown_path}): {about}"
 
 
 def llms_full(library: Library, base_url: str) -> str:

@@ -23,7 +23,7 @@ def test_llms_txt_leads_to_every_page_and_says_how_to_report(client, docs):
     assert "## How-to guides" in text
     assert (
         "- [Prove a domain](https://hub.example/v0/how-to/prove-a-domain.md): "
-        "A claim that is verified.\n"
+        "show that it is yours\n"
     ) in text
     assert "https://hub.example/v1/reports" in text
     assert "https://hub.example/v0/reference/reports-api.md" in text
