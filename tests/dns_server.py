@@ -51,9 +51,11 @@ class DNSServer:
     def remove(self, name: str) -> None:
         self._records.pop(name, None)
 
-    def fail(self, name: str, fault: str) -> None:
-        """From now on: "silence", "truncated" (over UDP), or a code such as "SERVFAIL"."""
-        self._faults[name] = fault
+    def fail(self, name: str, fault: str, *, kind: str = "") -> None:
+        """From now on: "silence", "truncated" (over UDP), or a code such as "SERVFAIL"; for records of one
+        `kind`, or of all.
+        """
+        self._faults[f"{name} {kind}".rstrip()] = fault
 
     def repair(self, name: str) -> None:
         """The fault is over; what waited in silence is answered now."""
@@ -88,14 +90,17 @@ class DNSServer:
         def answer() -> None:
             send(self._response(request, question))
 
-        if self._faults.get(question.name) == "silence":
+        if self._fault_of(question) == "silence":
             self._held.setdefault(question.name, []).append(answer)
         else:
             answer()
 
+    def _fault_of(self, question: Question) -> str | None:
+        return self._faults.get(f"{question.name} {question.kind}", self._faults.get(question.name))
+
     def _response(self, request: DNSRecord, question: Question) -> bytes:
         response = request.reply(aa=True)
-        fault = self._faults.get(question.name)
+        fault = self._fault_of(question)
         if fault == "truncated" and question.transport == "udp":
             response.header.tc = 1
         elif fault and fault != "truncated":

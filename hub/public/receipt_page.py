@@ -1,14 +1,16 @@
-"""`/r/<id>/`: what became of a report, for people; programs get the JSON receipt."""
+"""`/r/<id>/`: what became of a report, for people; programs get it as JSON."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from core import durations
 from core.error_answers import page_error
@@ -31,9 +33,9 @@ class Step(NamedTuple):
 @never_cache
 @vary_on_headers("Accept")
 def receipt(request: HttpRequest, report_id: str) -> HttpResponse:
-    """The receipt as a page where HTML is preferred; otherwise a redirect to the JSON."""
+    """The receipt as a page if HTML is preferred; otherwise as JSON, like `GET /v1/reports/<id>`."""
     if request.get_preferred_type(["application/json", "text/html"]) != "text/html":
-        return redirect(f"{settings.HUB_BASE_URL}/v1/reports/{report_id}")
+        return cast(HttpResponse, _for_programs(request, report_id=report_id))
     try:
         report = receipts.find(report_id)
     except receipts.NoSuchReport as error:
@@ -41,6 +43,16 @@ def receipt(request: HttpRequest, report_id: str) -> HttpResponse:
     answer = render(request, "public/receipt.html", _context(report))
     answer["X-Robots-Tag"] = "noindex"
     return answer
+
+
+class _Receipt(APIView):
+    """The receipt for programs."""
+
+    def get(self, request: Request, report_id: str) -> Response:
+        return Response(receipts.as_data(receipts.find(report_id)))
+
+
+_for_programs = _Receipt.as_view()
 
 
 def _context(report: Report) -> dict:

@@ -17,6 +17,7 @@ WEBHOOK = "/v1/webhooks/github"
 LARGEST_FORM = 256 * 1024  # bytes: a template of 20,000 characters, each escaped as nine
 SMALL_FORM = 16 * 1024  # of visitors
 REPORT_FORM = "/report/"
+LARGEST_REPORT = 128 * 1024  # bytes: the longest texts of a report, each character escaped as nine
 FOR_MEMBERS = ("/settings/", "/admin/")
 
 
@@ -127,8 +128,10 @@ def _most(scope: Scope) -> int:
     path = scope["path"]
     if path == WEBHOOK:
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    if path.startswith("/v1/") or path == REPORT_FORM:
+    if path.startswith("/v1/"):
         return MAX_BYTES
+    if path == REPORT_FORM:
+        return LARGEST_REPORT
     is_of_a_member = path.startswith(FOR_MEMBERS) and _has_session(scope)
     return LARGEST_FORM if is_of_a_member else SMALL_FORM
 

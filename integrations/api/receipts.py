@@ -1,5 +1,7 @@
 """Public receipts: the state of a report, without its text."""
 
+from typing import Any
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,18 +25,20 @@ class ReceiptView(AnyOrigin):
     """`GET /v1/reports/<id>`: the receipt."""
 
     def get(self, request: Request, report_id: str) -> Response:
-        report = find(report_id)
-        delivery = Delivery.objects.filter(report=report).first()
-        return Response(
-            {
-                "id": report.id,
-                "status": status_of(delivery),
-                "received_at": report.received_at,
-                "times_reported": report.times_reported,
-                "issue_url": delivery.public_issue_url() if delivery else None,
-                "issue_state": delivery.public_issue_state() if delivery else None,
-            }
-        )
+        return Response(as_data(find(report_id)))
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """The receipt of a report for programs."""
+    delivery = Delivery.objects.filter(report=report).first()
+    return {
+        "id": report.id,
+        "status": status_of(delivery),
+        "received_at": report.received_at,
+        "times_reported": report.times_reported,
+        "issue_url": delivery.public_issue_url() if delivery else None,
+        "issue_state": delivery.public_issue_state() if delivery else None,
+    }
 
 
 def find(report_id: str) -> Report:

@@ -99,16 +99,21 @@ class Lookup:
         return self._from_resolver(dns_name(name))
 
     def addresses(self, name: str) -> list[str]:
-        """The addresses of a host, IPv4 first; the resolver follows aliases. Raises `NotAnswered`."""
-        kinds = (RdataType.A, RdataType.AAAA)
-        answers = [(kind, self._resolve(dns_name(name), kind).answer) for kind in kinds]
-        return [
-            record.address
-            for kind, answer in answers
-            for records in answer
-            if records.rdtype == kind
-            for record in records
-        ]
+        """The addresses of a host, IPv4 first; the resolver follows aliases.
+
+        Raises `NotAnswered` if it has no IPv4 address, and nobody can say whether it has others.
+        """
+        found = self._addresses(name, RdataType.A)
+        try:
+            return found + self._addresses(name, RdataType.AAAA)
+        except NotAnswered:
+            if not found:
+                raise
+            return found
+
+    def _addresses(self, name: str, kind: RdataType) -> list[str]:
+        answer = self._resolve(dns_name(name), kind).answer
+        return [each.address for records in answer if records.rdtype == kind for each in records]
 
     def _from_authority(self, name: Name) -> TxtAnswer:
         for server in self._authorities(name):

@@ -219,8 +219,16 @@ def test_people_get_a_page_and_programs_the_json(client, accept, is_page):
         assert answer.status_code == 200
         assert answer["Content-Type"].startswith("text/html")
     else:
-        assert answer.status_code == 302
-        assert answer["Location"] == f"https://hub.example/v1/reports/{report.id}"
+        assert answer.status_code == 200
+        assert answer.json() == client.get(f"/v1/reports/{report.id}").json()
+        assert "Access-Control-Allow-Origin" not in answer
+
+
+def test_an_id_that_is_none_is_said_to_programs_as_json(client):
+    answer = client.get("/r/x/")
+
+    assert answer.status_code == 404
+    assert answer.json()["error"] == "not_found"
 
 
 @pytest.mark.parametrize("report_id", ["x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "%00", "a" * 500])

@@ -2,12 +2,14 @@
 
 import html
 import re
+from urllib.parse import urlencode
 
 import pytest
 from django.db import OperationalError
 from django.test import Client
 
 from core import rates
+from hub.server import bodies
 from integrations.models import Delivery, Integration
 from orgs.models import Domain
 from reports import intake
@@ -277,6 +279,16 @@ def test_a_large_report_counts_as_one(client, settings):
     answers = [send(client, summary=f"{n}", details="€" * 4000) for n in range(2)]
 
     assert [each.status_code for each in answers] == [303, 429]
+
+
+@pytest.mark.parametrize("character", ["a", "é", "語"])
+def test_the_longest_report_is_taken_in_every_language(client, character):
+    longest = {"summary": 500, "details": 8000, "suggested_fix": 4000, "agent": 120}
+    texts = {name: character * length for name, length in longest.items()}
+    body = urlencode(TYPED | texts | {"csrfmiddlewaretoken": "a" * 64})
+
+    assert send(client, **texts).status_code == 303
+    assert len(body) <= bodies._most({"path": "/report/"})
 
 
 def test_a_program_that_fills_in_everything_gets_its_report_back(client):

@@ -102,7 +102,7 @@ SIGNED_IN = {"cookie": "csrf=a; __Host-session=b"}
         ("/", {}, 16),
         ("/", SIGNED_IN, 16),
         ("/login/", {}, 16),
-        ("/report/", {}, 64),
+        ("/report/", {}, 128),
         ("/settings/x/", SIGNED_IN, 256),
         ("/admin/x/", SIGNED_IN, 256),
         ("/settings/x/", {}, 16),

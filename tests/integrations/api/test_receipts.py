@@ -34,15 +34,6 @@ def test_a_receipt_that_is_none_is_not_found(client, report_id):
     assert answer.json()["error"] == "not_found"
 
 
-def test_the_receipts_page_leads_to_the_receipt(client):
-    sent = build.send(client).json()
-
-    answer = client.get(f"/r/{sent['id']}/")
-
-    assert answer.status_code == 302
-    assert answer["Location"] == f"https://hub.example/v1/reports/{sent['id']}"
-
-
 def test_a_receipt_costs_two_queries(client, django_assert_num_queries):
     sent = build.send(client).json()
 

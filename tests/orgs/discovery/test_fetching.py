@@ -171,6 +171,13 @@ def test_only_the_public_addresses_of_a_host_are_asked(dns):
     assert fetching.public_addresses(HOST, 5) == ["198.41.0.4"]
 
 
+def test_one_kind_of_address_is_enough(dns):
+    dns.name_server("acme.com", HOST, "198.41.0.4")
+    dns.fail(HOST, "SERVFAIL", kind="AAAA")
+
+    assert fetching.public_addresses(HOST, 5) == ["198.41.0.4"]
+
+
 def test_a_host_without_an_address(dns):
     with pytest.raises(NotFetched, match="has no public address"):
         fetch(URL)
