@@ -82,19 +82,15 @@ def test_a_loop_ends(web):
 
 
 def test_a_long_file_is_not_read_to_its_end(web):
-    taken: list[int] = []
-
     def endless(one: ssl.SSLSocket) -> None:
         one.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
         while not web.released.is_set():
-            taken.append(one.send(b"x" * 16_384))
+            one.send(b"x" * 16_384)
 
     web.answers["/llms.txt"] = endless
 
     with pytest.raises(NotFetched, match="longer than 65,536 bytes"):
         fetch(URL)
-
-    assert fetching.MAX_ANSWER < 100_000
 
 
 @pytest.mark.parametrize(
