@@ -9,9 +9,10 @@ from django.db.models import Exists, OuterRef, Q
 
 from core import batches, clock
 from integrations.models import Alert, Integration
-from orgs.models import Domain
+from orgs.models import Domain, Organization
 
 INTEGRATIONS = 20  # that are looked at together, with at most a thousand claims each
+SAID = 3  # claims, at each sign-in
 UNFINISHED = 10  # alerts of one integration: what else is wrong waits until some are solved
 NEWS = timedelta(days=7)  # what has lapsed longer ago is not news
 
@@ -28,6 +29,23 @@ class Trouble(NamedTuple):
 def compare(go_on: Callable[[], bool] = lambda: True) -> int:
     """Note what has gone wrong, and end what is solved, while `go_on` returns True; returns how many."""
     return sum(batches.at_leisure(go_on, _compared()))
+
+
+def untold(organization: Organization) -> tuple[Integration | None, list[Domain]]:
+    """What is wrong and no issue says: the integration if it sends nothing, and claims, the first of them.
+
+    A pause is a member's own doing, and none of it.
+    """
+    mine = Integration.objects.of(organization).configured()
+    stopped = mine.exclude(problem="", rights_lost_at=None).first()
+    open_issues = Alert.objects.of(organization).filter(status=Alert.Status.OPEN)
+    if stopped and not stopped.problem and open_issues.filter(cause=Alert.Cause.RIGHTS).exists():
+        stopped = None
+    claims = [Alert.Cause.LAPSING, Alert.Cause.LAPSED]
+    told = open_issues.filter(cause__in=claims).values("subject")
+    news = Q(lapses_at__isnull=False) | Q(lapsed_at__gt=clock.now() - NEWS)
+    domains = organization.domains.filter(news).exclude(name__in=told).order_by("name")
+    return stopped, list(domains[:SAID])
 
 
 def _compared() -> Iterator[int]:

@@ -6,11 +6,13 @@ from typing import NamedTuple
 from django.conf import settings
 
 from core import counting
+from integrations.alerts import causes
 from integrations.delivery import catching_up
 from integrations.delivery.forwarding import marker
 from integrations.issue.safe_text import neutralize
 from integrations.models import Alert, Integration
-from orgs.models import Domain
+from integrations.models.integration import NO_RIGHTS
+from orgs.models import Domain, Organization
 from orgs.models.domain import GRACE
 
 
@@ -41,6 +43,16 @@ def issue(alert: Alert) -> tuple[str, str] | None:
         marker(alert.pk),
     ]
     return neutralize(words.title), "\n\n".join(paragraphs)
+
+
+def at_sign_in(organization: Organization) -> list[str]:
+    """What a member is told first, since no issue says it."""
+    stopped, domains = causes.untold(organization)
+    said = [f"{headline(each)}." for each in domains]
+    if stopped:
+        why = stopped.problem or NO_RIGHTS
+        said.insert(0, f"Nothing is being sent to {stopped.repository}. {why}")
+    return said
 
 
 def _of(alert: Alert) -> Words | None:
