@@ -31,8 +31,8 @@ def issue(alert: Alert) -> tuple[str, str] | None:
     if words is None:
         return None
     how_to_stop = (
-        "Docs Feedback Hub opens one issue for each such event. To get none, change that on the page "
-        f"[Integration]({_page('integration')})."
+        "Docs Feedback Hub opens one issue for each such event. To get none, choose *Say it only here* "
+        f"on the page [Integration]({_page('integration')})."
     )
     paragraphs = [
         words.happened,
@@ -80,7 +80,7 @@ def _lapsing(domain: Domain) -> Words | None:
         f"{_when(domain.absent_since)}. If it is not back by **{_when(domain.lapses_at)}**, the claim "
         "lapses: you receive no more reports about its pages, and those that wait are held.",
         _publish(domain),
-        "the record is back",
+        "the record is back, or the claim has lapsed",
     )
 
 
@@ -118,7 +118,7 @@ def _publish(domain: Domain) -> str:
     return (
         f"publish this TXT record again.\n\n```\nname:  {domain.record_name}\n"
         f"value: {domain.record_value}\n```\n\n"
-        f"The page of [the claim]({_page(f'claims/{domain.pk}')}) shows what the DNS answers."
+        f"[The page of the claim]({_page(f'claims/{domain.pk}')}) shows what the DNS answers."
     )
 
 

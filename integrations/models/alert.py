@@ -148,6 +148,9 @@ class Alert(models.Model):
         indexes = [
             models.Index(fields=["status", "due_at"], name="alert_due"),
             models.Index(fields=["integration", "-last_tried_at"], name="alert_pace"),
+            models.Index(
+                fields=["integration"], name="alert_lasting", condition=Q(ended_at__isnull=True)
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -160,6 +160,36 @@ def test_killed_after_the_post(acme, code_host, settle, monkeypatch):
     assert len(code_host.issues("acme/docs")) == 1
 
 
+def test_what_is_not_in_the_list_yet_is_not_opened_again(acme, code_host, clock, monkeypatch):
+    world.lose_record()
+    with monkeypatch.context() as patch:
+        patch.setattr(github_api, "create_issue", killed)
+        with pytest.raises(SystemExit):
+            maintain()
+
+    clock.advance(seconds=61)  # the lease has expired
+    maintain()
+    assert (alert().tries, state()) == (2, "unknown")
+    assert not code_host.issues("acme/docs")
+
+    clock.advance(seconds=61)  # two minutes after the attempt
+    maintain()
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+@pytest.mark.parametrize("fault", ["500", "429", "404"])
+def test_an_issue_that_could_not_be_looked_for_is_looked_for_again(acme, code_host, settle, fault):
+    code_host.fail("502_after_creating")
+    world.lose_record()
+    maintain()
+    code_host.fail(fault, method="GET")
+
+    settle()
+
+    assert (state(), alert().issue_number) == ("open", 1)
+    assert len(code_host.issues("acme/docs")) == 1
+
+
 def test_solved_before_a_lost_answer_was_looked_for(acme, code_host, settle):
     code_host.fail("502_after_creating")
     world.lose_record()
