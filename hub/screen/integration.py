@@ -48,12 +48,12 @@ class IntegrationForm(forms.Form):
 
     alerts = forms.TypedChoiceField(
         required=False,
-        choices=[("yes", "Open an issue in the repository"), ("no", "Say it only here")],
+        choices=[("yes", "Open an issue"), ("no", "Say it only here")],
         coerce=lambda choice: choice == "yes",
         empty_value=None,
         label="When a claim lapses or sending stops",
-        help_text="One issue for each event; the Hub closes it when that is solved. In a public "
-        "repository, everybody can read it.",
+        help_text="One issue in the repository for each event; the Hub closes it when that is solved. "
+        "In a public repository, everybody can read it.",
         widget=forms.RadioSelect,
     )
 
