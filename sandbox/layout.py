@@ -48,8 +48,7 @@ main > :is(p, article, details, form), .text { max-width: 46rem; }
 .window { border: 1px solid var(--line); border-radius: .5rem; overflow: hidden; margin: 0 0 1rem; }
 .window > .address { background: var(--sand); margin: 0; padding: .4rem 1rem; font-size: .9375rem; }
 .window > article { padding: 1rem 1.25rem 1.5rem; }
-pre { overflow-x: auto; padding: .75rem; border-radius: .3rem; background: var(--sand); }
-pre.wrap, details pre { white-space: pre-wrap; }
+pre { white-space: pre-wrap; padding: .75rem; border-radius: .3rem; background: var(--sand); }
 table { border-collapse: collapse; }
 th, td { border: 1px solid var(--line); padding: .2rem .6rem; }
 blockquote { border-left: .25rem solid var(--line); margin-left: 0; padding-left: 1rem; }

@@ -32,7 +32,7 @@ SWITCHES = {
             "Issues are turned off",
             "Turn issues off",
             "Turn issues on",
-            "Send a report: it is held, and the overview says that issues are turned off in acme/docs. "
+            "The next report is held, and the overview says that issues are turned off in acme/docs. "
             "The reports that follow are held, too, without asking again.",
             "Press Try again in the Hub, and what was held is sent. Without you, the Hub looks once an "
             "hour.",
@@ -42,7 +42,7 @@ SWITCHES = {
             "Every new issue is answered with 502",
             "Answer with 502",
             "Answer properly",
-            "Send a report: nobody knows whether its issue exists. The report says so, and before the Hub "
+            "Nobody knows whether the issue of the next report exists. The report says so, and before the Hub "
             "sends anything again it looks for that issue, so that there are never two.",
             "Two minutes after its first attempt the Hub is sure that there is no issue, and opens one.",
         ),
@@ -51,7 +51,7 @@ SWITCHES = {
             "The rate limit is reached",
             "Reach the limit",
             "Lift the limit",
-            "Send a report: it waits, because GitHub asks for a pause of one minute. Reports that come "
+            "The next report waits, because GitHub asks for a pause of one minute. Reports that come "
             "in meanwhile wait without a call to GitHub.",
             "When that minute is over, the Hub sends what waits, oldest first.",
         ),
@@ -106,16 +106,17 @@ def _box(host: "CodeHost", switch: Switch) -> Html:
     is_on = _is_on(host, switch)
     return html(
         """<section class="box{mark}" id="{name}"><h2>{title} {state}</h2>
-<p>{words}</p>
+<p><b>You see:</b> {seen}</p>
+<p><b>To end it:</b> {end}. {afterwards}</p>
 <form method="post" action="/_sandbox/faults/{name}">
 <button name="turn" value="{turn}">{label}</button></form></section>""",
         mark=" wrong" if is_on else "",
         name=switch.name,
         title=switch.title,
         state=html('<span class="state wrong">now</span>') if is_on else NOTHING,
-        words=switch.seen
-        if is_on
-        else f"{switch.seen} To end it: {switch.end}. {switch.afterwards}",
+        seen=switch.seen,
+        end=switch.end,
+        afterwards=switch.afterwards,
         turn="off" if is_on else "on",
         label=switch.end if is_on else switch.begin,
     )

@@ -25,7 +25,7 @@ CLAUDE, CODEX, CURSOR, COPILOT, GEMINI = "claude-code", "codex", "cursor", "copi
 PAST = [
     Past("quickstart", "incorrect", CLAUDE, "Step 3 needs a token that the page does not mention",
          "`acme deploy` stops with `401: no token`. The page never says to run `acme login` before it.",
-         "Add `acme login` as step 2.", 37, "closed",
+         "Add `acme login` as step 2.", 12, "closed",
          ("`acme deploy` asked for a token. I made one at /settings/tokens and set ACME_TOKEN.",
           "401 at step 3. After `acme login` in another terminal it went on.")),
     Past("api/errors", "missing", CODEX, "Error 429 is not described",
@@ -129,7 +129,7 @@ PAST = [
          "", 2),
     Past("install", "broken", CLAUDE, "The download for arm64 answers 404",
          "`acme-linux-arm64.tar.gz` is not there; `acme-linux-aarch64.tar.gz` is.",
-         "Correct the name in the table.", 7),
+         "Correct the name in the table.", 37),
     Past("guides/rollback", "incorrect", CURSOR, "`acme rollback` needs `--to`",
          "Without it the command ends with “name a deploy”. The page shows it alone.",
          "Write `acme rollback --to <deploy>`.", 2),

@@ -23,6 +23,8 @@ PAST = (
     "julianday(max(received_at)) - julianday(min(received_at)) FROM reports_report"
 )
 
+MEMBERS = "SELECT login, role FROM orgs_membership ORDER BY login"
+
 
 def run(command: str, **options) -> str:
     out = StringIO()
@@ -126,6 +128,21 @@ def test_the_sandbox_never_gives_a_number_twice(code_host, client, settings):
     assert started_again.create_issue("acme/docs", title="Next", user="bob").number == 3
 
 
+@pytest.mark.parametrize(
+    ("pages_host", "page"),
+    [("pages.example", "https://acme.pages.example/docs/install"), ("github.io", None)],
+)
+def test_the_sandbox_has_a_page_to_report_where_its_address_is_nobodys(
+    code_host, settings, pages_host, page
+):
+    settings.HUB_DEBUG, settings.HUB_PAGES_HOST = True, pages_host
+
+    trial = sandbox.code_host().trial
+
+    assert (trial and trial.page) == page
+    assert trial is None or trial.hub_url == settings.HUB_BASE_URL
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("command", ["serve", "sandbox"])
 def test_a_taken_port_is_said(settings, command, code_host):
@@ -175,12 +192,14 @@ def test_the_demo_has_a_past_and_ends_in_an_issue():
         )
         with sqlite3.connect(ROOT / "var/demo/hub.sqlite3") as database:
             states = database.execute(STATES).fetchall()
+            members = database.execute(MEMBERS).fetchall()
             reports, times, accounts, days = database.execute(PAST).fetchone()
 
     assert ended.returncode == 0, ended.stderr
     for address in ("/_sandbox/as/bob", "/_sandbox/docs/install", "/acme/docs/issues/59"):
         assert address in ended.stdout
     assert states == [("failed", "", 1), ("held", "", 1), ("sent", "", 52), ("sent", "closed", 7)]
+    assert members == [("alice", "owner"), ("bob", "member")]
     assert (reports, accounts) == (61, 3)
     assert times > 180
     assert days > 54
