@@ -44,7 +44,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "next": next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None),
         "progress": setup_steps.progress(to_do),
         "invitations": inviting.of(request.membership),
-        "alerts": attention.alerts(
+        "attention": attention.lines(
             mine, request.user, integration, stopped=stopped, not_shown=not_shown
         ),
         "not_shown": not_shown,
