@@ -63,7 +63,7 @@ def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
     elif mine.obstacle:
         more = f"{mine.obstacle} {waiting + '.' if waiting else ''}".strip()
         button, url = "Try again", reverse("settings-try-again")
-        if mine.is_uninstalled:
+        if mine.is_uninstalled():
             button, url = "Install it again", reverse("settings-install")
         yield Line(BAD, "Nothing is being sent.", more, button, url, True)
     elif mine.rights_absences:

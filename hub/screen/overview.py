@@ -73,7 +73,7 @@ def _standing(integration: Integration | None, claims: setup_steps.Claims) -> St
     if integration.paused_at:
         return Standing("Paused", "pill wait")
     if integration.obstacle:
-        return Standing("Nothing is being sent", "pill bad")
+        return Standing("Stopped", "pill bad")
     if not claims.is_heard:
         return Standing("Opted out", "pill wait")
     return Standing("Receiving", "state good")

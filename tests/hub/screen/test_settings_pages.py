@@ -789,6 +789,19 @@ def test_the_overview_begins_with_how_things_stand(db, client, code_host, column
     assert ">acme/docs</a>, for" in text_of(shown)
 
 
+@pytest.mark.parametrize(
+    ("problem", "button"), [("Issues are turned off.", "Try again"), ("", "Install it again")]
+)
+def test_what_stopped_it_comes_with_the_button_that_ends_it(db, client, code_host, problem, button):
+    client.force_login(build.member(build.acme(code_host)))
+    gone = Integration.objects.select_related("installation").get().installation.uninstalled
+    Integration.objects.update(problem=problem or gone)
+
+    [line] = client.get("/settings/").context["attention"]
+
+    assert (line.button, line.acts) == (button, True)
+
+
 def test_an_opted_out_claim_is_not_said_to_receive(db, client, code_host):
     acme = build.acme(code_host)
     client.force_login(build.member(acme))
