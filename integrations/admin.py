@@ -25,7 +25,7 @@ from integrations.models.delivery import DeliveryQuerySet
 from orgs.models import User
 from orgs.read_only import ALL, Looking, ReadOnly
 
-SHOWN = 80  # characters of a text in a list
+SHOWN = 60  # characters of a text in a list
 
 
 class Operating(ReadOnly):
@@ -79,7 +79,7 @@ class DeliveryAdmin(Operating):
     """Lists deliveries, with their attempts."""
 
     list_display = [
-        "summary", "status", "reason", "page", "agent", "organization", "tries", "due_at", "issue",
+        "summary", "page", "agent", "status", "reason", "organization", "due_at", "issue",
     ]  # fmt: skip
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
     list_select_related = ["integration__organization", "report"]
@@ -102,7 +102,7 @@ class DeliveryAdmin(Operating):
     @admin.display(description="page")
     def page(self, delivery: Delivery) -> str:
         """The page that it is about."""
-        return Truncator(delivery.report.canonical_url).chars(SHOWN)
+        return Truncator(delivery.report.canonical_url.removeprefix("https://")).chars(SHOWN)
 
     @admin.display(description="agent")
     def agent(self, delivery: Delivery) -> str:

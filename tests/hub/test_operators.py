@@ -287,7 +287,7 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
     assert "0 sent, 2 failed, 0 put off by a limit or a hold. Most failed between" in shown
     assert "What waits, waits for Our pace 2" in shown
     assert "Attempts without an issue, by cause GitHub refused the issue 2" in shown
-    assert re.search(r"acme Our pace until \d\d:\d\d:\d\d 2 2 unknown", shown)
+    assert re.search(r"acme until \d\d:\d\d:\d\d UTC Our pace 2 2 unknown", shown)
 
 
 def test_the_index_of_an_empty_hub(operator):
@@ -390,7 +390,7 @@ def test_reverify_looks_at_the_record_now(operator, dns):
         ("410", "issues", "GitHub accepts no issues there"),
         ("502", "issues", "GitHub answered 5xx"),
         ("500", "token", "GitHub answered 5xx"),
-        ("reset_mid_answer", "issues", "No answer to the issue"),
+        ("reset_mid_answer", "issues", "No answer from GitHub"),
         ("refuse", "token", "GitHub was not reached"),
         ("429", "issues", "GitHub's limit"),
         ("paused", "", "Held before GitHub was asked"),
@@ -436,7 +436,7 @@ def test_what_waits_is_told_apart(operator, client, code_host, settings):
 
     assert "What waits, waits for Our pace 2 Of 2" in paced
     assert "What waits, waits for GitHub's limit 2 Of 2" in limited
-    assert re.search(r"GitHub's limit until \d\d:\d\d:\d\d 2 1 \d+", limited)
+    assert re.search(r"acme until \d\d:\d\d:\d\d UTC GitHub's limit 2 1 \d+", limited)
     assert re.search("waits for (Their next attempt 1 Their turn 1|Their turn 1 Their next)", free)
 
 
@@ -545,7 +545,7 @@ def test_deliveries_are_found_by_what_their_reports_say(operator, code_host, ask
     found = operator.get("/admin/integrations/delivery/", {"q": asked})
 
     assert [each.report.agent_name for each in found.context["cl"].result_list] == ["agent-7"]
-    assert "https://docs.acme.com/page-7" in text_of(found)
+    assert "docs.acme.com/page-7" in text_of(found)
     assert "Summary-7" in text_of(found)
 
 
