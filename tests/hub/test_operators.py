@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from hub.models import Lease
+from integrations.delivery import operator_holds
 from integrations.models import (
     Attempt,
     Delivery,
@@ -516,6 +517,40 @@ def test_what_cannot_be_held_is_said_in_the_form(operator, changed, why):
 
     assert why in text_of(answer)
     assert Hold.objects.count() == 1
+
+
+def test_what_another_operator_has_just_held_is_said(operator, monkeypatch):
+    operator.post(f"{HOLDS}add/", JUNK)
+    monkeypatch.setattr(operator_holds, "checked", lambda kind, text: text.strip())
+
+    answer = operator.post(f"{HOLDS}add/", JUNK, follow=True)
+
+    assert "This agent is on hold already." in text_of(answer)
+    assert Hold.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_delivery_leads_to_what_holds_reports_like_it_and_a_hold_to_its_deliveries(
+    operator, client, code_host
+):
+    build.acme(code_host)
+    build.send(client)
+    build.send(client, build.report(agent__name="another"))
+    sent = Delivery.objects.first()
+
+    page = operator.get(f"{address(Delivery)}{sent.pk}/change/").content.decode()
+    forms = re.findall(r'href="([^"]+)">Hold its (\w+)</a>', page)
+    shown = [operator.get(html.unescape(form)).content.decode() for form, _ in forms]
+    hold = Hold.objects.create(kind="agent", value="agent-x", reason="Junk.")
+    Delivery.objects.filter(pk=sent.pk).update(operator_hold=hold)
+    [link] = re.findall(r'href="([^"]+)">Show</a>', operator.get(HOLDS).content.decode())
+    listed = operator.get(html.unescape(link)).context["cl"]
+
+    assert [kind for _, kind in forms] == ["page", "agent", "source"]
+    assert "https://docs.acme.com/install</textarea>" in shown[0]
+    assert "agent-x</textarea>" in shown[1]
+    assert f"{sent.source}</textarea>" in shown[2]
+    assert list(listed.result_list) == [sent]
 
 
 def test_a_hold_is_neither_changed_nor_deleted(operator, crowd):
