@@ -94,6 +94,11 @@ class Installation(models.Model):
         """The page on GitHub where the repositories of the app are chosen."""
         return install_page()
 
+    @property
+    def uninstalled(self) -> str:
+        """The problem of its integrations once the app was uninstalled."""
+        return f"The app was uninstalled from {self.account}. Install it again to resume."
+
     def ask_about_later(self) -> None:
         """Note that GitHub is being asked about it now, whatever it answers."""
         Installation.objects.filter(pk=self.pk).update(asked_about_at=clock.now())
@@ -180,6 +185,11 @@ class Integration(models.Model):
         null=True, blank=True, db_index=True, help_text="When to check whether the problem is gone."
     )
     paused_at = models.DateTimeField(null=True, blank=True, help_text="When a member paused it.")
+    alerts = models.BooleanField(
+        null=True,
+        blank=True,
+        help_text="Whether bad news is told by issues in the repository; empty: nobody was asked.",
+    )
 
     rights_seen_at = models.DateTimeField(
         null=True, blank=True, help_text="When a member was last seen with push access."
@@ -233,12 +243,21 @@ class Integration(models.Model):
         return self.repo_owner.lower() == self.installation.account.lower()
 
     @property
+    def wants_alerts(self) -> bool:
+        """Whether bad news is told by issues, or would be by default: not where everybody reads them."""
+        return self.repository_private if self.alerts is None else self.alerts
+
+    @property
     def stop(self) -> tuple[str, str]:
         """The first cause why nothing is sent now, and the reason; both empty if nothing stops it."""
         for cause, column, words in STOPS:
             if getattr(self, column):
                 return cause, words
         return ("integration" if self.problem else ""), self.problem
+
+    def is_uninstalled(self) -> bool:
+        """Whether the app was uninstalled from its account."""
+        return self.problem == self.installation.uninstalled
 
     @property
     def obstacle(self) -> str:

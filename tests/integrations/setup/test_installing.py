@@ -107,6 +107,7 @@ def test_installing_gives_the_organization_its_installation(alice, acme, code_ho
         "repo_name": None,
         "issue_template": None,
         "problem": None,
+        "alerts": False,
     }
     integration = Integration.objects.get(organization=acme)
     assert integration.installation.github_id == build.installed(code_host).id
@@ -290,7 +291,9 @@ def test_a_suspended_installation_is_taken_with_its_problem(alice, acme, code_ho
 
     assert body["account"] == "acme"
     me = alice.get("/v1/orgs/me").json()
-    assert me["integration"]["problem"] == "The app was suspended on acme."
+    assert me["integration"]["problem"] == (
+        "The app was suspended on acme. Unsuspend it on GitHub to resume."
+    )
 
 
 def test_a_refusal_uses_nothing_up(alice, code_host):
