@@ -185,7 +185,7 @@ def _host(url: str) -> str:
 def _checked(domain: Domain) -> str:
     """What the DNS answers, as a sentence."""
     try:
-        return verification.check(domain).hint or "The record was found."
+        return verification.check(domain).finding.hint or "The record was found."
     except ApiError as error:
         return str(error.detail)
     except (verification.Gone, Domain.DoesNotExist):
