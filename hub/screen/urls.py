@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from hub.screen import account, claims, integration, kit, overview, reports, trial_page
+from hub.screen import account, claims, integration, kit, overview, report_page, reports, trial_page
 from hub.screen.access import signed_in
 from orgs.people import account_pages
 
@@ -27,12 +27,12 @@ urlpatterns = [
     path("reports/", reports.reports, name="settings-reports"),
     path("reports/reports.csv", reports.as_csv, name="reports-csv"),
     path("reports/change/", reports.change, name="change-reports"),
-    path("reports/<str:report_id>/", reports.report, name="report"),
-    path("reports/<str:report_id>/raw", reports.raw, name="raw-report"),
-    path("reports/<str:report_id>/try-again/", reports.try_again, name="try-again"),
-    path("reports/<str:report_id>/erase/", reports.erase, name="erase"),
-    path("reports/<str:report_id>/discard/", reports.discard, name="discard"),
-    path("reports/<str:report_id>/restore/", reports.restore, name="restore"),
+    path("reports/<str:report_id>/", report_page.report, name="report"),
+    path("reports/<str:report_id>/raw", report_page.raw, name="raw-report"),
+    path("reports/<str:report_id>/try-again/", report_page.try_again, name="try-again"),
+    path("reports/<str:report_id>/erase/", report_page.erase, name="erase"),
+    path("reports/<str:report_id>/discard/", report_page.discard, name="discard"),
+    path("reports/<str:report_id>/restore/", report_page.restore, name="restore"),
     path("tokens/", signed_in(account_pages.tokens), name="tokens"),
     path("tokens/<int:token_id>/revoke/", signed_in(account_pages.revoke), name="revoke-token"),
     path("account/", account.account, name="account"),
