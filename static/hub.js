@@ -4,24 +4,27 @@
 for (const note of document.querySelectorAll("[data-script]")) note.hidden = false;
 
 // A button beside each value that people carry elsewhere.
-for (const place of document.querySelectorAll(".copyable")) {
-  const value = place.firstElementChild;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.setAttribute("aria-label", `Copy ${place.dataset.name || "the value"}`);
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(value.textContent.trim());
-      say(button, "Copied");
-    } catch {
-      getSelection().selectAllChildren(value);
-      say(button, "Selected. Press Ctrl+C or ⌘C to copy.");
-    }
-  });
-  place.append(button);
+function addCopyButtons(within) {
+  for (const place of within.querySelectorAll(".copyable")) {
+    const value = place.firstElementChild;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", `Copy ${place.dataset.name || "the value"}`);
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(value.textContent.trim());
+        say(button, "Copied");
+      } catch {
+        getSelection().selectAllChildren(value);
+        say(button, "Selected. Press Ctrl+C or ⌘C to copy.");
+      }
+    });
+    place.append(button);
+  }
 }
+addCopyButtons(document);
 
 // Shown on the button, and read out.
 function say(button, text) {
@@ -46,13 +49,24 @@ async function refresh(form, part, extra = {}) {
   const answer = await fetch(form.action, asked);
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const fresh = page.querySelector(part);
-  const shown = document.querySelector(part);
-  if (fresh && shown && fresh.textContent.trim() !== shown.textContent.trim()) {
+  let news = "";
+  for (const fresh of page.querySelectorAll(part)) {
+    const shown = document.getElementById(fresh.id);
+    if (!shown || words(fresh) === words(shown)) continue;
+    if (fresh.matches("[data-news]")) news = fresh.querySelector("h2").textContent;
+    for (const { name, value } of fresh.attributes) shown.setAttribute(name, value);
+    shown.hidden = fresh.hidden;
     shown.replaceChildren(...fresh.childNodes);
+    addCopyButtons(shown);
   }
-  const [checked, now] = [document.querySelector("#checked"), page.querySelector("#checked")];
-  if (checked && now) checked.textContent = now.textContent;
+  return { page, news };
+}
+
+// What a part says, without the buttons that were added to it.
+function words(part) {
+  const copy = part.cloneNode(true);
+  for (const button of copy.querySelectorAll(".copy")) button.remove();
+  return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
 // <form data-live="#preview" data-button="preview">: the part follows what is typed.
@@ -65,15 +79,21 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   });
 }
 
-// <form data-again="15" data-part="#state">: sent again every so many seconds while the page is
-// seen, for ten minutes, or until the part says that it is done; then the rest of the page follows.
+// <form data-again="15" data-part="#state, #asked">: sent again every so many seconds while the page is
+// seen, for ten minutes. What has changed is said once. When it is done, the rest of the page follows.
 for (const form of document.querySelectorAll("form[data-again]")) {
   const end = Date.now() + 10 * 60 * 1000;
   const timer = setInterval(async () => {
     if (Date.now() > end) return clearInterval(timer);
-    if (!document.hidden) await refresh(form, form.dataset.part).catch(() => {});
-    if (!document.querySelector(`${form.dataset.part} [data-done]`)) return;
+    if (document.hidden) return;
+    const { page, news } = (await refresh(form, form.dataset.part).catch(() => {})) || {};
+    if (news) heard.textContent = news;
+    if (!page?.querySelector("[data-done]")) return;
     clearInterval(timer);
-    location.reload();
+    const main = document.querySelector("main");
+    const hadFocus = main.contains(document.activeElement);
+    main.replaceChildren(...page.querySelector("main").childNodes);
+    addCopyButtons(main);
+    if (hadFocus) main.focus();
   }, Number(form.dataset.again) * 1000);
 }

@@ -9,7 +9,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from core import ids, keyset, rates
-from core.errors import ApiError
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import EARLIER
 from integrations.ownership.site_claims import NotConfigured
@@ -21,6 +20,7 @@ from reports.models import UNCLAIMED, Report, ReportQuerySet
 RECENT = timedelta(days=30)
 LOOKED_AT = 500  # reports about an owner's name that one page reads
 PAGE_SIZE = 20
+Claim = Domain | Site
 COLUMNS = ["id", "received_at", "kind", "summary", "canonical_url", "agent_name", "times_reported"]
 
 
@@ -36,15 +36,12 @@ class Page(NamedTuple):
     following: str
 
 
-class OptedOut(ApiError):
-    """409: the claim has opted out of reports."""
-
-    status_code = 409
-    default_code = "opted_out"
-    default_detail = "This claim has opted out of reports. Accept them again first."
+def is_open(claim: Claim) -> bool:
+    """Whether the claim receives reports now."""
+    return bool(claim.verified_at and not claim.lapsed_at and not claim.opted_out_at)
 
 
-def page(claim: Domain | Site, after: str = "") -> Page:
+def page(claim: Claim, after: str = "") -> Page:
     """One page of the reports of the last 30 days that nobody has received, about this claim's pages.
 
     Reads at most `LOOKED_AT` reports about names below the same registrable one. `after` is the id of a
@@ -58,14 +55,13 @@ def page(claim: Domain | Site, after: str = "") -> Page:
     return Page(shown, len(mine), is_all, last.pk if last else "")
 
 
-def send(member: Membership, claim: Domain | Site, report_ids: Iterable[str]) -> int:
+def send(member: Membership, claim: Claim, report_ids: Iterable[str]) -> int:
     """Give these reports to the member's organization, to be sent in their turn; returns how many.
 
     At most as many as a page shows. One that somebody has received meanwhile, or whose page is not the
-    organization's, is left out. Raises `NotConfigured`, `OptedOut`, `rates.RateLimited`.
+    organization's, is left out; a page that opted out is nobody's. Raises `NotConfigured`,
+    `rates.RateLimited`.
     """
-    if claim.opted_out_at:
-        raise OptedOut
     if _integration(claim) is None:
         raise NotConfigured
     rates.check(settings.HUB_ASKING_RATE, "send", member.organization_id)
@@ -98,7 +94,7 @@ def _nobodys() -> ReportQuerySet:
     return Report.objects.readable().filter(unclaimed_name__isnull=False, erased_at=None)
 
 
-def _newest_first(claim: Domain | Site, after: str) -> ReportQuerySet:
+def _newest_first(claim: Claim, after: str) -> ReportQuerySet:
     """Those of `_nobodys` about names below the same registrable one, in the order of their index.
 
     The name is compared as a range, as in `Report.objects.newest_first`.
@@ -113,7 +109,7 @@ def _newest_first(claim: Domain | Site, after: str) -> ReportQuerySet:
     return within.order_by(*(f"-{each}" for each in UNCLAIMED)).only(*COLUMNS)
 
 
-def _about(claim: Domain | Site, reports: list[Report]) -> list[Report]:
+def _about(claim: Claim, reports: list[Report]) -> list[Report]:
     """Those about pages of this claim, and of no closer one of somebody else, that members may read."""
     places = {each.pk: ownership.place(each.canonical_url) for each in reports}
     owners = ownership.owners_at(place for place in places.values() if place)
@@ -128,12 +124,12 @@ def _about(claim: Domain | Site, reports: list[Report]) -> list[Report]:
     ]
 
 
-def _covers(claim: Domain | Site, place: ownership.Place) -> bool:
+def _covers(claim: Claim, place: ownership.Place) -> bool:
     if isinstance(claim, Site):
         return place.host == claim.host and claim.path in place.paths
     below = f".{place.host}".endswith(f".{claim.name}") if claim.registrable else False
     return place.host == claim.name or below
 
 
-def _integration(claim: Domain | Site) -> Integration | None:
+def _integration(claim: Claim) -> Integration | None:
     return Integration.objects.configured().of(claim.organization_id).first()
