@@ -56,7 +56,7 @@ async function refresh(form, part, extra = {}) {
     if (fresh.matches("[data-news]")) news = fresh.querySelector("h2").textContent;
     for (const { name, value } of fresh.attributes) shown.setAttribute(name, value);
     shown.hidden = fresh.hidden;
-    shown.replaceChildren(...fresh.childNodes);
+    shown.replaceChildren(...fresh.cloneNode(true).childNodes);
     addCopyButtons(shown);
   }
   return { page, news };

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 
 from core import ids
 from core.errors import ApiError
-from hub.screen import domain_page
+from hub.screen import domain_page, setup_steps
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of, next_step
 from integrations.ownership import site_claims, taking_over, unclaimed
@@ -94,8 +94,21 @@ def new(request: MemberRequest) -> HttpResponse:
             told = f"The claim is of {claim.name}: all its pages, on every port."
             messages.info(request, told)
         return redirect("settings-claim", claim.id)
-    context = {"form": form, "pages_host": settings.HUB_PAGES_HOST}
+    context = {
+        "form": form,
+        "pages_host": settings.HUB_PAGES_HOST,
+        "site": _unclaimed_site(request.membership.organization),
+    }
     return render(request, "hub/new_claim.html", context)
+
+
+def _unclaimed_site(organization: Organization) -> str:
+    """The address where the organization's repository publishes a site, unless it is claimed already."""
+    mine = integration_of(organization)
+    if mine is None or mine.repository_id is None:
+        return ""
+    is_claimed = organization.sites.filter(lapsed_at=None, repository__iexact=mine.repository)
+    return "" if is_claimed.exists() else setup_steps.site_of(mine)
 
 
 @members_only

@@ -1,5 +1,7 @@
 """`/settings/claims/<id>/earlier/`: what was reported about a claim's pages before anybody had claimed them."""
 
+from urllib.parse import urlsplit, urlunsplit
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,6 +11,7 @@ from hub.screen.access import MemberRequest, members_only
 from hub.screen.claims import find
 from hub.screen.overview import integration_of
 from integrations.ownership import unclaimed
+from reports.models import Report
 
 
 @members_only
@@ -21,14 +24,23 @@ def earlier(request: MemberRequest, claim_id: str) -> HttpResponse:
         _send(request, claim)
         return redirect("settings-earlier", claim_id)
     after = request.GET.get("after", "")
+    page = unclaimed.page(claim, after)
     context = {
         "claim": claim,
-        "page": unclaimed.page(claim, after),
+        "page": page,
+        "rows": [(each, _place(claim, each)) for each in page.reports],
         "after": after,
         "looked_at": unclaimed.LOOKED_AT,
         "integration": integration_of(request.membership.organization),
     }
     return render(request, "hub/earlier.html", context)
+
+
+def _place(claim: unclaimed.Claim, report: Report) -> str:
+    """The page of a report: its path, and before it the host where the claim covers several."""
+    address = urlsplit(report.canonical_url)
+    path = urlunsplit(("", "", address.path, address.query, ""))
+    return path if address.netloc == unclaimed.host_of(claim) else f"{address.netloc}{path}"
 
 
 def _send(request: MemberRequest, claim: unclaimed.Claim) -> None:

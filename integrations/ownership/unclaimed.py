@@ -41,6 +41,11 @@ def is_open(claim: Claim) -> bool:
     return bool(claim.verified_at and not claim.lapsed_at and not claim.opted_out_at)
 
 
+def host_of(claim: Claim) -> str:
+    """The host of a claim's pages; a registrable one has others below it."""
+    return claim.name if isinstance(claim, Domain) else claim.host
+
+
 def page(claim: Claim, after: str = "") -> Page:
     """One page of the reports of the last 30 days that nobody has received, about this claim's pages.
 
@@ -99,8 +104,7 @@ def _newest_first(claim: Claim, after: str) -> ReportQuerySet:
 
     The name is compared as a range, as in `Report.objects.newest_first`.
     """
-    host = claim.name if isinstance(claim, Domain) else claim.host
-    name = hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST)
+    name = hosts.registrable(host_of(claim), pages_host=settings.HUB_PAGES_HOST)
     since: tuple[datetime, str] = (timezone.now() - RECENT, "")
     found = keyset.after(_nobodys(), UNCLAIMED, (name, *since))
     if last := ids.find(Report.objects.only("received_at"), after):

@@ -53,6 +53,7 @@ def test_rates():
         "checks of what a claimed site publishes": asking_rate,
         "starts of an installation": asking_rate,
         "attempts to try again": asking_rate,
+        "choices of earlier reports to send": asking_rate,
         "lists of repositories": configuration.LISTS,
         "lists of repositories of an installation": times(configuration.LISTS, 2),
         "searches in reports": report_list.SEARCHES,
