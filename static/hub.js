@@ -1,10 +1,17 @@
 "use strict";
 // Everything here is a convenience: each page works without it.
 
-for (const note of document.querySelectorAll("[data-script]")) note.hidden = false;
+// <button data-insert>: its text goes into the text field of its part, where the cursor is.
+for (const button of document.querySelectorAll("[data-insert]")) {
+  button.addEventListener("click", () => {
+    button.closest(".field").querySelector("textarea").focus();
+    document.execCommand("insertText", false, button.textContent); // can be undone
+  });
+}
 
-// A button beside each value that people carry elsewhere.
-function addCopyButtons(within) {
+// What works only with script, and a button beside each value that people carry elsewhere.
+function furnish(within) {
+  for (const note of within.querySelectorAll("[data-script]")) note.hidden = false;
   for (const place of within.querySelectorAll(".copyable")) {
     const value = place.firstElementChild;
     const button = document.createElement("button");
@@ -24,7 +31,7 @@ function addCopyButtons(within) {
     place.append(button);
   }
 }
-addCopyButtons(document);
+furnish(document);
 
 // Shown on the button, and read out.
 function say(button, text) {
@@ -53,11 +60,11 @@ async function refresh(form, part, extra = {}) {
   for (const fresh of page.querySelectorAll(part)) {
     const shown = document.getElementById(fresh.id);
     if (!shown || words(fresh) === words(shown)) continue;
-    if (fresh.matches("[data-news]")) news = fresh.querySelector("h2").textContent;
+    if (fresh.matches("[data-news]")) news = fresh.querySelector("h2, [data-done] b")?.textContent;
     for (const { name, value } of fresh.attributes) shown.setAttribute(name, value);
     shown.hidden = fresh.hidden;
     shown.replaceChildren(...fresh.cloneNode(true).childNodes);
-    addCopyButtons(shown);
+    furnish(shown);
   }
   return { page, news };
 }
@@ -93,7 +100,7 @@ for (const form of document.querySelectorAll("form[data-again]")) {
     const main = document.querySelector("main");
     const hadFocus = main.contains(document.activeElement);
     main.replaceChildren(...page.querySelector("main").childNodes);
-    addCopyButtons(main);
+    furnish(main);
     if (hadFocus) main.focus();
   }, Number(form.dataset.again) * 1000);
 }

@@ -42,13 +42,13 @@ def apply_account(installation: Installation, login: str) -> None:
 
 def mark_suspended(installation: Installation) -> None:
     """The app was suspended on the account."""
-    holds.suspend(installation, f"The app was suspended on {installation.account}.")
+    problem = f"The app was suspended on {installation.account}. Unsuspend it on GitHub to resume."
+    holds.suspend(installation, problem)
 
 
 def mark_uninstalled(installation: Installation) -> None:
     """The app was uninstalled. Nothing proves its sites any more, so others may claim them."""
-    problem = f"The app was uninstalled from {installation.account}. Install it again to resume."
-    holds.suspend(installation, problem)
+    holds.suspend(installation, installation.uninstalled)
     for integration in Integration.objects.filter(installation=installation):
         site_claims.lapse_unpublished(integration.organization, "")
 
