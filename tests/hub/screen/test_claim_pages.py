@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from integrations.models import Delivery, Integration
 from integrations.ownership import unclaimed
@@ -51,13 +52,13 @@ def checked(alice, claim):
 
 def test_another_value_stands_below_the_wanted_one_with_the_difference_marked(alice, claim, dns):
     value = claim.record_value
-    dns.txt(claim.record_name, f"{value[:-2]}XX", "v=spf1 -all")
+    dns.txt(claim.record_name, f"{value[:-2]}~~", "v=spf1 -all")
 
     page = text_of(checked(alice, claim))
 
     assert "Almost: the value ends differently" in page
     assert f"<dt>Wanted</dt><dd><code>{value[:-2]}<b>{value[-2:]}</b></code></dd>" in page
-    assert f"<dt>Found</dt><dd><code>{value[:-2]}<mark>XX</mark></code></dd>" in page
+    assert f"<dt>Found</dt><dd><code>{value[:-2]}<mark>~~</mark></code></dd>" in page
     assert "<dt>Also there</dt><dd><code>v=spf1 -all</code>" in page
 
 
@@ -73,8 +74,17 @@ def test_who_was_asked_is_listed_with_the_answer(alice, claim):
     page = text_of(checked(alice, claim))
 
     assert "No record yet" in page
-    row = '<th scope="row">The Hub&#x27;s resolver</th><td><span class="state wait">No record</span>'
+    row = '<span>The Hub&#x27;s resolver</span><span class="state wait">No record</span>'
     assert row in page
+
+
+def test_a_claim_that_lapsed_says_so_first(alice, claim):
+    Domain.objects.update(lapsed_at=timezone.now())
+
+    before = text_of(alice.get(f"/settings/claims/{claim.id}/"))
+
+    assert "You do not receive reports about it" in before
+    assert "No record yet" in text_of(checked(alice, claim))
 
 
 def test_text_of_a_stranger_s_servers_is_only_text(alice, claim, dns):
