@@ -17,7 +17,7 @@ from orgs.models import Domain
 HOUR = timedelta(hours=1)
 INTERNALS = {
     *("Client", "DBTaskResult", "Lease", "SocialAccount", "Token"),
-    *("EarlierChallenge", "OneTimeState", "Webhook"),
+    *("Alert", "EarlierChallenge", "OneTimeState", "Webhook"),
 }
 
 

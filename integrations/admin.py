@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from integrations.delivery import trying_again
 from integrations.models import (
+    Alert,
     Attempt,
     Delivery,
     Installation,
@@ -139,6 +140,24 @@ class AttemptAdmin(ReadOnly):
     def report(self, attempt: Attempt) -> str:
         """The id of the report."""
         return attempt.delivery.report_id
+
+
+@admin.register(Alert)
+class AlertAdmin(ReadOnly):
+    """Lists the issues that tell organizations bad news."""
+
+    list_display = [
+        "organization", "cause", "subject", "since", "status", "reason", "tries", "issue_url",
+    ]  # fmt: skip
+    list_filter = ["status", "cause"]
+    list_select_related = ["integration__organization"]
+    search_fields = ["integration__organization__name", "subject"]
+    ordering = ["-pk"]
+
+    @admin.display(description="organization")
+    def organization(self, alert: Alert) -> str:
+        """The organization that is told."""
+        return alert.integration.organization.name
 
 
 @admin.register(OneTimeState)

@@ -68,6 +68,7 @@ ROUTES = (
     _route("GET", f"{API}/{REPOSITORY}/issues", api_issues.list_issues),
     _route("POST", f"{API}/{REPOSITORY}/issues", api_issues.create_issue),
     _route("GET", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.show_issue),
+    _route("PATCH", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.change_issue),
     _route("GET", f"{API}/rate_limit", api_repositories.show_rate_limit),
     _route("POST", "/_sandbox/faults", control.arm_fault),
     _route("DELETE", "/_sandbox/faults", control.clear_faults),

@@ -12,6 +12,7 @@ from hub.screen import downloads, integration, inviting
 from hub.screen import reports as report_pages
 from hub.server import answers, bodies, bridge, door, spool
 from hub.settings import POSTGRESQL_PATIENCE
+from integrations.alerts import causes
 from integrations.api import report_list
 from integrations.api import reports as report_calls
 from integrations.delivery import discarding, forwarding, holds, pacing
@@ -207,6 +208,9 @@ def test_claims_and_organizations():
             f"{domain.ABSENCES} checks without the record, over at least {span(domain.ABSENT_FOR)}"
         ),
         "grace period": span(domain.GRACE),
+        "open issues about bad news": f"{causes.UNFINISHED}",
+        "a lapse is told by an issue": f"for {span(causes.NEWS)}",
+        "closing such an issue is tried": f"for {span(delivery.GIVE_UP)}",
         "the `docs-feedback.json` of its host is read": f"every {span(checking.EVERY)}",
         "push access is checked": f"every {span(reconciling.EVERY)}",
         "everything is held after": (
