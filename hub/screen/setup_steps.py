@@ -175,6 +175,6 @@ def _test(integration: Integration | None, claims: Claims, *, can_start: bool) -
         )
         return Step(*task, StepState.CANNOT_START, needed)
     where = integration.repository if integration else ""
-    hint = f"It opens a real issue in {where}. Close the issue when you have seen it."
+    hint = f"A test report opens a real issue in {where}. Close it when you have seen it."
     press = Press("settings-test", "Send a test report")
     return Step(*task, StepState.TO_DO, hint, press)
