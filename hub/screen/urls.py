@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from hub.screen import account, claims, integration, kit, overview, reports, trial_page
+from hub.screen import (
+    account,
+    claims,
+    earlier,
+    integration,
+    kit,
+    overview,
+    report_page,
+    reports,
+    trial_page,
+)
 from hub.screen.access import signed_in
 from orgs.people import account_pages
 
@@ -21,18 +31,19 @@ urlpatterns = [
     path("claims/<str:claim_id>/", claims.claim, name="settings-claim"),
     path("claims/<str:claim_id>/opt-out/", claims.opt_out, name="settings-opt-out"),
     path("claims/<str:claim_id>/delete/", claims.delete, name="settings-delete-claim"),
+    path("claims/<str:claim_id>/earlier/", earlier.earlier, name="settings-earlier"),
     path("claims/<str:claim_id>/kit/", kit.publish, name="settings-kit"),
     path("claims/<str:claim_id>/kit/badge/", kit.choose_badge, name="settings-badge"),
     path("claims/<str:claim_id>/kit/<str:name>", kit.download, name="settings-kit-file"),
     path("reports/", reports.reports, name="settings-reports"),
     path("reports/reports.csv", reports.as_csv, name="reports-csv"),
     path("reports/change/", reports.change, name="change-reports"),
-    path("reports/<str:report_id>/", reports.report, name="report"),
-    path("reports/<str:report_id>/raw", reports.raw, name="raw-report"),
-    path("reports/<str:report_id>/try-again/", reports.try_again, name="try-again"),
-    path("reports/<str:report_id>/erase/", reports.erase, name="erase"),
-    path("reports/<str:report_id>/discard/", reports.discard, name="discard"),
-    path("reports/<str:report_id>/restore/", reports.restore, name="restore"),
+    path("reports/<str:report_id>/", report_page.report, name="report"),
+    path("reports/<str:report_id>/raw", report_page.raw, name="raw-report"),
+    path("reports/<str:report_id>/try-again/", report_page.try_again, name="try-again"),
+    path("reports/<str:report_id>/erase/", report_page.erase, name="erase"),
+    path("reports/<str:report_id>/discard/", report_page.discard, name="discard"),
+    path("reports/<str:report_id>/restore/", report_page.restore, name="restore"),
     path("tokens/", signed_in(account_pages.tokens), name="tokens"),
     path("tokens/<int:token_id>/revoke/", signed_in(account_pages.revoke), name="revoke-token"),
     path("account/", account.account, name="account"),

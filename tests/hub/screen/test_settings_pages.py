@@ -367,7 +367,7 @@ def test_a_claim_that_has_opted_out_does_not_promise_reports(alice, acme, code_h
     for page in pages:
         assert "come to you" not in page.replace("do not come to you", "")
         assert "Send a test report" not in page
-    assert "a claim that has not opted out" in text_of(alice.get("/settings/"))
+    assert "Your claims have opted out of reports." in text_of(alice.get("/settings/"))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -411,8 +411,8 @@ def test_what_is_to_do_next_is_one_button_away(alice, acme, code_host):
 
     page = text_of(alice.get(f"/settings/claims/{claim.id}/"))
 
-    assert "Install the app</a>" in without
-    assert "Send a test report</a>" in page
+    assert "Install the app</button>" in without
+    assert "Send a test report</button>" in page
 
 
 @pytest.mark.django_db(transaction=True)
