@@ -41,7 +41,6 @@ def overview(request: MemberRequest) -> HttpResponse:
         "standing": _standing(integration, claims),
         "steps": to_do,
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
-        "next": next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None),
         "progress": setup_steps.progress(to_do),
         "invitations": inviting.of(request.membership),
         "attention": attention.lines(
@@ -63,7 +62,7 @@ def integration_of(organization: Organization) -> Integration | None:
 def next_step(organization: Organization) -> setup_steps.Step | None:
     """The next thing to do in setting up; None if all is done, or waits for something."""
     to_do = setup_steps.set_up(integration_of(organization), setup_steps.Claims.of(organization))
-    return next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None)
+    return next((each for each in to_do if each.is_next), None)
 
 
 def _standing(integration: Integration | None, claims: setup_steps.Claims) -> Standing | None:

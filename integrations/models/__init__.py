@@ -3,6 +3,7 @@
 from integrations.models.alert import Alert
 from integrations.models.attempt import Attempt
 from integrations.models.delivery import Delivery
+from integrations.models.hold import Hold
 from integrations.models.integration import Installation, Integration, Repository
 from integrations.models.one_time_state import OneTimeState
 from integrations.models.webhook import Webhook
@@ -11,6 +12,7 @@ __all__ = [
     "Alert",
     "Attempt",
     "Delivery",
+    "Hold",
     "Installation",
     "Integration",
     "OneTimeState",

@@ -26,7 +26,8 @@ ON_GITHUB = {  # names that stand on its pages
     "Settings",
 }  # fmt: skip
 OF_SOMEBODY = re.compile(
-    r"(Join|Keep|Invited by|Open issue|Sign in as) (?:acme|acme/docs|alice|#1)"
+    r"(Join|Keep|Invited by|Open issue|Sign in as|Claim) "
+    r"(?:acme|acme/docs|alice|#1|https://acme\.github\.io/docs/)"
 )
 
 CODE = re.compile(r"```.*?```", re.DOTALL)

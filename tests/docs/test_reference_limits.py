@@ -54,6 +54,7 @@ def test_rates():
         "checks of what a claimed site publishes": asking_rate,
         "starts of an installation": asking_rate,
         "attempts to try again": asking_rate,
+        "choices of earlier reports to send": asking_rate,
         "lists of repositories": configuration.LISTS,
         "lists of repositories of an installation": times(configuration.LISTS, 2),
         "searches in reports": report_list.SEARCHES,
@@ -128,7 +129,8 @@ def test_times():
         "GitHub: one call of a maintainer": f"{asking.DEADLINE} seconds",
         "DNS: one query": f"{txt_records.QUERY_TIMEOUT:.0f} seconds",
         "DNS: one check": (
-            f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries"
+            f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries; "
+            f"{txt_records.THOROUGH} where somebody waits for it"
         ),
         "a file of a claimed site": (
             f"{fetching.MAX_SECONDS:.0f} seconds, {fetching.MAX_BYTES} bytes, "

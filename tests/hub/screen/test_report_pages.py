@@ -224,7 +224,8 @@ def test_what_comes_next_is_said_where_there_is_nothing(alice):
     empty = text_of(alice.get(PAGE))
 
     assert "No reports yet" in empty
-    assert 'href="/settings/integration/">Install the app</a>' in empty
+    assert 'action="/settings/integration/install/"' in empty
+    assert "Install the app</button>" in empty
     assert "Nothing matches" in text_of(alice.get(PAGE, {"q": "x"}))
 
 
@@ -601,7 +602,8 @@ def states() -> list[str]:
 def test_those_that_are_ticked_are_tried_again_in_their_turn(alice, acme):
     delivered(stored(acme), status="failed")
     delivered(stored(acme), status="held", held_for="ownership")
-    delivered(stored(acme), status="held", held_for="operator")
+    why = "An operator of this Hub has put this delivery on hold."
+    delivered(stored(acme), status="held", held_for="operator", reason=why)
     Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
     ids = list(Report.objects.values_list("pk", flat=True))
 
