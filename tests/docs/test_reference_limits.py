@@ -5,7 +5,7 @@ from fractions import Fraction
 from django.conf import settings
 from limits import parse_many
 
-from core import at_once, client_address, deadlines, json_body, rates
+from core import at_once, batches, client_address, deadlines, json_body, rates
 from hub import pruning
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting
@@ -13,7 +13,7 @@ from hub.screen import reports as report_pages
 from hub.server import answers, bodies, bridge, door, spool
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
-from integrations.api import report_list
+from integrations.api import report_filters, report_list
 from integrations.api import reports as report_calls
 from integrations.delivery import discarding, forwarding, holds, pacing
 from integrations.github_api import asking, installations, transport
@@ -61,7 +61,7 @@ def test_rates():
         "test reports": trial_report.RATE,
         "previews of the issue template": integration.PREVIEWS,
         "changes between Pause and Resume": integration.PRESSES,
-        "discarding or restoring all that match": report_pages.CHANGES,
+        "discarding, restoring or trying again all that match": report_pages.CHANGES,
         "downloads": downloads.RATE,
         "look-ups of GitHub logins to invite": inviting.NAMELESS,
         "further accounts": accounts.OF_ONE_SOURCE,
@@ -169,6 +169,7 @@ def test_deliveries():
         "held for a problem at GitHub, one is tried": f"every {span(holds.PROBE_EVERY)}",
         "attempts that are kept": f"the first and the latest, {attempt.KEPT} together",
         "discarded or restored by one request of a page": f"{discarding.AT_ONCE}",
+        "tried again by one request of a page": f"{batches.AT_ONCE}",
         "ids in one call of the API": f"{report_calls.AT_ONCE}",
     }
 
@@ -228,8 +229,8 @@ def test_lists():
     assert named("list") == {
         "reports in one page": f"{report_list.PAGE_SIZE}",
         "reports that one page with filters looks at": f"{report_list.LOOKED_AT}",
-        "search text": f"{report_list.LONGEST_SEARCH} characters",
-        "search for a whole address": f"{report_list.LONGEST_ADDRESS} characters",
+        "search text": f"{report_filters.LONGEST_SEARCH} characters",
+        "search for a whole address": f"{report_filters.LONGEST_ADDRESS} characters",
         "repositories in one call": f"{installations.PAGE_SIZE}",
     }
 
