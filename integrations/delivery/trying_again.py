@@ -7,12 +7,13 @@ from django.db.models import QuerySet
 
 from core import batches, rates
 from core.errors import ApiError
-from integrations.delivery import retries
+from integrations.delivery import retries, waiting
 from integrations.delivery.task import forward_report_now
 from integrations.models import Delivery
 from integrations.models.delivery import DISCARDED, ERASED, DeliveryQuerySet
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
+IN_LINE = "It is in line; trying again does not make it faster."
 NEVER_SENT = "It arrived before a repository was chosen, so it is not sent."
 STOPPED_BY_OPERATOR = "An operator of this Hub has put this delivery on hold."
 
@@ -33,6 +34,8 @@ def try_again(delivery: Delivery | None) -> None:
         raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
+    if (wait := waiting.why(delivery)) and wait.is_in_line:
+        raise CannotTryAgain(f"{IN_LINE} {wait}")
     organization = delivery.integration.organization_id
     rates.check(settings.HUB_ASKING_RATE, "retry", organization, what="attempts to try again")
     by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
