@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
+from django.contrib.messages.constants import ERROR, SUCCESS, WARNING
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 from limits import parse_many
@@ -255,6 +256,7 @@ SOCIALACCOUNT_PROVIDERS = {
 
 HTTPS = HUB_BASE_URL.startswith("https://")
 SESSION_ENGINE = "orgs.people.sessions"
+MESSAGE_TAGS = {SUCCESS: "good", WARNING: "wait", ERROR: "bad"}
 MESSAGE_STORAGE = "hub.messages.HostCookie"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"

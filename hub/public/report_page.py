@@ -121,7 +121,7 @@ def _tell(request: HttpRequest, receipt: intake.Receipt) -> None:
     else:
         messages.success(request, "Thank you. Your report was received.")
     for removed in _in_words(receipt.notices):
-        messages.warning(request, removed, extra_tags="wait")
+        messages.warning(request, removed)
 
 
 def _in_words(notices: list[SecretNotice]) -> list[str]:

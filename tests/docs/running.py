@@ -88,6 +88,12 @@ def examples_of(text: str) -> list[Example]:
     return found
 
 
+def is_run(path: Path) -> bool:
+    """Whether a page has blocks that are run, so that it needs a Hub."""
+    code = [each.code for each in examples_of(path.read_text(encoding="utf-8"))]
+    return any(each.language in RUN and "not-run" not in each.words for each in code)
+
+
 def run_page(path: Path, stage: Stage) -> int:
     """Run all blocks of a page; returns how many ran. Raises `WrongExample`."""
     examples = examples_of(path.read_text(encoding="utf-8"))
