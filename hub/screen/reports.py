@@ -159,7 +159,7 @@ def _address(request: MemberRequest, *, cursor: Any) -> str:
 def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
     yield COLUMNS
     for row in found:
-        report, delivery = row
+        report, delivery, _ = row
         yield [
             report.id,
             report.received_at.isoformat(),

@@ -1,7 +1,8 @@
 """Who goes before a delivery, and about when its turn comes."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain
 from operator import itemgetter
@@ -48,15 +49,14 @@ class Line(NamedTuple):
         return latest(first, *(each.latest for each in self.used))
 
 
-def lines_of(integrations: Collection[Integration]) -> dict[int, Line]:
-    """The lines of these integrations by the id of their installation, without what is beyond `LINES`."""
+def lines_of(integrations: Iterable[Integration]) -> dict[int, Line]:
+    """The lines of the first `LINES` of these integrations, by the id of their installation."""
     some = list(integrations)[:LINES]
-    installations = list({each.installation_id for each in some})
-    rows: dict[int, list[tuple]] = {each: [] for each in installations}
-    for pk, installation in _with_neighbors(some, installations):
-        rows[installation] += _first_of(pk)
-    used = pacing.used(installations)
-    return {each: _line(rows[each], used[each]) for each in installations}
+    rows: defaultdict[int, list[tuple]] = defaultdict(list)
+    for each in some:
+        rows[each.installation_id] += _first_of(each)
+    used = pacing.used(rows.keys())
+    return {each: _line(rows[each], used[each]) for each in rows}
 
 
 def turn_after(
@@ -76,17 +76,7 @@ def latest(*times: datetime | None) -> datetime | None:
     return max(filter(None, times), default=None)
 
 
-def _with_neighbors(
-    integrations: Iterable[Integration], installations: Collection[int]
-) -> list[tuple[int, int]]:
-    """These integrations and others of their installations, at most `LINES`, each with its installation."""
-    own = [(each.pk, each.installation_id) for each in integrations]
-    others = Integration.objects.filter(installation__in=installations).order_by("pk")
-    found = others.values_list("pk", "installation")[:LINES]
-    return list(dict.fromkeys([*own, *found]))[:LINES]
-
-
-def _first_of(integration: int) -> Any:
+def _first_of(integration: Integration) -> Any:
     due = Delivery.objects.in_turn().filter(integration=integration)
     return due.values_list("turn", "due_at", "pk", "source")[:LOOKED_AT]
 

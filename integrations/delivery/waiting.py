@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from django.db.models import DateTimeField, ExpressionWrapper
+from django.db.models import Case, DateTimeField, ExpressionWrapper, When
 
 from core import clock
 from integrations.delivery import pacing
 from integrations.delivery.holds import NO_REPOSITORY
-from integrations.delivery.line import LOOKED_AT, Line, latest, lines_of
+from integrations.delivery.line import LINES, LOOKED_AT, Line, latest, lines_of
 from integrations.models import Delivery, Installation, Integration
 
 SOON = timedelta(seconds=60)
@@ -90,10 +90,13 @@ def whys(deliveries: Iterable[Delivery]) -> dict[int, Wait]:
 
 
 def _integrations(ids: Collection[int]) -> dict[int, Any]:
-    """These integrations with their installations, and the database's time as `now`."""
+    """These integrations, then some others of their installations; with the database's time as `now`."""
     time = ExpressionWrapper(clock.now(), output_field=DateTimeField())
-    known = Integration.objects.select_related("installation").annotate(now=time)
-    return known.in_bulk(list(ids))
+    own = Integration.objects.filter(pk__in=ids)
+    found = Integration.objects.filter(installation__in=own.values("installation"))
+    own_first = found.order_by(Case(When(pk__in=ids, then=0), default=1), "pk")
+    known = own_first.select_related("installation").annotate(now=time)
+    return {each.pk: each for each in known[: len(ids) + LINES]}
 
 
 def _why(look: _Look) -> Wait | None:
