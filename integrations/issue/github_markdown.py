@@ -14,9 +14,14 @@ _CODE = re.compile(r"<pre><code[^>]*>(.*?)\n</code></pre>", re.DOTALL)
 _RUN = re.compile(r"`+|~+")
 
 
-def html(text: str) -> str:
-    """HTML before GitHub removes what is dangerous: to be examined, not shown."""
+def html(text: str, *, breaks: bool = False) -> str:
+    """HTML before GitHub removes what is dangerous: to be examined, not shown.
+
+    With `breaks` each line end is one, as in issues.
+    """
     options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
+    if breaks:
+        options |= Options.CMARK_OPT_HARDBREAKS
     return cmarkgfm.markdown_to_html_with_extensions(text, options=options, extensions=EXTENSIONS)
 
 
