@@ -3,6 +3,14 @@
 
 for (const note of document.querySelectorAll("[data-script]")) note.hidden = false;
 
+// <button data-insert>: its text goes into the text field of its part, where the cursor is.
+for (const button of document.querySelectorAll("[data-insert]")) {
+  button.addEventListener("click", () => {
+    button.closest(".field").querySelector("textarea").focus();
+    document.execCommand("insertText", false, button.textContent); // can be undone
+  });
+}
+
 // A button beside each value that people carry elsewhere.
 for (const place of document.querySelectorAll(".copyable")) {
   const value = place.firstElementChild;

@@ -3,21 +3,23 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from core import rates
 from core.errors import ApiError
+from hub.screen import previews
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.overview import integration_of, next_step
-from hub.screen.previews import previews
 from integrations.api import setup
 from integrations.delivery import holds
-from integrations.issue.rendering import DEFAULT_TEMPLATE, PLACEHOLDERS
+from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Integration
 from integrations.setup import configuration, installing
 from orgs.models import Membership, Site, User
@@ -39,10 +41,8 @@ class IntegrationForm(forms.Form):
         required=False,
         strip=False,
         label="Issue template",
-        help_text="Markdown. Leave it empty for the default. Placeholders: "
-        + ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-        + ".",
-        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
+        help_text="Markdown. The title is [docs] and the summary. Leave it empty for the default.",
+        widget=forms.Textarea(attrs={"rows": 16, "spellcheck": "false", "class": "code"}),
     )
 
     def clean_issue_template(self) -> str:
@@ -73,7 +73,7 @@ def integration(request: MemberRequest) -> HttpResponse:
     mine = integration_of(request.membership.organization)
     if mine is None:
         return render(request, "hub/install.html")
-    only_looks = request.POST.keys() & {"preview", "live", "page"}
+    only_looks = request.POST.keys() & {"preview", "live", "page", "default"}
     if request.method == "POST" and not only_looks:
         form = IntegrationForm(request.POST)
         if form.is_valid() and "sure" not in request.POST and (lost := _lost(mine, form)):
@@ -84,7 +84,7 @@ def integration(request: MemberRequest) -> HttpResponse:
             messages.success(request, told)
             return redirect(INTEGRATION_PAGE)
     else:
-        form = IntegrationForm(initial=_stored(mine) | request.POST.dict())
+        form = IntegrationForm(initial=_stored(mine) | _typed(request))
     if "live" in request.POST:
         return render(request, "hub/_preview.html", _preview(request, form))
     context = {
@@ -92,7 +92,8 @@ def integration(request: MemberRequest) -> HttpResponse:
         "integration": mine,
         "is_owner": request.membership.is_owner,
         "next": next_step(request.membership.organization),
-        "other_page": _offer_repositories(request, form),
+        "other_page": _offer_repositories(request, form, mine),
+        "placeholders": previews.PLACEHOLDERS,
         **_preview(request, form),
     }
     return render(request, "hub/integration.html", context)
@@ -208,7 +209,15 @@ def _stored(mine: Integration) -> dict[str, str]:
     return {"repository": mine.repository, "issue_template": template}
 
 
-def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | None:
+def _typed(request: MemberRequest) -> dict[str, str]:
+    """What is in the form that only looks, for the next one; *Back to the default* changes its template."""
+    default = {"issue_template": DEFAULT_TEMPLATE} if "default" in request.POST else {}
+    return request.POST.dict() | default
+
+
+def _offer_repositories(
+    request: MemberRequest, form: IntegrationForm, mine: Integration
+) -> int | None:
     """Fill the choices of the form with the repositories that this person may choose.
 
     Returns the number of the next page of the list, the first after the last; None if there is only one.
@@ -225,13 +234,17 @@ def _offer_repositories(request: MemberRequest, form: IntegrationForm) -> int | 
         other_page = found.following or (1 if page > 1 else None)
     offered = [(name, name) for name in sorted(names - {""}, key=str.lower)]
     form.fields["repository"].widget.choices = [("", "Choose…"), *offered]
+    form.fields["repository"].help_text = format_html(
+        'Not in the list? <a href="{}">Give the app access to it on GitHub</a>.',
+        mine.installation.configure_url,
+    )
     if len(offered) == 1 and not other_page:
         form.initial["repository"] = offered[0][0]  # the only choice
     return other_page
 
 
 def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
-    """The previews of what is in the form; without them the reason why it is refused."""
+    """The previews of what is in the form, and what is left out; or the reason why it is refused."""
     template = form["issue_template"].value() or ""
     organization = request.membership.organization
     try:
@@ -239,4 +252,12 @@ def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
         rates.check(PREVIEWS, "previews", organization.pk, what="previews")
     except ApiError as error:
         return {"refused": str(error.detail)}
-    return {"previews": previews(template, organization)}
+    shown = {each.name: each for each in previews.previews(template, organization)}
+    open_one = request.POST.get("shown", "")
+    return {
+        "previews": shown.values(),
+        "shown": open_one if open_one in shown else next(iter(shown)),
+        "left_out": previews.left_out(template),
+        "app": settings.HUB_GITHUB_APP_SLUG,
+        "repository": form["repository"].value(),
+    }

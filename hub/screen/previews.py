@@ -1,19 +1,14 @@
 """Previews of issues, made by the same function as the issues."""
 
-import re
 from typing import NamedTuple
 
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
-
+from hub.screen import rendered
 from integrations.delivery.forwarding import marker, render
-from integrations.issue.safe_text import ZWSP
+from integrations.issue.rendering import DEFAULT_TEMPLATE, parts
 from orgs.models import Organization
 from reports.models import Report
 
-_ZWSP = re.compile(f"({ZWSP})")
-
-NORMAL = {
+ORDINARY = {
     "kind": Report.Kind.OUTDATED,
     "summary": "The install command names a package that is gone",
     "details": "Step 2 says:\n\n```sh\nnpm install acme-cli\n```\n\nThe package is called `@acme/cli`.",
@@ -28,39 +23,52 @@ HOSTILE = {
     "suggested_fix": "Visit www.evil.example and mail me@evil.example",
     "evidence": [],
 }
+PLACEHOLDERS = {  # what they become, in their order as buttons
+    "summary": "what is wrong, in one line",
+    "details": "more about it, in any number of lines",
+    "suggested_fix": "what the page should say",
+    "evidence": "commands, errors and quotes, each with its label",
+    "doc_url": "the page, as a link",
+    "report_kind": "broken, incorrect, outdated, missing, unclear or other",
+    "agent_name": "who reported it, as they call themselves",
+    "report_id": "the id of the report",
+    "receipt_url": "the public receipt of the report",
+}
+NEEDED = {
+    "doc_url": "an issue would not say which page it is about.",
+    "details": "an issue would leave out what the reporter wrote about it.",
+}
 
 
 class Preview(NamedTuple):
-    """An issue with its title and body, marked at the `changes` places where text was made harmless."""
+    """An issue as it would be opened now."""
 
     name: str
-    title: SafeString
-    body: SafeString
-    changes: int
+    issue: rendered.Issue
 
 
 def previews(template: str, organization: Organization) -> list[Preview]:
-    """A normal report, a hostile one, and the organization's latest one, if any."""
+    """An ordinary report, a hostile one, and the organization's latest one, if any."""
     page, agent = "https://docs.example.com/install", "docs-agent"
     shown = [
-        ("A normal report", Report(doc_url=page, agent_name=agent, **NORMAL)),
-        ("A hostile report, made safe", Report(doc_url=page, agent_name="@admin", **HOSTILE)),
+        ("Ordinary", Report(doc_url=page, agent_name=agent, **ORDINARY)),
+        ("Hostile", Report(doc_url=page, agent_name="@admin", **HOSTILE)),
     ]
     if latest := Report.objects.newest_first(organization).filter(erased_at=None).first():
-        shown.append(("Your latest report", latest))
-    return [_preview(name, report, template) for name, report in shown]
+        shown.append(("Your latest", latest))
+    return [Preview(name, _issue(report, template)) for name, report in shown]
 
 
-def _preview(name: str, report: Report, template: str) -> Preview:
+def left_out(template: str) -> list[str]:
+    """What every issue would lack with this template, a sentence each."""
+    names = parts(template or DEFAULT_TEMPLATE)[1::2]
+    return [
+        f"Your template has no {{{name}}}: {lack}"
+        for name, lack in NEEDED.items()
+        if name not in names
+    ]
+
+
+def _issue(report: Report, template: str) -> rendered.Issue:
     title, body = render(report, template)
-    body = body.removesuffix(marker(report.id)).rstrip()
-    return Preview(name, _marked(title), _marked(body), (title + body).count(ZWSP))
-
-
-def _marked(text: str) -> SafeString:
-    """HTML with a dot wherever a zero-width space keeps text from being live."""
-    parts = _ZWSP.split(text)
-    return format_html_join("", "{}", ((MARK if part == ZWSP else part,) for part in parts if part))
-
-
-MARK = SafeString('<mark title="made harmless here">·</mark>')
+    return rendered.issue(title, body.removesuffix(marker(report.id)).rstrip())

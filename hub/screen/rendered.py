@@ -5,6 +5,7 @@ Where text was made harmless, a mark shows it. Links lead nowhere, and images ar
 
 import re
 from html import unescape
+from typing import NamedTuple
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
@@ -36,6 +37,20 @@ _PARENTS = {
     "tbody": {"table"},
     "summary": {"details"},
 }
+
+
+class Issue(NamedTuple):
+    """An issue as it is shown, made harmless at `changes` places."""
+
+    title: SafeString
+    body: SafeString
+    source: SafeString
+    changes: int
+
+
+def issue(title: str, body: str) -> Issue:
+    """An issue with this title and Markdown; the page shows it by `hub/_issue.html`."""
+    return Issue(text(title), html(body), source(body), changes(title + body))
 
 
 def html(markdown: str) -> SafeString:

@@ -47,8 +47,7 @@ def mark_suspended(installation: Installation) -> None:
 
 def mark_uninstalled(installation: Installation) -> None:
     """The app was uninstalled. Nothing proves its sites any more, so others may claim them."""
-    problem = f"The app was uninstalled from {installation.account}. Install it again to resume."
-    holds.suspend(installation, problem)
+    holds.suspend(installation, installation.uninstalled)
     for integration in Integration.objects.filter(installation=installation):
         site_claims.lapse_unpublished(integration.organization, "")
 

@@ -94,6 +94,11 @@ class Installation(models.Model):
         """The page on GitHub where the repositories of the app are chosen."""
         return install_page()
 
+    @property
+    def uninstalled(self) -> str:
+        """The problem of its integrations once the app was uninstalled."""
+        return f"The app was uninstalled from {self.account}. Install it again to resume."
+
     def ask_about_later(self) -> None:
         """Note that GitHub is being asked about it now, whatever it answers."""
         Installation.objects.filter(pk=self.pk).update(asked_about_at=clock.now())
@@ -239,6 +244,10 @@ class Integration(models.Model):
             if getattr(self, column):
                 return cause, words
         return ("integration" if self.problem else ""), self.problem
+
+    def is_uninstalled(self) -> bool:
+        """Whether the app was uninstalled from its account."""
+        return self.problem == self.installation.uninstalled
 
     @property
     def obstacle(self) -> str:

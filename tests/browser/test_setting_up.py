@@ -116,7 +116,24 @@ def test_the_preview_follows_the_typing(visit, code_host):
 
     page.get_by_label("Template").fill("Look here: {summary}")
 
-    page.locator("#preview").get_by_text("Look here: The install command").wait_for()
+    page.locator("#preview p").get_by_text("Look here: The install command").wait_for()
     page.get_by_label("Template").fill("{sumary}")
     page.get_by_text("Did you mean {summary}?").wait_for()
     assert Integration.objects.get().issue_template == ""
+
+
+def test_a_placeholder_goes_where_the_cursor_is(visit, code_host):
+    owner = build.acme(code_host)
+    user = build.member(owner, "alice", github_id=code_host.account("alice").id)
+    page = visit(Screen(), user).page
+    page.goto("/settings/integration/")
+    template = page.get_by_label("Template")
+    template.fill("Page: , thanks")
+    template.evaluate("each => each.setSelectionRange(6, 6)")
+
+    page.get_by_role("button", name="{doc_url}").click()
+
+    page.get_by_text("Your template has no {details}").wait_for()
+    assert template.input_value() == "Page: {doc_url}, thanks"
+    page.keyboard.press("Control+z")
+    assert template.input_value() == "Page: , thanks"

@@ -447,7 +447,7 @@ def test_the_preview_shows_a_hostile_report_made_safe(client, code_host):
 
     assert "Made harmless at" in page
     assert "@everyone" not in page
-    assert 'here">·</mark>everyone' in page
+    assert "<mark>·</mark>everyone" in page
 
 
 @pytest.mark.django_db(transaction=True)
@@ -458,7 +458,7 @@ def test_previews_are_made_only_so_often(client, code_host, monkeypatch):
 
     pages = [text_of(client.post("/settings/integration/", form)) for _ in range(61)]
 
-    assert sum("A hostile report" in page for page in pages) == 60
+    assert sum("Hostile" in page for page in pages) == 60
     assert "Too many previews. Try again in" in pages[-1]
 
 

@@ -1,0 +1,140 @@
+"""The page of the integration: the template with its preview, and what is said of both."""
+
+import pytest
+
+from hub.screen import previews
+from integrations.github_sync import applying
+from integrations.issue import rendering
+from integrations.models import Integration
+from tests import build
+
+PAGE = "/settings/integration/"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def acme(code_host):
+    return build.acme(code_host)
+
+
+@pytest.fixture
+def alice(acme, code_host, client):
+    client.force_login(build.member(acme, github_id=code_host.account("alice").id))
+    return client
+
+
+@pytest.fixture
+def bob(acme, code_host, client):
+    client.force_login(build.member(acme, "bob", role="member"))
+    return client
+
+
+def text_of(answer) -> str:
+    return answer.content.decode()
+
+
+def preview(client, template: str, **others: str) -> str:
+    form = {"repository": "acme/docs", "issue_template": template, "live": "1"}
+    return text_of(client.post(PAGE, form | others))
+
+
+def test_an_issue_is_seen_as_on_github_and_as_markdown(alice):
+    page = preview(alice, "# Problem\n\n**{summary}**\n\n<i>{doc_url}</i>")
+
+    assert "<h4>Problem</h4>" in page
+    assert "<strong>The install command names a package that is gone</strong>" in page
+    assert "<i><u>https://docs.example.com/install</u></i>" in page
+    assert "# Problem\n\n**The install command" in page
+    assert "acme/docs, opened by docs-feedback-hub" in page
+
+
+def test_nothing_of_a_template_acts_in_its_preview(alice):
+    page = preview(alice, "<script>alert(1)</script>\n\n</article><form>\n\n![x](//evil.example/x)")
+
+    assert "<script" not in page
+    assert page.count("</article>") == 2
+    assert "<form" not in page
+    assert "<img" not in page
+
+
+def test_the_preview_that_is_open_stays_open_while_somebody_types(alice):
+    first, then = preview(alice, "{summary}"), preview(alice, "{summary}!", shown="Hostile")
+
+    assert 'value="Ordinary" form="template" checked>' in first
+    assert 'value="Hostile" form="template" checked>' in then
+    assert then.count(" checked>") == 1
+    assert 'value="Ordinary" form="template" checked>' in preview(alice, "", shown="<nonsense>")
+
+
+def test_the_latest_report_is_seen_too(alice):
+    build.send(alice, build.report(report__summary="The FAQ is gone"))
+
+    assert "[docs] The FAQ is gone" in preview(alice, "{summary}")
+
+
+@pytest.mark.parametrize(
+    ("template", "missing"),
+    [
+        ("{details}", ["doc_url"]),
+        ("{doc_url}", ["details"]),
+        ("nothing {{doc_url}}", ["doc_url", "details"]),
+        ("{doc_url} {details}", []),
+        ("", []),
+        (rendering.DEFAULT_TEMPLATE, []),
+    ],
+)
+def test_who_leaves_out_page_or_text_is_warned_and_not_refused(alice, template, missing):
+    form = {"repository": "acme/docs", "issue_template": template}
+    seen = preview(alice, template)
+    saved = text_of(alice.post(PAGE, form, follow=True))
+
+    for page in (seen, saved):
+        named = [name for name in previews.NEEDED if f"Your template has no {{{name}}}: " in page]
+        assert named == missing
+    assert "Template saved." in saved
+
+
+def test_each_placeholder_has_a_button_and_a_meaning(alice):
+    page = text_of(alice.get(PAGE))
+
+    assert previews.PLACEHOLDERS.keys() == set(rendering.PLACEHOLDERS)
+    for name, meaning in previews.PLACEHOLDERS.items():
+        assert f">{{{name}}}</button>" in page
+        assert f"<dt><code>{{{name}}}</code></dt><dd>{meaning}</dd>" in page
+    assert 'aria-label="Insert a placeholder" data-script hidden>' in page
+
+
+def test_the_default_comes_back_into_the_form_and_is_not_saved(alice):
+    Integration.objects.update(issue_template="{summary}")
+    typed = {"repository": "acme/docs", "issue_template": "half a", "default": "1"}
+
+    page = text_of(alice.post(PAGE, typed))
+
+    assert "{details}\n\n{evidence}" in page
+    assert Integration.objects.get().issue_template == "{summary}"
+
+
+def test_a_repository_that_is_not_in_the_list_is_given_access_on_github(alice, code_host):
+    page = text_of(alice.get(PAGE))
+
+    assert f'Not in the list? <a href="{code_host.url}/' in page
+
+
+def test_an_app_that_was_uninstalled_is_installed_again_by_one_button(alice):
+    applying.mark_uninstalled(Integration.objects.get().installation)
+
+    page = text_of(alice.get(PAGE))
+
+    assert "The app was uninstalled from acme. Install it again to resume." in page
+    assert page.count("Install it again</button>") == 1
+    assert "Install on another account" not in page
+    assert "Try again" not in page
+
+
+def test_a_member_neither_disconnects_nor_moves_to_another_account(bob):
+    page = text_of(bob.get(PAGE))
+
+    assert "Only owners of your organization can do that." in page
+    assert "Disconnect …" not in page
+    assert "Install on another account" not in page
+    assert "Pause</button>" in page
