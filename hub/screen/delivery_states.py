@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from integrations.api.report_list import NONE
+from integrations.api.report_filters import NONE
 
 IN_WORDS = {  # each status, as shown to people
     "pending": "Waiting",

@@ -14,7 +14,7 @@ from core import counting, looks
 from hub.screen import inviting, setup_steps, weeks
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.delivery_states import DeliveryState, state_of
-from integrations.api.report_list import NONE
+from integrations.api.report_filters import NONE
 from integrations.delivery import catching_up, withholding
 from integrations.issue import template_limits
 from integrations.models import Delivery, Integration

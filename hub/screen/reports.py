@@ -19,7 +19,7 @@ from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import IN_WORDS, MEANINGS, state_of
 from hub.screen.downloads import download
 from hub.screen.overview import next_step
-from integrations.api import acts, report_list
+from integrations.api import acts, report_filters, report_list
 from integrations.api.report_list import Received
 from integrations.delivery import discarding, withholding
 from reports.models import Report
@@ -40,7 +40,7 @@ class FilterForm(forms.Form):
 
     q = forms.CharField(
         required=False,
-        max_length=report_list.LONGEST_ADDRESS,
+        max_length=report_filters.LONGEST_ADDRESS,
         label="Search",
         widget=forms.TextInput(attrs={"type": "search"}),
     )
@@ -75,7 +75,7 @@ def reports(request: MemberRequest) -> HttpResponse:
         "changes": changes,
         "changeable": CHANGEABLE,
         "here": f"?{request.GET.urlencode()}",
-        "is_narrowed": report_list.is_filtered(asked),
+        "is_narrowed": report_filters.is_filtered(asked),
         "looked_at": f"{report_list.LOOKED_AT:,}",
         "looked_back_to": page.looked_back_to if page else None,
         "cursor": asked.get("cursor"),
@@ -103,7 +103,7 @@ def change(request: MemberRequest) -> HttpResponse:
 
 def _change_all(act: str, request: MemberRequest) -> None:
     asked = report_list.asked_in(request.GET.dict())
-    if list(report_list.faults(asked)) or not report_list.is_filtered(asked):
+    if list(report_list.faults(asked)) or not report_filters.is_filtered(asked):
         raise Http404
     organization = request.membership.organization
     rates.check(CHANGES, "change all", organization.pk, what="changes of all that match")

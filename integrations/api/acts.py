@@ -20,7 +20,11 @@ ACTS: dict[str, Act] = {  # each raises `ApiError` if it is not possible
     "restore": lambda member, received: discarding.restore(received.delivery),
     "erase": lambda member, received: erasing.erase_for(member, received.report),
 }
-FOR_MANY = ["discard", "restore"]  # these need no call to GitHub, so a hundred are quick
+FOR_MANY: dict[str, Act] = {  # without a call to GitHub, so that a hundred are quick
+    "retry": lambda member, received: trying_again.try_in_turn(received.delivery),
+    "discard": ACTS["discard"],
+    "restore": ACTS["restore"],
+}
 
 
 class NoSuchReport(ApiError):
@@ -54,14 +58,19 @@ def perform(name: str, member: Membership, report_id: str) -> None:
 def perform_on_each(
     name: str, member: Membership, report_ids: Iterable[str]
 ) -> tuple[list[str], list[Refusal]]:
-    """Do it to each report once; returns the ids of those it was done to, and the others with the reason."""
+    """Do one of `FOR_MANY` to each report once: the ids of those it was done to, and the others with the reason.
+
+    Raises `rates.RateLimited` if the organization has tried again too often.
+    """
+    if name == "retry":
+        trying_again.check_rate(member.organization_id)
     ids = list(dict.fromkeys(report_ids))
     found, done, refused = _found(member, ids), [], []
     for each in ids:
         try:
             if each not in found:
                 raise NoSuchReport
-            ACTS[name](member, found[each])
+            FOR_MANY[name](member, found[each])
             done.append(each)
         except ApiError as error:
             refused.append(Refusal(each, str(error.get_codes()), str(error.detail)))

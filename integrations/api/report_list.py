@@ -5,16 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, ExpressionWrapper, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core import keyset, looks, rates
-from core.searching import Mentions
+from integrations.api import report_filters
+from integrations.api.report_filters import NONE
 from integrations.delivery import waiting
 from integrations.delivery.waiting import Wait
 from integrations.models import Delivery, Integration
-from integrations.models.delivery import STATE, DeliveryQuerySet
+from integrations.models.delivery import DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import InvalidRequest
 from orgs.models import Organization
@@ -26,12 +27,6 @@ LOOKED_AT = 5000  # reports that one page looks at to find those that match
 ARRIVALS = 100  # between two queries
 FEW = 1000  # deliveries in a state that are looked up one by one
 KEY = ("received_at", "id")
-FILTERS = {"q", "kind", "status"}
-NONE = "none"  # the status of a report that has no delivery
-DISCARDED = str(Delivery.Cause.DISCARDED)
-STATUSES = [NONE, *Delivery.Status.values, DISCARDED]
-LONGEST_SEARCH = 200  # characters; the cost grows with them, times the text that is looked at
-LONGEST_ADDRESS = 2048  # longer texts than a search must match a full URL
 SEARCHES = "20/minute"  # by the members of one organization
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
@@ -63,7 +58,7 @@ class Cursor(NamedTuple):
 class Received(NamedTuple):
     """A report with its delivery, if it has one, and why that waits, if it does.
 
-    `status` is one of `STATUSES`.
+    `status` is one of `report_filters.STATUSES`.
     """
 
     report: Report
@@ -118,15 +113,10 @@ def check_rate(organization: Organization, asked: Mapping[str, str]) -> None:
 
 
 def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Every invalid filter, with a sentence about it."""
+    """Every invalid filter or cursor, with a sentence about it."""
     if "cursor" in asked and Cursor.parse(asked["cursor"]) is None:
         yield "cursor", "Must be the next_cursor of the previous page."
-    if asked.get("status", NONE) not in STATUSES:
-        yield "status", f"Must be one of {', '.join(STATUSES)}."
-    if asked.get("kind", Report.Kind.OTHER) not in Report.Kind.values:
-        yield "kind", f"Must be one of {', '.join(Report.Kind.values)}."
-    if len(asked.get("q", "")) > LONGEST_ADDRESS or "\0" in asked.get("q", ""):
-        yield "q", f"Must be at most {LONGEST_SEARCH} characters or a full URL, without NUL."
+    yield from report_filters.faults(asked)
 
 
 def page(
@@ -144,14 +134,13 @@ def page(
 
 def _page(organization: Organization, asked: Mapping[str, str], size: int) -> ReportPage:
     """The same among the next `LOOKED_AT` reports, without why they wait."""
-    last = Cursor.parse(asked.get("cursor", ""))
     few = _few(organization, asked.get("status", NONE))
-    rows = _rows(organization, last, few)
-    end = _end_of_look(rows) if few is None and is_filtered(asked) else None
+    rows = _rows(organization, asked, few)
+    end = _end_of_look(rows) if few is None and report_filters.has_no_index(asked) else None
     found = [] if few == [] else _matching(rows, asked, size + 1)
     if end:  # exactly, whatever has arrived in between
         found = [each for each in found if (each.received_at, each.id) >= end]
-    shown = _with_deliveries(found[:size])
+    shown = with_deliveries(found[:size])
     if len(found) > size:
         return ReportPage(shown, Cursor(found[size - 1].received_at, found[size - 1].id))
     return ReportPage(shown, end, looked_back_to=end.received_at if end else None)
@@ -159,7 +148,8 @@ def _page(organization: Organization, asked: Mapping[str, str], size: int) -> Re
 
 def deliveries(organization: Organization, asked: Mapping[str, str]) -> DeliveryQuerySet:
     """The deliveries of all reports that match the filters in `asked`."""
-    reports = _with_state(Report.objects.readable_by(organization)).filter(_condition(asked))
+    mine = report_filters.with_state(Report.objects.readable_by(organization))
+    reports = mine.filter(report_filters.condition(asked), report_filters.during(asked))
     return Delivery.objects.filter(report__in=reports.values("pk"))
 
 
@@ -173,14 +163,19 @@ def everything(organization: Organization, asked: Mapping[str, str]) -> Iterator
 
 
 def _rows(
-    organization: Organization, last: Cursor | None, few: list[str] | None
+    organization: Organization, asked: Mapping[str, str], few: list[str] | None
 ) -> QuerySet[Report]:
-    """The reports after the last one of the page before, newest first; of a few, only these."""
+    """The reports of these days, after the last one of the page before, newest first; of a few, only these."""
+    since, until = report_filters.span(asked)
+    last = Cursor.parse(asked.get("cursor", ""))
+    before = min([each for each in (last, until and (until, "")) if each], default=None)
+    after = (since, "") if since else None
     if few is None:
-        return Report.objects.newest_first(organization, before=last)
+        return Report.objects.newest_first(organization, before=before, after=after)
     rows = Report.objects.readable_by(organization, ids=few)
-    older = keyset.before(rows, KEY, last) if last else rows
-    return older.order_by("-received_at", "-id")
+    older = keyset.before(rows, KEY, before) if before else rows
+    newer = keyset.after(older, KEY, after) if after else older
+    return newer.order_by("-received_at", "-id")
 
 
 def _few(organization: Organization, status: str) -> list[str] | None:
@@ -197,13 +192,13 @@ def _few(organization: Organization, status: str) -> list[str] | None:
 
 def _matching(reports: QuerySet[Report], asked: Mapping[str, str], count: int) -> list[Report]:
     """The first `count` that match, of the first `LOOKED_AT` and what may have arrived since then."""
-    if not is_filtered(asked):
+    if not report_filters.has_no_index(asked):
         return list(reports.only(*LIST_COLUMNS)[:count])
-    matches = ExpressionWrapper(_condition(asked), output_field=BooleanField())
-    window = (
-        _with_state(reports).annotate(matches=matches).only(*LIST_COLUMNS)[: LOOKED_AT + ARRIVALS]
-    )
-    return list(Report.objects.raw(*looks.at(window, "*", then=f"WHERE matches LIMIT {count}")))
+    asks = report_filters.condition(asked)
+    matches = ExpressionWrapper(asks, output_field=BooleanField())
+    rows = report_filters.with_state(reports).annotate(matches=matches).only(*LIST_COLUMNS)
+    window = looks.at(rows[: LOOKED_AT + ARRIVALS], "*", then=f"WHERE matches LIMIT {count}")
+    return list(Report.objects.raw(*window))
 
 
 def _end_of_look(reports: QuerySet[Report]) -> Cursor | None:
@@ -213,36 +208,8 @@ def _end_of_look(reports: QuerySet[Report]) -> Cursor | None:
     return at_the_end[0] if len(at_the_end) == 2 else None
 
 
-def is_filtered(asked: Mapping[str, str]) -> bool:
-    """Whether there is a filter, so that not every report matches."""
-    return not FILTERS.isdisjoint(asked)
-
-
-def _with_state(reports: QuerySet[Report]) -> QuerySet[Report]:
-    delivery = Delivery.objects.filter(report=OuterRef("pk"))
-    return reports.alias(state=Subquery(delivery.values_list(STATE)))
-
-
-def _condition(asked: Mapping[str, str]) -> Q:
-    """What the filters ask of a report `_with_state`."""
-    wanted = Q()
-    if kind := asked.get("kind"):
-        wanted &= Q(kind=kind)
-    if text := asked.get("q"):
-        wanted &= _mentioning(text)
-    if status := asked.get("status"):
-        wanted &= Q(state=None) if status == NONE else Q(state=status)
-    return wanted
-
-
-def _mentioning(text: str) -> Q:
-    if len(text) > LONGEST_SEARCH:
-        return Q(doc_url=text) | Q(canonical_url=text)
-    in_address = Q(Mentions("doc_url", text)) | Q(Mentions("canonical_url", text))
-    return in_address | Q(Mentions("summary", text)) | Q(Mentions("agent_name", text))
-
-
-def _with_deliveries(reports: Iterable[Report]) -> list[Received]:
+def with_deliveries(reports: Iterable[Report]) -> list[Received]:
+    """The same reports, each with its delivery, in one query."""
     found = Delivery.objects.filter(report__in=reports)
     columns = ("report", "status", "held_for", "reason", "issue_url", "issue_number", "tries")
     for_waits = ("integration", "source", "turn", "due_at", "lease_until", "repository_id")

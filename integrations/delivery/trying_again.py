@@ -3,7 +3,8 @@
 import time
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from core import batches, rates
 from core.errors import ApiError
@@ -11,6 +12,7 @@ from integrations.delivery import retries, waiting
 from integrations.delivery.task import forward_report_now
 from integrations.models import Delivery
 from integrations.models.delivery import DISCARDED, ERASED, DeliveryQuerySet
+from integrations.models.integration import NOT_STOPPED
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 IN_LINE = "It is in line; trying again does not make it faster."
@@ -36,11 +38,42 @@ def try_again(delivery: Delivery | None) -> None:
         raise CannotTryAgain(reason)
     if (wait := waiting.why(delivery)) and wait.is_in_line:
         raise CannotTryAgain(f"{IN_LINE} {wait}")
-    organization = delivery.integration.organization_id
-    rates.check(settings.HUB_ASKING_RATE, "retry", organization, what="attempts to try again")
+    check_rate(delivery.integration.organization_id)
     by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
     by_now.requeue()
     forward_report_now.enqueue(delivery.report_id)
+
+
+def try_in_turn(delivery: Delivery | None) -> None:
+    """Requeue an undelivered report as if it were new, one of many: `maintain` delivers it in its turn.
+
+    Raises `CannotTryAgain` with the reason.
+    """
+    if delivery is None:
+        raise CannotTryAgain(NEVER_SENT)
+    if reason := obstacle(delivery):
+        raise CannotTryAgain(reason)
+    if delivery.status == Delivery.Status.PENDING and delivery.due_at <= timezone.now():
+        raise CannotTryAgain(IN_LINE)
+    by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
+    by_now.requeue(apart=True)
+
+
+def try_all_in_turn(deliveries: DeliveryQuerySet) -> int:
+    """Requeue those that are held or failed and have no `obstacle`, at most `batches.AT_ONCE`; returns how many."""
+    stopped = deliveries.filter(status__in=[Delivery.Status.HELD, Delivery.Status.FAILED])
+    free = stopped.exclude(held_for__in=[Delivery.Cause.OPERATOR, Delivery.Cause.DISCARDED])
+    running = free.filter(**{f"integration__{name}": each for name, each in NOT_STOPPED.items()})
+    lost = Q(report__erased_at__isnull=False) | Q(integration__repository_id=None)
+    possible = running.exclude(lost, outcome_unknown_since=None).order_by("pk")
+    pks = list(possible.values_list("pk", flat=True)[: batches.AT_ONCE])
+    work = (Delivery.objects.filter(pk__in=some).requeue(apart=True) for some in batches.of(pks))
+    return sum(batches.at_leisure(lambda: True, work))
+
+
+def check_rate(organization_id: str) -> None:
+    """Count one press of a member, for one report or many. Raises `rates.RateLimited`."""
+    rates.check(settings.HUB_ASKING_RATE, "retry", organization_id, what="attempts to try again")
 
 
 def obstacle(delivery: Delivery) -> str:

@@ -179,23 +179,24 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             trying_since=None,
         )
 
-    def requeue(self) -> int:
+    def requeue(self, *, apart: bool = False) -> int:
         """Requeue those that are held, failed or waiting, as if they were new; returns how many.
 
         Discarded ones stay discarded. If there was no answer from GitHub, that is remembered, and the issue
-        is looked for first.
+        is looked for first. With `apart`, none is tried twice within `TRIED_APART`.
         """
+        due_at = _apart() if apart else clock.now()
         stopped = self.filter(status__in=[self.model.Status.HELD, self.model.Status.FAILED])
         stopped = stopped.exclude(held_for=self.model.Cause.DISCARDED)
         anew = {
             "status": self.model.Status.PENDING,
             "held_for": "",
             "reason": "",
-            "due_at": clock.now(),
+            "due_at": due_at,
             "trying_since": None,
         }
         with transaction.atomic():
-            self.waiting().filter(due_at__gt=clock.now()).update(due_at=clock.now())
+            self.waiting().filter(due_at__gt=clock.now()).update(due_at=due_at)
             known = stopped.filter(outcome_unknown_since=None).update(**anew, **UNSENT)
             return known + stopped.update(**anew)
 

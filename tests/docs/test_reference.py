@@ -16,7 +16,7 @@ from core import json_body
 from core.errors import ApiError
 from hub import maintenance
 from hub.urls import urlpatterns
-from integrations.api import acts, receipts, report_list, setup
+from integrations.api import acts, receipts, report_filters, setup
 from integrations.api.reports import Chosen
 from integrations.delivery import waiting
 from integrations.github_sync import webhooks
@@ -142,7 +142,7 @@ def test_the_lifetimes_of_a_token_are_named():
 
 
 def test_every_status_cause_and_outcome_of_a_delivery_is_in_a_table():
-    assert tables.column("maintainer-api", "status") == report_list.STATUSES
+    assert tables.column("maintainer-api", "status") == report_filters.STATUSES
     assert tables.column("maintainer-api", "cause") == Delivery.Cause.values
     assert tables.column("maintainer-api", "cause in `waits_for`") == [*waiting.Cause]
     assert tables.column("maintainer-api", "outcome") == Attempt.Outcome.values
@@ -150,7 +150,7 @@ def test_every_status_cause_and_outcome_of_a_delivery_is_in_a_table():
 
 def test_every_act_and_filter_is_in_a_table():
     assert tables.column("maintainer-api", "act", "codes") == list(acts.ACTS)
-    assert set(tables.column("maintainer-api", "parameter")) == report_list.FILTERS | {"cursor"}
+    assert set(tables.column("maintainer-api", "parameter")) == report_filters.FILTERS | {"cursor"}
 
 
 def test_every_placeholder_is_in_the_table():

@@ -12,7 +12,7 @@ from hub.screen import downloads, integration, inviting
 from hub.screen import reports as report_pages
 from hub.server import answers, bodies, bridge, door, spool
 from hub.settings import POSTGRESQL_PATIENCE
-from integrations.api import report_list
+from integrations.api import report_filters, report_list
 from integrations.api import reports as report_calls
 from integrations.delivery import discarding, forwarding, holds, pacing
 from integrations.github_api import asking, installations, transport
@@ -222,8 +222,8 @@ def test_lists():
     assert named("list") == {
         "reports in one page": f"{report_list.PAGE_SIZE}",
         "reports that one page with filters looks at": f"{report_list.LOOKED_AT}",
-        "search text": f"{report_list.LONGEST_SEARCH} characters",
-        "search for a whole address": f"{report_list.LONGEST_ADDRESS} characters",
+        "search text": f"{report_filters.LONGEST_SEARCH} characters",
+        "search for a whole address": f"{report_filters.LONGEST_ADDRESS} characters",
         "repositories in one call": f"{installations.PAGE_SIZE}",
     }
 

@@ -157,6 +157,24 @@ def test_fifty_are_one_page(alice, acme):
         ({"q": "docs.acme.com/b"}, {"matched"}),
         ({"q": "%"}, set()),
         ({"status": "sent", "kind": "broken"}, set()),
+        ({"agent": "claude-code"}, {"sent"}),
+        ({"agent": "claude"}, set()),
+        ({"page": "https://docs.acme.com/b"}, {"matched"}),
+        ({"page": "HTTPS://Docs.Acme.com/b/?utm_source=x#top"}, {"matched"}),
+        ({"page": "/b"}, {"matched"}),
+        ({"page": "/install"}, {"sent", "held", "discarded"}),
+        ({"page": "/inst"}, set()),
+        ({"claim": "docs.acme.com"}, {"sent", "held", "discarded", "matched"}),
+        ({"claim": "ACME.com."}, {"sent", "held", "discarded", "matched"}),
+        ({"claim": "me.com"}, set()),
+        ({"claim": "https://docs.acme.com/b/"}, {"matched"}),
+        ({"claim": "https://docs.acme.com/"}, {"sent", "held", "discarded", "matched"}),
+        ({"since": "2026-01-01", "until": "2026-01-01"}, {"sent", "held", "discarded"}),
+        ({"until": "2025-12-31"}, {"matched"}),
+        ({"since": "2026-01-02"}, set()),
+        ({"since": "2025-12-31", "kind": "broken"}, {"held"}),
+        ({"status": "held", "until": "2025-12-31"}, set()),
+        ({"status": "held", "since": "2026-01-01"}, {"held"}),
         (
             {"status": "", "kind": "", "q": "", "cursor": ""},
             {"sent", "held", "discarded", "matched"},
@@ -164,18 +182,76 @@ def test_fifty_are_one_page(alice, acme):
     ],
 )
 def test_filters_narrow_it_down(alice, acme, asked, found):
-    delivered(received(acme, summary="sent"), status="sent", issue_number=1, repository_id=7)
+    sent = received(acme, summary="sent", agent_name="claude-code")
+    delivered(sent, status="sent", issue_number=1, repository_id=7)
     delivered(received(acme, summary="held", kind="broken"), status="held", held_for="ownership")
     delivered(received(acme, summary="discarded"), status="held", held_for="discarded")
-    received(acme, summary="matched", doc_url="https://docs.acme.com/b")
+    address = "https://docs.acme.com/b"
+    before = NOON.replace(hour=0) - timedelta(microseconds=1)
+    received(acme, at=before, summary="matched", doc_url=address, canonical_url=address)
 
     assert {summary for page in pages(alice, **asked) for summary in page} == found
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ("acme.github.io", {"top", "docs", "docs?", "docs/a", "docs2", "port"}),
+        ("https://acme.github.io/", {"top", "docs", "docs?", "docs/a", "docs2", "port"}),
+        ("https://acme.github.io/docs/", {"docs", "docs?", "docs/a", "port"}),
+        ("https://acme.github.io/docs", {"docs", "docs?", "docs/a", "port"}),
+        ("github.io", {"top", "docs", "docs?", "docs/a", "docs2", "port"}),
+        ("e.github.io", set()),
+    ],
+)
+def test_the_pages_of_a_claim(alice, acme, claim, found):
+    site = "https://acme.github.io"
+    addresses = {
+        "top": f"{site}/",
+        "docs": f"{site}/docs",
+        "docs?": f"{site}/docs?v=2",
+        "docs/a": f"{site}/docs/a",
+        "docs2": f"{site}/docs2/a",
+        "port": "http://acme.github.io:8080/docs/b",
+        "path": "docs/a",
+    }
+    for name, address in addresses.items():
+        received(acme, summary=name, canonical_url=address)
+
+    assert {summary for page in pages(alice, claim=claim) for summary in page} == found
+
+
+def test_days_end_where_pages_go_on(alice, acme):
+    """A cursor and the end of the days are both kept."""
+    for number in range(120):
+        received(acme, at=NOON - timedelta(hours=number), summary=str(number))
+
+    found = pages(alice, since="2025-12-29", until="2025-12-31")
+
+    assert [len(page) for page in found] == [50, 22]
+    assert [each for page in found for each in page] == [str(number) for number in range(13, 85)]
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("status", "lost"),
+        ("page", "install"),
+        ("page", "ftp://docs.acme.com/"),
+        ("page", "https://docs.acme.com/a b"),
+        ("page", "/a\0b"),
+        ("page", "/" + "a" * 2048),
+        ("agent", "a" * 201),
+        ("agent", "a\0b"),
+        ("claim", "not a host"),
+        ("claim", "docs/a"),
+        ("claim", "https://"),
+        ("claim", "a\0.com"),
+        ("since", "yesterday"),
+        ("since", "2026-02-30"),
+        ("since", "0001-01-01"),
+        ("until", "9999-12-31"),
+        ("until", "20261130"),
         ("kind", "wrong"),
         ("q", "a\0b"),
         ("q", "a" * 2049),
@@ -191,6 +267,13 @@ def test_what_does_not_exist_is_refused(alice, name, value):
     assert answer.status_code == 400
     assert answer.json()["error"] == "validation_error"
     assert [each["path"] for each in answer.json()["details"]] == [f"query:{name}"]
+
+
+def test_days_that_end_before_they_begin_are_refused(alice):
+    answer = alice.get(PATH, {"since": "2026-01-02", "until": "2026-01-01"})
+
+    [fault] = answer.json()["details"]
+    assert fault == {"path": "query:until", "message": "Must not be before since."}
 
 
 def test_every_fault_is_named_at_once(alice):
@@ -295,13 +378,24 @@ def short_sighted(monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     "asked",
-    [{"kind": "broken"}, {"q": "rare"}, {"status": "none"}, {"kind": "broken", "status": "none"}],
+    [
+        {"kind": "broken"},
+        {"q": "rare"},
+        {"status": "none"},
+        {"kind": "broken", "status": "none"},
+        {"page": "https://docs.acme.com/rare"},
+        {"page": "/rare"},
+        {"agent": "rare"},
+        {"claim": "rare.acme.com"},
+    ],
 )
 def test_what_matches_rarely_is_found_a_look_at_a_time(alice, acme, short_sighted, asked):
     for number in range(35):
         at = NOON - timedelta(minutes=number)
         if number in (12, 34):
-            received(acme, at=at, kind="broken", summary=f"Rare {number}")
+            address = f"https://{'rare' if 'claim' in asked else 'docs'}.acme.com/rare"
+            rare = {"kind": "broken", "agent_name": "rare", "canonical_url": address}
+            received(acme, at=at, summary=f"Rare {number}", **rare)
         else:
             delivered(received(acme, at=at))
 
@@ -360,7 +454,21 @@ def test_a_state_that_few_are_in_is_found_at_once_however_old(alice, acme, monke
 
 @pytest.mark.parametrize("cursor", ["", "1767268800000000-01ARZ3NDEKTSV4RRFFQ69G5FAV"])
 @pytest.mark.parametrize(
-    "asked", [{}, {"kind": "broken"}, {"status": "none"}, {"status": "sent"}, {"q": "a"}]
+    "asked",
+    [
+        {},
+        {"kind": "broken"},
+        {"status": "none"},
+        {"status": "sent"},
+        {"q": "a"},
+        {"page": "/a"},
+        {"page": "https://a.example/"},
+        {"agent": "a"},
+        {"claim": "a.example"},
+        {"claim": "https://a.example/b/"},
+        {"since": "2025-12-31"},
+        {"until": "2026-01-02", "kind": "broken"},
+    ],
 )
 def test_every_list_reads_one_index_in_its_order(acme, short_sighted, asked, cursor):
     delivered(received(acme))
@@ -370,8 +478,19 @@ def test_every_list_reads_one_index_in_its_order(acme, short_sighted, asked, cur
     [rows] = [plan for plan in plans if "LIMIT 51" in plan.sql]
     assert "report_readable" in rows
     assert not re.search("Sort|TEMP B-TREE|SCAN reports_report|Seq Scan", rows)
-    if cursor:
+    if cursor or "until" in asked:
         assert re.search(r"\(organization_id,received_at,id\)<|ROW\(.*\) < ROW\(", rows)
+
+
+def test_days_are_found_in_the_index(acme):
+    received(acme)
+
+    days = {"since": "2025-12-31", "until": "2026-01-02"}
+    plans = plans_of(lambda: report_list.page(acme, days))
+
+    [rows] = [plan for plan in plans if "LIMIT 51" in plan.sql]
+    key = r"\(organization_id,received_at,id\)"
+    assert re.search(f"{key}>.* AND {key}<|ROW.* > ROW.*ROW.* < ROW|ROW.* < ROW.*ROW.* > ROW", rows)
 
 
 @pytest.mark.parametrize("status", ["pending", "sending", "sent", "held", "failed", "discarded"])

@@ -1,9 +1,10 @@
 """`/v1/orgs/me/reports/<id>`: one report, and what a member does with it."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from integrations.models import Attempt, Delivery, Integration
 from reports.models import Report
@@ -239,6 +240,35 @@ def test_many_are_restored_at_once(alice, code_host):
         assert answer == {"done": ids, "refused": []}
 
     assert Delivery.objects.filter(status="pending").count() == 2
+
+
+def test_many_are_tried_again_in_their_turn_and_each_that_is_not_says_why(alice, code_host):
+    """Without a call to GitHub, of which a hundred would take minutes."""
+    ids = waiting(code_host, 4)
+    failed = Delivery.objects.filter(report__in=ids[:2])
+    failed.update(status="failed", reason="Refused", last_tried_at=timezone.now())
+    Delivery.objects.filter(report=ids[2]).update(status="held", held_for="operator")
+    Delivery.objects.filter(report=ids[3]).update(status="held", held_for="discarded")
+    asked = len(code_host.requests)
+
+    answer = alice.post(f"{PATH}/retry", {"ids": ids}, content_type="application/json").json()
+
+    assert answer["done"] == ids[:2]
+    assert [each["error"] for each in answer["refused"]] == ["cannot_try_again"] * 2
+    assert len(code_host.requests) == asked
+    again = Delivery.objects.filter(status="pending", reason="")
+    assert again.count() == 2
+    assert all(each.due_at > timezone.now() + timedelta(seconds=30) for each in again)
+
+
+def test_one_press_for_many_counts_once(alice, code_host, settings):
+    settings.HUB_ASKING_RATE = "2/minute"
+    ids = waiting(code_host, 3)
+    press = {"path": f"{PATH}/retry", "data": {"ids": ids}, "content_type": "application/json"}
+
+    answers = [alice.post(**press).status_code for _ in range(3)]
+
+    assert answers == [200, 200, 429]
 
 
 @pytest.mark.parametrize("ids", [[], ["x"] * 101, "x", None, [1], ["\ud800"]])

@@ -5,12 +5,14 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
+from core import batches
 from core.rates import RateLimited
 from integrations.delivery import retries, trying_again
 from integrations.delivery.forwarding import forward
 from integrations.models import Delivery, Installation, Integration
 from integrations.setup import configuration
 from orgs.models import Domain
+from reports.models import Report
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -116,6 +118,14 @@ def test_what_only_waits_for_its_turn_is_told_so(acme, client, code_host, settin
         trying_again.try_again(waiting)
 
     assert Delivery.objects.get(pk=waiting.pk).due_at == waiting.due_at
+
+
+def test_many_at_once_that_only_wait_are_told_so(acme, client, settings):
+    settings.HUB_ISSUE_RATE = "1/minute"
+    sent(client, 2)
+
+    with pytest.raises(trying_again.CannotTryAgain, match="trying again does not make it faster"):
+        trying_again.try_in_turn(Delivery.objects.get(status="pending"))
 
 
 def test_what_github_limits_is_told_so(acme, client, code_host):
@@ -303,3 +313,69 @@ def test_an_operator_sets_out_all_that_has_somewhere_to_go(acme, code_host, clie
     assert requeued == 3
     assert Delivery.objects.filter(status="sent").count() == 3
     assert Delivery.objects.filter(status="held").count() == 1
+
+
+FAILED = {"status": "failed"}
+UNKNOWN = {"outcome_unknown_since": Now(), "repository_id": 7, "posted_at": Now()}
+IN_THE_WAY = {  # what makes a delivery so that it cannot be tried again
+    "discarded": lambda: Delivery.objects.update(status="held", held_for="discarded"),
+    "held by an operator": lambda: Delivery.objects.update(status="held", held_for="operator"),
+    "erased": lambda: Report.objects.update(erased_at=Now()),
+    "paused": lambda: Integration.objects.update(paused_at=Now()),
+    "without push access": lambda: Integration.objects.update(rights_lost_at=Now()),
+    "without a repository": lambda: Integration.objects.update(
+        repository_id=None, repo_owner="", repo_name=""
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", IN_THE_WAY)
+def test_of_many_those_are_left_out_that_one_could_not_be(acme, code_host, client, reason):
+    code_host.fail("422")
+    delivery = sent(client)
+
+    IN_THE_WAY[reason]()
+    delivery = Delivery.objects.select_related("integration", "report").get()
+
+    assert trying_again.obstacle(delivery)
+    assert trying_again.try_all_in_turn(Delivery.objects.all()) == 0
+    with pytest.raises(trying_again.CannotTryAgain):
+        trying_again.try_in_turn(delivery)
+
+
+@pytest.mark.parametrize("reason", ["erased", "without a repository"])
+def test_an_issue_that_may_be_there_is_looked_for_whatever_else(acme, code_host, client, reason):
+    code_host.fail("422")
+    sent(client)
+    Delivery.objects.update(**UNKNOWN)
+    IN_THE_WAY[reason]()
+
+    assert trying_again.try_all_in_turn(Delivery.objects.all()) == 1
+
+
+def test_of_many_so_many_are_tried_again_without_asking_github(
+    acme, code_host, client, monkeypatch, django_assert_max_num_queries
+):
+    monkeypatch.setattr(batches, "AT_ONCE", 3)
+    code_host.set_issues("acme/docs", False)
+    sent(client, 5)
+    Delivery.objects.update(last_tried_at=None, **FAILED, held_for="")
+    asked = len(code_host.requests)
+
+    with django_assert_max_num_queries(6):
+        count = trying_again.try_all_in_turn(Delivery.objects.all())
+
+    assert count == 3
+    assert len(code_host.requests) == asked
+    assert Delivery.objects.filter(status="pending", due_at__lte=Now()).count() == 3
+
+
+def test_what_was_just_tried_waits_a_minute_when_many_are_tried_again(acme, code_host, client):
+    code_host.fail("422")
+    refused = sent(client)
+
+    trying_again.try_all_in_turn(Delivery.objects.all())
+
+    refused.refresh_from_db()
+    assert (refused.status, refused.reason) == ("pending", "")
+    assert refused.due_at == refused.last_tried_at + timedelta(minutes=1)
