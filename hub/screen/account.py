@@ -25,6 +25,7 @@ class MemberForm(forms.Form):
     login = forms.CharField(
         max_length=100,
         label="GitHub login",
+        error_messages={"required": "Enter a GitHub login."},
         help_text="Such as octocat. They can accept at their next visit.",
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
     )
@@ -71,6 +72,7 @@ def account(request: MemberRequest) -> HttpResponse:
         "theme_form": ThemeForm(initial={"theme": request.COOKIES.get("theme", SYSTEM)}),
         "me": request.membership,
         "is_owner": is_owner,
+        "is_last": members.is_last_owner(request.membership),
         "organization": organization,
         "members": organization.memberships.order_by("-role", "login"),
         "invitations": unanswered[: inviting.MOST],
@@ -129,7 +131,8 @@ def remove(request: MemberRequest, member_id: int) -> HttpResponse:
     gone = _member(request, member_id)
     is_me = gone.pk == request.membership.pk
     if request.method != "POST":
-        return render(request, "hub/remove_member.html", {"gone": gone, "is_me": is_me})
+        context = {"gone": gone, "is_me": is_me, "is_last": members.is_last_owner(gone)}
+        return render(request, "hub/remove_member.html", context)
     try:
         members.remove(gone, by=request.membership)
     except ApiError as error:

@@ -163,8 +163,9 @@ def resume(request: MemberRequest) -> HttpResponse:
     if mine := _to_be_changed(request):
         count = holds.resume(mine)
         waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
-        if mine.problem or mine.rights_lost_at:
-            messages.warning(request, "Resumed, but something else stops the delivery.")
+        mine.refresh_from_db()
+        if mine.obstacle:
+            messages.warning(request, f"Resumed, but nothing is sent yet. {mine.obstacle}")
         else:
             messages.success(request, f"Reports are sent again.{waiting}")
     return redirect(INTEGRATION_PAGE)

@@ -27,6 +27,8 @@ _BLOCKS = "blockquote details hr li ol p pre summary table tbody td th thead tr 
 _SHOWN = {name: name for name in f"{_INLINE} {_BLOCKS}".split()}
 _SHOWN |= {f"h{level}": "h4" for level in range(1, 7)} | {"a": "u"}
 _EMPTY = {"br", "hr"}
+_BEGUN = {"pre": '<pre tabindex="0">', "table": '<div tabindex="0"><table>'}  # these may scroll
+_ENDED = {"table": "</table></div>"}
 _ROWS = {"table", "thead", "tbody"}
 _PARENTS = {
     "li": {"ul", "ol"},
@@ -125,8 +127,7 @@ class _Shown:
         if len(self._open) == DEPTH or parent not in _PARENTS.get(element, {parent}):
             return
         start = _START.search(rest) if element == "ol" else None
-        keys = ' tabindex="0"' if element == "pre" else ""
-        self.parts.append(f"<{element}{start[0] if start else ''}{keys}>")
+        self.parts.append(_BEGUN.get(element) or f"<{element}{start[0] if start else ''}>")
         self._open.append(element)
 
     def _close(self, element: str) -> None:
@@ -137,4 +138,5 @@ class _Shown:
     def close_down_to(self, depth: int) -> None:
         """Close all elements but the outermost so many."""
         while len(self._open) > depth:
-            self.parts.append(f"</{self._open.pop()}>")
+            element = self._open.pop()
+            self.parts.append(_ENDED.get(element) or f"</{element}>")

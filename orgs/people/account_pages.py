@@ -31,6 +31,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         max_length=100,
         label="What it is for",
+        error_messages={"required": "Enter what the token is for."},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     scopes = forms.MultipleChoiceField(
@@ -41,6 +42,7 @@ class TokenForm(forms.Form):
         initial=[personal_tokens.READ],
         widget=forms.CheckboxSelectMultiple,
         label="Permissions",
+        error_messages={"required": "Select at least one permission."},
     )
     days = forms.TypedChoiceField(
         choices=[(days, f"{days} days") for days in (7, 30, 90, 365)],
@@ -54,7 +56,9 @@ class DeletionForm(forms.Form):
     """The name of what is to be deleted, typed to confirm."""
 
     name = forms.CharField(
-        label="Type the name", widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label="Type the name",
+        error_messages={"required": "Type the name to delete it."},
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
 

@@ -12,11 +12,8 @@ class NotConfirmed(Exception):
 
 def organization_that_goes(user: User) -> Organization | None:
     """The organization that would have no owner left, and so is deleted too; None if there is none."""
-    owners = Membership.objects.filter(role=Membership.Role.OWNER).select_related("organization")
-    own = owners.filter(user=user).first()
-    if own is None or owners.filter(organization=own.organization).exclude(pk=own.pk).exists():
-        return None
-    return own.organization
+    own = Membership.objects.select_related("organization").filter(user=user).first()
+    return own.organization if own and members.is_last_owner(own) else None
 
 
 def name_to_type(user: User) -> str:

@@ -124,11 +124,18 @@ def _member(membership: Membership, organization: Organization) -> Membership:
     return found
 
 
-def _require_another_owner(membership: Membership) -> None:
-    others = Membership.objects.filter(
+def is_last_owner(membership: Membership) -> bool:
+    """Whether the organization would have no owner without this one."""
+    owners = Membership.objects.filter(
         organization=membership.organization_id, role=Membership.Role.OWNER
-    ).exclude(pk=membership.pk)
-    if membership.role == Membership.Role.OWNER and not others.exists():
+    )
+    return membership.role == Membership.Role.OWNER and not (
+        owners.exclude(pk=membership.pk).exists()
+    )
+
+
+def _require_another_owner(membership: Membership) -> None:
+    if is_last_owner(membership):
         raise LastOwner(
             f"{membership.login} is the last owner. Make somebody else an owner first, or delete "
             "the account, which deletes the organization too."

@@ -1,6 +1,7 @@
 """A newcomer, from the sign-in to the first issue, in a real browser."""
 
 import pytest
+from playwright.sync_api import expect
 
 from integrations.models import Integration
 from orgs.models import Domain
@@ -137,3 +138,29 @@ def test_a_placeholder_goes_where_the_cursor_is(visit, code_host):
     assert template.input_value() == "Page: {doc_url}, thanks"
     page.keyboard.press("Control+z")
     assert template.input_value() == "Page: , thanks"
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "typed", "button"),
+    [
+        ("integration/", "Issue template", "{sumary}", "Save"),
+        ("account/", "GitHub login", "nobody", "Invite"),
+        ("account/delete/", "Type the name", "something", "Delete"),
+        ("claims/new/", "Address of your docs", "github.io", "Claim it"),
+    ],
+)
+def test_an_error_takes_the_focus_and_leads_to_its_field(
+    visit, code_host, path, field, typed, button
+):
+    owner = build.acme(code_host)
+    user = build.member(owner, "alice", github_id=code_host.account("alice").id)
+    page = visit(Screen(), user).page
+    page.goto(f"/settings/{path}")
+    page.get_by_label(field).fill(typed)
+    page.get_by_role("button", name=button, exact=True).click()
+    summary = page.get_by_role("alert")
+
+    expect(summary).to_be_focused()
+    assert page.title().startswith("Error:")
+    summary.get_by_role("link").click()
+    expect(page.get_by_label(field)).to_be_focused()

@@ -67,7 +67,7 @@ def test_an_owner_invites_somebody_by_their_login(client, acme, alice):
         ({"login": "alice", "role": "owner"}, "alice is already an owner."),
         ({"login": "alice", "role": "member"}, "alice is already an owner."),
         ({"login": "bob", "role": "king"}, "Select a valid choice."),
-        ({"login": "", "role": "owner"}, "This field is required."),
+        ({"login": "", "role": "owner"}, "Enter a GitHub login."),
     ],
 )
 def test_a_refusal_keeps_what_was_typed(client, acme, alice, typed, said):
@@ -203,6 +203,33 @@ def test_the_last_owner_cannot_leave(client, acme, alice):
 
     assert "alice is the last owner. Make somebody else an owner first" in text_of(answer)
     assert acme.memberships.count() == 1
+
+
+def test_the_last_owner_is_told_before_and_not_after(client, acme, alice):
+    build.member(acme, "bob", role="member")
+    leave = f"{PAGE}members/{alice.pk}/remove/"
+    needed = "You are the last owner of acme"
+
+    page, asked, gone = (text_of(client.get(path)) for path in (PAGE, leave, f"{PAGE}delete/"))
+
+    assert f"{needed}. Before you can leave it, make somebody else an owner." in page
+    assert f"{needed}, so it is deleted with your account." in page
+    assert leave not in page
+    assert needed in asked
+    assert "<form" not in asked.partition("<main")[2]
+    assert f"{needed}. It is deleted too" in gone
+    assert "make somebody else an owner</a> first" in gone
+
+
+def test_one_of_two_owners_can_leave(client, acme, alice):
+    build.member(acme, "bob")
+    leave = f"{PAGE}members/{alice.pk}/remove/"
+
+    page, asked, gone = (text_of(client.get(path)) for path in (PAGE, leave, f"{PAGE}delete/"))
+
+    assert "last owner" not in page + asked + gone
+    assert leave in page
+    assert "acme stays." in page
 
 
 def test_members_of_others_are_not_there(client, alice):

@@ -1,11 +1,14 @@
 """The page of the integration: the template with its preview, and what is said of both."""
 
+import re
+
 import pytest
 
 from hub.screen import previews
+from integrations.delivery import forwarding
 from integrations.github_sync import applying
 from integrations.issue import rendering
-from integrations.models import Integration
+from integrations.models import Delivery, Integration
 from tests import build
 
 PAGE = "/settings/integration/"
@@ -138,3 +141,37 @@ def test_a_member_neither_disconnects_nor_moves_to_another_account(bob):
     assert "Disconnect …" not in page
     assert "Install on another account" not in page
     assert "Pause</button>" in page
+
+
+def test_whoever_resumes_is_told_what_else_stops_it(alice):
+    alice.post(f"{PAGE}pause/")
+    Integration.objects.update(problem="Issues are turned off in acme/docs.")
+
+    page = text_of(alice.post(f"{PAGE}resume/", follow=True))
+
+    assert "Resumed, but nothing is sent yet. Issues are turned off in acme/docs." in page
+
+
+def test_a_test_report_shows_how_far_it_is(alice, code_host):
+    code_host.set_issues("acme/docs", False)
+    alice.post("/settings/test/", {"page": "https://docs.acme.com/"})
+    delivery = Delivery.objects.get()
+    page = f"/settings/test/{delivery.report_id}/"
+
+    held = text_of(alice.get(page))
+    Delivery.objects.update(status="pending", held_for="", reason="")
+    waiting = text_of(alice.get(page))
+    code_host.set_issues("acme/docs", True)
+    forwarding.forward(delivery.report_id)
+    opened = text_of(alice.get(page))
+
+    steps = [re.findall(r"<li.*?><b.*?>(\w+)", each) for each in (held, waiting, opened)]
+    assert steps == [
+        ["Sent", "Matched", "Held", "Issue"],
+        ["Sent", "Matched", "Waiting", "Issue"],
+        ["Sent", "Matched", "Issue"],
+    ]
+    assert "Issues are turned off in acme/docs." in held
+    assert "data-again" in waiting
+    assert "data-again" not in held + opened
+    assert "Issue #1 opened in acme/docs" in opened

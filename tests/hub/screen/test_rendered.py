@@ -15,11 +15,12 @@ from integrations.issue.rendering import BODY_LIMIT, render_issue
 from tests.integrations.issue import hostile
 
 SANITISE = os.environ.get("HUB_SANITISE_DIR", "")
-ELEMENTS = {*rendered._SHOWN.values(), "mark", "span"}
-ATTRIBUTES = {("pre", "tabindex", "0"), ("span", "class", "chip")}
+ELEMENTS = {*rendered._SHOWN.values(), "mark", "span", "div"}
+ATTRIBUTES = {("pre", "tabindex", "0"), ("div", "tabindex", "0"), ("span", "class", "chip")}
 GROWTH = 24  # at most, for eight times the text; quadratic would be 64
 SECONDS = 0.02  # of CPU: below this, growth cannot be told from noise
 
+TABLE = '<div tabindex="0"><table>\n'
 RENDERED = [
     ("**bold** and `code`", "<p><strong>bold</strong> and <code>code</code></p>"),
     ("one\ntwo", "<p>one<br>\ntwo</p>"),
@@ -38,6 +39,7 @@ RENDERED = [
     ("a <b onclick=alert(1)>b</b>", "<p>a <b>b</b></p>"),
     ("<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"),
     ("<li>stray", "stray"),
+    ("|a|\n|-|", f"{TABLE}<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n</table></div>"),
     (
         "<details><summary>More</summary>\n\nx\n\n</details>",
         "<details><summary>More</summary>\n<p>x</p>\n</details>",
