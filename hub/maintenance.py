@@ -15,7 +15,15 @@ from django.db import connection
 
 from hub import pruning
 from hub.models import Lease
-from integrations.delivery import catching_up, holds, ownership_changes, pacing, retries, turns
+from integrations.delivery import (
+    catching_up,
+    holds,
+    operator_holds,
+    ownership_changes,
+    pacing,
+    retries,
+    turns,
+)
 from integrations.github_sync import reconciling
 from orgs.discovery import checking
 from orgs.domains import reverification
@@ -39,6 +47,11 @@ class Job(NamedTuple):
 
 JOBS = [
     Job("catch up", timedelta(minutes=1), catching_up.catch_up),
+    Job(
+        "operators' holds",
+        timedelta(minutes=1),
+        partial(operator_holds.follow, bookmark=operator_holds.Bookmark()),
+    ),
     Job("probe", timedelta(minutes=1), holds.probe),
     Job(
         "regained pages",

@@ -17,6 +17,7 @@ from django_tasks_db.models import DBTaskResult
 
 from core import clock
 from core.batches import at_leisure
+from integrations.delivery import operator_holds
 from integrations.models import Attempt, Delivery, OneTimeState, Webhook
 from integrations.models import one_time_state as states
 from integrations.models import webhook as webhooks
@@ -196,5 +197,6 @@ KINDS = [
         "sign-in states", lambda: _older(OneTimeState, "expires_at", states.KEPT), _in_batches
     ),
     Prunable("tokens", lambda: _older(Token, "expires_at", EXPIRED_TOKENS_KEPT), _in_batches),
+    Prunable("operators' holds", operator_holds.over, _in_batches),
     Prunable("sessions", lambda: _older(Session, "expire_date", timedelta()), _in_batches),
 ]

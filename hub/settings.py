@@ -304,6 +304,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-us"
 USE_I18N = False
+FORMAT_MODULE_PATH = "hub.formats"
 
 LOGGING = {
     "version": 1,

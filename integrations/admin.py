@@ -1,23 +1,31 @@
-"""Deliveries and integrations, for operators: everything is read-only, and two actions retry or hold."""
+"""Deliveries, integrations and holds, for operators, who retry, hold and release; nothing else is changed."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.forms import BaseInlineFormSet
+from django.forms import BaseInlineFormSet, ModelForm, Textarea
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.text import Truncator
 
-from integrations.delivery import trying_again
+from core import clock
+from integrations.delivery import operator_holds, trying_again
 from integrations.models import (
     Attempt,
     Delivery,
+    Hold,
     Installation,
     Integration,
     OneTimeState,
     Webhook,
 )
 from integrations.models.delivery import DeliveryQuerySet
+from orgs.models import User
 from orgs.read_only import ALL, Looking, ReadOnly
+
+SHOWN = 80  # characters of a text in a list
 
 
 class Operating(ReadOnly):
@@ -70,23 +78,122 @@ class Attempts(Looking, admin.TabularInline):
 class DeliveryAdmin(Operating):
     """Lists deliveries, with their attempts."""
 
-    list_display = ["report_id", "status", "reason", "organization", "tries", "due_at", "issue_url"]
+    list_display = [
+        "summary", "status", "reason", "page", "agent", "organization", "tries", "due_at", "issue",
+    ]  # fmt: skip
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
-    list_select_related = ["integration__organization"]
-    search_fields = ["report__id", "repository", "integration__organization__name"]
-    search_help_text = ALL.format("id of a report")
+    list_select_related = ["integration__organization", "report"]
+    search_fields = [
+        "report__id", "report__summary", "report__canonical_url", "report__agent_name",
+        "repository", "integration__organization__name",
+    ]  # fmt: skip
+    search_help_text = (
+        f"{ALL.format('id of a report')} Page, agent, repository and organization count."
+    )
     looked_up_by = ["report_id"]
     ordering = ["-pk"]
     inlines = [Attempts]
+
+    @admin.display(description="report")
+    def summary(self, delivery: Delivery) -> str:
+        """What it reports."""
+        return Truncator(delivery.report.title).chars(SHOWN)
+
+    @admin.display(description="page")
+    def page(self, delivery: Delivery) -> str:
+        """The page that it is about."""
+        return Truncator(delivery.report.canonical_url).chars(SHOWN)
+
+    @admin.display(description="agent")
+    def agent(self, delivery: Delivery) -> str:
+        """Who sent it."""
+        return delivery.report.agent_name
 
     @admin.display(description="organization")
     def organization(self, delivery: Delivery) -> str:
         """The organization that receives the report."""
         return delivery.integration.organization.name
 
+    @admin.display(description="issue")
+    def issue(self, delivery: Delivery) -> str:
+        """A link to the issue."""
+        if not delivery.issue_url:
+            return "-"
+        return format_html('<a href="{}">#{}</a>', delivery.issue_url, delivery.issue_number)
+
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
         """The selected deliveries themselves."""
         return Delivery.objects.filter(pk__in=selected.values("pk"))
+
+
+class HoldForm(ModelForm):
+    """What to hold, and why."""
+
+    class Meta:
+        model = Hold
+        fields = ("kind", "value", "reason")
+        widgets = {"value": Textarea({"rows": 2})}
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what is no page or source, and what is on hold already."""
+        given = super().clean() or {}
+        if "kind" in given and "value" in given:
+            try:
+                given["value"] = operator_holds.checked(given["kind"], given["value"])
+            except operator_holds.CannotHold as error:
+                self.add_error("value", str(error))
+        return given
+
+
+@admin.register(Hold)
+class HoldAdmin(ReadOnly):
+    """Lists what operators hold; they add holds and release them."""
+
+    form = HoldForm
+    list_display = ["kind", "value", "state", "reason", "made_by", "made_at", "deliveries"]
+    list_filter = [("released_at", admin.EmptyFieldListFilter), "kind"]
+    list_select_related = ["made_by"]
+    search_fields = ["value", "reason"]
+    ordering = ["-pk"]
+    actions = ["release"]
+
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+        """Operators hold; whoever sees this page may."""
+        return admin.ModelAdmin.has_add_permission(self, request)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What is asked for, or all."""
+        return super().get_fields(request, obj) if obj else HoldForm.Meta.fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        """With the time that decides whether a hold is over."""
+        return super().get_queryset(request).annotate(now=clock.now())
+
+    @admin.display(description="state")
+    def state(self, hold: Any) -> str:
+        """Whether it is in force."""
+        end = hold.released_at or hold.ends_at
+        if end and end <= hold.now:
+            return "Over"
+        return f"Until {end:%Y-%m-%d %H:%M} UTC" if end else "Until released"
+
+    @admin.display(description="deliveries")
+    def deliveries(self, hold: Hold) -> str:
+        """A link to what it holds."""
+        url = reverse("admin:integrations_delivery_changelist")
+        return format_html('<a href="{}?operator_hold={}">Show</a>', url, hold.pk)
+
+    def save_model(self, request: HttpRequest, obj: Hold, *args: Any) -> None:
+        """Hold it."""
+        operator_holds.make(obj, by=cast(User, request.user))
+
+    @admin.action(description="Release: send what is held, in turn")
+    def release(self, request: HttpRequest, selected: QuerySet) -> None:
+        """End the selected holds."""
+        rows = self.fixed(selected)
+        released = sum(operator_holds.release(hold) for hold in rows)
+        self.message_user(request, f"{released} released. What they held is sent in turn.")
+        self.note(request, rows, "Released.")
 
 
 @admin.register(Integration)

@@ -4,12 +4,13 @@ import time
 from datetime import timedelta
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
-from orgs.domains import reverification
+from orgs.domains import claiming, reverification
 from orgs.models import (
     Domain,
     EarlierChallenge,
@@ -110,7 +111,7 @@ class PersonalTokenAdmin(ReadOnly):
 
 @admin.register(Domain)
 class DomainAdmin(ReadOnly):
-    """Lists claimed domains; operators can check their DNS records."""
+    """Lists claimed domains; operators can check their DNS records, and delete claims."""
 
     list_display = ["name", "organization", "verified_at", "lapsed_at", "last_checked_at"]
     list_filter = [("verified_at", admin.EmptyFieldListFilter), "registrable"]
@@ -118,7 +119,7 @@ class DomainAdmin(ReadOnly):
     search_fields = ["name", "organization__name"]
     search_help_text = ALL.format("name of a domain or an organization")
     looked_up_by = ["name", "organization__name"]
-    actions = ["reverify"]
+    actions = ["reverify", "delete_claims"]
 
     @admin.action(description="Re-verify: check the DNS record now")
     def reverify(self, request: HttpRequest, selected: QuerySet) -> None:
@@ -133,6 +134,19 @@ class DomainAdmin(ReadOnly):
         counts = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
         self.message_user(request, f"{found.total()} checked: {counts or 'none'}.")
         self.note(request, rows, "Re-verified.")
+
+    @admin.action(description="Delete the claim (asks first)")
+    def delete_claims(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:
+        """Ask for confirmation, then delete the selected claims and tell their organizations."""
+        rows = list(self.fixed(selected).select_related("organization"))
+        if "confirmed" not in request.POST:
+            context = self.admin_site.each_context(request) | {"claims": rows, "title": "Delete"}
+            return render(request, "admin/delete_claims.html", context)
+        self.note(request, self.fixed(selected), "Deleted the claim.")
+        for domain in rows:
+            claiming.remove_for_operator(domain)
+        self.message_user(request, f"{len(rows)} deleted.", messages.WARNING)
+        return None
 
 
 @admin.register(EarlierChallenge)

@@ -1,15 +1,19 @@
 """Read-only admin classes: operators look, and change rows only by actions."""
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
+from django.utils.text import smart_split, unescape_string_literal
 
+from core.searching import Mentions
 from orgs.models import User
 
 LOOKED_AT = 5000  # rows of a long list that are shown, filtered and searched
@@ -81,6 +85,18 @@ class ReadOnly(Looking, admin.ModelAdmin):
     list_per_page = 50
     newest_by = "pk"
     looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found
+
+    def get_search_results(
+        self, request: HttpRequest, rows: QuerySet, text: str
+    ) -> tuple[QuerySet, bool]:
+        """The rows of a long list that mention every word, in one of the columns that are searched."""
+        if not self.looked_up_by:
+            return super().get_search_results(request, rows, text)
+        for word in smart_split(text):
+            is_quoted = len(word) > 1 and word[0] in "\"'" and word[0] == word[-1]
+            wanted = unescape_string_literal(word) if is_quoted else word
+            rows = rows.filter(reduce(or_, (Q(Mentions(c, wanted)) for c in self.search_fields)))
+        return rows, False
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         """All rows, or the latest of a long list."""

@@ -12,11 +12,12 @@ from django.db.models.functions import Length
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from core import clock as database_clock
 from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
 from integrations.delivery import pacing
-from integrations.models import Attempt, Delivery, Installation, Integration
+from integrations.models import Attempt, Delivery, Hold, Installation, Integration
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
 from orgs import ownership
@@ -177,7 +178,33 @@ def delivered(report: Report, integration: Integration, **columns: Any) -> Deliv
 CHOSEN = {"repository_id": 5, "repo_owner": "acme", "repo_name": "docs"}
 
 
-def test_target_and_undelivered(organizations):
+@pytest.fixture
+def holds() -> None:
+    """Of operators: in force, released and over, of what the reports here have and of something else."""
+    values = {"page": ["https://acme.com/", "https://acme.com/x"], "agent": ["x", "X"],
+              "source": ["f" * 16, "x"]}  # fmt: skip
+    for kind in values:
+        for number, value in enumerate(values[kind] * 2):
+            Hold.objects.create(
+                kind=kind,
+                value=value,
+                reason="Junk.",
+                digest=f"{kind} {number}",
+                released_at=DRAW.choice([None, NOW, NOW]),
+                ends_at=DRAW.choice([None, *(NOW + timedelta(days=n * 10_000) for n in (-1, 1))]),
+            )
+
+
+def held_by(report: Report, source: str) -> int | None:
+    """The hold that a plain queryset finds."""
+    in_force = Hold.objects.unreleased().exclude(ends_at__lte=database_clock.now())
+    told = {"page": report.canonical_url, "agent": report.agent_name, "source": source}
+    same = [Q(kind=kind, value=value) for kind, value in told.items()]
+    found = in_force.filter(same[0] | same[1] | same[2]).order_by("pk").first()
+    return found.pk if found else None
+
+
+def test_target_and_undelivered(organizations, holds):
     for organization in organizations[1:]:
         installed(
             organization,
@@ -196,17 +223,19 @@ def test_target_and_undelivered(organizations):
             delivered(report, target, source=report.source, turn=DRAW.randrange(9))
             target = None
 
-        row = deliveries.TARGET.first(report.source, report.organization_id, report.pk)
+        told = (report.canonical_url, report.agent_name, report.source)
+        row = deliveries.TARGET.first(report.source, *told, report.organization_id, report.pk)
         assert bool(receivers.UNDELIVERED.first(report.pk)) == bool(target) == bool(row)
         if target and row:
             before = Delivery.objects.filter(integration=target, source=report.source)
             last = before.order_by("-turn").values_list("turn", flat=True).first()
-            found = Integration.from_db("default", deliveries.TARGET_COLUMNS, row[:-1])
-            assert (found.pk, found.repository_id, found.stop, row[-1]) == (
+            found = Integration.from_db("default", deliveries.TARGET_COLUMNS, row[:-2])
+            assert (found.pk, found.repository_id, found.stop, *row[-2:]) == (
                 target.pk,
                 target.repository_id,
                 target.stop,
                 0 if last is None else last + 1,
+                held_by(report, report.source),
             )
 
 
@@ -304,13 +333,14 @@ def test_tried(organizations, clock):
             assert (first and time_of(first)) == expected["first"]
 
 
-def test_take(organizations, clock):
+def test_take(organizations, clock, holds):
     clock.advance(minutes=DRAW.randrange(9))
     for each in deliveries_at_random(organizations):
         mine = Delivery.objects.filter(pk=each.pk)
         may = mine.takeable().exists()
 
-        assert bool(deliveries.TAKE.first(deliveries.LEASE, each.report_id)) == may
+        taken = deliveries.TAKE.first(deliveries.LEASE, each.report_id, each.report_id)
+        assert taken == ((held_by(each.report, each.source),) if may else None)
 
         now = mine.annotate(now=clock.now()).get()
         if not may:
@@ -383,11 +413,11 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "DOMAIN": (ownership.DOMAIN, [["docs.acme.com", "acme.com"], "acme.com"]),
     "SITE": (ownership.SITE, ["a.github.io", ["/", "/x/"]]),
     "COUNT": (statements.COUNT, [NOW, "auto:1", NOW, "", "", "[]", "", None, None]),
-    "TARGET": (deliveries.TARGET, ["f" * 16, "0" * 26, "0" * 26]),
+    "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
     "UNDELIVERED": (receivers.UNDELIVERED, ["0" * 26]),
     "PLACE": (pacing.PLACE, ["0" * 26]),
     "TRIED": (pacing.TRIED, ["f" * 16, 1, timedelta(minutes=1)]),
-    "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26]),
+    "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "RECORD": (deliveries.RECORD, [1, "", True, "", "", 1, 1]),
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from core import batches
 from core.errors import ApiError
 from integrations.delivery import ownership_changes
-from integrations.delivery.trying_again import NEVER_SENT, STOPPED_BY_OPERATOR
+from integrations.delivery.trying_again import NEVER_SENT
 from integrations.models import Delivery
 from integrations.models.delivery import ERASED, DeliveryQuerySet
 
@@ -65,7 +65,7 @@ def obstacle(delivery: Delivery | None) -> str:
     if delivery.held_for == Delivery.Cause.DISCARDED:
         return "Already discarded."
     if delivery.held_for == Delivery.Cause.OPERATOR:
-        return STOPPED_BY_OPERATOR
+        return delivery.reason
     if delivery.outcome_unknown_since:
         return "It is not known yet whether GitHub opened the issue. Try again to find out."
     return ""

@@ -12,12 +12,12 @@ from integrations.delivery import retries, waiting
 from integrations.delivery.task import forward_report_now
 from integrations.models import Delivery
 from integrations.models.delivery import DISCARDED, ERASED, DeliveryQuerySet
+from integrations.models.hold import STOPPED_BY_OPERATOR
 from integrations.models.integration import NOT_STOPPED
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 IN_LINE = "It is in line; trying again does not make it faster."
 NEVER_SENT = "It arrived before a repository was chosen, so it is not sent."
-STOPPED_BY_OPERATOR = "An operator of this Hub has put this delivery on hold."
 
 
 class CannotTryAgain(ApiError):
@@ -83,7 +83,7 @@ def obstacle(delivery: Delivery) -> str:
     if delivery.report.erased_at and not delivery.outcome_unknown_since:
         return ERASED
     if delivery.held_for == Delivery.Cause.OPERATOR:
-        return STOPPED_BY_OPERATOR
+        return delivery.reason
     if delivery.held_for == Delivery.Cause.DISCARDED:
         return DISCARDED
     cause, reason = delivery.integration.stop

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+LIMIT_REACHED = "GitHub's rate limit is reached"
+
 
 class GitHubError(Exception):
     """The message is a sentence for the maintainer."""
@@ -23,9 +25,7 @@ class Limited(Unreachable):
     """A rate limit of GitHub is reached; wait for `wait`."""
 
     def __init__(self, wait: timedelta):
-        super().__init__(
-            f"GitHub's rate limit is reached; it asked us to wait {wait.seconds} seconds."
-        )
+        super().__init__(f"{LIMIT_REACHED}; it asked us to wait {wait.seconds} seconds.")
         self.wait = wait
 
 

@@ -2,6 +2,7 @@
 
 from integrations.models.attempt import Attempt
 from integrations.models.delivery import Delivery
+from integrations.models.hold import Hold
 from integrations.models.integration import Installation, Integration, Repository
 from integrations.models.one_time_state import OneTimeState
 from integrations.models.webhook import Webhook
@@ -9,6 +10,7 @@ from integrations.models.webhook import Webhook
 __all__ = [
     "Attempt",
     "Delivery",
+    "Hold",
     "Installation",
     "Integration",
     "OneTimeState",

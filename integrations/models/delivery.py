@@ -24,6 +24,7 @@ from django.utils.functional import cached_property
 from core import batches, clock, prepared
 from core.unindexed import Unindexed
 from integrations.models.attempt import KEPT, Attempt
+from integrations.models.hold import Hold
 from integrations.models.integration import Installation, Integration, Repository
 from integrations.models.statements import (
     END_ATTEMPT,
@@ -66,18 +67,25 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """
         if report.organization_id is None:
             return False
-        row = TARGET.first(report.source, report.organization_id, report.pk)
+        told = (report.canonical_url, report.agent_name, report.source)
+        row = TARGET.first(report.source, *told, report.organization_id, report.pk)
         if row is None:
             return False
-        *columns, turn = row
+        *columns, turn, held_by = row
         target = Integration.from_db(self.db, TARGET_COLUMNS, columns)
         needed = target.repository_id if target.withholds(report.canonical_url) else None
         if report.withheld_for != needed:
             report.withhold(needed)
-        cause, reason = target.stop
+        hold = Hold.objects.filter(pk=held_by).first() if held_by else None
+        cause, reason = (self.model.Cause.OPERATOR, hold.words) if hold else target.stop
         status = self.model.Status.HELD if cause else self.model.Status.PENDING
         new = self.model(
-            report=report, integration=target, status=status, held_for=cause, reason=reason
+            report=report,
+            integration=target,
+            status=status,
+            held_for=cause,
+            reason=reason,
+            operator_hold=hold,
         )
         if report.source:
             new.source, new.turn = report.source, turn
@@ -132,11 +140,21 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Those held for this cause."""
         return self.filter(status=self.model.Status.HELD, held_for=cause)
 
-    def hold(self, cause: "Delivery.Cause", reason: str) -> int:
+    def hold(self, cause: "Delivery.Cause", reason: str, *, by: Hold | None = None) -> int:
         """Hold those that wait, until the cause is gone; returns how many."""
         return self.waiting().update(
-            status=self.model.Status.HELD, held_for=cause, reason=reason, trying_since=None
+            status=self.model.Status.HELD,
+            held_for=cause,
+            reason=reason,
+            trying_since=None,
+            operator_hold=by,
         )
+
+    def release_from(self, hold: Hold) -> None:
+        """Let go what this hold of an operator holds; what is held for anything else stays."""
+        mine = self.filter(operator_hold=hold)
+        mine.release(self.model.Cause.OPERATOR)
+        mine.update(operator_hold=None)
 
     def hold_stopped(self) -> int:
         """Hold what waits if a pause or missing push access stops its integration; returns how many."""
@@ -283,7 +301,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         One conditional UPDATE decides between all processes that try. If a lease expired after the delivery
         had saved what it sends, it is unknown whether the issue was created.
         """
-        if TAKE.first(LEASE, report_id) is None:
+        row = TAKE.first(LEASE, report_id, report_id)
+        if row is None:
             return None
         delivery = cast(Delivery, prepared.find(Delivery, "report_id", report_id))
         delivery.report = cast(Report, prepared.find(Report, "id", report_id))
@@ -293,6 +312,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         mine.installation = cast(
             Installation, prepared.find(Installation, "id", mine.installation_id)
         )
+        delivery.hold_found = Hold.objects.filter(pk=row[0]).first() if row[0] else None
         delivery.begin_attempt()
         return delivery
 
@@ -331,6 +351,16 @@ class Delivery(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     held_for = models.CharField(max_length=11, choices=Cause, blank=True)
     reason = models.TextField(blank=True, help_text="Why it has its status, in words.")
+    operator_hold = models.ForeignKey(
+        Hold,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,  # most have none
+        editable=False,
+        help_text="The hold of a page, an agent or a source that holds it, or has held it.",
+    )
     created_at = models.DateTimeField(db_default=Now())
     trying_since = models.DateTimeField(
         null=True, blank=True, help_text="When the current run of failed tries began."
@@ -371,6 +401,8 @@ class Delivery(models.Model):
         help_text="As GitHub last reported it; empty: open.",
     )
 
+    hold_found: Hold | None = None  # what `take` found: it may not be sent
+
     objects = DeliveryQuerySet.as_manager()
 
     class Meta:
@@ -391,6 +423,11 @@ class Delivery(models.Model):
                 fields=["status", "integration", "held_for", "id"],
                 name="delivery_held",
                 condition=Q(status="held"),
+            ),
+            models.Index(
+                fields=["operator_hold", "id"],
+                name="delivery_operator_hold",
+                condition=Q(operator_hold__isnull=False),
             ),
         ]
         constraints = [
@@ -538,7 +575,7 @@ class Delivery(models.Model):
         outcome = Attempt.Outcome.REFUSED
         self._end(outcome, status=self.Status.FAILED, reason=ERASED, outcome_unknown_since=None)
 
-    def hold(self, cause: "Delivery.Cause", reason: str) -> None:
+    def hold(self, cause: "Delivery.Cause", reason: str, *, by: Hold | None = None) -> None:
         """Stop until the cause is gone."""
         self._end(
             Attempt.Outcome.HELD,
@@ -546,14 +583,17 @@ class Delivery(models.Model):
             held_for=cause,
             reason=reason,
             trying_since=None,
+            operator_hold=by,
             **self._unsent(),
         )
 
-    def hold_before_sending(self, cause: "Delivery.Cause", reason: str) -> None:
+    def hold_before_sending(
+        self, cause: "Delivery.Cause", reason: str, *, by: Hold | None = None
+    ) -> None:
         """Stop before GitHub was called, which does not count against the pace."""
         with transaction.atomic():
             self._update(last_tried_at=None)
-            self.hold(cause, reason)
+            self.hold(cause, reason, by=by)
 
     def wait(self, reason: str, duration: timedelta) -> None:
         """Try again after `duration`; this does not count towards the 24 hours after which it gives up."""

@@ -9,39 +9,58 @@ TARGET_COLUMNS = [
     "paused_at",
     "rights_lost_at",
 ]  # as in the model
+
+
+def held_by(*, page: str, agent: str, source: str, beside: str = "") -> str:
+    """Which hold of an operator matches these? Where there is none, one look at an empty index."""
+    return f"""
+        SELECT h.id FROM integrations_hold h {beside}
+        WHERE h.released_at IS NULL AND (h.ends_at IS NULL OR h.ends_at > {{now}})
+            AND h.value = CASE h.kind WHEN 'page' THEN {page} WHEN 'agent' THEN {agent} ELSE {source} END
+        ORDER BY h.id LIMIT 1
+    """  # noqa: S608  (no values)
+
+
 TARGET = PreparedStatement(
-    "Where does a report of an organization go that has no delivery yet, and which turn has it there "
-    "after others from its source?",
+    "Where does a report of an organization go that has no delivery yet, which turn has it there "
+    "after others from its source, and which hold of an operator matches it?",
     f"""
     SELECT {", ".join(TARGET_COLUMNS)}, COALESCE(
         (
             SELECT turn + 1 FROM integrations_delivery d
             WHERE d.integration_id = i.id AND d.source = %s ORDER BY turn DESC LIMIT 1
         ), 0
-    )
+    ), ({held_by(page="%s::text", agent="%s::text", source="%s::text")})
     FROM integrations_integration i
     WHERE organization_id = %s AND repository_id IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM integrations_delivery d WHERE d.report_id = %s)
     """,  # noqa: S608  (no values)
 )
+OF_ITS_REPORT = {
+    "page": "r.canonical_url",
+    "agent": "r.agent_name",
+    "source": "source",
+    "beside": "JOIN reports_report r ON r.id = %s",
+}
 TAKE = PreparedStatement(
-    "May this delivery be tried: does it wait, or has the lease of its last try expired? Then take it.",
-    """
+    "May this delivery be tried: does it wait, or has the lease of its last try expired? Then take it, "
+    "and say which hold of an operator matches it.",
+    f"""
     UPDATE integrations_delivery SET
         outcome_unknown_since = CASE
             WHEN status = 'sending' THEN COALESCE(outcome_unknown_since, posted_at)
             ELSE outcome_unknown_since
         END,
         status = 'sending',
-        lease_until = {now} + %s::interval,
-        due_at = {now}, -- otherwise a killed process would be waited for
-        trying_since = COALESCE(trying_since, {now}),
-        last_tried_at = {now},
+        lease_until = {{now}} + %s::interval,
+        due_at = {{now}}, -- otherwise a killed process would be waited for
+        trying_since = COALESCE(trying_since, {{now}}),
+        last_tried_at = {{now}},
         tries = tries + 1
     WHERE report_id = %s
-        AND (status = 'pending' OR (status = 'sending' AND lease_until < {now}))
-    RETURNING 1
-    """,
+        AND (status = 'pending' OR (status = 'sending' AND lease_until < {{now}}))
+    RETURNING ({held_by(**OF_ITS_REPORT)})
+    """,  # noqa: S608  (no values)
 )
 RECORD = PreparedStatement(
     "Has this try still its lease? Then save what it is about to send, and where to.",

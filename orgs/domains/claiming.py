@@ -89,6 +89,16 @@ def remove_claim(domain: Domain, *, by: Membership) -> None:
     domain.remove_claim()
 
 
+@transaction.atomic
+def remove_for_operator(domain: Domain) -> None:
+    """Remove a claim that an operator has deleted, and tell its organization."""
+    domain.organization.tell(
+        f"An operator of this Hub has deleted your claim of {domain.name}. Reports about its pages "
+        "do not come to you any more."
+    )
+    domain.remove_claim()
+
+
 def drop_expired(go_on: Callable[[], bool] = lambda: True) -> int:
     """Remove the first `DROPPED` claims whose record was not published in time; returns how many."""
     pks = list(Domain.objects.expired().values_list("pk", flat=True)[:DROPPED])

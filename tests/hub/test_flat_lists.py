@@ -134,9 +134,12 @@ def test_an_older_report_is_found_by_its_id(operator, short_sighted):
 def test_the_start_page_of_the_admin(operator):
     plans = plans_of(lambda: operator.get("/admin/"))
 
-    read = [str(plan) for plan in plans if re.search("ns_delivery|ns_attempt", plan.sql)]
-    assert len(read) == 3
-    assert all(re.search("delivery_due|attempt_oldest", plan) for plan in read)
+    read = [str(plan) for plan in plans if re.search("ns_delivery|ns_attempt|s_report", plan.sql)]
+    assert len(read) == 6
+    for plan in read:
+        assert re.search("delivery_due|attempt_oldest|delivery_with_source|report_received", plan)
+        assert not re.search(WHOLE + "|Seq Scan on integrations_a|SCAN integrations_attempt", plan)
+        assert not re.search("Sort|TEMP B-TREE FOR ORDER BY", plan)
 
 
 def test_more_deliveries_than_the_admin_counts(operator, monkeypatch):

@@ -1,5 +1,6 @@
 """`/admin/`: what operators see, and the little that they do."""
 
+import html
 import re
 from datetime import timedelta
 
@@ -16,6 +17,7 @@ from hub.models import Lease
 from integrations.models import (
     Attempt,
     Delivery,
+    Hold,
     Installation,
     Integration,
     OneTimeState,
@@ -147,11 +149,23 @@ def crowd(db) -> None:
             for n in each
         ]
     )
+    Hold.objects.bulk_create(
+        [
+            Hold(kind="agent", value=f"agent{n}", reason="Junk.", digest=str(n), made_by=users[n])
+            for n in each
+        ]
+    )
     Webhook.objects.bulk_create([Webhook(delivery_id=f"webhook{n}") for n in each])
     Lease.objects.bulk_create([Lease(name=f"lease{n}", until=now) for n in each])
     SocialAccount.objects.bulk_create(
         [SocialAccount(user=users[n], provider="github", uid=str(n), extra_data={}) for n in each]
     )
+
+
+def text_of(page) -> str:
+    """What is written on it, in one line."""
+    text = re.sub(r"<[^>]+>", " ", page.content.decode())
+    return " ".join(html.unescape(text).split())
 
 
 def address(model) -> str:
@@ -174,7 +188,9 @@ def test_every_list_and_row_opens_with_few_queries_among_five_hundred(
             assert operator.get(f"{address(model)}{row.pk}/change/").status_code == 200, model
 
 
-@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+@pytest.mark.parametrize(
+    "model", [each for each in OURS if each is not Hold], ids=lambda model: model.__name__
+)
 def test_nothing_is_added_or_deleted_by_hand(operator, model):
     assert operator.get(f"{address(model)}add/").status_code == 403
 
@@ -263,18 +279,33 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
     with django_assert_max_num_queries(15):
         page = operator.get("/admin/")
 
-    shown = " ".join(re.sub(r"<[^>]+>", " ", page.content.decode()).split()).replace("\xa0", " ")
-    assert "Waiting 2 Oldest of them 1 day" in shown
-    assert "Held 1 Discarded 1 Failed in the last hour 1 of 1 attempts" in shown
-    assert "acme: limited until" in shown
-    assert "Last re-verification 2 hours" in shown
+    shown = text_of(page)
+    assert "Waiting 2 oldest 1 day" in shown
+    assert "Held 1 and 1 discarded by members" in shown
+    assert "Sent 0 since" in shown
+    assert re.search(r"Failed 1 of 1 attempts since \d\d:\d\d UTC", shown)
+    assert "0 sent, 2 failed, 0 put off by a limit or a hold. Most failed between" in shown
+    assert "What waits, waits for Our pace 2" in shown
+    assert "Attempts without an issue, by cause GitHub refused the issue 2" in shown
+    assert re.search(r"acme Our pace until \d\d:\d\d:\d\d 2 2 unknown", shown)
 
 
 def test_the_index_of_an_empty_hub(operator):
-    page = operator.get("/admin/").content.decode()
+    shown = text_of(operator.get("/admin/"))
 
-    assert "No installation is limited" in page
-    assert "Never" in page
+    assert "nothing waits" in shown
+    assert "maintain does not run" in shown
+    assert "There was none in the last 24 hours." in shown
+    assert "No installation has sent anything" in shown
+
+
+def test_the_index_says_whether_maintain_runs(operator):
+    Lease.objects.take("maintain", holder="me", duration=timedelta(minutes=1))
+
+    shown = text_of(operator.get("/admin/"))
+
+    assert "maintain runs" in shown
+    assert "does not run" not in shown
 
 
 def test_tables_of_libraries_and_bookkeeping_come_last(operator):
@@ -349,6 +380,217 @@ def test_reverify_looks_at_the_record_now(operator, dns):
     assert "2 checked: 1 verified again, 1 without a record." in answer.content.decode()
     proved.refresh_from_db()
     assert proved.verified_at
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("status", "path", "label"),
+    [
+        ("422", "issues", "GitHub refused the issue"),
+        ("410", "issues", "GitHub accepts no issues there"),
+        ("502", "issues", "GitHub answered 5xx"),
+        ("500", "token", "GitHub answered 5xx"),
+        ("reset_mid_answer", "issues", "No answer to the issue"),
+        ("refuse", "token", "GitHub was not reached"),
+        ("429", "issues", "GitHub's limit"),
+        ("paused", "", "Held before GitHub was asked"),
+        ("operator", "", "Held before GitHub was asked"),
+    ],
+)
+def test_each_cause_is_counted_as_what_it_is(operator, client, code_host, status, path, label):
+    build.acme(code_host)
+    if path:
+        code_host.fail(status, path=path)
+        build.send(client)
+    else:
+        code_host.fail("500", path="token")
+        build.send(client)
+        Attempt.objects.all().delete()
+        if status == "paused":
+            Integration.objects.update(paused_at=timezone.now())
+        else:
+            Hold.objects.create(kind="agent", value="agent-x", reason="Junk.", digest="0")
+        call_command("retry_deliveries", "--now")
+
+    shown = text_of(operator.get("/admin/"))
+
+    causes = shown.partition("Attempts without an issue, by cause ")[2]
+    assert causes.startswith(f"{label} 1 Of the last 24 hours.")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_waits_is_told_apart(operator, client, code_host, settings):
+    build.acme(code_host)
+    settings.HUB_ISSUE_RATE = "1/minute"
+    for summary in ("one", "two", "three"):
+        build.send(client, build.report(report__summary=summary))
+    paced = text_of(operator.get("/admin/"))
+    installation = Installation.objects.get()
+    installation.leave_alone_for(timedelta(minutes=5))
+    limited = text_of(operator.get("/admin/"))
+    past = timezone.now() - timedelta(minutes=1)
+    Installation.objects.update(limited_until=past, left_alone_until=past)
+    first = Delivery.objects.waiting().first()
+    Delivery.objects.filter(pk=first.pk).update(due_at=timezone.now() + timedelta(minutes=5))
+    free = text_of(operator.get("/admin/"))
+
+    assert "What waits, waits for Our pace 2 Of 2" in paced
+    assert "What waits, waits for GitHub's limit 2 Of 2" in limited
+    assert re.search(r"GitHub's limit until \d\d:\d\d:\d\d 2 1 \d+", limited)
+    assert re.search("waits for (Their next attempt 1 Their turn 1|Their turn 1 Their next)", free)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_index_leads_to_what_could_be_held(operator, client, code_host):
+    build.acme(code_host)
+    build.send(client)
+    build.send(client, build.report("https://nobodys.example/", agent__name="a b & c"))
+
+    page = operator.get("/admin/")
+    shown = text_of(page)
+    addresses = [
+        html.unescape(each)
+        for each in re.findall(r'href="([^"]+/hold/add/\?[^"]+)"', page.content.decode())
+    ]
+    [agent] = [each for each in addresses if "a+b" in each]
+    form = operator.get(agent).content.decode()
+
+    assert "Top hosts nobodys.example 1 docs.acme.com 1 Of 2 reports of the last 24 hours." in shown
+    assert "Of 1 deliveries since 00:00 UTC." in shown
+    assert len(addresses) == 5  # two pages, two agents, one source
+    assert '<option value="agent" selected>' in form
+    assert "a b &amp; c</textarea>" in form
+
+
+HOLDS = "/admin/integrations/hold/"
+JUNK = {"kind": "agent", "value": " agent-x ", "reason": "Made-up reports."}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_operator_holds_an_agent_and_releases_it(operator, client, code_host):
+    build.acme(code_host)
+
+    listed = operator.post(f"{HOLDS}add/", JUNK, follow=True)
+    answer = build.send(client)
+    held = Delivery.objects.get()
+    index = text_of(operator.get("/admin/"))
+    member = build.member(held.integration.organization, "bob")
+    client.force_login(member)
+    shown = text_of(client.get(f"/settings/reports/{held.report_id}/"))
+    exported = client.get("/settings/account/export.json").getvalue().decode()
+    client.force_login(User.objects.get(is_staff=True))
+    hold = Hold.objects.get()
+    released = operator.post(
+        HOLDS, {"action": "release", "_selected_action": [hold.pk]}, follow=True
+    )
+    call_command("retry_deliveries", "--now")
+
+    assert "was added successfully" in listed.content.decode()
+    assert answer.status_code == 201
+    assert (held.status, held.held_for) == ("held", "operator")
+    assert "On hold" in index
+    assert "agent: Made-up reports." in index
+    words = "An operator of this Hub has put this delivery on hold. Made-up reports."
+    assert words in shown
+    assert words in exported
+    assert "1 released. What they held is sent in turn." in released.content.decode()
+    assert len(code_host.issues("acme/docs")) == 1
+    assert {each.get_change_message() for each in LogEntry.objects.all()} == {"Added.", "Released."}
+    assert Hold.objects.get().made_by.username == "alice"
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"kind": "page", "value": "a page"}, "Must not contain backslashes, spaces"),
+        ({"kind": "source"}, "Must be 16 digits and letters, as Deliveries now lists sources."),
+        ({"value": ""}, "This field is required."),
+        ({"reason": ""}, "This field is required."),
+        ({"value": "agent-y"}, "This agent is on hold already."),
+    ],
+)
+def test_what_cannot_be_held_is_said_in_the_form(operator, changed, why):
+    operator.post(f"{HOLDS}add/", JUNK | {"value": "agent-y"})
+
+    answer = operator.post(f"{HOLDS}add/", JUNK | changed)
+
+    assert why in text_of(answer)
+    assert Hold.objects.count() == 1
+
+
+def test_a_hold_is_neither_changed_nor_deleted(operator, crowd):
+    hold = Hold.objects.first()
+
+    assert operator.post(f"{HOLDS}{hold.pk}/change/", JUNK).status_code == 403
+    assert operator.post(f"{HOLDS}{hold.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "asked", ["agent-7", "/page-7", "Summary-7", '"acme docs"', "ACME agent-7"]
+)
+def test_deliveries_are_found_by_what_their_reports_say(operator, code_host, asked):
+    now = timezone.now()
+    mine = build.integration(build.organization(), code_host)
+    for number in range(9):
+        report = Report.objects.create(
+            received_at=now,
+            last_received_at=now,
+            kind="other",
+            summary=f"Summary-{number}{' of acme docs' if number == 7 else ''}",
+            canonical_url=f"https://docs.acme.com/page-{number}",
+            agent_name=f"agent-{number}",
+        )
+        Delivery.objects.create(report=report, integration=mine)
+
+    found = operator.get("/admin/integrations/delivery/", {"q": asked})
+
+    assert [each.report.agent_name for each in found.context["cl"].result_list] == ["agent-7"]
+    assert "https://docs.acme.com/page-7" in text_of(found)
+    assert "Summary-7" in text_of(found)
+
+
+def test_a_report_that_is_nobodys_is_found(operator):
+    now = timezone.now()
+    Report.objects.create(
+        received_at=now, last_received_at=now, kind="other", agent_name="Nobody's"
+    )
+
+    found = operator.get("/admin/reports/report/", {"q": "nobody's"}).context["cl"]
+
+    assert len(found.result_list) == 1
+
+
+def test_every_time_is_in_utc(operator, crowd):
+    at = Report.objects.first().received_at.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+    for page in ("", f"{Report.objects.first().pk}/change/"):
+        assert at in text_of(operator.get(f"/admin/reports/report/{page}"))
+
+
+def test_nobody_is_asked_for_a_password(operator):
+    page = operator.get("/admin/integrations/delivery/").content.decode()
+
+    assert "password" not in page.lower()
+    assert operator.get("/admin/password_change/").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_operator_deletes_a_claim_and_its_organization_is_told(operator, client):
+    acme = build.organization()
+    domain = build.domain(acme, "docs.acme.com")
+    chosen = {"action": "delete_claims", "_selected_action": [domain.pk]}
+
+    asked = text_of(operator.post(address(Domain), chosen))
+    before = Domain.objects.count()
+    answer = operator.post(address(Domain), chosen | {"confirmed": "Delete"}, follow=True)
+
+    assert "Delete 1 claim?" in asked
+    assert "docs.acme.com, of acme, verified" in asked
+    assert before == 1
+    assert "1 deleted." in text_of(answer)
+    assert not Domain.objects.exists()
+    assert LogEntry.objects.get().get_change_message() == "Deleted the claim."
+    assert Notice.objects.get().text.startswith("An operator of this Hub has deleted your claim")
 
 
 def test_visitors_sign_in_by_github(client, db):

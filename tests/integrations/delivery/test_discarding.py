@@ -17,6 +17,7 @@ from integrations.delivery import (
     trying_again,
 )
 from integrations.models import Attempt, Delivery, Installation, Integration
+from integrations.models.hold import STOPPED_BY_OPERATOR
 from orgs.models import Domain
 from tests import build
 
@@ -208,7 +209,10 @@ UNDISCARDABLE = {
         {"outcome_unknown_since": Now(), "repository_id": 1},
         "not known yet whether GitHub",
     ),
-    "stopped by the operator": ({"status": "held", "held_for": "operator"}, "on hold"),
+    "stopped by the operator": (
+        {"status": "held", "held_for": "operator", "reason": STOPPED_BY_OPERATOR},
+        "on hold",
+    ),
     "discarded": ({"status": "held", "held_for": "discarded"}, "Already discarded"),
 }
 

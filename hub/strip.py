@@ -1,0 +1,139 @@
+"""The attempts of the last 24 hours, by half hours and by what became of them."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import connection, models
+from django.db.models import Case, Value, When
+from django.utils import timezone
+
+from core import clock, counting, looks
+from integrations.delivery.holds import NO_REPOSITORY
+from integrations.delivery.ownership_changes import LOST
+from integrations.github_api.errors import LIMIT_REACHED
+from integrations.models import Attempt
+from integrations.models.hold import STOPPED_BY_OPERATOR
+from integrations.models.integration import NO_RIGHTS, PAUSED
+
+HALF_HOUR = timedelta(minutes=30)
+PARTS = 48
+STEP, WIDTH, HEIGHT = 20, 16, 36  # of the bars, in units of the drawing
+SERVER_ERROR = "GitHub answered 5"
+
+
+class What(models.TextChoices):
+    """What became of an attempt, as operators tell them apart."""
+
+    SENT = "sent", "Issue opened or found"
+    REFUSED = "refused", "GitHub refused the issue"
+    BLOCKED = "blocked", "GitHub accepts no issues there"
+    SERVER = "server", "GitHub answered 5xx"
+    UNKNOWN = "unknown", "No answer to the issue"
+    LATER = "later", "GitHub was not reached"
+    LIMITED = "limited", "GitHub's limit"
+    HELD = "held", "Held before GitHub was asked"
+
+
+FAILED = [What.REFUSED, What.BLOCKED, What.SERVER, What.UNKNOWN, What.LATER]
+PUT_OFF = [What.LIMITED, What.HELD]
+OUTCOMES = {  # by which the list of attempts can be filtered
+    What.REFUSED: "refused", What.BLOCKED: "held", What.SERVER: "unknown", What.UNKNOWN: "unknown",
+    What.LATER: "later", What.LIMITED: "later", What.HELD: "held",
+}  # fmt: skip
+BEFORE = [PAUSED, NO_RIGHTS, LOST, NO_REPOSITORY]
+Outcome = Attempt.Outcome
+WHAT = Case(
+    When(outcome__in=[Outcome.SENT, Outcome.ADOPTED], then=Value(What.SENT)),
+    When(outcome=Outcome.REFUSED, then=Value(What.REFUSED)),
+    When(outcome=Outcome.HELD, reason__in=BEFORE, then=Value(What.HELD)),
+    When(outcome=Outcome.HELD, reason__startswith=STOPPED_BY_OPERATOR, then=Value(What.HELD)),
+    When(outcome=Outcome.HELD, then=Value(What.BLOCKED)),
+    When(reason__contains=SERVER_ERROR, then=Value(What.SERVER)),
+    When(outcome=Outcome.UNKNOWN, then=Value(What.UNKNOWN)),
+    When(reason__contains=LIMIT_REACHED, then=Value(What.LIMITED)),
+    When(outcome=Outcome.LATER, then=Value(What.LATER)),
+    default=Value(""),  # in progress
+    output_field=models.CharField(),
+)
+
+
+class Piece(NamedTuple):
+    """A part of a bar: its class, place and height in the drawing."""
+
+    kind: str
+    x: int
+    y: int
+    height: int
+
+
+class Strip(NamedTuple):
+    """What became of the attempts of each half hour, the current one last."""
+
+    starts: list[datetime]
+    parts: list[Counter[str]]
+
+    @property
+    def total(self) -> Counter[str]:
+        """How many there were of each."""
+        return sum(self.parts, Counter())
+
+    def of(self, kinds: Iterable[str], last: int = PARTS) -> int:
+        """How many of these there were, in the last parts."""
+        return sum(part[kind] for part in self.parts[-last:] for kind in kinds)
+
+    def in_words(self, count: int) -> str:
+        """Such as 123, or "123 or more" if a half hour has more than are counted."""
+        return counting.or_more(count, max(part.total() for part in self.parts))
+
+    @property
+    def sentence(self) -> str:
+        """All that the drawing says."""
+        sent, failed, put_off = (
+            self.in_words(self.of(kinds)) for kinds in ([What.SENT], FAILED, PUT_OFF)
+        )
+        return f"{sent} sent, {failed} failed, {put_off} put off by a limit or a hold.{self._worst}"
+
+    @property
+    def _worst(self) -> str:
+        failed = [sum(part[kind] for kind in FAILED) for part in self.parts]
+        if not any(failed):
+            return ""
+        start = self.starts[failed.index(max(failed))]
+        return f" Most failed between {start:%H:%M} and {start + HALF_HOUR:%H:%M} UTC."
+
+    @property
+    def pieces(self) -> Iterator[Piece]:
+        """The drawing: each bar from the ground up, failed ones first."""
+        highest = max(*(part.total() for part in self.parts), 1)
+        kinds = (("kbad", FAILED), ("kwait", PUT_OFF), ("k2", [What.SENT]))
+        for number, part in enumerate(self.parts):
+            ground = HEIGHT
+            for name, those in kinds:
+                if count := sum(part[kind] for kind in those):
+                    height = max(2, HEIGHT * count // highest)
+                    ground = max(0, ground - height)
+                    yield Piece(name, number * STEP + 2, ground, height)
+
+
+def drawn() -> Strip:
+    """The last 24 hours. One query, which reads `counting.MOST` attempts of each half hour at most."""
+    now = timezone.now() + clock.ahead
+    current = now.replace(minute=now.minute // 30 * 30, second=0, microsecond=0)
+    starts = [current - HALF_HOUR * ago for ago in reversed(range(PARTS))]
+    looked = [_look(number, start) for number, start in enumerate(starts)]
+    parts: list[Counter[str]] = [Counter() for _ in starts]
+    with connection.cursor() as cursor:
+        statements = " UNION ALL ".join(sql for sql, _ in looked)
+        cursor.execute(statements, [value for _, values in looked for value in values])
+        for number, what, count in cursor.fetchall():
+            if what:
+                parts[number][what] = count
+    return Strip(starts, parts)
+
+
+def _look(number: int, start: datetime) -> tuple[str, tuple]:
+    within = Attempt.objects.filter(started_at__gte=start, started_at__lt=start + HALF_HOUR)
+    rows = within.order_by("started_at").annotate(what=WHAT).values_list("what", flat=True)
+    return looks.at(rows[: counting.MOST + 1], f"{number}, what, COUNT(*)", then="GROUP BY what")
