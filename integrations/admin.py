@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 
 from core import clock
-from integrations.delivery import operator_holds, trying_again
+from integrations.delivery import operator_holds, trying_again, waiting
 from integrations.models import (
     Attempt,
     Delivery,
@@ -79,7 +79,7 @@ class DeliveryAdmin(Operating):
     """Lists deliveries, with their attempts."""
 
     list_display = [
-        "summary", "status", "reason", "page", "agent", "organization", "tries", "due_at", "issue",
+        "summary", "status", "why", "page", "agent", "organization", "tries", "due_at", "issue",
     ]  # fmt: skip
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
     list_select_related = ["integration__organization", "report"]
@@ -92,7 +92,30 @@ class DeliveryAdmin(Operating):
     )
     looked_up_by = ["report_id"]
     ordering = ["-pk"]
+    readonly_fields = ["waits_for"]
     inlines = [Attempts]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Also why it waits."""
+        return [*super().get_fields(request, obj), "waits_for"]
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list, with why each delivery waits, in a few queries for all."""
+        shown = super().get_changelist_instance(request)
+        waits = waiting.whys(shown.result_list)
+        for each in shown.result_list:
+            each.wait = waits.get(each.pk)
+        return shown
+
+    @admin.display(description="why", ordering="reason")
+    def why(self, delivery: Any) -> str:
+        """Why it waits, or has its status."""
+        return str(delivery.wait or delivery.reason)
+
+    @admin.display(description="waits for")
+    def waits_for(self, delivery: Delivery) -> str:
+        """Why it waits, and about until when."""
+        return str(waiting.why(delivery) or "-")
 
     @admin.display(description="report")
     def summary(self, delivery: Delivery) -> str:

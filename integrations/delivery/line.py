@@ -14,7 +14,7 @@ from integrations.delivery.pacing import Used
 from integrations.models import Delivery, Integration
 
 LOOKED_AT = counting.MOST  # deliveries of one integration
-LINES = 10  # integrations that are looked at for one page
+LINES = 5  # integrations that are looked at for one page
 
 
 class Place(NamedTuple):
