@@ -244,7 +244,9 @@ class IntegrationAdmin(Operating):
 class InstallationAdmin(Operating):
     """Lists installations of the GitHub App, with their rate limits."""
 
-    list_display = ["account", "github_id", "suspended_at", "limited_until", "limit_left"]
+    list_display = [
+        "account", "github_id", "suspended_at", "limited_until", "left_alone_until", "limit_left",
+    ]  # fmt: skip
     list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
     search_fields = ["account", "github_id"]
 

@@ -83,8 +83,8 @@ def whys(deliveries: Iterable[Delivery]) -> dict[int, Wait]:
     lines = lines_of(integrations.values())
     found: dict[int, Wait] = {}
     for each in waiting:
-        mine = integrations[each.integration_id]
-        if wait := _why(_Look(each, mine, lines.get(mine.installation_id), mine.now)):
+        mine = integrations.get(each.integration_id)  # it may have been deleted meanwhile
+        if mine and (wait := _why(_Look(each, mine, lines.get(mine.installation_id), mine.now))):
             found[each.pk] = wait
     return found
 
@@ -152,10 +152,12 @@ def _in_turn(look: _Look, turn: datetime | None) -> Wait:
     wait = Wait(Cause.TURN, f"Waiting its turn: {pace}.", at=turn)
     if turn is None:
         return wait
-    when = about(turn, look.now)
+    time = clock_time(turn, look.now)
     if before >= LOOKED_AT:
-        when = f"not before {clock_time(turn, look.now)}"
-    return wait._replace(when=f"{when[0].upper()}{when[1:]}.", short=when)
+        return wait._replace(when=f"Not before {time}.", short=f"not before {time}")
+    if turn - look.now <= SOON:
+        return wait._replace(when="Within a minute.", short="within a minute")
+    return wait._replace(when=f"About {time}.", short=f"about {time}")
 
 
 def _next(look: _Look, line: Line) -> Wait:
@@ -193,13 +195,8 @@ def later(time: datetime | None, now: datetime) -> datetime | None:
     return time if time and time > now else None
 
 
-def about(time: datetime, now: datetime) -> str:
-    """Such as "about 00:49 UTC", or "within a minute"."""
-    return "within a minute" if time - now <= SOON else f"about {clock_time(time, now)}"
-
-
 def at_about(time: datetime, now: datetime) -> str:
-    """The same after a verb."""
+    """Such as "at about 00:49 UTC", or "within a minute"."""
     return "within a minute" if time - now <= SOON else f"at about {clock_time(time, now)}"
 
 
