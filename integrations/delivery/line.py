@@ -32,6 +32,7 @@ class Line(NamedTuple):
     open_places: list[Place]  # without the sources that have used up their share
     used: list[Used]
     full: frozenset[str]  # these sources
+    heavy: frozenset[str]  # those of them that have sent much
 
     def before(self, delivery: Delivery) -> int:
         """How many go before it; `LOOKED_AT` if there may be more."""
@@ -67,7 +68,7 @@ def turn_after(
     for each in used:
         times.append(each.has_place_at(before, now))
         if sources & each.full:
-            times.append(each.has_share_at(before, now))
+            times.append(each.has_share_at(before, now, sources))
     return latest(*times)
 
 
@@ -86,4 +87,5 @@ def _line(rows: list[tuple], used: list[Used]) -> Line:
     ordered = sorted(rows, key=itemgetter(0, 1, 2))[:LOOKED_AT]
     places = [Place(*each[:3]) for each in ordered]
     open_places = [Place(*each[:3]) for each in ordered if each[3] not in full]
-    return Line(places, open_places, used, full)
+    heavy = frozenset(chain.from_iterable(each.heavy for each in used))
+    return Line(places, open_places, used, full, heavy)

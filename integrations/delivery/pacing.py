@@ -51,15 +51,17 @@ class Used(NamedTuple):
     first: datetime | None = None  # when the first and the latest of them were tried
     latest: datetime | None = None
     full: frozenset[str] = frozenset()  # the sources that have used up their share
+    heavy: frozenset[str] = frozenset()  # those of them that have used a quarter of all
 
     def has_place_at(self, place: int, now: datetime) -> datetime | None:
         """About when so many others and one more have been sent; None if that is now."""
         over = place - (self.item.amount - self.tried)
         return self._after(over // self.item.amount, now) if over >= 0 else None
 
-    def has_share_at(self, place: int, now: datetime) -> datetime:
-        """The same for a source that has used up its share: if it is alone, that is a quarter."""
-        return self._after(place // max(1, self.item.amount // (SHARE + 1)), now)
+    def has_share_at(self, place: int, now: datetime, sources: set[str]) -> datetime:
+        """The same for sources that have used up their share: one that sends much gets a quarter."""
+        quarter = max(1, self.item.amount // (SHARE + 1))
+        return self._after(place // (quarter if sources & self.heavy else self.item.amount), now)
 
     def _after(self, windows: int, now: datetime) -> datetime:
         """When those tried in this time no longer count, and so many times later."""
@@ -144,8 +146,9 @@ def _used(item: RateLimitItem, rows: list[tuple]) -> Used:
     sources, counts, firsts, latests = zip(*rows, strict=True)
     free = item.amount - sum(counts)
     shares = zip(sources, counts, strict=True)
-    full = frozenset(each for each, own in shares if each and _has_its_share(own, free))
-    return Used(item, sum(counts), min(firsts), max(latests), full)
+    full = {each: own for each, own in shares if each and _has_its_share(own, free)}
+    heavy = frozenset(each for each, own in full.items() if own * (SHARE + 1) >= item.amount)
+    return Used(item, sum(counts), min(firsts), max(latests), frozenset(full), heavy)
 
 
 def forget_sources(go_on: Callable[[], bool] = lambda: True) -> int:

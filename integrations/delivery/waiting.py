@@ -145,7 +145,7 @@ def _github(look: _Look, until: datetime, turn: datetime | None) -> Wait:
 def _in_turn(look: _Look, turn: datetime | None) -> Wait:
     pace = pace_of(look.installation)
     before = look.line.before(look.delivery) if look.line else 0
-    if look.line and look.delivery.source in look.line.full:
+    if look.line and look.delivery.source in look.line.heavy:
         pace = f"many reports came from its sender's network, and {pace}"
     elif before:
         pace = f"{_others(before)} first, and {pace}"

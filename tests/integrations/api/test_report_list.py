@@ -312,7 +312,9 @@ def test_a_report_that_waits_says_for_what(alice, acme, settings):
 
 
 @pytest.mark.slow
-def test_a_page_costs_as_many_queries_at_five_hundred_reports(alice, acme, django_assert_num_queries):
+def test_a_page_costs_as_many_queries_at_five_hundred_reports(
+    alice, acme, django_assert_num_queries
+):
     for number in range(500):
         delivered(received(acme, at=NOON + timedelta(seconds=number)), status="pending")
     cursor = alice.get(PATH).json()["next_cursor"]

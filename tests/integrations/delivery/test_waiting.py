@@ -212,6 +212,18 @@ def test_a_source_that_has_used_up_its_share_is_told(acme, client, settings):
     assert wait.at == Delivery.objects.earliest("pk").last_tried_at + timedelta(minutes=1)
 
 
+def test_a_source_that_has_sent_little_is_not_blamed_for_a_full_pace(acme, client, settings):
+    settings.HUB_ISSUE_RATE = "8/hour"
+    send(client, 1, sender="198.51.100.7")
+    send(client, 7)
+    send(client, 1, sender="198.51.100.7")
+
+    wait = waits()[-1]
+
+    assert wait.sentence == "Waiting its turn: at most 8 issues an hour go to acme."
+    assert wait.at == Delivery.objects.earliest("pk").last_tried_at + timedelta(hours=1)
+
+
 def test_the_time_of_a_flood_is_about_when_its_share_is_sent(acme, client, clock, settings):
     settings.HUB_ISSUE_RATE = "20/minute"
     send(client, 12, sender="198.51.100.7")
