@@ -61,6 +61,7 @@ class Busy(NamedTuple):
     tried: int
     style: str
     state: str
+    until: datetime | None
     meter: int | None
     """How much GitHub has left, in percent of `CALLS`."""
 
@@ -192,17 +193,17 @@ def _busy(installation: Installation, waiting: int, tried: int, now: datetime) -
     return Busy(installation, waiting, tried, *_state(installation, now), meter)
 
 
-def _state(installation: Installation, now: datetime) -> tuple[str, str]:
-    """The class and the words of the state of an installation."""
+def _state(installation: Installation, now: datetime) -> tuple[str, str, datetime | None]:
+    """The class and the word of the state of an installation, and until when it is so."""
     if installation.suspended_at:
-        return "pill bad", "Suspended"
+        return "pill bad", "Suspended", None
     for until, what in (
-        (installation.left_alone_until, "GitHub's limit"),
-        (installation.limited_until, "Our pace"),
+        (installation.left_alone_until, Waiting.LIMIT),
+        (installation.limited_until, Waiting.PACE),
     ):
         if until and until > now:
-            return "pill wait", f"{what} until {until:%H:%M:%S}"
-    return "state good", "Sending"
+            return "pill wait", what.label, until
+    return "state good", "Sending", None
 
 
 def _tops(now: datetime) -> dict[str, Any]:
@@ -240,11 +241,11 @@ def _so_many(count: int, what: str) -> str:
 
 def _top(names: Iterable[str], kind: str = "") -> list[Bar]:
     """The names seen most often. What was cut off cannot be held: it is not whole."""
-    found = Counter(names).most_common(TOP)
+    found = Counter(filter(None, names)).most_common(TOP)  # what is erased has none
     highest = max((count for _, count in found), default=1)
     return [
         Bar(
-            name,
+            name.removeprefix("https://"),
             count,
             WIDTH * count // highest,
             "" if kind == Hold.Kind.SOURCE else _search(name),

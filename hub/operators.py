@@ -23,6 +23,7 @@ class Operators(AdminSite):
     site_title = "Docs Feedback Hub"
     index_title = "Deliveries now"
     site_url = "/settings/"
+    enable_nav_sidebar = False  # the lists need its place; the header leads everywhere
     index_template = "hub/operators.html"
 
     def get_app_list(self, request: HttpRequest, app_label: Any = None) -> list[dict[str, Any]]:

@@ -80,5 +80,5 @@ def _database() -> Iterator[str]:
     for domain, why in refused_today():
         yield (
             f"{domain.organization} has {domain} verified, which could not be claimed today: {why} "
-            "The claim stays; ask the organization, or delete it in /admin/: *Domains*, *Delete the claim*."
+            "The claim stays; ask the organization, or delete it in /admin/, in the list of domains."
         )

@@ -30,7 +30,7 @@ class What(models.TextChoices):
     REFUSED = "refused", "GitHub refused the issue"
     BLOCKED = "blocked", "GitHub accepts no issues there"
     SERVER = "server", "GitHub answered 5xx"
-    UNKNOWN = "unknown", "No answer to the issue"
+    UNKNOWN = "unknown", "No answer from GitHub"
     LATER = "later", "GitHub was not reached"
     LIMITED = "limited", "GitHub's limit"
     HELD = "held", "Held before GitHub was asked"

@@ -1,13 +1,16 @@
 """Deliveries, integrations and holds, for operators, who retry, hold and release; nothing else is changed."""
 
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.forms import BaseInlineFormSet, ModelForm, Textarea
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
 
 from core import clock
@@ -25,7 +28,7 @@ from integrations.models.delivery import DeliveryQuerySet
 from orgs.models import User
 from orgs.read_only import ALL, Looking, ReadOnly
 
-SHOWN = 80  # characters of a text in a list
+SHOWN = 60  # characters of a text in a list
 
 
 class Operating(ReadOnly):
@@ -79,7 +82,7 @@ class DeliveryAdmin(Operating):
     """Lists deliveries, with their attempts."""
 
     list_display = [
-        "summary", "status", "why", "page", "agent", "organization", "tries", "due_at", "issue",
+        "summary", "page", "agent", "status", "why", "organization", "due_at", "issue",
     ]  # fmt: skip
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
     list_select_related = ["integration__organization", "report"]
@@ -92,12 +95,11 @@ class DeliveryAdmin(Operating):
     )
     looked_up_by = ["report_id"]
     ordering = ["-pk"]
-    readonly_fields = ["waits_for"]
     inlines = [Attempts]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Also why it waits."""
-        return [*super().get_fields(request, obj), "waits_for"]
+        """All, why it waits, and what can be done about reports like it."""
+        return [*super().get_fields(request, obj), "waits_for", "like_it"]
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """The list, with why each delivery waits, in a few queries for all."""
@@ -117,6 +119,21 @@ class DeliveryAdmin(Operating):
         """Why it waits, and about until when."""
         return str(waiting.why(delivery) or "-")
 
+    @admin.display(description="reports like it")
+    def like_it(self, delivery: Delivery) -> str:
+        """Links to the form that holds its page or its agent, or its source while its day lasts."""
+        report = delivery.report
+        could_be = {"page": report.canonical_url, "agent": report.agent_name}
+        if delivery.created_at.date() == timezone.now().date():
+            could_be["source"] = delivery.source
+        form = reverse("admin:integrations_hold_add")
+        links = [
+            (f"{form}?{urlencode({'kind': kind, 'value': value})}", kind)
+            for kind, value in could_be.items()
+            if value
+        ]
+        return format_html_join(" ", '<a href="{}">Hold its {}</a>', links) or "-"
+
     @admin.display(description="report")
     def summary(self, delivery: Delivery) -> str:
         """What it reports."""
@@ -125,7 +142,7 @@ class DeliveryAdmin(Operating):
     @admin.display(description="page")
     def page(self, delivery: Delivery) -> str:
         """The page that it is about."""
-        return Truncator(delivery.report.canonical_url).chars(SHOWN)
+        return Truncator(delivery.report.canonical_url.removeprefix("https://")).chars(SHOWN)
 
     @admin.display(description="agent")
     def agent(self, delivery: Delivery) -> str:
@@ -209,6 +226,14 @@ class HoldAdmin(ReadOnly):
     def save_model(self, request: HttpRequest, obj: Hold, *args: Any) -> None:
         """Hold it."""
         operator_holds.make(obj, by=cast(User, request.user))
+
+    def add_view(self, request: HttpRequest, *args: Any) -> HttpResponse:
+        """The form; if another operator has just held the same, that is said."""
+        try:
+            return super().add_view(request, *args)
+        except operator_holds.CannotHold as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return redirect("admin:integrations_hold_changelist")
 
     @admin.action(description="Release: send what is held, in turn")
     def release(self, request: HttpRequest, selected: QuerySet) -> None:

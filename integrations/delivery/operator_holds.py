@@ -12,10 +12,11 @@ from functools import partial
 from itertools import chain
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from core import batches, clock, keyset
+from integrations.delivery.pacing import SOURCES_KEPT
 from integrations.models import Delivery, Hold
 from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.hold import HoldQuerySet, digest
@@ -23,7 +24,7 @@ from orgs.models import User
 from reports import canonical
 
 MOST = 100  # in force: each report is compared with all of them
-KEPT = timedelta(days=30)  # after it was released
+KEPT = timedelta(days=30)  # after it was released; a source as long as with deliveries
 SOURCE = re.compile(r"[0-9a-f]{16}")
 ORDER = ("due_at", "pk")  # of an index that has only what waits
 COLUMNS = {
@@ -89,8 +90,10 @@ def follow(go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None =
 
 
 def over() -> HoldQuerySet:
-    """Those that were released `KEPT` ago, and hold nothing any more."""
-    old = Hold.objects.released().filter(released_at__lt=clock.now() - KEPT)
+    """Those that were released `KEPT` ago, sources `SOURCES_KEPT`, and that hold nothing any more."""
+    ago = clock.now()
+    source = Q(kind=Hold.Kind.SOURCE, released_at__lt=ago - SOURCES_KEPT)
+    old = Hold.objects.released().filter(source | Q(released_at__lt=ago - KEPT))
     return old.filter(~Exists(_of(OuterRef("pk"))))
 
 

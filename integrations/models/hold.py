@@ -82,7 +82,7 @@ class Hold(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()} {self.value}"
+        return f"{self.pk}: {self.kind}"  # not its value, because the admin's history keeps this
 
     @property
     def words(self) -> str:

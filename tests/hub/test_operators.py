@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from hub.models import Lease
+from integrations.delivery import operator_holds
 from integrations.models import (
     Attempt,
     Delivery,
@@ -287,7 +288,7 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
     assert "0 sent, 2 failed, 0 put off by a limit or a hold. Most failed between" in shown
     assert "What waits, waits for Our pace 2" in shown
     assert "Attempts without an issue, by cause GitHub refused the issue 2" in shown
-    assert re.search(r"acme Our pace until \d\d:\d\d:\d\d 2 2 unknown", shown)
+    assert re.search(r"acme until \d\d:\d\d:\d\d UTC Our pace 2 2 unknown", shown)
 
 
 def test_the_index_of_an_empty_hub(operator):
@@ -390,7 +391,7 @@ def test_reverify_looks_at_the_record_now(operator, dns):
         ("410", "issues", "GitHub accepts no issues there"),
         ("502", "issues", "GitHub answered 5xx"),
         ("500", "token", "GitHub answered 5xx"),
-        ("reset_mid_answer", "issues", "No answer to the issue"),
+        ("reset_mid_answer", "issues", "No answer from GitHub"),
         ("refuse", "token", "GitHub was not reached"),
         ("429", "issues", "GitHub's limit"),
         ("paused", "", "Held before GitHub was asked"),
@@ -436,7 +437,7 @@ def test_what_waits_is_told_apart(operator, client, code_host, settings):
 
     assert "What waits, waits for Our pace 2 Of 2" in paced
     assert "What waits, waits for GitHub's limit 2 Of 2" in limited
-    assert re.search(r"GitHub's limit until \d\d:\d\d:\d\d 2 1 \d+", limited)
+    assert re.search(r"acme until \d\d:\d\d:\d\d UTC GitHub's limit 2 1 \d+", limited)
     assert re.search("waits for (Their next attempt 1 Their turn 1|Their turn 1 Their next)", free)
 
 
@@ -518,6 +519,40 @@ def test_what_cannot_be_held_is_said_in_the_form(operator, changed, why):
     assert Hold.objects.count() == 1
 
 
+def test_what_another_operator_has_just_held_is_said(operator, monkeypatch):
+    operator.post(f"{HOLDS}add/", JUNK)
+    monkeypatch.setattr(operator_holds, "checked", lambda kind, text: text.strip())
+
+    answer = operator.post(f"{HOLDS}add/", JUNK, follow=True)
+
+    assert "This agent is on hold already." in text_of(answer)
+    assert Hold.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_delivery_leads_to_what_holds_reports_like_it_and_a_hold_to_its_deliveries(
+    operator, client, code_host
+):
+    build.acme(code_host)
+    build.send(client)
+    build.send(client, build.report(agent__name="another"))
+    sent = Delivery.objects.first()
+
+    page = operator.get(f"{address(Delivery)}{sent.pk}/change/").content.decode()
+    forms = re.findall(r'href="([^"]+)">Hold its (\w+)</a>', page)
+    shown = [operator.get(html.unescape(form)).content.decode() for form, _ in forms]
+    hold = Hold.objects.create(kind="agent", value="agent-x", reason="Junk.")
+    Delivery.objects.filter(pk=sent.pk).update(operator_hold=hold)
+    [link] = re.findall(r'href="([^"]+)">Show</a>', operator.get(HOLDS).content.decode())
+    listed = operator.get(html.unescape(link)).context["cl"]
+
+    assert [kind for _, kind in forms] == ["page", "agent", "source"]
+    assert "https://docs.acme.com/install</textarea>" in shown[0]
+    assert "agent-x</textarea>" in shown[1]
+    assert f"{sent.source}</textarea>" in shown[2]
+    assert list(listed.result_list) == [sent]
+
+
 def test_a_hold_is_neither_changed_nor_deleted(operator, crowd):
     hold = Hold.objects.first()
 
@@ -545,7 +580,7 @@ def test_deliveries_are_found_by_what_their_reports_say(operator, code_host, ask
     found = operator.get("/admin/integrations/delivery/", {"q": asked})
 
     assert [each.report.agent_name for each in found.context["cl"].result_list] == ["agent-7"]
-    assert "https://docs.acme.com/page-7" in text_of(found)
+    assert "docs.acme.com/page-7" in text_of(found)
     assert "Summary-7" in text_of(found)
 
 

@@ -349,6 +349,17 @@ def test_it_is_forgotten_a_month_after_it_was_released_unless_it_still_holds(
     assert (still, over) == (0, [made])
 
 
+def test_a_source_is_forgotten_two_days_after_its_day(hold, clock):
+    source, page = hold("source", "0" * 16), hold()
+    operator_holds.release(page)
+    clock.advance(days=1)
+    operator_holds.follow()
+    clock.advance(days=2)
+
+    assert list(operator_holds.over()) == [source]
+    assert source.value not in str(source)
+
+
 def test_a_report_asks_for_holds_in_statements_that_are_made_anyway(acme, client):
     with CaptureQueriesContext(connection) as queries:
         build.send(client)
