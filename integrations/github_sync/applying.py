@@ -42,7 +42,8 @@ def apply_account(installation: Installation, login: str) -> None:
 
 def mark_suspended(installation: Installation) -> None:
     """The app was suspended on the account."""
-    holds.suspend(installation, f"The app was suspended on {installation.account}.")
+    problem = f"The app was suspended on {installation.account}. Unsuspend it on GitHub to resume."
+    holds.suspend(installation, problem)
 
 
 def mark_uninstalled(installation: Installation) -> None:

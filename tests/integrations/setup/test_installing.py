@@ -290,7 +290,9 @@ def test_a_suspended_installation_is_taken_with_its_problem(alice, acme, code_ho
 
     assert body["account"] == "acme"
     me = alice.get("/v1/orgs/me").json()
-    assert me["integration"]["problem"] == "The app was suspended on acme."
+    assert me["integration"]["problem"] == (
+        "The app was suspended on acme. Unsuspend it on GitHub to resume."
+    )
 
 
 def test_a_refusal_uses_nothing_up(alice, code_host):
