@@ -85,3 +85,17 @@ for (const form of document.querySelectorAll("form[data-again]")) {
     location.reload();
   }, Number(form.dataset.again) * 1000);
 }
+
+// <input type=checkbox data-all="id">: ticks all of its form that have this name.
+for (const all of document.querySelectorAll("[data-all]")) {
+  all.addEventListener("change", () => {
+    for (const each of all.form.querySelectorAll(`[name="${all.dataset.all}"]`)) each.checked = all.checked;
+  });
+}
+
+// What is left empty in a search is left out of its address.
+for (const form of document.querySelectorAll("form[role=search]")) {
+  form.addEventListener("formdata", ({ formData }) => {
+    for (const [name, value] of [...formData]) if (!value) formData.delete(name);
+  });
+}

@@ -7,7 +7,7 @@ from integrations.api.report_filters import NONE
 IN_WORDS = {  # each status, as shown to people
     "pending": "Waiting",
     "sending": "Being sent",
-    "sent": "Delivered",
+    "sent": "Sent",
     "held": "Held",
     "failed": "Failed",
     "discarded": "Discarded",
@@ -30,6 +30,11 @@ class DeliveryState(NamedTuple):
 
     words: str
     tone: str
+
+    @property
+    def shape(self) -> str:
+        """The CSS classes of a mark that is loud only where somebody may have to act."""
+        return f"{'pill' if self.tone in ('wait', 'bad') else 'state'} {self.tone}"
 
 
 def state_of(status: str) -> DeliveryState:

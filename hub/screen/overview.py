@@ -1,40 +1,28 @@
-"""`/settings/`: what is left to set up, what needs attention, and recent reports."""
+"""`/settings/`: how things stand, what needs attention, what is left to set up, and the latest reports."""
 
-from datetime import timedelta
 from typing import Any, NamedTuple
 
-from django.db import connection
-from django.db.models import OuterRef, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
-from core import counting, looks
-from hub.screen import inviting, setup_steps, weeks
+from core import counting
+from hub.screen import attention, inviting, lately, setup_steps, weeks
 from hub.screen.access import MemberRequest, members_only
-from hub.screen.delivery_states import DeliveryState, state_of
-from integrations.api.report_filters import NONE
-from integrations.delivery import catching_up, withholding
-from integrations.issue import template_limits
-from integrations.models import Delivery, Integration
-from integrations.models.delivery import STATE
-from orgs.models import Domain, Organization, Site
-from reports.models import Report
+from hub.screen.report_rows import rows_of
+from integrations.api import report_list
+from integrations.delivery import withholding
+from integrations.delivery.backlog import backlog
+from integrations.models import Integration
+from orgs.models import Organization
 
 LATEST = 5
-LAPSED = 10
-NOTICES, NEWS = 5, timedelta(days=14)
-COUNTED = 5000  # the latest reports, so that the cost of the page does not grow
-MOST_REPORTED, RECENTLY = 5, timedelta(days=30)
-COLUMNS = ["id", "received_at", "doc_url", "kind", "summary", "times_reported"]
 
 
-class LatestReport(NamedTuple):
-    """A report, and its state as shown."""
+class Standing(NamedTuple):
+    """Whether reports become issues now: a word, and the CSS classes of its mark."""
 
-    report: Report
-    state: DeliveryState
+    words: str
+    shape: str
 
 
 @members_only
@@ -42,31 +30,34 @@ def overview(request: MemberRequest) -> HttpResponse:
     """The overview, in the same queries and a bounded time however much there is."""
     mine = request.membership.organization
     integration = integration_of(mine)
-    to_do = setup_steps.set_up(integration, setup_steps.Claims.of(mine))
-    lapsed = _lapsed(mine)
-    in_weeks = _latest_since(mine, timedelta(weeks=weeks.WEEKS))
-    bars = weeks.bars(in_weeks)
+    claims = setup_steps.Claims.of(mine)
+    to_do = setup_steps.set_up(integration, claims)
+    not_shown = withholding.explained(mine) if integration and integration.has_withheld else ""
+    stopped = lately.stopped(integration)
+    waiting = backlog(integration) if integration and stopped.waiting else None
+    latest = rows_of(report_list.page(mine, {}, size=LATEST).reports)
     context: dict[str, Any] = {
         "membership": request.membership,
         "integration": integration,
+        "claims": claims,
+        "standing": _standing(integration, claims),
         "steps": to_do,
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
+        "next": next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None),
         "progress": setup_steps.progress(to_do),
-        "template_problem": template_limits.problem(integration.issue_template)
-        if integration
-        else "",
-        **_stopped(integration),
-        "notices": mine.notices.filter(at__gte=timezone.now() - NEWS)[:NOTICES],
-        "lapsed": lapsed[:LAPSED],
-        "more_lapsed": lapsed[LAPSED:],
         "invitations": inviting.of(request.membership),
-        "not_shown": withholding.explained(mine)
-        if integration and integration.has_withheld
-        else "",
-        "of_latest": f"{COUNTED:,}" if sum(bar.reports for bar in bars) == COUNTED else "",
-        "weeks": bars,
-        "pages": _most_reported(_latest_since(mine, RECENTLY)),
-        "latest": _latest(mine),
+        "alerts": attention.alerts(
+            mine,
+            request.user,
+            integration,
+            stopped=stopped,
+            waiting=waiting,
+            not_shown=not_shown,
+        ),
+        "waiting": waiting,
+        "not_shown": not_shown,
+        "latest": latest,
+        **(_numbers(mine, integration, stopped) if latest else {}),
     }
     return render(request, "hub/overview.html", context)
 
@@ -83,43 +74,45 @@ def next_step(organization: Organization) -> setup_steps.Step | None:
     return next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None)
 
 
-def _lapsed(organization: Organization) -> list[Domain | Site]:
-    """The first of the claims that have lapsed, at most one more than is shown."""
-    domains = organization.domains.filter(lapsed_at__isnull=False).order_by("name")
-    sites = organization.sites.filter(lapsed_at__isnull=False).order_by("host", "path")
-    found: list[Domain | Site] = [*domains[: LAPSED + 1], *sites[: LAPSED + 1]]
-    return found[: LAPSED + 1]
+def _standing(integration: Integration | None, claims: setup_steps.Claims) -> Standing | None:
+    """How things stand; None while too little is set up for anything to arrive."""
+    if integration is None or not integration.repository or not claims.live:
+        return None
+    if integration.paused_at:
+        return Standing("Paused", "pill wait")
+    if integration.obstacle:
+        return Standing("Nothing is being sent", "pill bad")
+    if not claims.is_heard:
+        return Standing("Opted out", "pill wait")
+    return Standing("Receiving", "state good")
 
 
-def _stopped(integration: Integration | None) -> dict[str, str]:
-    """How many deliveries are held (or will be, once all follow their integration) and how many failed."""
-    if integration is None:
-        return {}
-    failed = counting.up_to_most(integration.deliveries.in_state(Delivery.Status.FAILED))
-    counts = {"held": catching_up.expected_held(integration), "failed": failed}
-    return {name: counting.in_words(count) for name, count in counts.items() if count}
+def _numbers(
+    organization: Organization, integration: Integration | None, stopped: lately.Stopped
+) -> dict[str, Any]:
+    """The figures and the charts."""
+    arrived = lately.arrivals(organization)
+    columns = weeks.columns(weeks.mondays(), arrived.by_week, lately.unsent(integration, stopped))
+    return {
+        "figures": [arrived.figure, *lately.issues(integration)],
+        "failed_or_held": counting.in_short(stopped.failed + stopped.held),
+        "stopped": [
+            (counting.in_short(count), words, status)
+            for count, words, status in (
+                (stopped.failed, "failed", "failed"),
+                (stopped.held, "held", "held"),
+                (0 if _is_stopped(integration) else stopped.waiting, "waiting", "pending"),
+            )
+            if count
+        ],
+        "has_failed": stopped.failed,
+        "columns": columns,
+        "has_unsent": any(each.unsent for each in columns),
+        "pages": lately.most_reported(lately.latest_since(organization, lately.RECENTLY)),
+        "of_latest": f"{lately.COUNTED:,}" if arrived.is_bounded else "",
+    }
 
 
-def _latest_since(organization: Organization, age: timedelta) -> QuerySet[Report]:
-    """The latest reports that are not older, at most `COUNTED`."""
-    return Report.objects.newest_first(organization, after=(timezone.now() - age, ""))[:COUNTED]
-
-
-def _most_reported(reports: QuerySet[Report]) -> list[dict[str, Any]]:
-    """The pages that most of these reports are about."""
-    order = f"GROUP BY canonical_url ORDER BY times DESC, canonical_url LIMIT {MOST_REPORTED}"
-    pages = looks.at(
-        reports.values("canonical_url", "times_reported"),
-        "canonical_url, SUM(times_reported) AS times",
-        then=order,
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(*pages)
-        return [{"canonical_url": url, "times": times} for url, times in cursor.fetchall()]
-
-
-def _latest(organization: Organization) -> list[LatestReport]:
-    status = Delivery.objects.filter(report=OuterRef("pk")).values_list(STATE)
-    received = Report.objects.newest_first(organization).only(*COLUMNS)
-    latest = received.annotate(status=Coalesce(Subquery(status), Value(NONE)))
-    return [LatestReport(each, state_of(each.status)) for each in latest[:LATEST]]
+def _is_stopped(integration: Integration | None) -> bool:
+    """Whether what waits counts as held: it will be, once it follows its integration."""
+    return bool(integration and integration.obstacle)

@@ -1,28 +1,27 @@
 """`/settings/reports/`: the list of reports, its filters, and changes to many."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 
-from core import rates
+from core import batches, counting, rates
 from core.error_answers import page_error
-from hub.screen import csv_lines
+from hub.screen import csv_lines, filtering
 from hub.screen.access import MemberRequest, members_only, only_post
-from hub.screen.delivery_states import IN_WORDS, MEANINGS, state_of
+from hub.screen.delivery_states import IN_WORDS, MEANINGS
 from hub.screen.downloads import download
 from hub.screen.overview import next_step
+from hub.screen.report_rows import rows_of
 from integrations.api import acts, report_filters, report_list
-from integrations.api.report_list import Received
-from integrations.delivery import discarding, withholding
-from reports.models import Report
+from integrations.api.report_list import Received, ReportPage
+from integrations.delivery import discarding, trying_again, withholding
+from integrations.models import Integration
 
 COLUMNS = [
     "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
@@ -31,86 +30,86 @@ COLUMNS = [
 
 
 CHANGES = "10/minute"  # of all that match, for each organization
-CHANGE_ALL = {"discard": discarding.discard_all, "restore": discarding.restore_all}
-CHANGEABLE = {"pending": "discard", "held": "discard", "failed": "discard", "discarded": "restore"}
-
-
-class FilterForm(forms.Form):
-    """The filters of the list; the URL holds them."""
-
-    q = forms.CharField(
-        required=False,
-        max_length=report_filters.LONGEST_ADDRESS,
-        label="Search",
-        widget=forms.TextInput(attrs={"type": "search"}),
-    )
-    status = forms.ChoiceField(
-        required=False, choices=[("", "Any"), *IN_WORDS.items()], label="Status"
-    )
-    kind = forms.ChoiceField(
-        required=False, choices=[("", "Any"), *Report.Kind.choices], label="Kind"
-    )
+CHANGE_ALL = {
+    "retry": trying_again.try_all_in_turn,
+    "discard": discarding.discard_all,
+    "restore": discarding.restore_all,
+}
+DONE = {  # what is said about the reports that were changed
+    "retry": "to be tried again, each in its turn.",
+    "discard": "discarded: kept, but not sent. Choose Discarded to restore them.",
+    "restore": "restored. Each is sent in its turn.",
+}
 
 
 @members_only
 def reports(request: MemberRequest) -> HttpResponse:
     """One page of the list; 400 if the URL is not valid."""
-    asked = report_list.asked_in(request.GET.dict())
-    form = FilterForm(request.GET)
-    page = None
-    if form.is_valid() and not list(report_list.faults(asked)):
+    mine = request.membership.organization
+    asked = filtering.asked_in(request)
+    form = filtering.FilterForm(asked, mine)
+    is_refused = bool(form.errors)
+    if not is_refused:
         try:
-            report_list.check_rate(request.membership.organization, asked)
+            report_list.check_rate(mine, asked)
         except rates.RateLimited as error:
             return page_error(request, error)
-        page = report_list.page(request.membership.organization, asked)
-    rows = [(each, state_of(each.status)) for each in page.reports] if page else []
-    changes = {CHANGEABLE[each.status] for each, _ in rows if each.status in CHANGEABLE}
-    following = page.following if page else None
+    page = ReportPage([], None) if is_refused else report_list.page(mine, asked)
+    not_shown = withholding.explained(mine)
+    is_narrowed = report_filters.is_filtered(asked)
+    is_searched = bool(asked.keys() - {"status", "cursor"})
+    is_whole = not (not_shown or is_refused or is_searched)
+    known = filtering.counts(mine, Integration.objects.of(mine).first()) if is_whole else {}
+    rows = rows_of(page.reports)
     context = {
         "form": form,
-        "is_refused": page is None,
-        "not_shown": withholding.explained(request.membership.organization),
+        "status": asked.get("status"),
+        "is_refused": is_refused,
+        "not_shown": not_shown,
         "rows": rows,
-        "changes": changes,
-        "changeable": CHANGEABLE,
-        "here": f"?{request.GET.urlencode()}",
-        "is_narrowed": report_filters.is_filtered(asked),
+        "acts": {act for row in rows for act in row.acts},
+        "agents": sorted({row.report.agent_name for row in rows} - {""}),
+        "here": filtering.query(asked, **asked),
+        "is_narrowed": is_narrowed,
+        "is_searched": is_searched,
+        "is_open": any(field.errors for field in form.more),
+        "tabs": filtering.tabs(asked, known),
+        "chosen": filtering.chosen(form, asked),
+        "in_all": counting.in_short(found) if (found := _in_all(asked, known)) else "",
         "looked_at": f"{report_list.LOOKED_AT:,}",
-        "looked_back_to": page.looked_back_to if page else None,
+        "looked_back_to": page.looked_back_to,
         "cursor": asked.get("cursor"),
-        "first_page": _address(request, cursor=None),
-        "next_page": _address(request, cursor=following) if following else "",
-        "csv": "reports.csv" + _address(request, cursor=None),
+        "first_page": filtering.query(asked),
+        "next_page": filtering.query(asked, cursor=str(page.following)) if page.following else "",
         "states": [(IN_WORDS[status], meaning) for status, meaning in MEANINGS.items()],
-        "next": next_step(request.membership.organization) if not rows else None,
+        "next": None if rows or is_narrowed else next_step(mine),
     }
-    return render(request, "hub/reports.html", context, status=400 if page is None else 200)
+    return render(request, "hub/reports.html", context, status=400 if is_refused else 200)
 
 
 @only_post("settings-reports")
 def change(request: MemberRequest) -> HttpResponse:
     """Discard or restore several reports: the selected ones, or all that match the filters."""
-    if request.POST.get("all") in CHANGE_ALL:
-        try:
+    try:
+        if request.POST.get("all") in CHANGE_ALL:
             _change_all(request.POST["all"], request)
-        except rates.RateLimited as error:
-            messages.error(request, str(error.detail))
-    elif request.POST.get("act") in acts.FOR_MANY:
-        _change_ticked(request.POST["act"], request)
-    return redirect(f"{reverse('settings-reports')}?{request.GET.urlencode()}")
+        elif request.POST.get("act") in acts.FOR_MANY:
+            _change_ticked(request.POST["act"], request)
+    except rates.RateLimited as error:
+        messages.error(request, str(error.detail))
+    here = filtering.asked_in(request)
+    return redirect(filtering.address(here, **here))
 
 
 def _change_all(act: str, request: MemberRequest) -> None:
-    asked = report_list.asked_in(request.GET.dict())
+    asked = filtering.asked_in(request)
     if list(report_list.faults(asked)) or not report_filters.is_filtered(asked):
         raise Http404
     organization = request.membership.organization
     rates.check(CHANGES, "change all", organization.pk, what="changes of all that match")
     report_list.check_rate(organization, asked)
-    matching = report_list.deliveries(organization, asked)
-    count = CHANGE_ALL[act](matching)
-    more = " There may be more: do it again." if count == discarding.AT_ONCE else ""
+    count = CHANGE_ALL[act](report_list.deliveries(organization, asked))
+    more = " There may be more: do it again." if count >= _most(act) else ""
     messages.success(request, _counted(act, count) + more)
 
 
@@ -128,32 +127,28 @@ def _change_ticked(act: str, request: MemberRequest) -> None:
 
 def _counted(act: str, count: int) -> str:
     """What was done to several reports, as a sentence."""
-    reports = f"{count} report" if count == 1 else f"{count} reports"
-    if act == "restore":
-        return f"{reports} restored. Each is sent in its turn."
-    return (
-        f"{reports} discarded: kept, but not sent. Filter by the status Discarded to restore them."
-    )
+    return f"{count} report{'' if count == 1 else 's'} {DONE[act]}"
+
+
+def _most(act: str) -> int:
+    """How many reports one press changes."""
+    return batches.AT_ONCE if act == "retry" else discarding.AT_ONCE
+
+
+def _in_all(asked: Mapping[str, str], known: Mapping[str, int]) -> int:
+    """How many reports the list has, if that is known."""
+    return known.get(asked.get("status", "all"), 0)
 
 
 @members_only
 def as_csv(request: MemberRequest) -> HttpResponseBase:
     """Download all reports that match the filters as a table."""
-    asked = report_list.asked_in(request.GET.dict())
+    asked = filtering.asked_in(request)
     if list(report_list.faults(asked)):
         raise Http404
     found = report_list.everything(request.membership.organization, asked)
     name = f"reports-{timezone.now():%Y-%m-%d}.csv"
     return download(request, csv_lines.lines(_table(found)), name=name, content_type="text/csv")
-
-
-def _address(request: MemberRequest, *, cursor: Any) -> str:
-    """The same filters at another place in the list."""
-    query = request.GET.copy()
-    query.pop("cursor", None)
-    if cursor:
-        query["cursor"] = str(cursor)
-    return f"?{query.urlencode()}"
 
 
 def _table(found: Iterator[Received]) -> Iterator[list[Any]]:

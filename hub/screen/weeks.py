@@ -1,6 +1,6 @@
-"""Reports per week, as a chart and as a table."""
+"""Reports per week, as columns: how many arrived, and how many of these are not sent yet."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -10,50 +10,66 @@ from django.utils import timezone
 from reports.models import Report
 
 WEEKS = 8
-HEIGHT, STEP, WIDTH = 120, 48, 32  # of the bars, in units of the drawing
+HEIGHT, LEAST, GAP = 130, 2, 1  # in pixels
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A week, by its Monday, and its bar in the chart."""
+class Column:
+    """A week, by its Monday, and its column in the chart, whose upper part is not sent yet."""
 
     week: date
     reports: int
-    x: int
+    unsent: int
     height: int
+    upper: int
 
     @property
-    def y(self) -> int:
-        """The top of the bar."""
-        return HEIGHT - self.height + 20  # room for the number above
+    def lower(self) -> int:
+        """The height of the rest."""
+        return self.height - self.begin
 
     @property
-    def middle(self) -> int:
-        """The horizontal center of the bar."""
-        return self.x + WIDTH // 2
+    def begin(self) -> int:
+        """Where the rest begins, below the upper part."""
+        return self.upper and min(self.upper + GAP, self.height)
 
 
-def bars(reports: QuerySet[Report]) -> list[Bar]:
-    """How many reports arrived in each of the last eight weeks, the current one last."""
+def mondays() -> list[date]:
+    """The first days of the last weeks, the current one last."""
     today = timezone.now().date()
     monday = today - timedelta(days=today.weekday())
-    weeks = [monday - timedelta(weeks=ago) for ago in reversed(range(WEEKS))]
-    starts = [datetime.combine(each, time(), UTC) for each in weeks]
-    ends = [*starts[1:], starts[-1] + timedelta(weeks=1)]
+    return [monday - timedelta(weeks=ago) for ago in reversed(range(WEEKS))]
+
+
+def counted(reports: QuerySet[Report], starts: Sequence[datetime]) -> list[int]:
+    """How many reports arrived from each of these times to the next one, and since the last."""
+    ends = [*starts[1:], starts[-1] + timedelta(weeks=WEEKS)]
     within = [
         Q(received_at__gte=start, received_at__lt=end)
         for start, end in zip(starts, ends, strict=True)
     ]
-    counts = {f"week_{n}": Count("pk", filter=each) for n, each in enumerate(within)}
-    counted = reports.values("received_at").aggregate(**counts)
-    return drawn(weeks, dict(zip(weeks, counted.values(), strict=True)))
+    counts = {f"part_{n}": Count("pk", filter=each) for n, each in enumerate(within)}
+    return list(reports.values("received_at").aggregate(**counts).values())
 
 
-def drawn(weeks: Iterable[date], counts: dict[date, int]) -> list[Bar]:
-    """One bar per week, the highest as high as the chart; every count above 0 is visible."""
-    highest = max(counts.values(), default=1)
-    return [
-        Bar(week, count, x=number * STEP + 8, height=count and max(2, HEIGHT * count // highest))
-        for number, week in enumerate(weeks)
-        for count in [counts.get(week, 0)]
-    ]
+def columns(
+    weeks: Sequence[date], counts: Sequence[int], unsent: Iterable[datetime]
+) -> list[Column]:
+    """One column per week, the highest as high as the chart; every count above 0 is visible.
+
+    `unsent`: when the reports that are not sent yet arrived.
+    """
+    highest = max([*counts, 1])
+    days = [each.astimezone(UTC).date() for each in unsent]
+    ends = [*weeks[1:], weeks[-1] + timedelta(weeks=1)]
+    found = []
+    for week, end, count in zip(weeks, ends, counts, strict=True):
+        waiting = min(sum(week <= day < end for day in days), count)
+        heights = (each and max(LEAST, HEIGHT * each // highest) for each in (count, waiting))
+        found.append(Column(week, count, waiting, *heights))
+    return found
+
+
+def start_of(day: date) -> datetime:
+    """Its midnight, in UTC."""
+    return datetime.combine(day, time(), UTC)

@@ -83,7 +83,7 @@ def obstacle(delivery: Delivery) -> str:
     if delivery.report.erased_at and not delivery.outcome_unknown_since:
         return ERASED
     if delivery.held_for == Delivery.Cause.OPERATOR:
-        return delivery.reason
+        return delivery.reason or STOPPED_BY_OPERATOR
     if delivery.held_for == Delivery.Cause.DISCARDED:
         return DISCARDED
     cause, reason = delivery.integration.stop

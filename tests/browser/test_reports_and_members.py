@@ -39,8 +39,7 @@ def test_a_report_that_github_refused_is_found_and_tried_again(
     page = window.page
 
     page.goto("/settings/reports/")
-    page.get_by_label("Status").select_option("failed")
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("link", name="Failed").click()
     page.wait_for_url("**status=failed**")
     look(window, "reports-narrowed")
     assert not page.get_by_text("Another").count()
@@ -198,12 +197,12 @@ def test_a_flood_is_found_discarded_and_restored(visit, client, acme, alice, cod
 
     page.goto("/settings/reports/")
     look(window, "reports-to-choose")
-    page.get_by_label("Choose Flood 3").check()
+    page.get_by_label("Select Flood 3").check()
     page.get_by_role("button", name="Discard").click()
     page.get_by_text("1 report discarded").wait_for()
     look(window, "reports-discarded")
     page.get_by_label("Search").fill("flood")
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("button", name="Search").click()
     page.wait_for_url("**q=flood**")
     look(window, "reports-flood")
     page.get_by_role("button", name="Discard all that match").click()

@@ -22,3 +22,26 @@ def test_the_time_between_is_said_in_words(seconds, words):
 
 def test_what_has_not_ended_has_no_words():
     assert durations.in_words(BEGAN, None) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (-0.2, "0.0 s"),
+        (0.04, "0.0 s"),
+        (1.24, "1.2 s"),
+        (9.94, "9.9 s"),
+        (9.95, "10 s"),
+        (119.4, "119 s"),
+        (120, "2 min"),
+        (7199, "120 min"),
+        (7200, "2 h"),
+        (172_800, "2 days"),
+    ],
+)
+def test_seconds_are_said_in_one_unit(seconds, said):
+    assert durations.in_short(seconds) == said
+
+
+def test_no_seconds_are_nothing():
+    assert durations.in_short(None) == ""

@@ -5,7 +5,7 @@ from fractions import Fraction
 from django.conf import settings
 from limits import parse_many
 
-from core import at_once, client_address, deadlines, json_body, rates
+from core import at_once, batches, client_address, deadlines, json_body, rates
 from hub import pruning
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting
@@ -59,7 +59,7 @@ def test_rates():
         "test reports": trial_report.RATE,
         "previews of the issue template": integration.PREVIEWS,
         "changes between Pause and Resume": integration.PRESSES,
-        "discarding or restoring all that match": report_pages.CHANGES,
+        "discarding, restoring or trying again all that match": report_pages.CHANGES,
         "downloads": downloads.RATE,
         "look-ups of GitHub logins to invite": inviting.NAMELESS,
         "further accounts": accounts.OF_ONE_SOURCE,
@@ -166,6 +166,7 @@ def test_deliveries():
         "held for a problem at GitHub, one is tried": f"every {span(holds.PROBE_EVERY)}",
         "attempts that are kept": f"the first and the latest, {attempt.KEPT} together",
         "discarded or restored by one request of a page": f"{discarding.AT_ONCE}",
+        "tried again by one request of a page": f"{batches.AT_ONCE}",
         "ids in one call of the API": f"{report_calls.AT_ONCE}",
     }
 

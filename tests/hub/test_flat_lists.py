@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 
 from core import counting
-from hub.screen import export
+from hub.screen import export, lately
 from integrations.api import report_list
 from integrations.delivery import withholding
-from integrations.models import Delivery
+from integrations.models import Delivery, Integration
 from orgs import read_only
 from orgs.models import User
 from reports.models import Report
@@ -19,6 +19,12 @@ from tests.plans import plans_of
 
 pytestmark = pytest.mark.django_db
 WHOLE = "SCAN (reports_report|integrations_del|orgs_)|Seq Scan on (reports_report|integrations_del|orgs_)"
+
+FLAT = (  # an index, or some rows by their ids
+    "report_readable|report_withheld|delivery_turn|delivery_held|delivery_pace"
+    "|integrations_delivery_report_id|autoindex_integrations_delivery_1"
+    "|reports_report_pkey|autoindex_reports_report_1"
+)
 
 
 @pytest.fixture
@@ -55,9 +61,40 @@ def test_the_overview(alice):
     plans = plans_of(lambda: alice.get("/settings/"))
 
     read = [str(each) for each in plans if re.search("reports_report|integrations_del", each.sql)]
-    assert len(read) >= 8
+    assert len(read) >= 10
     for plan in read:
-        assert re.search("report_readable|report_withheld|delivery_turn|delivery_held", plan), plan
+        assert re.search(FLAT, plan), plan
+        assert not re.search(WHOLE, plan)
+
+
+def test_the_latest_issues_are_found_by_when_they_were_tried(acme):
+    mine = Integration.objects.get()
+    plans = plans_of(lambda: list(lately.issues(mine)))
+
+    assert len(plans) == 2
+    for plan in plans:
+        assert "delivery_pace" in plan
+        assert not re.search("Sort|TEMP B-TREE", plan)
+
+
+def test_what_is_not_sent_yet_is_found_by_its_state(acme):
+    mine = Integration.objects.get()
+    plans = plans_of(lambda: lately.unsent(mine, lately.Stopped(1, 1, 1)))
+
+    assert len(plans) == 3
+    for plan in plans:
+        assert re.search("delivery_turn|delivery_held", plan)
+        assert not re.search("Sort|TEMP B-TREE", plan)
+
+
+@pytest.mark.parametrize("asked", [{}, {"status": "held"}, {"status": "none"}, {"agent": "x"}])
+def test_the_list_of_reports(alice, asked):
+    plans = plans_of(lambda: alice.get("/settings/reports/", asked))
+
+    read = [str(each) for each in plans if re.search("reports_report|integrations_del", each.sql)]
+    assert len(read) >= 2
+    for plan in read:
+        assert re.search(FLAT, plan), plan
         assert not re.search(WHOLE, plan)
 
 

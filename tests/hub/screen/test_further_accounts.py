@@ -67,7 +67,7 @@ def test_the_lists_count_accounts_apart(client, alice):
     [row] = build.api(build.token(alice)).get("/v1/orgs/me/reports").json()["reports"]
 
     assert (row["times_reported"], row["further_accounts"]) == (3, 1)
-    assert "1 account</small>" in text_of(client.get(PAGE))
+    assert "+1 account</a>" in text_of(client.get(PAGE))
     table = text_of(client.get(f"{PAGE}reports.csv")).splitlines()
     assert table[0].endswith(',"further_accounts"')
     assert table[1].endswith(",1")

@@ -96,7 +96,7 @@ def test_an_issue_is_shown_with_its_own_state(alice, acme):
 
     page = page_of(alice, report)
 
-    assert '<span class="pill good">Delivered</span>' in page
+    assert '<span class="pill good">Sent</span>' in page
     assert "to acme/docs, 2 minutes after it came in; reported 3 times" in page
     assert '#418</a> <span class="state off">Closed</span>' in page
     assert path_of(alice, report) == [
@@ -334,6 +334,42 @@ def test_nothing_is_read_without_an_index(alice, acme):
 
     whole = "SCAN (reports_|integrations_(del|att))|Seq Scan on (reports_|integrations_(del|att))"
     assert not [plan for plan in plans if re.search(whole, plan)]
+
+
+def test_the_list_says_why_each_waits(alice, acme, settings):
+    settings.HUB_ISSUE_RATE = "1/hour"
+    delivered(stored(acme), status="failed", last_tried_at=timezone.now())
+    delivered(stored(acme), status="pending", due_at=timezone.now())
+
+    page = alice.get(PAGE).content.decode()
+
+    assert re.search(r'title="Waiting its turn: [^"]+"><small>about [^<]+ UTC</small>', page)
+    assert page.count("Waiting its turn: ") == 1
+
+
+def test_the_overview_says_what_waits_and_until_when(alice, acme, settings):
+    settings.HUB_ISSUE_RATE = "1/hour"
+    delivered(stored(acme), status="failed", last_tried_at=timezone.now())
+    nothing = alice.get("/settings/").content.decode()
+    for _ in range(2):
+        delivered(stored(acme), status="pending", due_at=timezone.now())
+
+    page = alice.get("/settings/").content.decode()
+
+    assert "turn:" not in nothing
+    assert "2 reports wait their turn: at most 1 issue an hour go to acme. The last goes" in page
+    assert "Show the 2" not in page  # it is no reason to act
+
+
+def test_githubs_limit_needs_attention_on_the_overview(alice, acme):
+    delivered(stored(acme), status="pending", due_at=timezone.now())
+    Installation.objects.get().leave_alone_for(timedelta(minutes=7))
+
+    alerts = alice.get("/settings/").context["alerts"]
+
+    [alert] = [each for each in alerts if "GitHub asked us to wait with acme" in each.title]
+    assert (alert.tone, alert.button) == ("wait", "Show it")
+    assert alert.url == f"{PAGE}?status=pending"
 
 
 def test_a_test_report_says_why_it_waits(alice, acme, settings):

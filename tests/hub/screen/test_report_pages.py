@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from hub.screen import csv_lines
+from core import batches, counting
+from hub.screen import csv_lines, report_rows
 from integrations.api import report_list
 from integrations.models import Attempt, Delivery, Installation, Integration
 from reports.models import Report
@@ -69,9 +70,127 @@ def test_the_list_shows_what_became_of_each(alice, acme):
 
     page = text_of(alice.get(PAGE))
 
-    assert f'<a href="{PAGE}{sent.id}/">First</a>' in page
-    assert f'<a href="{issue}">#4</a>' in page
+    assert f'<a class="title" href="{PAGE}{sent.id}/">First</a>' in page
+    assert '<span class="state good">Sent</span>' in page
+    assert f'<a class="soft" href="{issue}" aria-label="Issue #4 on GitHub">#4</a>' in page
     assert '<span class="state off">Not forwarded</span>' in page
+
+
+@pytest.mark.parametrize(
+    ("status", "mark"),
+    [
+        ({"status": "pending"}, '<span class="pill wait">Waiting</span>'),
+        ({"status": "failed"}, '<span class="pill bad">Failed</span>'),
+        ({"status": "held", "held_for": "ownership"}, '<span class="pill wait">Held</span>'),
+        ({"status": "held", "held_for": "discarded"}, '<span class="state off">Discarded</span>'),
+    ],
+)
+def test_what_may_need_somebody_is_loud(alice, acme, status, mark):
+    delivered(stored(acme), **status)
+
+    assert mark in text_of(alice.get(PAGE))
+
+
+def test_a_row_says_where_who_how_often_and_when(alice, acme):
+    at = timezone.now() - timedelta(minutes=18)
+    stored(acme, at=at, times_reported=37, doc_url="https://docs.acme.com/install?v=2#top")
+
+    page = text_of(alice.get(PAGE))
+
+    assert "<span>/install?v=2</span><span>agent-x</span>" in page
+    assert '<span title="Reported 37 times">×37</span>' in page
+    assert re.search(
+        f'<time datetime="{at:%Y-%m-%dT%H:%M}[^"]+" title="{at.day} .* UTC">18 min ago<', page
+    )
+
+
+def test_hosts_are_shown_where_there_are_several(alice, acme):
+    stored(acme)
+    stored(acme, doc_url="https://api.acme.com/", canonical_url="https://api.acme.com/")
+
+    page = text_of(alice.get(PAGE))
+
+    assert "<span>docs.acme.com/install</span>" in page
+    assert "<span>api.acme.com/</span>" in page
+
+
+@pytest.mark.parametrize(
+    "url", ["https://[::1", "https://ａｂ℀.com/", "docs/a:b", "https://a.example\n/"]
+)
+def test_no_address_is_too_odd_for_a_row(url):
+    assert report_rows.short_addresses([url])
+
+
+def test_the_tabs_count_the_states(alice, acme):
+    for each in ("failed", "failed", "pending"):
+        delivered(stored(acme), status=each)
+    delivered(stored(acme), status="held", held_for="ownership")
+    delivered(stored(acme), status="held", held_for="discarded")
+    stored(acme)
+
+    every, failed = alice.get(PAGE), alice.get(PAGE, {"status": "failed"})
+    searched = alice.get(PAGE, {"status": "failed", "kind": "outdated"})
+
+    numbers = [(each.name, each.number) for each in every.context["tabs"]]
+    assert numbers == [
+        ("All", "6"),
+        ("Waiting", "1"),
+        ("Held", "1"),
+        ("Failed", "2"),
+        ("Sent", "0"),
+        ("Discarded", "1"),
+        ("Not forwarded", ""),
+    ]
+    assert "Newest 6 of 6" in text_of(every)
+    assert "Newest 2 of 2" in text_of(failed)
+    assert [each.name for each in failed.context["tabs"] if each.is_current] == ["Failed"]
+    assert not any(each.number for each in searched.context["tabs"])
+    assert f'{PAGE}?status=pending&amp;kind=outdated"' in text_of(searched)
+
+
+def test_tabs_stop_counting(alice, acme, monkeypatch):
+    monkeypatch.setattr(counting, "MOST", 2)
+    for _ in range(4):
+        delivered(stored(acme), status="failed")
+
+    tabs = {each.name: each.number for each in alice.get(PAGE).context["tabs"]}
+
+    assert (tabs["All"], tabs["Failed"], tabs["Held"]) == ("2+", "2+", "0")
+
+
+def test_what_cannot_be_counted_without_what_is_withheld_is_not(alice, acme):
+    delivered(stored(acme, withheld_for=7), status="failed")
+
+    assert not any(each.number for each in alice.get(PAGE).context["tabs"])
+
+
+def test_each_filter_can_be_removed(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    stored(acme)
+    asked = {
+        "page": "/install",
+        "agent": "agent-x",
+        "claim": "docs.acme.com",
+        "since": "2026-01-01",
+    }
+
+    shown = alice.get(PAGE, asked | {"kind": "outdated"})
+
+    chosen = {each.label: (each.value, each.address) for each in shown.context["chosen"]}
+    assert list(chosen) == ["Page", "Agent", "Claim", "From"]
+    assert chosen["Page"] == (
+        "/install",
+        f"{PAGE}?agent=agent-x&claim=docs.acme.com&since=2026-01-01&kind=outdated",
+    )
+    assert '<option value="docs.acme.com" selected>docs.acme.com</option>' in text_of(shown)
+    assert len(shown.context["rows"]) == 1
+
+
+def test_a_claim_that_is_none_of_theirs_is_still_shown_as_chosen(alice):
+    page = text_of(alice.get(PAGE, {"claim": "gone.example"}))
+
+    assert '<option value="gone.example" selected>gone.example</option>' in page
+    assert "Nothing matches" in page
 
 
 def test_the_filters_are_in_the_address_and_in_the_form(alice, acme):
@@ -85,6 +204,7 @@ def test_the_filters_are_in_the_address_and_in_the_form(alice, acme):
     assert '<option value="broken" selected>' in page
     assert 'value="go"' in page
     assert "reports.csv?kind=broken&amp;status=none&amp;q=go" in page
+    assert '<input type="hidden" name="status" value="none">' in page
 
 
 def test_a_long_address_of_the_overview_finds_its_reports(alice, acme):
@@ -93,7 +213,7 @@ def test_a_long_address_of_the_overview_finds_its_reports(alice, acme):
     stored(acme, canonical_url=address, doc_url=f"{address}?x", at=now, summary="Gone 1")
 
     overview = text_of(alice.get("/settings/"))
-    [link] = re.findall(r'href="(/settings/reports/\?q=[^"]+)"', overview)
+    [link] = re.findall(r'href="(/settings/reports/\?page=[^"]+)"', overview)
     found = alice.get(link)
 
     assert found.status_code == 200
@@ -110,14 +230,38 @@ def test_what_comes_next_is_said_where_there_is_nothing(alice):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"status": "lost"}, {"kind": "wrong"}, {"q": "a" * 2049}, {"q": "a\0"}, {"cursor": "1"}],
+    [
+        {"status": "lost"},
+        {"kind": "wrong"},
+        {"q": "a" * 2049},
+        {"q": "a\0"},
+        {"cursor": "1"},
+        {"page": "install"},
+        {"agent": "a" * 201},
+        {"claim": "not a host"},
+        {"since": "yesterday"},
+        {"until": "2026-02-30"},
+    ],
 )
 def test_an_address_that_nobody_gave_out_is_answered_in_words(alice, wrong):
     answer = alice.get(PAGE, wrong)
 
     assert answer.status_code == 400
     assert "<title>Error: Reports" in text_of(answer)
+    assert "must" in text_of(answer) or "incomplete" in text_of(answer)
     assert alice.get(f"{PAGE}reports.csv", wrong).status_code == 404
+
+
+def test_everything_wrong_in_an_address_is_said_at_its_field(alice):
+    wrong = {"status": "lost", "page": "install", "since": "2026-01-02", "until": "2026-01-01"}
+
+    page = text_of(alice.get(PAGE, wrong))
+
+    assert "<li>Status must be one of none, pending, " in page
+    for field in ("page", "until"):
+        assert f'<a href="#id_{field}">' in page
+    assert page.count("To must not be before since.") == 2  # in the summary, and at the field
+    assert '<details class="menu" open>' in page
 
 
 def test_pages_lead_on_and_back_with_the_filters(alice, acme):
@@ -143,10 +287,15 @@ def test_a_page_costs_few_queries_at_ten_thousand_reports(
     delivered(many[-1], status="pending")
     delivered(many[-2], status="pending")
 
-    with django_assert_max_num_queries(7 + 3):
+    with django_assert_max_num_queries(10 + 3):
+        whole = alice.get(PAGE)
+    with django_assert_max_num_queries(9 + 3):
         answer = alice.get(PAGE, {"q": "n"})
+    with django_assert_max_num_queries(9):
+        nothing = alice.get(PAGE, {"page": "/nowhere", "agent": "x", "claim": "docs.acme.com"})
 
-    assert len(answer.context["rows"]) == 50
+    assert len(answer.context["rows"]) == len(whole.context["rows"]) == 50
+    assert not nothing.context["rows"]
 
 
 def test_a_filter_that_matches_rarely_looks_further_on_request(alice, acme, monkeypatch):
@@ -455,6 +604,44 @@ CHANGE = f"{PAGE}change/"
 
 def states() -> list[str]:
     return [each.state for each in Delivery.objects.order_by("pk")]
+
+
+def test_those_that_are_ticked_are_tried_again_in_their_turn(alice, acme):
+    delivered(stored(acme), status="failed")
+    delivered(stored(acme), status="held", held_for="ownership")
+    delivered(stored(acme), status="held", held_for="operator")
+    Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
+    ids = list(Report.objects.values_list("pk", flat=True))
+
+    answer = alice.post(CHANGE, {"act": "retry", "id": ids}, follow=True)
+
+    assert "2 reports to be tried again, each in its turn." in text_of(answer)
+    assert "1 not changed. An operator of this Hub" in text_of(answer)
+    assert states() == ["pending", "pending", "held"]
+
+
+def test_all_that_match_are_tried_again_so_many_at_once(alice, acme, monkeypatch):
+    monkeypatch.setattr(batches, "AT_ONCE", 2)
+    for _ in range(3):
+        delivered(stored(acme), status="failed")
+    Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
+    assert "Try all that match again</button>" in text_of(alice.get(PAGE, {"status": "failed"}))
+
+    answer = alice.post(f"{CHANGE}?status=failed", {"all": "retry"}, follow=True)
+
+    assert "2 reports to be tried again" in text_of(answer)
+    assert "There may be more: do it again." in text_of(answer)
+    assert states() == ["pending", "pending", "failed"]
+
+
+def test_pressing_for_many_without_end_is_told_to_wait(alice, acme, settings):
+    settings.HUB_ASKING_RATE = "1/minute"
+    report = delivered(stored(acme), status="failed").report
+    alice.post(CHANGE, {"act": "retry", "id": [report.id]})
+
+    answer = alice.post(CHANGE, {"act": "retry", "id": [report.id]}, follow=True)
+
+    assert "Too many attempts to try again." in text_of(answer)
 
 
 def test_those_that_are_ticked_are_discarded_and_restored(alice, acme):

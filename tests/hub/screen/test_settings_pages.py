@@ -1,17 +1,20 @@
 """The pages of the settings: who may see them, what they refuse, and what they cost."""
 
+import html
 import re
 from contextlib import ExitStack
 from datetime import timedelta
-from itertools import count
+from itertools import count, cycle
 
 import pytest
+from allauth.idp.oidc.models import Token
 from django.core.management import call_command
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from core import at_once, counting
-from hub.screen import claims, overview, weeks
+from hub.screen import attention, claims, lately, overview, weeks
 from hub.screen import urls as settings_pages
 from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
@@ -220,8 +223,10 @@ def test_a_pause_holds_what_comes_in_and_its_end_lets_it_go(client, code_host):
     call_command("retry_deliveries")
 
     assert "Paused</span> since" in text_of(paused)
-    assert "Paused</span> since" in overview
-    assert "1 report waits</a> until you resume." in overview
+    assert '<span class="pill wait">Paused</span>' in overview
+    assert "<strong>Paused since" in overview
+    assert "1 report waits until you resume." in overview
+    assert f'action="{reverse("settings-resume")}"' in overview
     assert (held.status, held.held_for) == ("held", "pause")
     assert "The integration is paused." in report
     assert "Try again" not in report
@@ -523,30 +528,113 @@ def received(organization, number: int, *, apart: timedelta = timedelta(minutes=
     )
 
 
-def test_the_overview_takes_fifteen_queries_however_much_there_is(
-    alice, acme, django_assert_max_num_queries
+@pytest.mark.slow
+def test_the_overview_takes_the_same_queries_however_much_there_is(
+    db, client, code_host, django_assert_max_num_queries
 ):
-    received(acme, 500)
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    received(acme, 10_000)
+    integration = Integration.objects.get()
+    status = cycle(["sent", "failed", "pending", "held"])
+    Delivery.objects.bulk_create(
+        Delivery(report=each, integration=integration, **_columns(next(status), number))
+        for number, each in enumerate(Report.objects.order_by("-received_at")[:2_000])
+    )
 
-    with django_assert_max_num_queries(15):
-        page = text_of(alice.get("/settings/"))
+    with django_assert_max_num_queries(25 + 5):  # for what waits, and why
+        page = text_of(client.get("/settings/"))
 
     assert "Number 0" in page
+    assert "Of your latest 5,000 reports." in page
+
+
+def _columns(status: str, number: int) -> dict[str, object]:
+    """What a delivery with this status has."""
+    if status == "sent":
+        arrived = {"last_tried_at": timezone.now(), "posted_at": timezone.now()}
+        return {"status": status, "issue_number": number + 1, "repository_id": 7, **arrived}
+    return {"status": status, "held_for": "ownership" if status == "held" else ""}
+
+
+def test_a_new_organization_takes_few_queries(alice, django_assert_max_num_queries):
+    with django_assert_max_num_queries(14):
+        page = text_of(alice.get("/settings/"))
+
+    assert "Step 1 of 4." in page
     assert "Of your latest" not in page
 
 
 def test_the_overview_counts_only_the_latest_reports(alice, acme, monkeypatch):
     """A member whose organization has hundreds of thousands asks for the page in a loop."""
-    monkeypatch.setattr(overview, "COUNTED", 60)
+    monkeypatch.setattr(lately, "COUNTED", 60)
     received(acme, 200)
     Report.objects.filter(summary="Number 3").update(withheld_for=7)
 
     shown = alice.get("/settings/")
 
-    pages = [(each["canonical_url"], each["times"]) for each in shown.context["pages"]]
-    assert pages == [(f"https://docs.acme.com/{number}", 2) for number in (0, 1, 10, 2, 4)]
-    assert sum(bar.reports for bar in shown.context["weeks"]) == 60
+    pages = [(each.url, each.times) for each in shown.context["pages"]]
+    assert pages == [(f"https://docs.acme.com/{number}", 2) for number in (0, 1, 10, 2, 4, 5)]
+    assert sum(each.reports for each in shown.context["columns"]) == 60
     assert text_of(shown).count("Of your latest 60 reports.") == 2
+    assert shown.context["figures"][0][1:] == ("60+", "more are not counted")
+
+
+def figures(client) -> dict[str, tuple[str, str]]:
+    return {
+        each.name: (each.number, each.note) for each in client.get("/settings/").context["figures"]
+    }
+
+
+def test_the_figures_compare_a_week_with_the_one_before(alice, acme, code_host):
+    integration = build.integration(acme, code_host)
+    received(acme, 10, apart=timedelta(days=1))  # of seven days, and of three days before
+    for number, report in enumerate(Report.objects.order_by("-received_at")[:9]):
+        took = timedelta(seconds=2 * number + 1)
+        times = {"last_tried_at": report.received_at, "posted_at": report.received_at + took}
+        issue = {"status": "sent", "issue_number": number + 1, "repository_id": 7}
+        Delivery.objects.create(report=report, integration=integration, **times, **issue)
+
+    assert figures(alice) == {
+        "Reports, last 7 days": ("7", "4 more than in the 7 days before"),
+        "Became issues": ("7", "5 more than in the 7 days before"),
+        "Median time to issue": ("7.0 s", "slowest 13 s"),
+    }
+
+
+def test_the_time_to_an_issue_ends_with_its_attempt(alice, acme, code_host):
+    integration = build.integration(acme, code_host)
+    received(acme, 1)
+    report = Report.objects.get()
+    at = {"last_tried_at": report.received_at, "posted_at": report.received_at}
+    issue = {"status": "sent", "issue_number": 1, "repository_id": 7, "tries": 2}
+    delivery = Delivery.objects.create(report=report, integration=integration, **at, **issue)
+    for number in (1, 2):
+        ended = report.received_at + timedelta(seconds=number)
+        delivery.attempts.create(number=number, started_at=report.received_at, ended_at=ended)
+
+    assert figures(alice)["Median time to issue"] == ("2.0 s", "slowest 2.0 s")
+
+
+def test_more_issues_than_are_counted(alice, acme, code_host, monkeypatch):
+    monkeypatch.setattr(counting, "MOST", 2)
+    integration = build.integration(acme, code_host)
+    received(acme, 4)
+    for number, report in enumerate(Report.objects.all()):
+        at = {"last_tried_at": timezone.now(), "posted_at": timezone.now()}
+        issue = {"status": "sent", "issue_number": number + 1, "repository_id": 7}
+        Delivery.objects.create(report=report, integration=integration, **at, **issue)
+
+    found = figures(alice)
+
+    assert found["Became issues"] == ("2+", "")
+    assert found["Median time to issue"][1].endswith(", of the latest 2")
+
+
+def test_nothing_that_became_an_issue_has_no_median(alice, acme):
+    received(acme, 1)
+
+    assert figures(alice)["Median time to issue"] == ("–", "no issue in these days")
 
 
 def test_more_held_and_failed_reports_than_are_counted(alice, acme, code_host, monkeypatch):
@@ -559,8 +647,23 @@ def test_more_held_and_failed_reports_than_are_counted(alice, acme, code_host, m
 
     page = text_of(alice.get("/settings/"))
 
-    assert "more than 2 reports held" in page
-    assert "2 reports failed" in page
+    assert "More than 2 reports are held." in page
+    assert "2 reports failed." in page
+    assert ">Show the 2</a>" in page
+    assert "not sent yet" not in page  # there are more than are looked at
+
+
+def test_what_is_not_sent_yet_is_a_part_of_its_week(alice, acme, code_host):
+    integration = build.integration(acme, code_host)
+    received(acme, 3)
+    for report in Report.objects.all()[:2]:
+        Delivery.objects.create(report=report, integration=integration, status="failed")
+
+    shown = alice.get("/settings/")
+
+    assert sum(each.unsent for each in shown.context["columns"]) == 2
+    assert "not sent yet</span>" in text_of(shown)
+    assert '?status=failed">2 failed</a>' in text_of(shown)
 
 
 def test_more_withheld_reports_than_are_counted(alice, acme, monkeypatch):
@@ -572,7 +675,7 @@ def test_more_withheld_reports_than_are_counted(alice, acme, monkeypatch):
 
 
 def test_the_first_of_many_lapsed_claims_are_named(alice, acme, monkeypatch):
-    monkeypatch.setattr(overview, "LAPSED", 2)
+    monkeypatch.setattr(attention, "LAPSED", 2)
     for name in ("a.example", "b.example", "c.example"):
         build.domain(acme, name, verified=False)
     acme.domains.update(lapsed_at=timezone.now())
@@ -589,16 +692,147 @@ def test_the_most_reported_pages_are_those_of_the_last_thirty_days(alice, acme):
 
     shown = alice.get("/settings/")
 
-    assert [each["canonical_url"][-1] for each in shown.context["pages"]] == ["0", "1"]
-    assert sum(bar.reports for bar in shown.context["weeks"]) == 3  # of eight weeks
-    assert "Most reported in the last 30 days" in text_of(shown)
+    assert [each.name for each in shown.context["pages"]] == ["/0", "/1"]
+    assert sum(each.reports for each in shown.context["columns"]) == 3  # of eight weeks
+    assert "<small>30 days</small>" in text_of(shown)
+
+
+def test_a_bar_opens_exactly_the_reports_of_its_page(alice, acme):
+    received(acme, 60)
+    Report.objects.filter(summary="Number 1").update(canonical_url="https://docs.acme.com/0/1")
+
+    links = re.findall(
+        r'<li><a href="([^"]+page=[^"]+)">([^<]+)</a><b>(\d+)', text_of(alice.get("/settings/"))
+    )
+    [(link, _, times)] = [each for each in links if each[1] == "/0"]
+
+    rows = alice.get(html.unescape(link)).context["rows"]
+    assert times == "2"
+    assert [row.report.summary for row in rows] == ["Number 0", "Number 50"]
+
+
+def titles(client) -> list[str]:
+    return [each.title or each.more for each in client.get("/settings/").context["alerts"]]
+
+
+def test_what_needs_attention_comes_with_the_most_severe_first(db, client, code_host):
+    acme = build.acme(code_host)
+    alice = build.member(acme)
+    client.force_login(alice)
+    received(acme, 1)
+    mine = Integration.objects.get()
+    Delivery.objects.create(report=Report.objects.get(), integration=mine, status="failed")
+    build.token(alice)
+    Token.objects.update(expires_at=timezone.now() + timedelta(days=4, hours=1))
+    acme.domains.update(lapses_at=timezone.now() + timedelta(days=5))
+    acme.tell("bob joined.")
+    build.site(acme, "acme.github.io")
+    acme.sites.update(lapsed_at=timezone.now())
+
+    shown = titles(client)
+
+    assert shown == [
+        "The claim of https://acme.github.io/ has lapsed.",
+        "1 report failed.",
+        "The DNS record of docs.acme.com is gone.",
+        shown[3],
+        "bob joined.",
+    ]
+    assert re.fullmatch("The token for a test expires in [45] days.", shown[3])
+
+
+def test_a_token_is_named_only_to_whom_it_belongs_and_while_it_counts(alice, acme):
+    others = build.token(build.member(acme, "bob"))
+    assert others
+    Token.objects.update(expires_at=timezone.now() + timedelta(days=1))
+    mine = PersonalToken.objects.count()
+
+    assert mine == 1
+    assert titles(alice) == []
+
+
+@pytest.mark.parametrize(("days", "is_said"), [(-1, False), (0.5, True), (6.9, True), (7.1, False)])
+def test_a_token_is_named_in_its_last_week(client, acme, days, is_said):
+    alice = build.member(acme)
+    client.force_login(alice)
+    build.token(alice)
+    Token.objects.update(expires_at=timezone.now() + timedelta(days=days))
+
+    assert len(titles(client)) == is_said
+
+
+@pytest.mark.parametrize(
+    ("columns", "mark", "first"),
+    [
+        ({}, "state good", ""),
+        ({"problem": "Issues are turned off."}, "pill bad", "Nothing is being sent."),
+        ({"rights_lost_at": timezone.now()}, "pill bad", "Nothing is being sent."),
+        ({"paused_at": timezone.now()}, "pill wait", "Paused since"),
+        (
+            {"rights_absences": 1, "rights_absent_since": timezone.now()},
+            "state good",
+            "No member of your organization has push access to acme/docs any more.",
+        ),
+    ],
+)
+def test_the_overview_begins_with_how_things_stand(db, client, code_host, columns, mark, first):
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    Integration.objects.update(**columns)
+
+    shown = client.get("/settings/")
+
+    assert shown.context["standing"].shape == mark
+    assert [each.title[: len(first)] for each in shown.context["alerts"]] == [first] * bool(first)
+    assert ">acme/docs</a>, for" in text_of(shown)
+
+
+def test_an_opted_out_claim_is_not_said_to_receive(db, client, code_host):
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    acme.domains.get().opt_out(True)
+
+    assert client.get("/settings/").context["standing"].words == "Opted out"
+
+
+def test_the_next_step_is_open_and_a_finished_set_up_is_gone(db, client, code_host):
+    acme = build.organization()
+    client.force_login(build.member(acme))
+    first = text_of(client.get("/settings/"))
+    build.integration(acme, code_host)
+    second = text_of(client.get("/settings/"))
+    claimed = client.post("/settings/claims/new/", {"address": "docs.acme.com"})
+    acme.domains.update(verified_at=timezone.now())
+    received(acme, 1)
+    issue = {"status": "sent", "issue_number": 1, "repository_id": 7}
+    mine = Integration.objects.get()
+    Delivery.objects.create(report=Report.objects.get(), integration=mine, **issue)
+    done = text_of(client.get("/settings/"))
+
+    assert first.count('aria-current="step"') == second.count('aria-current="step"') == 1
+    assert "Install the app</a>" in first
+    assert 'action="/settings/claims/new/"' in second
+    assert claimed.status_code == 302
+    assert "Step 3 of 4" in second
+    assert "Set up</h2>" not in done
+    assert "Send a test report</a>" in done
 
 
 def test_the_highest_week_fills_the_drawing_and_one_report_is_still_seen():
-    today = timezone.now().date()
-    days = [today - timedelta(weeks=1), today]
+    today = timezone.now()
+    days = [today.date() - timedelta(weeks=1), today.date()]
 
-    small, large = weeks.drawn(days, {days[0]: 1, days[1]: 1000})
+    small, large = weeks.columns(days, [1, 1000], [today] * 3)
 
-    assert (small.height, large.height) == (2, weeks.HEIGHT)
-    assert weeks.drawn(days, {})[0].height == 0
+    assert (small.height, small.upper) == (2, 0)
+    assert (large.height, large.upper) == (weeks.HEIGHT, 2)
+    assert large.begin + large.lower == large.height
+    assert weeks.columns(days, [0, 0], [])[0].height == 0
+
+
+def test_a_week_whose_reports_all_wait_has_no_other_part():
+    now = timezone.now()
+
+    [only] = weeks.columns([now.date()], [2], [now, now, now])
+
+    assert (only.unsent, only.upper, only.lower) == (2, weeks.HEIGHT, 0)

@@ -1,0 +1,145 @@
+"""What needs a member's attention: one line for each, the most severe first, with the button that ends it."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from core import counting
+from core.times import in_words
+from hub.screen.lately import Stopped
+from integrations.delivery.backlog import Backlog
+from integrations.issue import template_limits
+from integrations.models import Integration
+from orgs.models import Organization, PersonalToken, User
+
+LAPSED = 10  # claims that are named
+NOTICES, NEWS = 5, timedelta(days=14)
+TOKENS, SOON = 3, timedelta(days=7)
+BAD, WAIT, NEW = "bad", "wait", ""
+ORDER = [BAD, WAIT, NEW]
+
+
+class Alert(NamedTuple):
+    """A line: how bad it is, what is the case, more about it, and a button, a link unless it `acts`."""
+
+    tone: str
+    title: str
+    more: str = ""
+    button: str = ""
+    url: str = ""
+    acts: bool = False
+    at: datetime | None = None
+
+
+def alerts(
+    organization: Organization,
+    user: User,
+    integration: Integration | None,
+    *,
+    stopped: Stopped,
+    waiting: Backlog | None,
+    not_shown: str,
+) -> list[Alert]:
+    """All of them, in a few queries; at most some of a kind."""
+    found = [
+        *(_of_integration(integration, stopped) if integration else []),
+        *_of_claims(organization),
+        *_of_reports(integration, stopped, not_shown),
+        *_of_backlog(waiting),
+        *_of_tokens(user),
+        *_news(organization),
+    ]
+    return sorted(found, key=lambda each: ORDER.index(each.tone))
+
+
+def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Alert]:
+    waiting = f"{_reports(stopped.held, 'waits', 'wait')}" if stopped.held else ""
+    page = reverse("settings-integration")
+    if mine.paused_at:
+        since = f"{date_format(mine.paused_at, 'j F Y, H:i')} UTC"
+        more = f"{waiting or 'Reports that arrive wait'} until you resume."
+        yield Alert(
+            WAIT, f"Paused since {since}.", more, "Resume", reverse("settings-resume"), True
+        )
+    elif mine.obstacle:
+        more = f"{mine.obstacle} {waiting + '.' if waiting else ''}".strip()
+        again = reverse("settings-try-again")
+        yield Alert(BAD, "Nothing is being sent.", more, "Try again", again, True)
+    elif mine.rights_absences:
+        title = f"No member of your organization has push access to {mine.repository} any more."
+        more = "If this lasts for a day, nothing is sent until somebody has."
+        yield Alert(WAIT, title, more, "See members", reverse("account"))
+    if problem := template_limits.problem(mine.issue_template):
+        more = f"Part of it is left out of the issues. {problem}"
+        yield Alert(WAIT, "Your template is too large.", more, "Edit it", f"{page}#edit")
+
+
+def _of_claims(organization: Organization) -> Iterator[Alert]:
+    domains = organization.domains.filter(lapsed_at__isnull=False).order_by("name")
+    sites = organization.sites.filter(lapsed_at__isnull=False).order_by("host", "path")
+    lapsed = [*domains[: LAPSED + 1], *sites[: LAPSED + 1]]
+    for claim in lapsed[:LAPSED]:
+        more = "You do not receive reports about it."
+        page = reverse("settings-claim", args=[claim.pk])
+        yield Alert(BAD, f"The claim of {claim} has lapsed.", more, "Prove it again", page)
+    if lapsed[LAPSED:]:
+        page = reverse("settings-claims")
+        yield Alert(BAD, "More claims have lapsed.", "", "Show the claims", page)
+    lapsing = organization.domains.filter(verified_at__isnull=False, lapses_at__isnull=False)
+    for claim in lapsing.order_by("lapses_at", "name")[:LAPSED]:
+        more = f"The claim lapses on {date_format(claim.lapses_at or '', 'j F')}."
+        page = reverse("settings-claim", args=[claim.pk])
+        yield Alert(WAIT, f"The DNS record of {claim} is gone.", more, "Put it back", page)
+
+
+def _of_reports(mine: Integration | None, stopped: Stopped, not_shown: str) -> Iterator[Alert]:
+    page = reverse("settings-reports")
+    if stopped.failed:
+        title = f"{_reports(stopped.failed, 'failed', 'failed')}."
+        more = "GitHub refused it, or a day of tries failed. It says why."
+        if stopped.failed > 1:
+            more = "GitHub refused them, or a day of tries failed. Each says why."
+        yield Alert(BAD, title, more, _show(stopped.failed), f"{page}?status=failed")
+    if stopped.held and not (mine and mine.obstacle):
+        title = f"{_reports(stopped.held, 'is held', 'are held')}."
+        more = "It says why." if stopped.held == 1 else "Each says why."
+        yield Alert(WAIT, title, more, _show(stopped.held), f"{page}?status=held")
+    if not_shown:
+        page = reverse("settings-integration")
+        yield Alert(WAIT, "Reports are not shown.", not_shown, "See the integration", page)
+
+
+def _of_backlog(waiting: Backlog | None) -> Iterator[Alert]:
+    """What waits for GitHub's limit or for late work; its usual turn is no reason to act."""
+    if waiting and waiting.needs_attention:
+        page = f"{reverse('settings-reports')}?status=pending"
+        yield Alert(WAIT, waiting.sentence, waiting.when, _show(waiting.waiting), page)
+
+
+def _of_tokens(user: User) -> Iterator[Alert]:
+    now = timezone.now()
+    soon = {"token__expires_at__gt": now, "token__expires_at__lte": now + SOON}
+    found = PersonalToken.objects.filter(token__user=user, **soon).select_related("token")
+    for each in found.order_by("token__expires_at")[:TOKENS]:
+        used = each.last_used_at
+        more = f"Last used {in_words(used, now)}." if used else "It was never used."
+        title = f"The token {each.name} expires {in_words(each.token.expires_at, now)}."
+        yield Alert(NEW, title, more, "Make another", reverse("tokens"))
+
+
+def _news(organization: Organization) -> Iterator[Alert]:
+    for each in organization.notices.filter(at__gte=timezone.now() - NEWS)[:NOTICES]:
+        yield Alert(NEW, "", each.text, at=each.at)
+
+
+def _show(count: int) -> str:
+    return "Show it" if count == 1 else f"Show the {counting.in_short(count)}"
+
+
+def _reports(count: int, one: str, many: str) -> str:
+    words = counting.in_words(count)
+    return f"1 report {one}" if count == 1 else f"{words[0].upper()}{words[1:]} reports {many}"

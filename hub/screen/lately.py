@@ -1,0 +1,184 @@
+"""What happened lately, in numbers: from looks that are bounded, and say so."""
+
+import statistics
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import connection
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from core import counting, durations, looks
+from hub.screen import weeks
+from hub.screen.report_rows import short_addresses
+from integrations.delivery import catching_up
+from integrations.models import Attempt, Delivery, Integration
+from orgs.models import Organization
+from reports.models import Report
+
+COUNTED = 5000  # the latest reports, so that the cost of the page does not grow
+DAYS = timedelta(days=7)  # what the figures compare with as many days before
+MOST_REPORTED, RECENTLY = 6, timedelta(days=30)
+
+
+class Figure(NamedTuple):
+    """A number, and what it is compared with."""
+
+    name: str
+    number: str
+    note: str
+
+
+class Page(NamedTuple):
+    """A page that was reported, and the width of its bar."""
+
+    url: str
+    name: str
+    times: int
+    percent: int
+
+
+class Stopped(NamedTuple):
+    """How many deliveries have failed, are held or will be, and wait; as `counting.up_to_most`."""
+
+    failed: int = 0
+    held: int = 0
+    waiting: int = 0
+
+
+class Arrivals(NamedTuple):
+    """How many of the latest reports arrived when."""
+
+    by_week: list[int]
+    lately: int
+    before: int
+    is_bounded: bool  # whether there may be older ones
+
+    @property
+    def figure(self) -> Figure:
+        """The latest days beside those before."""
+        if self.is_bounded and self.lately == COUNTED:
+            return Figure("Reports, last 7 days", f"{COUNTED:,}+", "more are not counted")
+        is_known = not (self.is_bounded and self.lately + self.before == COUNTED)
+        note = _compared(self.lately, self.before) if is_known else ""
+        return Figure("Reports, last 7 days", f"{self.lately:,}", note)
+
+
+class Issues(NamedTuple):
+    """Of the latest deliveries that were tried: how many became issues, and after how many seconds."""
+
+    seconds: list[float]
+    is_bounded: bool
+
+
+def arrivals(organization: Organization) -> Arrivals:
+    """When the latest reports arrived, at most `COUNTED`, in one statement."""
+    now, starts = timezone.now(), [weeks.start_of(each) for each in weeks.mondays()]
+    cuts = sorted({*starts, now - DAYS, now - 2 * DAYS})
+    latest = latest_since(organization, now - starts[0])
+    parts = list(zip(cuts, weeks.counted(latest, cuts), strict=True))
+
+    def between(first: datetime, end: datetime | None) -> int:
+        return sum(count for at, count in parts if at >= first and (end is None or at < end))
+
+    return Arrivals(
+        [between(*each) for each in zip(starts, [*starts[1:], None], strict=True)],
+        lately=between(now - DAYS, None),
+        before=between(now - 2 * DAYS, now - DAYS),
+        is_bounded=between(starts[0], None) == COUNTED,
+    )
+
+
+def latest_since(organization: Organization, age: timedelta) -> QuerySet[Report]:
+    """The latest reports that are not older, at most `COUNTED`."""
+    return Report.objects.newest_first(organization, after=(timezone.now() - age, ""))[:COUNTED]
+
+
+def most_reported(reports: QuerySet[Report]) -> list[Page]:
+    """The pages that most of these reports are about."""
+    order = f"GROUP BY canonical_url ORDER BY times DESC, canonical_url LIMIT {MOST_REPORTED}"
+    asked = looks.at(
+        reports.values("canonical_url", "times_reported"),
+        "canonical_url, SUM(times_reported) AS times",
+        then=order,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(*asked)
+        found = cursor.fetchall()
+    names = short_addresses([url for url, _ in found])
+    most = max((times for _, times in found), default=1)
+    return [
+        Page(url, name, times, max(1, 100 * times // most))
+        for (url, times), name in zip(found, names, strict=True)
+    ]
+
+
+def stopped(integration: Integration | None) -> Stopped:
+    """How many deliveries of the integration are not sent, and why."""
+    if integration is None:
+        return Stopped()
+    mine, status = integration.deliveries, Delivery.Status
+    counts = counting.each_up_to_most(
+        failed=mine.in_state(status.FAILED), waiting=mine.in_state(status.PENDING)
+    )
+    return Stopped(held=catching_up.expected_held(integration), **counts)
+
+
+def unsent(integration: Integration | None, known: Stopped) -> list[datetime]:
+    """When the reports arrived that are not sent yet; none at all if these are too many to look at."""
+    if integration is None or max(known) > counting.MOST:
+        return []
+    status = Delivery.Status
+    counts = {
+        status.FAILED: known.failed,
+        status.HELD: known.held,
+        status.PENDING: known.waiting,
+    }
+    states = [integration.deliveries.in_state(each) for each, count in counts.items() if count]
+    arrived = [each.values_list("report__received_at", flat=True) for each in states]
+    return [at for each in arrived for at in each[: counting.MOST]]
+
+
+def issues(integration: Integration | None) -> Iterator[Figure]:
+    """How many issues were opened in the latest days, and how long that took."""
+    now = timezone.now()
+    lately, before = (
+        _issues(integration, now - (ago + 1) * DAYS, now - ago * DAYS) for ago in (0, 1)
+    )
+    number, is_known = len(lately.seconds), not (lately.is_bounded or before.is_bounded)
+    note = _compared(number, len(before.seconds)) if is_known else ""
+    yield Figure("Became issues", f"{number:,}{'+' if lately.is_bounded else ''}", note)
+    if not number:
+        yield Figure("Median time to issue", "–", "no issue in these days")
+    else:
+        of_latest = f", of the latest {number:,}" if lately.is_bounded else ""
+        slowest = f"slowest {durations.in_short(max(lately.seconds))}{of_latest}"
+        yield Figure(
+            "Median time to issue", durations.in_short(statistics.median(lately.seconds)), slowest
+        )
+
+
+def _issues(integration: Integration | None, since: datetime, until: datetime) -> Issues:
+    """Those that were opened in this time, of at most `counting.MOST` deliveries that were tried then."""
+    if integration is None:
+        return Issues([], is_bounded=False)
+    attempt = Attempt.objects.filter(delivery=OuterRef("pk"), number=OuterRef("tries"))
+    tried = integration.deliveries.filter(last_tried_at__gt=since, last_tried_at__lte=until)
+    found = tried.order_by("-last_tried_at").values_list(
+        "status", "report__received_at", "posted_at", Subquery(attempt.values("ended_at"))
+    )
+    rows = list(found[: counting.MOST + 1])
+    sent = [row for row in rows[: counting.MOST] if row[0] == Delivery.Status.SENT]
+    seconds = [
+        ((ended or posted) - at).total_seconds() for _, at, posted, ended in sent if ended or posted
+    ]
+    return Issues(seconds, is_bounded=len(rows) > counting.MOST)
+
+
+def _compared(number: int, before: int) -> str:
+    """A number beside that of the days before, in words."""
+    if number == before:
+        return "as many as in the 7 days before"
+    more = "more" if number > before else "fewer"
+    return f"{abs(number - before):,} {more} than in the 7 days before"
