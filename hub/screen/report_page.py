@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
 from django.contrib import messages
@@ -15,6 +14,7 @@ from core.errors import ApiError
 from hub.screen import journey, rendered
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import state_of
+from hub.screen.report_rows import short_addresses
 from integrations.api import acts
 from integrations.api.report_list import Received
 from integrations.delivery import discarding, trying_again, waiting
@@ -41,19 +41,12 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "state": state_of(Received(mine, delivery).status),
         "is_owner": request.membership.role == Membership.Role.OWNER,
         "says_no_more": not any(mine.words[1:] or mine.task_context.get("task_summary")),
-        **_of_its_page(mine.doc_url),
+        "page_is_link": mine.doc_url.lower().startswith(("https://", "http://")),
+        "path": short_addresses([mine.doc_url])[0],
         **_accounts(mine),
         **_of_delivery(mine, delivery),
     }
     return render(request, "hub/report.html", context)
-
-
-def _of_its_page(url: str) -> dict[str, Any]:
-    """What is shown of its page: where it is on its host, as a link if it is an address of the web."""
-    parts = urlsplit(url)
-    path = urlunsplit(("", "", parts.path, parts.query, parts.fragment))
-    is_link = parts.scheme in ("http", "https")
-    return {"page_is_link": is_link, "path": path if len(path) > 1 else parts.netloc + path}
 
 
 def _accounts(mine: Report) -> dict[str, Any]:

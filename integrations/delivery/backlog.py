@@ -24,16 +24,17 @@ from integrations.models import Delivery, Installation, Integration
 
 
 class Backlog(NamedTuple):
-    """How many wait (as `counting.up_to_most`) for what, in a sentence, and `when` the last one goes out.
+    """What all wait for, in a sentence, and in another one `when` the last goes out.
 
-    `at` is that time, never in the past; None if it is now, or not known.
+    `at` is that time, never in the past; None if it is now, or not known. `waiting`: how many, as
+    `counting.up_to_most`.
     """
 
-    waiting: int
     cause: Cause
     sentence: str
     when: str = ""
     at: datetime | None = None
+    waiting: int = 0
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.when}".strip()
@@ -55,6 +56,13 @@ class _Look(NamedTuple):
     used: list[Used]
     now: datetime
 
+    def reports(self, one: str, several: str) -> str:
+        """How many, and what they do."""
+        if self.waiting == 1:
+            return f"1 report {one}"
+        words = counting.in_words(self.waiting)
+        return f"{words[0].upper()}{words[1:]} reports {several}"
+
 
 def backlog(integration: Integration) -> Backlog | None:
     """What waits for this integration, whose installation is read: one query, and one for each rate.
@@ -66,32 +74,35 @@ def backlog(integration: Integration) -> Backlog | None:
     look = _look(integration)
     if look is None:
         return None
-    found = _backlog(look, integration.installation)
-    sentence = found.sentence[0].upper() + found.sentence[1:]
-    return found._replace(waiting=look.waiting, sentence=sentence)
+    return _backlog(look, integration.installation)._replace(waiting=look.waiting)
 
 
 def _backlog(look: _Look, installation: Installation) -> Backlog:
-    now, is_one = look.now, look.waiting == 1
-    reports = "1 report" if is_one else f"{counting.in_words(look.waiting)} reports"
-    waits = f"{reports} {'waits' if is_one else 'wait'}"
+    now, limited = look.now, installation.limited_until
     if until := later(installation.left_alone_until, now):
-        return Backlog(
-            0, Cause.GITHUB, f"{asked_to_wait(installation, until, now)} {waits}.", at=until
-        )
+        asked, waits = asked_to_wait(installation, until, now), look.reports("waits", "wait")
+        return Backlog(Cause.GITHUB, asked, f"{waits}.", until)
     if not look.due:
-        return Backlog(0, Cause.RETRY, f"{waits} for another try.")
-    turn = later(latest(_turn_of_last(look), installation.limited_until), now)
-    since = latest(look.oldest, installation.limited_until, *(each.latest for each in look.used))
-    if not turn and since and now - since > LATE:
-        verb = "is" if is_one else "are"
-        return Backlog(0, Cause.LATE, f"{reports} {verb} due, but not sent yet: {LATE_WORK}")
-    if not turn or turn - now <= SOON:
-        return Backlog(
-            0, Cause.NEXT, f"{reports} {'goes' if is_one else 'go'} out within a minute."
-        )
-    sentence = f"{waits} {'its' if is_one else 'their'} turn: {pace_of(installation)}."
-    return Backlog(0, Cause.TURN, sentence, _end(look, turn), turn)
+        waits = look.reports("waits", "wait")
+        return Backlog(Cause.RETRY, f"{waits} for another try.")
+    if turn := later(latest(_turn_of_last(look), limited), now):
+        return _in_turn(look, installation, turn)
+    since = latest(look.oldest, limited, *(each.latest for each in look.used))
+    if since and now - since > LATE:
+        due = look.reports("is due, but not sent yet", "are due, but not sent yet")
+        return Backlog(Cause.LATE, f"{due}.", LATE_WORK)
+    return _soon(look)
+
+
+def _in_turn(look: _Look, installation: Installation, turn: datetime) -> Backlog:
+    if turn - look.now <= SOON:
+        return _soon(look)
+    waits = look.reports("waits its turn", "wait their turn")
+    return Backlog(Cause.TURN, f"{waits}: {pace_of(installation)}.", _end(look, turn), turn)
+
+
+def _soon(look: _Look) -> Backlog:
+    return Backlog(Cause.NEXT, f"{look.reports('goes', 'go')} out within a minute.")
 
 
 def _turn_of_last(look: _Look) -> datetime | None:

@@ -18,7 +18,7 @@ SOON = timedelta(seconds=60)
 DIFFERENT = timedelta(seconds=1)  # GitHub's limit is saved with the installation a moment earlier
 LATE = timedelta(minutes=2)  # `maintain` looks every second, and is replaced within a minute
 AGAIN = "No report is tried twice within a minute."
-LATE_WORK = "the Hub's background work is late. Its operator can see why."
+LATE_WORK = "The Hub's background work is late. Its operator can see why."
 TAKEN_OVER = "The process that was sending it has stopped before it was done."
 NOT_DONE = (Delivery.Status.PENDING, Delivery.Status.SENDING)
 
@@ -164,7 +164,7 @@ def _next(look: _Look, line: Line) -> Wait:
     """Nothing stops it: it goes out now, or should have gone."""
     since = latest(line.since or look.delivery.due_at, look.installation.limited_until)
     if since and look.now - since > LATE:
-        return Wait(Cause.LATE, f"It is due, but has not been sent: {LATE_WORK}", short="late")
+        return Wait(Cause.LATE, "It is due, but has not been sent.", LATE_WORK, short="late")
     if before := line.before(look.delivery):
         return _goes(f"In line: {_others(before)} first.")
     return _goes("Next in line.")

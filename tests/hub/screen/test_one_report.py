@@ -273,11 +273,8 @@ def test_the_page_is_named_by_its_path(alice, acme):
     root = page_of(alice, stored(acme, doc_url="https://docs.acme.com/"))
 
     whole = "https://docs.acme.com/install?v=2#step-3"
-    assert (
-        f'<a href="{whole}" title="{whole}" rel="noreferrer nofollow">/install?v=2#step-3</a>'
-        in page
-    )
-    assert ">docs.acme.com/</a>" in root
+    assert f'<a href="{whole}" title="{whole}" rel="noreferrer nofollow">/install?v=2</a>' in page
+    assert ">/</a>" in root
 
 
 def test_what_only_waits_for_its_turn_cannot_be_tried_again(alice, acme, settings):

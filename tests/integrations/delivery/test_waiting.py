@@ -179,7 +179,7 @@ def test_what_nobody_has_taken_is_late(acme):
 
     for each in (why(first), why(second)):
         assert each.cause == Cause.LATE
-        assert "background work is late" in each.sentence
+        assert "background work is late" in each.when
         assert not each.is_in_line
 
 
@@ -415,7 +415,7 @@ def test_a_backlog_that_is_late_needs_attention(acme):
     found = of_acme()
 
     assert (found.cause, found.needs_attention) == (Cause.LATE, True)
-    assert found.sentence.startswith("2 reports are due, but not sent yet: ")
+    assert found.sentence.startswith("2 reports are due, but not sent yet.")
 
 
 def test_a_backlog_that_goes_out_now_or_is_tried_again(acme):
