@@ -9,6 +9,7 @@ class HubConfig(AppConfig):
 
     def ready(self) -> None:
         from hub import checks  # noqa: F401  (registers them)
+        from hub.screen import greeting  # noqa: F401  (connects the signal)
 
 
 class OperatorsConfig(AdminConfig):

@@ -15,6 +15,7 @@ from django.db import connection
 
 from hub import pruning
 from hub.models import Lease
+from integrations.alerts import causes, sending
 from integrations.delivery import (
     catching_up,
     holds,
@@ -53,6 +54,7 @@ JOBS = [
         partial(operator_holds.follow, bookmark=operator_holds.Bookmark()),
     ),
     Job("probe", timedelta(minutes=1), holds.probe),
+    Job("alerts", timedelta(minutes=5), causes.compare),
     Job(
         "regained pages",
         timedelta(minutes=1),
@@ -86,10 +88,18 @@ class Runner:
         Lease.objects.give_back(RUNNER, holder=self.name)
 
     def _round(self) -> None:
-        """Deliver what is due, then run the jobs that are due; two short queries if there is nothing to do."""
+        """Deliver what is due, then run the jobs that are due; three short queries if there is nothing to do.
+
+        Alerts go first: they are few, and a flood of reports leaves no room in the pace.
+        """
+        self._do("alerts", self._alert)
         self._do("retry", self._retry)
         self._do("jobs", self._run_jobs)
         connection.close()
+
+    def _alert(self) -> None:
+        if sending.is_anything_due():
+            sending.send_due(self._for_a_while())
 
     def _retry(self) -> None:
         if turns.is_anything_due():

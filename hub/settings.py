@@ -44,7 +44,8 @@ def _redis_url() -> str:
     return url
 
 
-DEBUG = env.bool("HUB_DEBUG", False)
+HUB_DEBUG = env.bool("HUB_DEBUG", False)
+DEBUG = False  # Django's error pages show code and settings; the log has the traceback
 
 HUB_BASE_URL = env.str("HUB_BASE_URL", "http://localhost:8000").rstrip("/")
 HUB_CONTACT = env.str("HUB_CONTACT", "")  # an address for mail, or of a page
@@ -86,7 +87,7 @@ def _secret_key() -> str:
     """The operator's key; in debug mode, one that is generated once and kept in var/."""
     if key := env.str("HUB_SECRET_KEY", ""):
         return key
-    if not DEBUG:
+    if not HUB_DEBUG:
         raise ImproperlyConfigured(
             "Set HUB_SECRET_KEY to a long random text. "
             "(For a trial on your own machine, set HUB_DEBUG=true instead.)"
@@ -297,8 +298,13 @@ STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if HUB_DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
 }
+WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS = HUB_DEBUG  # from where they are, as they are now
 
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -25,7 +25,7 @@ def problems() -> list[str]:
 
 
 def _address() -> Iterator[str]:
-    if not settings.DEBUG and urlsplit(settings.HUB_BASE_URL).scheme != "https":
+    if not settings.HUB_DEBUG and urlsplit(settings.HUB_BASE_URL).scheme != "https":
         yield f"HUB_BASE_URL is {settings.HUB_BASE_URL}: set it to the public https address."
     if settings.HTTPS and settings.HUB_TRUSTED_PROXIES < 1:
         yield (

@@ -16,6 +16,7 @@ from django.utils.text import Truncator
 from core import clock
 from integrations.delivery import operator_holds, trying_again, waiting
 from integrations.models import (
+    Alert,
     Attempt,
     Delivery,
     Hold,
@@ -296,6 +297,24 @@ class AttemptAdmin(ReadOnly):
     def report(self, attempt: Attempt) -> str:
         """The id of the report."""
         return attempt.delivery.report_id
+
+
+@admin.register(Alert)
+class AlertAdmin(ReadOnly):
+    """Lists the issues that tell organizations bad news."""
+
+    list_display = [
+        "organization", "cause", "subject", "since", "status", "reason", "tries", "issue_url",
+    ]  # fmt: skip
+    list_filter = ["status", "cause"]
+    list_select_related = ["integration__organization"]
+    search_fields = ["integration__organization__name", "subject"]
+    ordering = ["-pk"]
+
+    @admin.display(description="organization")
+    def organization(self, alert: Alert) -> str:
+        """The organization that is told."""
+        return alert.integration.organization.name
 
 
 @admin.register(OneTimeState)

@@ -32,9 +32,12 @@ UNDELIVERED = PreparedStatement(
 def forward_when_saved(instance: Report, raw: bool, **kwargs: Any) -> None:
     """Create the delivery of a matched report, and send it after the commit.
 
-    The queue is a table, so its row is written in the same transaction: one commit less.
+    The queue is a table, so its row is written in the same transaction: one commit less. What waits for
+    its turn is sent by `maintain`.
     """
     if raw or not Delivery.objects.create_for(instance):  # true once per report
+        return
+    if instance.waits_for_its_turn:
         return
     if settings.HUB_FORWARDING == "queue":
         forward_report.enqueue(instance.pk)

@@ -32,6 +32,7 @@ class Repeated(AlreadyThere):
 
 
 NEWEST = ("organization_id", "received_at", "id")
+UNCLAIMED = ("unclaimed_name", "received_at", "id")
 
 
 class StatementQuerySet(models.QuerySet):
@@ -162,6 +163,13 @@ class Report(Statement):
 
     doc_url = models.TextField(help_text="As sent.")
     canonical_url = models.TextField()
+    unclaimed_name = models.CharField(  # noqa: DJ001  (in an index that leaves NULL out)
+        max_length=253,
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The registrable name of its page's host, until somebody who owns the page receives it.",
+    )
     agent_name = models.TextField()
     submitted_at = models.CharField(
         max_length=64, blank=True, help_text="By the sender's clock, as sent."
@@ -174,6 +182,7 @@ class Report(Statement):
         help_text="The secrets that were removed from it: a list of {field, kind}.",
     )
 
+    waits_for_its_turn = False  # True: its delivery does not start as soon as it is there
     source = ""  # from `core.client_address`, for the receivers of `post_save`; not stored here
 
     objects = ReportQuerySet.as_manager()
@@ -189,6 +198,11 @@ class Report(Statement):
                 fields=["organization", "withheld_for"],
                 condition=Q(withheld_for__isnull=False),
                 name="report_withheld",
+            ),
+            models.Index(
+                fields=UNCLAIMED,
+                condition=Q(unclaimed_name__isnull=False),
+                name="report_unclaimed",
             ),
         ]
         constraints = [
@@ -224,6 +238,11 @@ class Report(Statement):
     def title(self) -> str:
         """The title shown on pages."""
         return self.summary or "Erased report"
+
+    def receive(self, organization_id: str) -> list[str]:
+        """It had no owner, and now has this one. Not saved; returns the columns that changed."""
+        self.organization_id, self.unclaimed_name = organization_id, None
+        return ["organization_id", "unclaimed_name"]
 
     def is_still_owned(self) -> bool:
         """Whether its page still belongs to the organization that received it."""

@@ -87,10 +87,8 @@ def _counted(original: Report, said: Account, new: Report, *, may_add: bool) -> 
         accounts.keep(original, said, new.received_at, may_add=may_add)
         changed += ["further_accounts", "accounts_not_kept"]
     if original.organization_id is None and new.organization_id:
-        original.organization_id = new.organization_id
-        changed.append(
-            "organization_id"
-        )  # never cleared: another request may have found the owner in between
+        # the owner is never cleared: another request may have found them in between
+        changed += original.receive(new.organization_id)
     original.times_reported = F("times_reported") + 1
     original.last_received_at = new.received_at
     original.save(update_fields=changed)

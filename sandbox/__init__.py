@@ -17,12 +17,14 @@ JSON, headers, tokens and pages, as far as a GitHub App that opens issues needs 
 What people do: `suspend`, `uninstall`, `rename`, `transfer`, `archive`, `set_issues`, `close_issue`
 and so on (`changes.py`); `remove_member`, `revoke`, `rename_account` (`state.py`). What goes wrong:
 `host.fail("502", created=True)`, or the same as JSON to `POST /_sandbox/faults` (`faults.py` lists
-them all). `host.clock_offset` moves its clock.
+them all). `host.clock_offset` moves its clock. With `host.trial = Trial(…)`, its pages try out a Hub: a
+page of docs that can be reported, and buttons for what goes wrong.
 """
 
 from .faults import Fault, Wire
 from .host import CodeHost, LoggedRequest
 from .records import Account, App, Installation, Issue, Repository
+from .trial import Trial
 from .webhooks import Sent
 
 __all__ = [
@@ -35,5 +37,6 @@ __all__ = [
     "LoggedRequest",
     "Repository",
     "Sent",
+    "Trial",
     "Wire",
 ]

@@ -1,4 +1,4 @@
-"""API calls about issues: list, read, open. https://docs.github.com/en/rest/issues/issues"""
+"""API calls about issues: list, read, open, change. https://docs.github.com/en/rest/issues/issues"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,7 +7,7 @@ from . import github_json
 from .calls import Call
 from .messages import ApiError, Response, json_response, not_found
 from .paging import page_of
-from .records import Issue, Repository
+from .records import Issue, IssueState, Repository, StateReason
 
 LONGEST_TITLE, LONGEST_BODY = 256, 65536
 SORTS = {"created": "created_at", "updated": "updated_at", "comments": "number"}
@@ -52,13 +52,7 @@ def _since(text: str | None) -> datetime:
 
 def show_issue(call: Call) -> Response:
     """`GET /repos/{owner}/{name}/issues/{number}`"""
-    repository = _with_issues(call, level="read")
-    number = int(call.args["number"])
-    if not 1 <= number <= len(repository.issues):
-        raise not_found()
-    issue = repository.issues[number - 1]
-    if issue.deleted:
-        raise ApiError(410, "This issue was deleted")
+    issue = _issue(call, _with_issues(call, level="read"))
     return json_response(github_json.issue(call.host, issue))
 
 
@@ -74,6 +68,46 @@ def create_issue(call: Call) -> Response:
     call.host.announce_issue("opened", issue, by=author)
     shape = github_json.issue(call.host, issue)
     return json_response(shape, status=201, headers={"Location": shape["url"]})
+
+
+def change_issue(call: Call) -> Response:
+    """`PATCH /repos/{owner}/{name}/issues/{number}`: its title, its body, open or closed."""
+    repository = _with_issues(call, level="write")
+    if repository.archived:
+        raise ApiError(403, "Repository was archived so is read-only.")
+    issue = _issue(call, repository)
+    sent = call.request.json_object()
+    state, reason = sent.get("state", issue.state), sent.get("state_reason")
+    if state not in ("open", "closed"):
+        raise invalid({"value": state, "field": "state", "code": "invalid"})
+    if reason not in (None, "completed", "not_planned", "reopened"):
+        raise invalid({"value": reason, "field": "state_reason", "code": "invalid"})
+    if "title" in sent:
+        issue.title = _title(sent)
+    if "body" in sent:
+        issue.body = _body(sent)
+    _move(call, issue, state, reason)
+    return json_response(github_json.issue(call.host, issue))
+
+
+def _move(call: Call, issue: Issue, state: IssueState, reason: StateReason | None) -> None:
+    if state == issue.state:
+        issue.updated_at = call.host.now()
+        return
+    issue.move_to(state, call.host.now(), reason=reason)
+    by = (call.caller.user or call.host.bot).login
+    call.host.announce_issue("closed" if state == "closed" else "reopened", issue, by=by)
+
+
+def _issue(call: Call, repository: Repository) -> Issue:
+    """The issue of the path; else 404, or 410 if it was deleted."""
+    number = int(call.args["number"])
+    if not 1 <= number <= len(repository.issues):
+        raise not_found()
+    issue = repository.issues[number - 1]
+    if issue.deleted:
+        raise ApiError(410, "This issue was deleted")
+    return issue
 
 
 def _with_issues(call: Call, *, level: str) -> Repository:

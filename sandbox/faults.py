@@ -230,9 +230,9 @@ class Faults:
                 return armed.fault
         return None
 
-    def clear(self) -> None:
-        """Disarm all faults."""
-        self._armed.clear()
+    def clear(self, kind: str | None = None) -> None:
+        """Disarm all faults, or those of one kind."""
+        self._armed = [each for each in self._armed if kind not in (None, each.fault.kind)]
 
     def waiting(self) -> list[dict[str, Any]]:
         """The armed faults, as JSON."""

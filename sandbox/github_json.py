@@ -136,7 +136,7 @@ def issue(state: State, issue: Issue) -> Json:
         "user": account(state, state.account(issue.user)),
         "labels": [],
         "state": issue.state,
-        "state_reason": "completed" if issue.state == "closed" else None,
+        "state_reason": issue.state_reason,
         "locked": False,
         "assignee": None,
         "assignees": [],

@@ -12,8 +12,10 @@ from .credentials import identify
 from .limits import RateLimits
 from .messages import ApiError, Request, Response
 from .oauth import Codes
-from .records import Account, App
+from .records import App
 from .server import WHOLE, Server
+from .sessions import Session
+from .trial import Trial
 
 LOGGED = 1000
 
@@ -40,7 +42,7 @@ class CodeHost(Changes):
     """The stand-in for GitHub: its state, what people do there, and its server.
 
     `rate_limit` is the number of requests that one caller may make per hour. `clock_offset` (a
-    timedelta) moves the host's clock.
+    timedelta) moves the host's clock. With a `trial`, it also shows a page of docs that can be reported.
     """
 
     def __init__(self, *, app: App, rate_limit: int = 5000) -> None:
@@ -48,7 +50,8 @@ class CodeHost(Changes):
         self.limits = RateLimits(rate_limit)
         self.faults = faults.Faults()
         self.codes = Codes()
-        self.sessions: dict[str, Account] = {}
+        self.sessions: dict[str, Session] = {}
+        self.trial: Trial | None = None
         self._requests: deque[LoggedRequest] = deque(maxlen=LOGGED)
         self._server: Server | None = None
 

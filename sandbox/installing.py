@@ -33,7 +33,7 @@ def show_choice(call: Call) -> Response:
         forms=joined(forms),
     )
     lead_to = origin(_back(call)) if _back(call) else ""
-    response = page(f"Install {call.host.app.slug}", content, forms_lead_to=lead_to)
+    response = page(f"Install {call.host.app.slug}", content, call=call, forms_lead_to=lead_to)
     return Response(response.status, response.body, response.headers | cookie)
 
 
@@ -71,7 +71,7 @@ def show_settings(call: Call) -> Response:
         suspended=", but suspended" if installation.suspended_at else "",
         names=joined(names),
     )
-    return page(f"{call.host.app.slug} on {installation.account.login}", content)
+    return page(f"{call.host.app.slug} on {installation.account.login}", content, call=call)
 
 
 def _check_slug(call: Call) -> None:

@@ -1,7 +1,8 @@
 """The web flow of OAuth: a person agrees, the app gets a code and exchanges it for a token.
 
 https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
-`?login=alice` on the authorization URL agrees as alice at once.
+`?login=alice` on the authorization URL agrees as alice at once. As on GitHub, who has agreed before is
+not asked again: here that is whoever came by `/_sandbox/as/<login>`.
 """
 
 import base64
@@ -18,7 +19,7 @@ from .credentials import Caller, hashed
 from .layout import html, page
 from .messages import ApiError, Response, json_response, not_found, redirect
 from .records import Account
-from .sessions import begin, people_form, person
+from .sessions import begin, people_form, person, who_has_agreed
 
 CODE_LIFETIME = timedelta(minutes=10)
 TOKEN_LIFETIME = timedelta(days=365)
@@ -63,6 +64,8 @@ def show_authorization(call: Call) -> Response:
     """The page that asks a person to agree."""
     params = call.request.params
     target = _callback(call, params)
+    if agreed := who_has_agreed(call):
+        params = {"login": agreed.login, **params}
     if params.get("login"):
         return _agree(call, params, target=target)
     cancel = html('<p><button name="cancel" value="1">Cancel</button></p>')
@@ -73,7 +76,9 @@ def show_authorization(call: Call) -> Response:
         app=call.host.app.slug,
         form=form,
     )
-    return page(f"Sign in to {call.host.app.slug}", content, forms_lead_to=origin(target))
+    return page(
+        f"Sign in to {call.host.app.slug}", content, call=call, forms_lead_to=origin(target)
+    )
 
 
 def authorize(call: Call) -> Response:
@@ -99,7 +104,8 @@ def _agree(call: Call, sent: dict[str, str], *, target: str) -> Response:
     user = person(call.host, sent.get("login", ""))
     code = new_code(call, user, redirect_uri=target, challenge=sent.get("code_challenge", ""))
     location = with_query(target, code=code, state=sent.get("state"))
-    return redirect(location, headers=begin(call.host, user))
+    stays = who_has_agreed(call) is user
+    return redirect(location, headers={} if stays else begin(call.host, user))
 
 
 def new_code(call: Call, user: Account, *, redirect_uri: str, challenge: str = "") -> str:

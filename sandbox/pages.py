@@ -1,16 +1,18 @@
 """The pages for people: repositories, issues, and one issue as GitHub's own parser renders it."""
 
+from datetime import datetime
+
 import cmarkgfm
 
 from .calls import Call
-from .layout import STYLE, Html, html, joined, page
-from .messages import ApiError, Response, not_found, timestamp
+from .layout import NOTHING, STYLE, Html, html, joined, page
+from .messages import ApiError, Response, not_found, redirect, timestamp
 from .records import Issue, Repository
 from .sessions import viewer
 
 
 def show_home(call: Call) -> Response:
-    """The list of repositories."""
+    """What can be done here, and the list of repositories."""
     host = call.host
     visible = [each for each in host.repositories.values() if _visible(call, each)]
     items = [
@@ -21,7 +23,29 @@ def show_home(call: Call) -> Response:
         )
         for each in visible
     ]
-    return page("Repositories", html("<h1>Repositories</h1>{list}", list=_plain(items)))
+    content = html(
+        "{trial}<h1>Repositories</h1>{list}", trial=_what_to_do(call), list=_plain(items)
+    )
+    return page("Repositories", content, call=call)
+
+
+def _what_to_do(call: Call) -> Html:
+    if call.host.trial is None:
+        return NOTHING
+    people = [
+        html('<a href="/_sandbox/as/{login}">{login}</a>', login=each.login)
+        for each in call.host.accounts.values()
+        if each.type == "User"
+    ]
+    return html(
+        """<section class="box"><h2>Try the Hub</h2><ul>
+<li><a href="/_sandbox/docs/install">Report a mistake</a> on a page of acme's docs, and see it become an
+issue.</li>
+<li><a href="/_sandbox/faults">Let GitHub fail</a>, and see what the Hub says.</li>
+<li>Go on to the Hub as {people}. If you are signed in there as somebody else, sign out first.</li>
+</ul></section>""",
+        people=Html(", ".join(people)),
+    )
 
 
 def show_repository(call: Call) -> Response:
@@ -35,7 +59,7 @@ def show_repository(call: Call) -> Response:
         name=repository.full_name,
         facts=", ".join(facts),
     )
-    return page(repository.full_name, content)
+    return page(repository.full_name, content, call=call)
 
 
 def show_issues(call: Call) -> Response:
@@ -43,22 +67,28 @@ def show_issues(call: Call) -> Response:
     repository = _repository(call)
     items = [_item(each) for each in reversed(call.host.issues(repository))]
     content = html(
-        '<h1>Issues <span>in <a href="/{name}">{name}</a></span></h1>{list}',
+        '<h1>Issues <span>in <a href="/{name}">{name}</a></span></h1>{off}{list}',
         name=repository.full_name,
+        off=NOTHING if repository.has_issues else ISSUES_OFF,
         list=_plain(items),
     )
-    return page(f"Issues in {repository.full_name}", content)
+    return page(f"Issues in {repository.full_name}", content, call=call)
+
+
+ISSUES_OFF = Html('<p class="box wrong">Issues are turned off here.</p>')
 
 
 def _item(issue: Issue) -> Html:
     return html(
         '<li><a href="/{name}/issues/{number}">{title}</a><br>'
-        '<span class="soft">#{number}, {state}, opened by {user}</span></li>',
+        '<span class="soft"><span class="state {state}">{state}</span> #{number}, opened by {user} '
+        "on {day}</span></li>",
         name=issue.repository.full_name,
         number=issue.number,
         title=issue.title,
         state=issue.state,
         user=issue.user,
+        day=_in_words(issue.created_at),
     )
 
 
@@ -73,8 +103,9 @@ def show_issue(call: Call) -> Response:
         """<p><a href="/{name}/issues">{name}</a></p>
 <h1>{title} <span>#{number}</span></h1>
 <p><span class="state {state}">{state}</span>
-<span class="soft">opened by {user} on <time datetime="{at}">{at}</time></span></p>
+<span class="soft">opened by {user} on <time datetime="{at}">{day}</time></span></p>
 <article class="body">{rendered}</article>
+<form method="post">{button}</form>
 <details><summary>As Markdown</summary><pre>{body}</pre></details>""",
         name=repository.full_name,
         title=issue.title,
@@ -82,10 +113,37 @@ def show_issue(call: Call) -> Response:
         state=issue.state,
         user=issue.user,
         at=timestamp(issue.created_at),
+        day=_in_words(issue.created_at),
         rendered=rendered(issue.body or ""),
+        button=CLOSE if issue.state == "open" else REOPEN,
         body=issue.body or "",
     )
-    return page(f"{issue.title} · #{issue.number} · {repository.full_name}", content)
+    return page(f"{issue.title} · #{issue.number} · {repository.full_name}", content, call=call)
+
+
+CLOSE = Html(
+    '<p><button name="state" value="closed">Close issue</button> <span class="soft">GitHub tells the Hub, '
+    "which shows it in the report, in the list, and to the reporter.</span></p>"
+)
+REOPEN = Html('<p><button name="state" value="open">Reopen issue</button></p>')
+
+
+def change_issue(call: Call) -> Response:
+    """Close or reopen an issue, as the person who uses this browser, or else as an owner."""
+    repository, user = _repository(call), viewer(call)
+    closes = call.request.fields.get("state") == "closed"
+    change = call.host.close_issue if closes else call.host.reopen_issue
+    by = user.login if user else _an_owner(repository)
+    try:
+        change(repository, int(call.args["number"]), by=by)
+    except LookupError:
+        raise not_found() from None
+    return redirect(call.request.path)
+
+
+def _an_owner(repository: Repository) -> str:
+    members = repository.owner.members.items()
+    return next((login for login, role in members if role == "admin"), repository.owner.login)
 
 
 def rendered(markdown: str) -> Html:
@@ -110,6 +168,10 @@ def _repository(call: Call) -> Repository:
     if found is None or not _visible(call, found):
         raise not_found()
     return found
+
+
+def _in_words(at: datetime) -> str:
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
 def _visible(call: Call, repository: Repository) -> bool:

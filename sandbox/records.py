@@ -8,6 +8,7 @@ from typing import Literal
 AccountType = Literal["User", "Organization", "Bot"]
 Membership = Literal["admin", "member"]
 IssueState = Literal["open", "closed"]
+StateReason = Literal["completed", "not_planned", "reopened"]
 Role = Literal["pull", "triage", "push", "maintain", "admin"]
 ROLES: tuple[Role, ...] = ("pull", "triage", "push", "maintain", "admin")
 LEVELS = {"read": 1, "write": 2, "admin": 3}
@@ -68,12 +69,16 @@ class Issue:
     updated_at: datetime
     by_app: bool = False
     state: IssueState = "open"
+    state_reason: StateReason | None = None
     closed_at: datetime | None = None
     deleted: bool = False
 
-    def move_to(self, state: IssueState, at: datetime) -> None:
-        """Open or close the issue."""
+    def move_to(
+        self, state: IssueState, at: datetime, *, reason: StateReason | None = None
+    ) -> None:
+        """Open or close the issue; without a reason, as GitHub's own button does."""
         self.state = state
+        self.state_reason = reason or ("completed" if state == "closed" else "reopened")
         self.updated_at = at
         self.closed_at = at if state == "closed" else None
 

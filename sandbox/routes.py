@@ -11,10 +11,12 @@ from . import (
     api_repositories,
     api_user,
     control,
+    docs_page,
     installing,
     oauth,
     pages,
     sessions,
+    switches,
 )
 from .calls import Call, Handler, decoded
 from .credentials import identify
@@ -66,11 +68,18 @@ ROUTES = (
     _route("GET", f"{API}/{REPOSITORY}/issues", api_issues.list_issues),
     _route("POST", f"{API}/{REPOSITORY}/issues", api_issues.create_issue),
     _route("GET", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.show_issue),
+    _route("PATCH", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.change_issue),
     _route("GET", f"{API}/rate_limit", api_repositories.show_rate_limit),
     _route("POST", "/_sandbox/faults", control.arm_fault),
     _route("DELETE", "/_sandbox/faults", control.clear_faults),
     _route("GET", "/_sandbox/state", control.show_state),
     _route("GET", "/_sandbox/style.css", pages.show_style),
+    _route("GET", "/_sandbox/follow.js", docs_page.show_script),
+    _route("GET", docs_page.PATH, docs_page.show_docs),
+    _route("POST", "/_sandbox/reports", docs_page.send_report),
+    _route("GET", "/_sandbox/faults", switches.show_switches),
+    _route("POST", "/_sandbox/faults/(?P<name>\\w+)", switches.turn),
+    _route("GET", "/_sandbox/as/(?P<login>[^/]+)", sessions.go_on_as),
     _route("GET", "/login", sessions.show_sign_in),
     _route("POST", "/login", sessions.sign_in),
     _route("GET", "/login/oauth/authorize", oauth.show_authorization),
@@ -87,6 +96,7 @@ ROUTES = (
     _route("GET", REPOSITORY_PATH, pages.show_repository),
     _route("GET", f"{REPOSITORY_PATH}/issues", pages.show_issues),
     _route("GET", f"{REPOSITORY_PATH}/issues/(?P<number>\\d{{1,9}})", pages.show_issue),
+    _route("POST", f"{REPOSITORY_PATH}/issues/(?P<number>\\d{{1,9}})", pages.change_issue),
 )
 
 
@@ -95,11 +105,23 @@ def answer(host: "CodeHost", request: Request) -> Response:
     if request.path.startswith(f"{API}/"):
         return _answer_api(host, request)
     try:
+        _refuse_other_sites(host, request)
         return _handle(Call(host, request))
     except ApiError as error:
-        if request.path.startswith("/_sandbox/"):
+        if request.path.startswith("/_sandbox/") and not _is_for_a_person(request):
             return error.response()
         return pages.error(error)
+
+
+def _refuse_other_sites(host: "CodeHost", request: Request) -> None:
+    """Refuse what a page of another site sends: browsers say so. Programs have no `Origin`."""
+    own = (None, host.url, host.url.replace("127.0.0.1", "localhost"))
+    if request.method != "GET" and request.headers.get("Origin") not in own:
+        raise ApiError(403, "This form came from another site. Open the sandbox's own page.")
+
+
+def _is_for_a_person(request: Request) -> bool:
+    return "text/html" in request.headers.get("Accept", "")
 
 
 def _answer_api(host: "CodeHost", request: Request) -> Response:

@@ -1,8 +1,6 @@
 "use strict";
 // Everything here is a convenience: each page works without it.
 
-for (const note of document.querySelectorAll("[data-script]")) note.hidden = false;
-
 // <button data-insert>: its text goes into the text field of its part, where the cursor is.
 for (const button of document.querySelectorAll("[data-insert]")) {
   button.addEventListener("click", () => {
@@ -11,25 +9,29 @@ for (const button of document.querySelectorAll("[data-insert]")) {
   });
 }
 
-// A button beside each value that people carry elsewhere.
-for (const place of document.querySelectorAll(".copyable")) {
-  const value = place.firstElementChild;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.setAttribute("aria-label", `Copy ${place.dataset.name || "the value"}`);
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(value.textContent.trim());
-      say(button, "Copied");
-    } catch {
-      getSelection().selectAllChildren(value);
-      say(button, "Selected. Press Ctrl+C or ⌘C to copy.");
-    }
-  });
-  place.append(button);
+// What works only with script, and a button beside each value that people carry elsewhere.
+function furnish(within) {
+  for (const note of within.querySelectorAll("[data-script]")) note.hidden = false;
+  for (const place of within.querySelectorAll(".copyable")) {
+    const value = place.firstElementChild;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", `Copy ${place.dataset.name || "the value"}`);
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(value.textContent.trim());
+        say(button, "Copied");
+      } catch {
+        getSelection().selectAllChildren(value);
+        say(button, "Selected. Press Ctrl+C or ⌘C to copy.");
+      }
+    });
+    place.append(button);
+  }
 }
+furnish(document);
 
 // Shown on the button, and read out.
 function say(button, text) {
@@ -54,13 +56,24 @@ async function refresh(form, part, extra = {}) {
   const answer = await fetch(form.action, asked);
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const fresh = page.querySelector(part);
-  const shown = document.querySelector(part);
-  if (fresh && shown && fresh.textContent.trim() !== shown.textContent.trim()) {
-    shown.replaceChildren(...fresh.childNodes);
+  let news = "";
+  for (const fresh of page.querySelectorAll(part)) {
+    const shown = document.getElementById(fresh.id);
+    if (!shown || words(fresh) === words(shown)) continue;
+    if (fresh.matches("[data-news]")) news = fresh.querySelector("h2, [data-done] b")?.textContent;
+    for (const { name, value } of fresh.attributes) shown.setAttribute(name, value);
+    shown.hidden = fresh.hidden;
+    shown.replaceChildren(...fresh.cloneNode(true).childNodes);
+    furnish(shown);
   }
-  const [checked, now] = [document.querySelector("#checked"), page.querySelector("#checked")];
-  if (checked && now) checked.textContent = now.textContent;
+  return { page, news };
+}
+
+// What a part says, without the buttons that were added to it.
+function words(part) {
+  const copy = part.cloneNode(true);
+  for (const button of copy.querySelectorAll(".copy")) button.remove();
+  return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
 // <form data-live="#preview" data-button="preview">: the part follows what is typed.
@@ -73,16 +86,22 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   });
 }
 
-// <form data-again="15" data-part="#state">: sent again every so many seconds while the page is
-// seen, for ten minutes, or until the part says that it is done; then the rest of the page follows.
+// <form data-again="15" data-part="#state, #asked">: sent again every so many seconds while the page is
+// seen, for ten minutes. What has changed is said once. When it is done, the rest of the page follows.
 for (const form of document.querySelectorAll("form[data-again]")) {
   const end = Date.now() + 10 * 60 * 1000;
   const timer = setInterval(async () => {
     if (Date.now() > end) return clearInterval(timer);
-    if (!document.hidden) await refresh(form, form.dataset.part).catch(() => {});
-    if (!document.querySelector(`${form.dataset.part} [data-done]`)) return;
+    if (document.hidden) return;
+    const { page, news } = (await refresh(form, form.dataset.part).catch(() => {})) || {};
+    if (news) heard.textContent = news;
+    if (!page?.querySelector("[data-done]")) return;
     clearInterval(timer);
-    location.reload();
+    const main = document.querySelector("main");
+    const hadFocus = main.contains(document.activeElement);
+    main.replaceChildren(...page.querySelector("main").childNodes);
+    furnish(main);
+    if (hadFocus) main.focus();
   }, Number(form.dataset.again) * 1000);
 }
 

@@ -20,7 +20,7 @@ class Question(NamedTuple):
 class DNSServer:
     """Answers for every zone with authority.
 
-    `zones` are the apexes that its negative answers name; `delay` is what each answer takes, in
+    `zones` are the apexes that its negative answers name, and exist; `delay` is what each answer takes, in
     seconds; `asked` is all that it was asked. Each of `before` makes a datagram of the question, which
     is sent before the answer. An alias is not followed, as by a server that does
     not know the target's zone.
@@ -33,6 +33,7 @@ class DNSServer:
         self.before: list[Callable[[bytes], bytes]] = []
         self._records: dict[str, list[RR]] = {}
         self._faults: dict[str, str] = {}
+        self._badly_signed: set[str] = set()
         self._held: dict[str, list[Callable[[], None]]] = {}
 
     def txt(self, name: str, *texts: str | list[str]) -> None:
@@ -57,6 +58,10 @@ class DNSServer:
         """
         self._faults[f"{name} {kind}".rstrip()] = fault
 
+    def sign_badly(self, name: str) -> None:
+        """From now on SERVFAIL, as a resolver that checks signatures, unless it is asked not to check."""
+        self._badly_signed.add(name)
+
     def repair(self, name: str) -> None:
         """The fault is over; what waited in silence is answered now."""
         self._faults.pop(name)
@@ -64,15 +69,15 @@ class DNSServer:
             self._loop.call_soon_threadsafe(send)
 
     @contextmanager
-    def serving(self) -> Iterator[str]:
-        """Its address, as HUB_DNS_SERVERS has it."""
-        udp, tcp = _sockets()
+    def serving(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+        """Its address, as HUB_DNS_SERVERS has it; without `port`, a free one."""
+        udp, tcp = _sockets(host, port)
         loop = self._loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, daemon=True)
         thread.start()
         asyncio.run_coroutine_threadsafe(self._listen(loop, udp, tcp), loop).result()
         try:
-            yield f"127.0.0.1:{udp.getsockname()[1]}"
+            yield f"{host}:{udp.getsockname()[1]}"
         finally:
             asyncio.run_coroutine_threadsafe(self._close(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
@@ -101,6 +106,8 @@ class DNSServer:
     def _response(self, request: DNSRecord, question: Question) -> bytes:
         response = request.reply(aa=True)
         fault = self._fault_of(question)
+        if question.name in self._badly_signed and not request.header.cd:
+            fault = "SERVFAIL"
         if fault == "truncated" and question.transport == "udp":
             response.header.tc = 1
         elif fault and fault != "truncated":
@@ -115,10 +122,14 @@ class DNSServer:
             if QTYPE[record.rtype] in (kind, "CNAME"):
                 response.add_answer(RR(name, record.rtype, rdata=record.rdata, ttl=60))
         if not response.rr:
-            response.header.rcode = RCODE.NOERROR if there else RCODE.NXDOMAIN
+            response.header.rcode = RCODE.NOERROR if there or self._is(name) else RCODE.NXDOMAIN
             above = [zone for zone in self.zones if f".{name}".endswith(f".{zone}")]
             for zone in sorted(above, key=len)[-1:]:
                 response.add_auth(RR(zone, QTYPE.SOA, rdata=SOA(f"ns.{zone}", f"h.{zone}")))
+
+    def _is(self, name: str) -> bool:
+        """Whether the name exists: an apex, or a name with something below it (RFC 8020)."""
+        return any(f".{known}".endswith(f".{name}") for known in (*self.zones, *self._records))
 
     def _of_wildcard(self, name: str) -> list[RR]:
         """What a wildcard says of a name that is not there (RFC 4592, 3.3.1: the closest encloser)."""
@@ -168,16 +179,18 @@ def _write(writer: asyncio.StreamWriter, response: bytes) -> None:
     writer.close()
 
 
-def _sockets() -> tuple[socket.socket, socket.socket]:
-    """UDP and TCP on one free port."""
+def _sockets(host: str, port: int) -> tuple[socket.socket, socket.socket]:
+    """UDP and TCP on one port."""
     while True:
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         tcp = socket.socket()
-        udp.bind(("127.0.0.1", 0))
+        udp.bind((host, port))
         try:
             tcp.bind(udp.getsockname())
         except OSError:
             udp.close()
             tcp.close()
+            if port:
+                raise
         else:
             return udp, tcp

@@ -21,7 +21,7 @@ class Browser:
         """Sends the page's one form, with what was typed into it and its button's value."""
         form = _Forms.read(page.text)[0]
         target = urljoin(page.url, form.action)
-        headers = {"Origin": self.url, "Referer": page.url}
+        headers = {"Origin": urljoin(page.url, "/").rstrip("/"), "Referer": page.url}
         return self._session.post(target, form.hidden | typed, headers=headers, timeout=30)
 
     def sign_in(self, login: str, path: str = "/login/") -> requests.Response:

@@ -19,6 +19,7 @@ ROOMS = [  # from the ground up
     "integrations/issue",
     "integrations/github_api",
     "integrations/delivery",
+    "integrations/alerts",
     "integrations/ownership",
     "integrations/github_sync",
     "integrations/setup",

@@ -17,7 +17,7 @@ from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
 from integrations.delivery import pacing
-from integrations.models import Attempt, Delivery, Hold, Installation, Integration
+from integrations.models import Alert, Attempt, Delivery, Hold, Installation, Integration
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
 from orgs import ownership
@@ -300,6 +300,20 @@ def deliveries_at_random(organizations: list[Organization]) -> list[Delivery]:
     return found
 
 
+def alerts_at_random() -> None:
+    """Of any integration, tried at any time of the last hours, or never."""
+    integrations = list(Integration.objects.all())
+    for number in range(ROUNDS):
+        ago = timedelta(seconds=DRAW.randrange(7200))
+        Alert.objects.create(
+            integration=DRAW.choice(integrations),
+            cause=Alert.Cause.LAPSED,
+            subject=f"docs{number}.example.com",
+            since=timezone.now(),
+            last_tried_at=maybe(timezone.now() - ago),
+        )
+
+
 def test_place(organizations, clock):
     several = deliveries_at_random(organizations)
     limits = [None, timezone.now() - timedelta(minutes=5), timezone.now() + timedelta(minutes=5)]
@@ -319,6 +333,7 @@ def test_place(organizations, clock):
 
 def test_tried(organizations, clock):
     deliveries_at_random(organizations)
+    alerts_at_random()
     for seconds in (60, 3600):
         clock.advance(seconds=DRAW.randrange(100))
         for installation in Installation.objects.all():
@@ -328,9 +343,14 @@ def test_tried(organizations, clock):
             )
             own = Count("pk", filter=Q(source="f" * 16))
             expected = plain.aggregate(all=Count("pk"), own=own, first=Min("last_tried_at"))
-            count, mine, first = pacing.TRIED.rows("f" * 16, installation.pk, long)[0]
-            assert (count, mine) == (expected["all"], expected["own"])
-            assert (first and time_of(first)) == expected["first"]
+            alerts = Alert.objects.filter(
+                integration__installation=installation, last_tried_at__gt=clock.now() - long
+            ).aggregate(all=Count("pk"), first=Min("last_tried_at"))
+            there = (installation.pk, long)
+            count, mine, first = pacing.TRIED.rows("f" * 16, *there, *there)[0]
+            assert (count, mine) == (expected["all"] + alerts["all"], expected["own"])
+            firsts = [each["first"] for each in (expected, alerts) if each["first"]]
+            assert (first and time_of(first)) == min(firsts, default=None)
 
 
 def test_take(organizations, clock, holds):
@@ -416,7 +436,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
     "UNDELIVERED": (receivers.UNDELIVERED, ["0" * 26]),
     "PLACE": (pacing.PLACE, ["0" * 26]),
-    "TRIED": (pacing.TRIED, ["f" * 16, 1, timedelta(minutes=1)]),
+    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 2]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "RECORD": (deliveries.RECORD, [1, "", True, "", "", 1, 1]),
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
@@ -445,7 +465,7 @@ def test_each_is_answered_from_an_index(name):
     plan = "\n".join(str(row[-1]) for row in asked.rows(*values))
 
     assert "Seq Scan" not in plan
-    assert not re.findall(r"SCAN (?!json_each|CONSTANT)\w+", plan)
+    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried)\w+", plan)
 
 
 def test_the_log_of_queries_has_the_text_however_often_it_was_asked(organizations):

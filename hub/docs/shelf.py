@@ -27,7 +27,7 @@ def find(version: str) -> Library | None:
     folder = FOLDER / version
     if not VERSION.fullmatch(version) or not (folder / "index.md").is_file():
         return None
-    return _read(folder, settings.HUB_BASE_URL, _changed(folder) if settings.DEBUG else 0)
+    return _read(folder, settings.HUB_BASE_URL, _changed(folder) if settings.HUB_DEBUG else 0)
 
 
 def _changed(folder: Path) -> int:

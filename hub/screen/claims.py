@@ -12,17 +12,20 @@ from django.shortcuts import redirect, render
 
 from core import ids
 from core.errors import ApiError
-from hub.screen.access import MemberRequest, members_only, only_post
+from hub.screen import domain_page, setup_steps
+from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of, next_step
-from integrations.ownership import site_claims, taking_over
+from integrations.ownership import site_claims, taking_over, unclaimed
 from orgs.domains import claiming as domain_claims
-from orgs.domains import hosts, verification
+from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization, Site
+from orgs.people import members
+from reports.intake import OptedOut
 
 NOT_AN_ADDRESS = "Give a name such as docs.example.com, or a full https:// address."
 PAGE_SIZE = 50
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,3}")
-ANSWER = "dns-answer"  # in the session: the id of a claim, and what DNS answered
+REFUSAL = OptedOut.default_detail
 
 
 class ClaimForm(forms.Form):
@@ -87,51 +90,67 @@ def new(request: MemberRequest) -> HttpResponse:
     if form.is_valid() and (claim := form.save(request.membership)):
         if isinstance(claim, Site):
             messages.success(request, f"{claim.url} is yours. You now receive reports about it.")
+        elif _says_more_than_a_name(form.cleaned_data["address"]):
+            told = f"The claim is of {claim.name}: all its pages, on every port."
+            messages.info(request, told)
         return redirect("settings-claim", claim.id)
-    context = {"form": form, "pages_host": settings.HUB_PAGES_HOST}
+    context = {
+        "form": form,
+        "pages_host": settings.HUB_PAGES_HOST,
+        "site": _unclaimed_site(request.membership.organization),
+    }
     return render(request, "hub/new_claim.html", context)
+
+
+def _unclaimed_site(organization: Organization) -> str:
+    """The address where the organization's repository publishes a site, unless it is claimed already."""
+    mine = integration_of(organization)
+    if mine is None or mine.repository_id is None:
+        return ""
+    is_claimed = organization.sites.filter(lapsed_at=None, repository__iexact=mine.repository)
+    return "" if is_claimed.exists() else setup_steps.site_of(mine)
 
 
 @members_only
 def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     """A claim and its state; for a domain, the record to publish, and what the DNS answered last."""
     found = find(request, claim_id)
-    following = next_step(request.membership.organization)
-    if isinstance(found, Site):
-        mine = integration_of(request.membership.organization)
-        is_published = (
-            mine is not None
-            and not mine.rights_lost_at
-            and mine.repository.lower() == found.repository.lower()
-        )
-        shown = {
-            "site": found,
-            "next": following,
-            "is_published": is_published,
-            "is_owner": request.membership.is_owner,
-        }
-        return render(request, "hub/site.html", shown)
-    if request.method == "POST":
-        request.session[ANSWER] = {found.id: _checked(found)}
+    if isinstance(found, Domain) and request.method == "POST":
+        domain_page.check(request, found)
         return redirect("settings-claim", found.id)
-    recall = request.session.pop if found.verified_at else request.session.get
-    hint = recall(ANSWER, {}).get(found.id)
     context = {
-        "domain": found,
-        "hint": hint,
-        "next": following,
+        "claim": found,
+        "next": next_step(request.membership.organization),
         "is_owner": request.membership.is_owner,
-        **_record(found),
+        "earlier": unclaimed.page(found) if unclaimed.is_open(found) else None,
     }
-    return render(request, "hub/domain.html", context)
+    if isinstance(found, Site):
+        context["is_published"] = _is_published(found)
+        return render(request, "hub/site.html", context)
+    return render(request, "hub/domain.html", context | domain_page.shown(request, found))
 
 
-@only_post("settings-claim")
+def _is_published(site: Site) -> bool:
+    """Whether the organization's issues go to the repository that publishes a site."""
+    mine = integration_of(site.organization)
+    return (
+        mine is not None
+        and not mine.rights_lost_at
+        and mine.repository.lower() == site.repository.lower()
+    )
+
+
+@members_only
 def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
-    """Refuse reports about a claim, or accept them again."""
+    """Ask for confirmation, then refuse reports about a claim; or accept them again."""
     found = find(request, claim_id)
+    if request.method != "POST" and (found.opted_out_at or not unclaimed.is_open(found)):
+        return redirect("settings-claim", claim_id)
     is_out = "opted_out" in request.POST
     try:
+        if request.method != "POST":
+            members.require_owner(request.membership)
+            return render(request, "hub/opt_out.html", {"claim": found, "words": REFUSAL})
         if isinstance(found, Site):
             site_claims.opt_out(found, is_out, by=request.membership)
         else:
@@ -174,30 +193,18 @@ def _claimed(member: Membership, address: str) -> Domain | Site:
     return domain_claims.claim_domain(member.organization, host or address)[0]
 
 
+def _says_more_than_a_name(address: str) -> bool:
+    """Whether an address that was claimed has a port, a path or a query, which a claim leaves out."""
+    rest = address.rpartition("://")[2].removeprefix("//").rstrip("/")
+    return any(mark in rest for mark in "/:?#")
+
+
 def _host(url: str) -> str:
     """The host of a URL in its one spelling; empty if there is none."""
     try:
         return hosts.normalize(urlsplit(url).hostname or "")
     except ValueError:
         return ""
-
-
-def _checked(domain: Domain) -> str:
-    """What the DNS answers, as a sentence."""
-    try:
-        return verification.check(domain).hint or "The record was found."
-    except ApiError as error:
-        return str(error.detail)
-    except (verification.Gone, Domain.DoesNotExist):
-        raise Http404 from None
-
-
-def _record(domain: Domain) -> dict[str, str]:
-    """What to enter at the DNS provider; the short name leaves out the registrable name."""
-    pages = settings.HUB_PAGES_HOST
-    names = [domain.name, *hosts.parents(domain.name)]
-    zone = next((each for each in names if hosts.is_registrable(each, pages_host=pages)), "")
-    return {"zone": zone, "short_name": domain.record_name.removesuffix(f".{zone}")}
 
 
 def find(request: MemberRequest, claim_id: str) -> Domain | Site:

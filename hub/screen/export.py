@@ -9,7 +9,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, Prefetch, QuerySet
 
 from core import batches
-from integrations.models import Delivery, Integration
+from integrations.models import Alert, Delivery, Integration
 from orgs.models import Organization, PersonalToken
 from reports.models import Account, Report
 
@@ -18,7 +18,7 @@ BATCH = 20  # reports read at once: with accounts and issue, one may take a mega
 
 def as_json(organization: Organization) -> Generator[str, None, None]:
     """`{organization, members, invitations, tokens, domains, earlier_challenges, sites, integrations,
-    notices, reports}`, piece by piece.
+    alerts, notices, reports}`, piece by piece.
     """
     integrations = Integration.objects.select_related("installation")
     parts: dict[str, Iterable[dict[str, Any]]] = {
@@ -32,6 +32,7 @@ def as_json(organization: Organization) -> Generator[str, None, None]:
             _row(each) | {"installation": _row(each.installation)}
             for each in integrations.of(organization)
         ),
+        "alerts": _rows(Alert.objects.of(organization)),
         "notices": _rows(organization.notices.all()),
         "reports": _reports(organization),
     }

@@ -26,6 +26,7 @@ from orgs.models import Membership, Site, User
 
 INTEGRATION_PAGE = "settings-integration"
 PREVIEWS = "60/minute"  # for each organization: three issues of any template, each time
+READ_BY_ALL = "Everybody can read the issues about lapsed claims and stopped reports there."
 PRESSES = "10/minute"  # for each organization: Pause and Resume, which stop or send all that waits
 
 
@@ -45,6 +46,17 @@ class IntegrationForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 16, "spellcheck": "false", "class": "code"}),
     )
 
+    alerts = forms.TypedChoiceField(
+        required=False,
+        choices=[("yes", "Open an issue"), ("no", "Say it only here")],
+        coerce=lambda choice: choice == "yes",
+        empty_value=None,
+        label="When a claim lapses or sending stops",
+        help_text="One issue in the repository for each event; the Hub closes it when that is solved. "
+        "In a public repository, everybody can read it.",
+        widget=forms.RadioSelect,
+    )
+
     def clean_issue_template(self) -> str:
         """The template, checked; an error of the form if it is not valid."""
         try:
@@ -61,6 +73,7 @@ class IntegrationForm(forms.Form):
                 repo_owner=owner,
                 repo_name=name,
                 issue_template=self.cleaned_data["issue_template"],
+                alerts=self.cleaned_data["alerts"],
             )
         except ApiError as error:
             self.add_error("repository", str(error.detail))
@@ -82,6 +95,8 @@ def integration(request: MemberRequest) -> HttpResponse:
             is_same = saved.repository_id == mine.repository_id
             told = "Template saved." if is_same else f"Issues now go to {saved.repository}."
             messages.success(request, told)
+            if saved.alerts and not (is_same or saved.repository_private):
+                messages.warning(request, f"{saved.repository} is public. {READ_BY_ALL}")
             return redirect(INTEGRATION_PAGE)
     else:
         form = IntegrationForm(initial=_stored(mine) | _typed(request))
@@ -207,7 +222,8 @@ def _lost(mine: Integration, form: IntegrationForm) -> list[Site]:
 
 def _stored(mine: Integration) -> dict[str, str]:
     template = mine.issue_template or DEFAULT_TEMPLATE
-    return {"repository": mine.repository, "issue_template": template}
+    alerts = "yes" if mine.wants_alerts else "no"
+    return {"repository": mine.repository, "issue_template": template, "alerts": alerts}
 
 
 def _typed(request: MemberRequest) -> dict[str, str]:
@@ -221,6 +237,8 @@ def _offer_repositories(
 ) -> int | None:
     """Fill the choices of the form with the repositories that this person may choose.
 
+    Until one is chosen, bad news is told there by default only if all of them are private.
+
     Returns the number of the next page of the list, the first after the last; None if there is only one.
     """
     asked = request.POST.get("page", "")
@@ -232,6 +250,9 @@ def _offer_repositories(
         messages.warning(request, f"The list of repositories could not be loaded. {error.detail}")
     else:
         names.update(each.full_name for each in found.repositories)
+        if mine.repository_id is None and "alerts" not in request.POST:
+            is_private = all(each.is_private for each in found.repositories)
+            form.initial["alerts"] = "yes" if is_private else "no"
         other_page = found.following or (1 if page > 1 else None)
     offered = [(name, name) for name in sorted(names - {""}, key=str.lower)]
     form.fields["repository"].widget.choices = [("", "Choose…"), *offered]

@@ -71,7 +71,7 @@ def integration_of(organization: Organization) -> Integration | None:
 def next_step(organization: Organization) -> setup_steps.Step | None:
     """The next thing to do in setting up; None if all is done, or waits for something."""
     to_do = setup_steps.set_up(integration_of(organization), setup_steps.Claims.of(organization))
-    return next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None)
+    return next((each for each in to_do if each.is_next), None)
 
 
 def _standing(integration: Integration | None, claims: setup_steps.Claims) -> Standing | None:

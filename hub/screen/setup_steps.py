@@ -1,10 +1,12 @@
 """The four steps from the first sign-in to the first issue."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db.models import Count, Min, Q
+from django.urls import reverse
 
 from integrations.models import Delivery, Integration
 from orgs.models import Organization
@@ -29,13 +31,36 @@ class StepState(Enum):
         return self.value[1]
 
 
+class Press(NamedTuple):
+    """A button that does a step: the name of the URL that it posts to, its words, and what it sends."""
+
+    page: str
+    words: str
+    fields: Mapping[str, str] = {}
+
+    @property
+    def url(self) -> str:
+        """The URL that it posts to."""
+        return reverse(self.page)
+
+
 class Step(NamedTuple):
-    """One step."""
+    """One step. `press` does it at once, where there is nothing to fill in; `url` is where it is done."""
 
     name: str
     page: str  # the name of its URL
     state: StepState
     hint: str
+    press: Press | None = None
+    claim_id: str = ""  # the claim that it waits for
+    is_next: bool = False
+
+    @property
+    def url(self) -> str:
+        """The page with its form, or of what it waits for."""
+        if self.claim_id:
+            return reverse("settings-claim", args=[self.claim_id])
+        return reverse(self.page)
 
 
 class Claims(NamedTuple):
@@ -43,39 +68,45 @@ class Claims(NamedTuple):
 
     live: int  # how many count now
     first: str  # one of them
-    unproved: str  # a domain that waits for its DNS record
+    unproved: str  # a domain that waits for its DNS record, and its id
+    unproved_id: str
     is_heard: bool  # whether one has not opted out
 
     @classmethod
     def of(cls, organization: Organization) -> "Claims":
-        """In three queries, however many there are."""
+        """In three or four queries, however many there are."""
         proved, heard = Q(verified_at__isnull=False), Q(opted_out_at=None)
         domains = organization.domains.aggregate(
             live=Count("pk", filter=proved),
             first=Min("name", filter=proved),
-            unproved=Min("name", filter=~proved),
             heard=Count("pk", filter=proved & heard),
         )
         live = organization.sites.filter(lapsed_at=None).order_by("host", "path")
         sites = live.aggregate(live=Count("pk"), heard=Count("pk", filter=heard))
         site = "" if domains["live"] else live.first()
+        waiting = None
+        if not domains["live"] + sites["live"]:
+            waiting = organization.domains.exclude(proved).order_by("name").first()
         return cls(
             live=domains["live"] + sites["live"],
             first=domains["first"] or str(site or ""),
-            unproved=domains["unproved"] or "",
+            unproved=str(waiting or ""),
+            unproved_id=waiting.pk if waiting else "",
             is_heard=bool(domains["heard"] + sites["heard"]),
         )
 
 
 def set_up(integration: Integration | None, claims: Claims) -> list[Step]:
-    """The steps of an organization and how far they are."""
+    """The steps of an organization and how far they are; the first that can be done is the next."""
     configured = integration is not None and integration.repository_id is not None
-    return [
+    steps = [
         _install(integration),
         _choose(integration),
-        _claim(claims),
-        _test(integration, can_start=configured and claims.is_heard),
+        _claim(claims, integration),
+        _test(integration, claims, can_start=configured and claims.is_heard),
     ]
+    following = next((each for each in steps if each.state is StepState.TO_DO), None)
+    return [each._replace(is_next=each is following) for each in steps]
 
 
 def progress(to_do: Sequence[Step]) -> str:
@@ -89,7 +120,8 @@ def progress(to_do: Sequence[Step]) -> str:
 def _install(integration: Integration | None) -> Step:
     task = "Install the app", "settings-integration"
     if integration is None:
-        return Step(*task, StepState.TO_DO, "It opens the issues and can do nothing else.")
+        press = Press("settings-install", "Install the app")
+        return Step(*task, StepState.TO_DO, "It opens the issues and can do nothing else.", press)
     return Step(*task, StepState.DONE, f"On {integration.installation.account}.")
 
 
@@ -102,26 +134,47 @@ def _choose(integration: Integration | None) -> Step:
     return Step(*task, StepState.DONE, f"Issues go to {integration.repository}.")
 
 
-def _claim(claims: Claims) -> Step:
-    task = "Prove which pages are yours", "settings-claims"
+def _claim(claims: Claims, integration: Integration | None) -> Step:
+    task = "Prove which pages are yours", "settings-new-claim"
     if claims.live:
         more = f" and {claims.live - 1} more" if claims.live > 1 else ""
-        return Step(*task, StepState.DONE, f"{claims.first}{more}.")
+        return Step(task[0], "settings-claims", StepState.DONE, f"{claims.first}{more}.")
     if claims.unproved:
-        return Step(*task, StepState.WAITING, f"For the DNS record of {claims.unproved}.")
-    return Step(
-        *task, StepState.TO_DO, "By a DNS record, or by the repository that publishes them."
-    )
+        return Step(
+            *task,
+            StepState.WAITING,
+            f"For the DNS record of {claims.unproved}.",
+            claim_id=claims.unproved_id,
+        )
+    if integration is None or integration.repository_id is None:
+        hint = "By a DNS record, or by the repository that publishes them."
+        return Step(*task, StepState.TO_DO, hint)
+    site = site_of(integration)
+    hint = f"If {integration.repository} publishes {site}, claim it. Or claim another address."
+    press = Press("settings-new-claim", f"Claim {site}", {"address": site})
+    return Step(*task, StepState.TO_DO, hint, press)
 
 
-def _test(integration: Integration | None, *, can_start: bool) -> Step:
+def site_of(integration: Integration) -> str:
+    """Where the repository publishes its static site, if it does."""
+    owner, name = integration.repo_owner.lower(), integration.repo_name
+    host = f"{owner}.{settings.HUB_PAGES_HOST}"
+    return f"https://{host}/" if name.lower() == host else f"https://{host}/{name}/"
+
+
+def _test(integration: Integration | None, claims: Claims, *, can_start: bool) -> Step:
     task = "Send a test report", "settings-test"
     if integration and integration.deliveries.in_state(Delivery.Status.SENT).only("pk").first():
         return Step(*task, StepState.DONE, "Reports arrive as issues.")
     if not can_start:
-        return Step(
-            *task,
-            StepState.CANNOT_START,
-            "It needs a repository, and a claim that has not opted out.",
+        has_only_opted_out = claims.live and not claims.is_heard
+        needed = (
+            "Your claims have opted out of reports. It needs one that accepts them."
+            if has_only_opted_out
+            else "It needs a repository, and a claim that has not opted out."
         )
-    return Step(*task, StepState.TO_DO, "See one become an issue.")
+        return Step(*task, StepState.CANNOT_START, needed)
+    where = integration.repository if integration else ""
+    hint = f"A test report opens a real issue in {where}. Close it when you have seen it."
+    press = Press("settings-test", "Send a test report")
+    return Step(*task, StepState.TO_DO, hint, press)

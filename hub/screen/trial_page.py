@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 
 from core import durations, ids
 from core.errors import ApiError
+from hub.screen import setup_steps
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of
 from integrations.delivery import waiting
@@ -22,15 +23,17 @@ class TestForm(forms.Form):
     def __init__(self, *args: Any, pages: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["page"] = forms.ChoiceField(
-            label="About the page", choices=[(page, page) for page in pages]
+            label="About the page", choices=[(page, page) for page in pages], required=False
         )
 
 
 @members_only
 def new(request: MemberRequest) -> HttpResponse:
-    """Send a test report."""
+    """Send a test report; about the first page, if none is chosen."""
     mine = request.membership.organization
-    form = TestForm(request.POST or None, pages=trial_report.pages(mine))
+    form = TestForm(
+        request.POST if request.method == "POST" else None, pages=trial_report.pages(mine)
+    )
     if form.is_valid():
         try:
             receipt = trial_report.send(mine, form.cleaned_data["page"])
@@ -38,7 +41,12 @@ def new(request: MemberRequest) -> HttpResponse:
             form.add_error(None, str(error.detail))
         else:
             return redirect("settings-tested", receipt.id)
-    context = {"form": form, "integration": integration_of(mine)}
+    claims = setup_steps.Claims.of(mine)
+    context = {
+        "form": form,
+        "integration": integration_of(mine),
+        "has_opted_out": bool(claims.live) and not claims.is_heard,
+    }
     return render(request, "hub/test.html", context)
 
 

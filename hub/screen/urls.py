@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from hub.screen import account, claims, integration, kit, overview, report_page, reports, trial_page
+from hub.screen import (
+    account,
+    claims,
+    earlier,
+    integration,
+    kit,
+    overview,
+    report_page,
+    reports,
+    trial_page,
+)
 from hub.screen.access import signed_in
 from orgs.people import account_pages
 
@@ -21,6 +31,7 @@ urlpatterns = [
     path("claims/<str:claim_id>/", claims.claim, name="settings-claim"),
     path("claims/<str:claim_id>/opt-out/", claims.opt_out, name="settings-opt-out"),
     path("claims/<str:claim_id>/delete/", claims.delete, name="settings-delete-claim"),
+    path("claims/<str:claim_id>/earlier/", earlier.earlier, name="settings-earlier"),
     path("claims/<str:claim_id>/kit/", kit.publish, name="settings-kit"),
     path("claims/<str:claim_id>/kit/badge/", kit.choose_badge, name="settings-badge"),
     path("claims/<str:claim_id>/kit/<str:name>", kit.download, name="settings-kit-file"),

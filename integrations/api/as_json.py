@@ -17,6 +17,7 @@ def integration(integration: Integration) -> dict[str, Any]:
         "repo_name": integration.repo_name or None,
         "issue_template": integration.issue_template or None,
         "problem": integration.obstacle or None,
+        "alerts": bool(integration.alerts),
     }
 
 

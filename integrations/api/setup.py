@@ -23,11 +23,12 @@ from reports.views import answer_of
 
 
 class ConfigureBody(StrictBody):
-    """The repository and the issue template."""
+    """The repository, the issue template, and whether bad news is told there."""
 
     repo_owner: Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
     repo_name: Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
     issue_template: Text | None = None
+    alerts: bool | None = None
 
 
 class SiteBody(StrictBody):
@@ -115,6 +116,7 @@ class GitHubIntegration(MaintainerView):
             repo_owner=body.repo_owner,
             repo_name=body.repo_name,
             issue_template=body.issue_template or "",
+            alerts=body.alerts,
         )
         return Response(as_json.integration(integration))
 

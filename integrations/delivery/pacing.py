@@ -2,17 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, Max, Min, QuerySet, Value
 from limits import RateLimitItem, parse_many
 
 from core import batches, clock, prepared
 from core.prepared import PreparedStatement
-from integrations.models import Delivery, Installation
+from integrations.models import Alert, Delivery, Installation
 from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
@@ -32,13 +33,21 @@ PLACE = PreparedStatement(
     """,
 )
 TRIED = PreparedStatement(
-    "How many deliveries of an installation were last tried in this time, how many of this source, and "
-    "since when?",
+    "How many deliveries and alerts of an installation were last tried in this time, how many deliveries "
+    "of this source, and since when?",
     """
-    SELECT count(*), count(*) FILTER (WHERE d.source = %s), min(d.last_tried_at)
-    FROM integrations_delivery d
-    JOIN integrations_integration i ON i.id = d.integration_id
-    WHERE i.installation_id = %s AND d.last_tried_at > {now} - %s::interval
+    SELECT count(*), count(*) FILTER (WHERE tried.source = %s), min(tried.last_tried_at)
+    FROM (
+        SELECT d.source, d.last_tried_at
+        FROM integrations_delivery d
+        JOIN integrations_integration i ON i.id = d.integration_id
+        WHERE i.installation_id = %s AND d.last_tried_at > {now} - %s::interval
+        UNION ALL
+        SELECT NULL, a.last_tried_at
+        FROM integrations_alert a
+        JOIN integrations_integration i ON i.id = a.integration_id
+        WHERE i.installation_id = %s AND a.last_tried_at > {now} - %s::interval
+    ) tried
     """,
 )
 
@@ -99,10 +108,23 @@ def take(report_id: str) -> Delivery | None:
         return Delivery.objects.take(report_id)
 
 
+@contextmanager
+def place(installation: int) -> Iterator[bool]:
+    """Whether an installation may send one more issue that is from no source, such as an alert.
+
+    Nobody else counts there until the block ends.
+    """
+    with transaction.atomic(durable=True):
+        this = Installation.objects.select_for_update().filter(pk=installation)
+        is_unlimited = this.exclude(limited_until__gt=clock.now()).first() is not None
+        yield is_unlimited and _has_room(installation, "")
+
+
 def _has_room(installation: int, source: str) -> bool:
     """Whether one more may be sent now. If not, the installation's row says until when."""
     for item in parse_many(settings.HUB_ISSUE_RATE):
-        tried, own, first = TRIED.rows(source, installation, _window(item))[0]
+        there = (installation, _window(item))
+        tried, own, first = TRIED.rows(source, *there, *there)[0]
         free = item.amount - tried
         if free <= 0:
             until = prepared.time_of(first) + _window(item)
@@ -134,9 +156,18 @@ def used(installations: Collection[int]) -> dict[int, list[Used]]:
 
 
 def _tried_by_source(item: RateLimitItem, installations: Collection[int]) -> QuerySet[Any, Any]:
-    """For each installation and source how many were tried, and when the first and the latest of them."""
-    tried = _tried(item).filter(integration__installation__in=installations)
-    groups = tried.values_list("integration__installation", "source")
+    """For each installation and source how many were tried, and when the first and the latest of them.
+
+    Alerts are from no source.
+    """
+    alerts = Alert.objects.filter(last_tried_at__gt=clock.now() - _window(item))
+    from_nobody = _by_source(alerts.annotate(source=Value("")), installations)
+    return _by_source(_tried(item), installations).union(from_nobody, all=True)
+
+
+def _by_source(rows: QuerySet[Any, Any], installations: Collection[int]) -> QuerySet[Any, Any]:
+    there = rows.filter(integration__installation__in=installations).order_by()
+    groups = there.values_list("integration__installation", "source")
     return groups.annotate(Count("pk"), Min("last_tried_at"), Max("last_tried_at"))
 
 

@@ -14,7 +14,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
        |- Suspended    everything for this installation
        `- BadCode      the code that a browser brought
 
-    issues.py         opening an issue, and finding it again
+    issues.py         opening an issue, finding it again, and closing it
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
     asking.py         calling GitHub while a maintainer waits
@@ -53,7 +53,7 @@ from integrations.github_api.installations import (
     repository_facts,
     rights,
 )
-from integrations.github_api.issues import Issue, create_issue, find_issue
+from integrations.github_api.issues import Issue, close_issue, create_issue, find_issue
 from integrations.github_api.tokens import forget_tokens
 from integrations.github_api.transport import private_key
 from integrations.github_api.users import Visitor, person, visitor
@@ -80,6 +80,7 @@ __all__ = [
     "Visitor",
     "app_slug",
     "candidate",
+    "close_issue",
     "create_issue",
     "find_issue",
     "forget_tokens",

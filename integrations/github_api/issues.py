@@ -1,4 +1,4 @@
-"""Opening an issue with one POST, and finding it again if there was no answer."""
+"""Opening an issue with one POST, finding it again if there was no answer, and closing it."""
 
 import time
 from collections.abc import Iterator
@@ -62,6 +62,12 @@ def find_issue(
         return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
 
 
+def close_issue(repository: Repository, number: int, *, deadline: float) -> None:
+    """Close an issue as completed. One that is closed already stays as it is."""
+    with making_sense():
+        bounded_by(partial(_close, repository, number), deadline=deadline)
+
+
 def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate) -> Issue:
     def post() -> GitHubAnswer:
         token = tokens.of(repository)
@@ -99,6 +105,24 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
         return Issue(number, url, limit_left(answer))
     _raise_for_refusal(answer, repository)
     raise OutcomeUnknown(f"GitHub answered {answer.status} without an issue.")
+
+
+def _close(repository: Repository, number: int) -> None:
+    answer = _patch(repository, number)
+    if answer.status == 401:
+        tokens.forget(repository)
+        answer = _patch(repository, number)
+    if answer.status == 200:
+        return
+    _raise_for_refusal(answer, repository)
+    raise Unreachable(f"GitHub answered {answer.status} when asked to close the issue.")
+
+
+def _patch(repository: Repository, number: int) -> GitHubAnswer:
+    """https://docs.github.com/en/rest/issues/issues (update an issue)"""
+    path = f"/repositories/{repository.id}/issues/{number}"
+    closed = {"state": "closed", "state_reason": "completed"}
+    return ask(with_token(tokens.of(repository)), "PATCH", path, input=closed)
 
 
 def _find(repository: Repository, marker: str, since: datetime, deadline: float) -> Issue | None:

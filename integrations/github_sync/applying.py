@@ -10,7 +10,7 @@ from django.db import transaction
 from core import batches, clock
 from integrations.delivery import holds
 from integrations.github_api import InstallationFacts, RepositoryFacts
-from integrations.models import Delivery, Installation, Integration
+from integrations.models import Alert, Delivery, Installation, Integration
 from integrations.ownership import site_claims
 from orgs.models.domain import GRACE
 
@@ -125,7 +125,9 @@ def rights_stay_lost(integration: Integration) -> None:
 def apply_issue_state(repository_id: int, number: int, state: Delivery.IssueState) -> None:
     """Save whether an issue is open, closed or deleted, if it is one of the Hub's."""
     mine = Delivery.objects.filter(repository_id=repository_id, issue_number=number)
-    mine.update(issue_state=state)
+    if not mine.update(issue_state=state):
+        is_open = state == Delivery.IssueState.OPEN
+        Alert.objects.note_state(repository_id, number, is_open=is_open)
 
 
 def _shown(repository: RepositoryFacts, pks: list[int]) -> Iterator[int]:
@@ -144,9 +146,11 @@ def _shown(repository: RepositoryFacts, pks: list[int]) -> Iterator[int]:
 
 def _follow(integration: Integration, facts: RepositoryFacts) -> None:
     was = integration.repository
+    if integration.repository_private and not facts.is_private:
+        integration.alerts = None  # nobody was asked whether everybody may read them
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.repository_private = facts.is_private
-    integration.save(update_fields=["repo_owner", "repo_name", "repository_private"])
+    integration.save(update_fields=["repo_owner", "repo_name", "repository_private", "alerts"])
     if facts.full_name != was:
         site_claims.lapse_unpublished(integration.organization, facts.full_name)
 

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0010_what_waits'),
+        ('integrations', '0011_alerts'),
         ('reports', '0007_index_of_readable'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

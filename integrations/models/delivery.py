@@ -54,6 +54,7 @@ TRIED_APART = timedelta(minutes=1)  # at least: the pace counts a delivery, not 
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
 ERASED = "Its text was erased."
+EARLIER = "earlier"  # the source of what arrived before its page was claimed; no hash looks like it
 FORGOTTEN = "-"  # the source of what is older than two days; no hash looks like it
 
 

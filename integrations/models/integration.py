@@ -185,6 +185,11 @@ class Integration(models.Model):
         null=True, blank=True, db_index=True, help_text="When to check whether the problem is gone."
     )
     paused_at = models.DateTimeField(null=True, blank=True, help_text="When a member paused it.")
+    alerts = models.BooleanField(
+        null=True,
+        blank=True,
+        help_text="Whether bad news is told by issues in the repository; empty: nobody was asked.",
+    )
 
     rights_seen_at = models.DateTimeField(
         null=True, blank=True, help_text="When a member was last seen with push access."
@@ -236,6 +241,11 @@ class Integration(models.Model):
     def is_on_its_account(self) -> bool:
         """Whether the repository belongs to the account that the app is installed on, by their names."""
         return self.repo_owner.lower() == self.installation.account.lower()
+
+    @property
+    def wants_alerts(self) -> bool:
+        """Whether bad news is told by issues, or would be by default: not where everybody reads them."""
+        return self.repository_private if self.alerts is None else self.alerts
 
     @property
     def stop(self) -> tuple[str, str]:

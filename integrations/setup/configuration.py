@@ -47,9 +47,17 @@ class RepositoryNotWritable(ApiError):
 
 
 def configure(
-    member: Membership, *, repo_owner: str, repo_name: str, issue_template: str = ""
+    member: Membership,
+    *,
+    repo_owner: str,
+    repo_name: str,
+    issue_template: str = "",
+    alerts: bool | None = None,
 ) -> Integration:
     """Send the organization's issues to this repository, after checking it on GitHub.
+
+    `alerts`: whether bad news is told by issues there. None leaves that as it is; for another repository,
+    it then depends on who may read it.
 
     The repository must be in the organization's installation, with issues turned on and not archived;
     the app may write issues there, and `member` has push access. Raises the errors above, or
@@ -60,6 +68,9 @@ def configure(
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
     with transaction.atomic():
         integration = _unchanged(integration, member)
+        if alerts is None and integration.repository_id != facts.id:
+            alerts = facts.is_private
+        integration.alerts = integration.alerts if alerts is None else alerts
         integration.repository_id = facts.id
         integration.issue_template = template
         _goes_on(integration, facts, member)

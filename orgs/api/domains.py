@@ -59,10 +59,10 @@ class VerifyDomain(MaintainerView):
 
     def post(self, request: Request, name: str) -> Response:
         try:
-            domain, hint = verification.check(_find(self.organization, name))
+            domain, finding = verification.check(_find(self.organization, name))
         except (verification.Gone, Domain.DoesNotExist):
             raise NotYours from None
-        return Response({**claim_as_json(domain), "hint": hint or None})
+        return Response({**claim_as_json(domain), "hint": finding.in_words or None})
 
 
 def _find(organization: Organization, text: str) -> Domain:

@@ -1,30 +1,52 @@
 """What the DNS says about a claim, and what its owner should do about it."""
 
 import secrets
-from collections.abc import Collection, Iterable
-from itertools import zip_longest
+from collections.abc import Collection
 from typing import NamedTuple
 
-from django.conf import settings
-
-from orgs.domains import hosts
-from orgs.domains.txt_records import AliasLoop, Lookup, NotAnswered, TxtAnswer
+from orgs.domains import misplaced, providers, values
+from orgs.domains.providers import Entry
+from orgs.domains.txt_records import (
+    THOROUGH,
+    AliasLoop,
+    Lookup,
+    NotAnswered,
+    ServerFailed,
+    TxtAnswer,
+)
 from orgs.models import Domain
 
-VALUES_SHOWN = 5  # at most, of other people's values
-LONGEST = 100  # characters of each
+NO_COUNT = "This does not count against your claim."
+
+
+class Asked(NamedTuple):
+    """A server that was asked, what it answered in words, and whether it has the value."""
+
+    server: str
+    answer: str
+    has_it: bool
 
 
 class Finding(NamedTuple):
-    """What the DNS said about a claim.
+    """What the DNS said about a claim. All text from the DNS is cut, and on one line.
 
     `proven`: the values at the record's name that prove a claim; None if nobody could tell.
-
-    `hint`: a sentence or two for the maintainer whose value is not among them.
+    `title`, `hint`: for the maintainer whose value is not among them, in a few words and in a sentence or
+    two. `others`: the values that are there instead, the most similar one first. `asked`: who answered.
+    `entry`: what to enter where the zone is hosted, if that is known.
     """
 
     proven: frozenset[str] | None
-    hint: str
+    hint: str = ""
+    title: str = ""
+    others: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = ()
+    entry: Entry | None = None
+
+    @property
+    def in_words(self) -> str:
+        """The hint with what to enter at the provider; empty if there is nothing to do."""
+        return f"{self.hint} {self.entry.advice}" if self.hint and self.entry else self.hint
 
 
 def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = False) -> Finding:
@@ -33,20 +55,16 @@ def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = Fals
     `thorough` is for a person who is waiting: it asks the authoritative servers, and also looks where
     records end up by mistake. `earlier`: values that the organization was asked for before.
     """
-    lookup = Lookup(direct=thorough)
+    lookup = Lookup(direct=True, queries=THOROUGH) if thorough else Lookup()
     try:
         answer = lookup.at(domain.record_name)
         proven = _proven(lookup, domain, answer)
-    except AliasLoop:
-        return Finding(None, _alias_loop(domain))
     except NotAnswered as error:
-        return Finding(None, _unanswered(error))
+        return _unanswered(lookup, domain, error) if thorough else Finding(None)
     if domain.record_value in proven or not thorough:
-        return Finding(proven, "")
-    if domain.record_value in answer.texts:
-        return Finding(proven, _wildcard(domain))
-    hint = _misplaced(lookup, domain) or _at_the_name(domain, answer, proven, earlier)
-    return Finding(proven, hint)
+        return Finding(proven)
+    finding = _explained(lookup, domain, answer, proven, earlier)
+    return finding._replace(entry=_entry(lookup, domain))
 
 
 def _proven(lookup: Lookup, domain: Domain, answer: TxtAnswer) -> frozenset[str]:
@@ -59,112 +77,164 @@ def _proven(lookup: Lookup, domain: Domain, answer: TxtAnswer) -> frozenset[str]
     return frozenset(answer.texts) - set(beside.texts)
 
 
-def _misplaced(lookup: Lookup, domain: Domain) -> str:
-    """Where else the right value is; empty if it is nowhere."""
-    for zone in _zones(domain):
-        beside = f"_hub-{secrets.token_hex(4)}.{domain.name}.{zone}"  # would match a wildcard, too
-        if _is_at(lookup, f"{domain.record_name}.{zone}", domain) and not _is_at(
-            lookup, beside, domain
-        ):
-            short = domain.record_name.removesuffix(f".{zone}")
-            return f"Your provider added {zone} a second time. Set Name to `{short}`."
-    if _is_at(lookup, domain.name, domain):
-        return (
-            f"The value is right, but it is on {domain.name} itself. "
-            f"Put it in a TXT record at `{domain.record_name}`."
-        )
-    return ""
+def _explained(
+    lookup: Lookup,
+    domain: Domain,
+    answer: TxtAnswer,
+    proven: frozenset[str],
+    earlier: Collection[str],
+) -> Finding:
+    if domain.record_value in answer.texts:
+        return _wildcard(proven, domain)
+    if answer == TxtAnswer() and (missing := _missing_zone(lookup, domain)):
+        return Finding(proven, *_no_such_domain(missing))
+    asked = _asked(lookup, domain, answer)
+    if any(each.has_it for each in asked):
+        return Finding(proven, *_at_some(asked), asked=asked)
+    if place := misplaced.find(lookup, domain):
+        return Finding(proven, place.text, place.title, asked=asked)
+    return _at_the_name(domain, answer, proven, earlier)._replace(asked=asked)
 
 
-def _zones(domain: Domain) -> list[str]:
-    """The names that a provider may have appended: the registrable one, and the domain itself."""
-    above = [
-        name
-        for name in hosts.parents(domain.name)
-        if hosts.is_registrable(name, pages_host=settings.HUB_PAGES_HOST)
-    ]
-    return [*above, domain.name]
-
-
-def _is_at(lookup: Lookup, name: str, domain: Domain) -> bool:
-    if len(name) > hosts.MAX_NAME:
-        return False
+def _missing_zone(lookup: Lookup, domain: Domain) -> str:
+    """The registrable name, if the DNS does not have it."""
+    top = misplaced.zones(domain)[0]
     try:
-        return domain.record_value in lookup.at(name).texts
+        return "" if lookup.is_known(top) else top
     except NotAnswered:
-        return False  # it would only have helped to explain
+        return ""
+
+
+def _asked(lookup: Lookup, domain: Domain, answer: TxtAnswer) -> tuple[Asked, ...]:
+    """Each name server with its answer; where none can be asked, the resolver with `answer`."""
+    try:
+        each = sorted(lookup.at_each(domain.record_name), key=lambda said: said[0])
+    except NotAnswered:
+        each = []
+    said = each or [("The Hub's resolver", answer)]
+    return tuple(Asked(values.shown(name), *_in_words(domain, one)) for name, one in said)
+
+
+def _in_words(domain: Domain, said: TxtAnswer | NotAnswered) -> tuple[str, bool]:
+    """An answer in a few words, and whether it has the value."""
+    if isinstance(said, NotAnswered):
+        return f"No answer: {said}", False
+    if domain.record_value in said.texts:
+        return "Has the value", True
+    if said.alias_of:
+        return "A CNAME", False
+    if not said.texts:
+        return "No record", False
+    number = len(said.texts)
+    return ("1 other value" if number == 1 else f"{number} values, none of them yours"), False
+
+
+def _entry(lookup: Lookup, domain: Domain) -> Entry | None:
+    """What to enter where the zone is hosted, if its provider is known."""
+    try:
+        zone, name_servers = lookup.zone(domain.record_name)
+    except NotAnswered:
+        return None
+    provider = providers.of(name_servers)
+    top = misplaced.zones(domain)[0]
+    if provider is None or not f".{zone}".endswith(f".{top}"):
+        return None
+    return Entry(*provider, domain.record_name.removesuffix(f".{zone}"))
 
 
 def _at_the_name(
     domain: Domain, answer: TxtAnswer, proven: frozenset[str], earlier: Collection[str]
-) -> str:
+) -> Finding:
     if answer.alias_of and not proven:
-        return (
-            f"A CNAME is in the way: `{domain.record_name}` points to `{_shown(answer.alias_of)}`, "
-            "so a TXT record there is not seen. Remove the CNAME, then add the TXT record."
+        return Finding(
+            proven,
+            f"A CNAME is in the way: `{domain.record_name}` points to `{values.shown(answer.alias_of)}`, "
+            "so a TXT record there is not seen. Remove the CNAME, then add the TXT record.",
+            "A CNAME is in the way",
         )
     if not answer.texts:
-        return (
+        return Finding(
+            proven,
             f"There is no TXT record at `{domain.record_name}` yet. "
-            "If you just saved it, your provider may need a few minutes."
+            "If you just saved it, your provider may need a few minutes.",
+            "No record yet",
         )
     if not proven:
-        return _wildcard(domain)
+        return _wildcard(proven, domain)
     if not proven.isdisjoint(earlier):
-        return (
+        return Finding(
+            proven,
             f"`{domain.record_name}` has an older value of yours. "
-            f"Replace it with `{domain.record_value}`."
+            f"Replace it with `{domain.record_value}`.",
+            "An older value",
         )
-    return (
-        f"`{domain.record_name}` has a different value than `{domain.record_value}`: "
-        f"{_differences(sorted(proven), domain.record_value)}."
+    return _different(domain, proven)
+
+
+def _different(domain: Domain, proven: frozenset[str]) -> Finding:
+    wanted = domain.record_value
+    nearest = sorted(proven, key=lambda value: (-values.same(value, wanted), value))
+    is_close = values.same(nearest[0], wanted) > len(wanted) // 2
+    return Finding(
+        proven,
+        f"`{domain.record_name}` has a different value than `{wanted}`: "
+        f"{values.differences(nearest, wanted)}.",
+        "Almost: the value ends differently" if is_close else "The value is a different one",
+        tuple(values.shown(value) for value in nearest[: values.MOST]),
     )
 
 
-def _wildcard(domain: Domain) -> str:
-    return (
+def _wildcard(proven: frozenset[str], domain: Domain) -> Finding:
+    return Finding(
+        proven,
         f"A wildcard record answers for every name below {domain.name}, so it proves nothing. "
         f"Add a TXT record at `{domain.record_name}` itself, and remove the value from the "
-        "wildcard record if it is there."
+        "wildcard record if it is there.",
+        "A wildcard record answers",
     )
 
 
-def _differences(values: Iterable[str], wanted: str) -> str:
-    """Each value with the place where it first differs.
-
-    >>> _differences(["hub-verify=abX", "hub-verify=abcd"], "hub-verify=abc")
-    '`hub-verify=abX` (character 14 is `X`, not `c`); `hub-verify=abcd` (character 15 is too many)'
-    """
-    described = [f"`{_shown(value)}` ({_difference(value, wanted)})" for value in values]
-    more = len(described) - VALUES_SHOWN
-    return "; ".join(described[:VALUES_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+def _no_such_domain(name: str) -> tuple[str, str]:
+    hint = (
+        f"The DNS has no domain {name}. Check its spelling. If it was just registered or renewed, "
+        "try again in an hour."
+    )
+    return hint, f"There is no domain {name}"
 
 
-def _difference(value: str, wanted: str) -> str:
-    pairs = enumerate(zip_longest(value, wanted), start=1)
-    place, (seen, right) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
-    if seen is None:
-        return f"it ends before character {place}, `{right}`"
-    if right is None:
-        return f"character {place} is too many"
-    return f"character {place} is `{_shown(seen)}`, not `{right}`"
+def _at_some(asked: Collection[Asked]) -> tuple[str, str]:
+    lacking = [each.server for each in asked if not each.has_it]
+    if not lacking:
+        return "All name servers have the record now. Check again.", "It has just appeared"
+    have = len(asked) - len(lacking)
+    hint = (
+        f"Only {have} of {len(asked)} name servers answer with the record. `{lacking[0]}` does not. "
+        "They usually agree within minutes. If they do not, ask your provider why."
+    )
+    return hint, f"Only {have} of {len(asked)} name servers answer with it"
 
 
-def _shown(text: str) -> str:
-    """Text from the DNS, safe to show: on one line, and not too long."""
-    printable = "".join(c if c.isprintable() and c != "`" else "�" for c in text)
-    return printable if len(printable) <= LONGEST else f"{printable[:LONGEST]}…"
+def _unanswered(lookup: Lookup, domain: Domain, error: NotAnswered) -> Finding:
+    asked = (Asked("The Hub's resolver", f"No answer: {error}", False),)
+    if isinstance(error, AliasLoop):
+        return Finding(None, _alias_loop(domain), "A CNAME points back to itself", asked=asked)
+    if isinstance(error, ServerFailed) and lookup.answers_unchecked(domain.record_name):
+        return Finding(None, _badly_signed(domain), "DNSSEC is broken", asked=asked)
+    hint = f"The name servers did not answer: {error}. {NO_COUNT} Try again in a few minutes."
+    return Finding(None, hint, "No answer from the DNS", asked=asked)
 
 
 def _alias_loop(domain: Domain) -> str:
     return (
         f"A CNAME is in the way: the one at `{domain.record_name}` points back to itself. "
-        "Remove it, then add the TXT record. This does not count against your claim."
+        f"Remove it, then add the TXT record. {NO_COUNT}"
     )
 
 
-def _unanswered(error: NotAnswered) -> str:
+def _badly_signed(domain: Domain) -> str:
+    top = misplaced.zones(domain)[0]
     return (
-        f"The name servers did not answer: {error}. This does not count against your claim. "
-        "Try again in a few minutes."
+        f"The DNS of {top} is signed with DNSSEC, and its signatures are not valid, so its answers "
+        "are not believed. Correct or remove the DS record at the registrar, or sign the zone again. "
+        f"{NO_COUNT}"
     )

@@ -27,6 +27,10 @@ URL_LABEL = re.compile(r"[a-z0-9_-]{1,63}")  # the underscore is seen in the wil
 DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 IPV4_END = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)")  # WHATWG URL: "ends in a number"
 
+AROUND_A_NAME = re.compile(  # a URL, or a name with a port or a path
+    r"([a-z]+://)?(?P<name>[a-z0-9.-]+)(:[0-9]*)?([/?#].*)?", re.IGNORECASE | re.DOTALL
+)
+
 NEVER_PUBLIC = ("internal", "local", "localhost", "onion", "test")  # `onion` is in the list
 GITHUB = (
     "ghcr.io",
@@ -194,14 +198,18 @@ def _dns_name(text: str) -> str:
     try:
         name = normalize(text)
     except InvalidHost:
-        raise Garbled(_garbled()) from None
+        raise Garbled(_garbled(text)) from None
     if IPV4_END.fullmatch(name) or name.startswith("["):
         raise InvalidDomain(
             "An IP address cannot be claimed. Claim a name, for example docs.example.com."
         )
-    if len(name) > MAX_DOMAIN or not all(_is_dns_label(label) for label in name.split(".")):
-        raise Garbled(_garbled())
+    if not _is_in_dns(name):
+        raise Garbled(_garbled(text))
     return name
+
+
+def _is_in_dns(name: str) -> bool:
+    return len(name) <= MAX_DOMAIN and all(map(_is_dns_label, name.split(".")))
 
 
 def _is_dns_label(label: str) -> bool:
@@ -258,5 +266,10 @@ def _private(name: str) -> str:
     )
 
 
-def _garbled() -> str:
-    return "This is not a host name. Give a name such as docs.example.com."
+def _garbled(text: str) -> str:
+    """What is wrong with a text that is no name; the name in it, if it is an address with more to it."""
+    address = AROUND_A_NAME.fullmatch(text)
+    name = address["name"].lower() if address else text
+    if name == text.lower() or "." not in name or not _is_in_dns(name):
+        return "This is not a host name. Give a name such as docs.example.com."
+    return f"This is not a host name. Give `{name}`: a claim of it covers all its pages, on every port."

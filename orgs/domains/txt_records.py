@@ -1,7 +1,8 @@
 """Reads TXT records and addresses: the only module that asks the DNS.
 
     NotAnswered     no answer within the time and the number of queries
-    └── AliasLoop   the name is an alias that leads back to itself
+    ├── AliasLoop   the name is an alias that leads back to itself
+    └── ServerFailed  SERVFAIL: its servers are broken, or its signatures are
 
 If there is no record, that is an answer, not an error.
 """
@@ -28,6 +29,7 @@ from dns.rdataclass import RdataClass
 from dns.rdatatype import RdataType
 
 MAX_QUERIES = 12  # for one lookup, however many names it asks about
+THOROUGH = 24  # the same, while a person waits to hear what is wrong
 MAX_SECONDS = 8.0
 MAX_ANSWER = 4096  # bytes: names that collide in dnspython are parsed in quadratic time
 MAX_DATAGRAMS = 100  # for one question: if none is its answer, it is asked over TCP
@@ -35,7 +37,8 @@ MAX_ALIASES = 16  # as resolvers do
 QUERY_TIMEOUT = 2.0  # seconds, for one query
 DIRECT_TIMEOUT = 1.0  # the same, when the resolver can still be asked
 TRIES = 2  # of one question, since UDP loses some
-NAME_SERVERS = 2  # of a zone, are asked at most
+NAME_SERVERS = 4  # of a zone, are asked at most
+ASKED_FIRST = 2  # of them, before the resolver is asked instead
 PORT = 53
 SERVER = re.compile(r"(\[(?P<v6>.+)\]|(?P<v4>[^:]+))(:(?P<port>\d+))?")  # else a bare IPv6 address
 GIVEN = IPv6Network("2000::/3")
@@ -48,6 +51,10 @@ class NotAnswered(Exception):
 
 class AliasLoop(NotAnswered):
     """The aliases at the name lead back to themselves."""
+
+
+class ServerFailed(NotAnswered):
+    """A server says that it cannot tell (SERVFAIL)."""
 
 
 class TxtAnswer(NamedTuple):
@@ -73,18 +80,22 @@ def configured_servers() -> list[Server]:
 
 
 class Lookup:
-    """Looks up TXT records, with a budget of 12 DNS queries and 8 seconds (or less) over all names.
+    """Looks up TXT records, with a budget of so many DNS queries and 8 seconds (or less) over all names.
 
     With `direct`, the authoritative servers of the zone are asked first, since a resolver may have
     cached that there was no record; then the resolver. If the operator has named servers
     (HUB_DNS_SERVERS), only those are asked.
     """
 
-    def __init__(self, *, direct: bool = False, seconds: float | None = None) -> None:
+    def __init__(
+        self, *, direct: bool = False, seconds: float | None = None, queries: int = MAX_QUERIES
+    ) -> None:
         self._deadline = time.monotonic() + (MAX_SECONDS if seconds is None else seconds)
-        self._queries_left = MAX_QUERIES
+        self._queries_left = queries
         self._direct = direct and not settings.HUB_DNS_SERVERS
         self._authority: Server | None = None  # the server that has answered
+        self._zone: tuple[Name, list[Name]] | None = None  # its top, and its name servers
+        self._addresses_of: dict[Name, Server | None] = {}
 
     def at(self, name: str) -> TxtAnswer:
         """The TXT records at `name`, a host name in punycode, with aliases followed. Raises `NotAnswered`."""
@@ -97,6 +108,36 @@ class Lookup:
                 if not answer.alias_of:  # only the resolver knows where the alias leads
                     return answer
         return self._from_resolver(dns_name(name))
+
+    def at_each(self, name: str) -> Iterator[tuple[str, TxtAnswer | NotAnswered]]:
+        """What each name server of the zone says is at `name`, by the server's name.
+
+        Nothing if only the operator's servers are asked. Raises `NotAnswered` if the servers are not known.
+        """
+        if settings.HUB_DNS_SERVERS:
+            return
+        for host in self._zone_above(dns_name(name))[1]:
+            yield _spelled(host), self._said_by(host, dns_name(name))
+
+    def zone(self, name: str) -> tuple[str, list[str]]:
+        """The top of the zone that `name` is in, and its name servers, `NAME_SERVERS` at most.
+
+        Raises `NotAnswered`.
+        """
+        top, hosts = self._zone_above(dns_name(name))
+        return _spelled(top).lower(), [_spelled(host).lower() for host in hosts]
+
+    def is_known(self, name: str) -> bool:
+        """Whether the DNS has this name, or names below it. Raises `NotAnswered`."""
+        return self._resolve(dns_name(name), RdataType.SOA).rcode() != dns.rcode.NXDOMAIN
+
+    def answers_unchecked(self, name: str) -> bool:
+        """Whether the resolver answers if it need not check the signatures of DNSSEC (RFC 4035, 3.2.2)."""
+        try:
+            self._resolve(dns_name(name), RdataType.TXT, flags=dns.flags.RD | dns.flags.CD)
+        except NotAnswered:
+            return False
+        return True
 
     def addresses(self, name: str) -> list[str]:
         """The addresses of a host, IPv4 first; the resolver follows aliases.
@@ -118,21 +159,44 @@ class Lookup:
     def _from_authority(self, name: Name) -> TxtAnswer:
         for server in self._authorities(name):
             with suppress(NotAnswered):
-                answer = _read(self._ask(server, name, RdataType.TXT, recurse=False), name)[0]
+                answer = _read(self._ask(server, name, RdataType.TXT), name)[0]
                 self._authority = server
                 return answer
         raise NotAnswered("none of its name servers answered")
 
     def _authorities(self, name: Name) -> Iterator[Server]:
-        """Name servers of the zone that `name` is in, with public addresses only."""
+        """The first name servers of the zone that `name` is in, with public addresses only."""
         if self._authority:
             yield self._authority
             return
-        zone = self._zone_of(name)
-        for record in self._records(zone, RdataType.NS)[:NAME_SERVERS]:
-            addresses = [each.address for each in self._records(record.target, RdataType.A)]
-            if public := [each for each in addresses if is_public(each)]:
-                yield Server(public[0], PORT)
+        for host in self._zone_above(name)[1][:ASKED_FIRST]:
+            if server := self._address_of(host):
+                yield server
+
+    def _said_by(self, host: Name, name: Name) -> TxtAnswer | NotAnswered:
+        try:
+            server = self._address_of(host)
+            if server is None:
+                return NotAnswered("it has no public address")
+            return _read(self._ask(server, name, RdataType.TXT), name)[0]
+        except NotAnswered as error:
+            return error
+
+    def _address_of(self, host: Name) -> Server | None:
+        """Where a name server is asked; None if it has no public address."""
+        if host not in self._addresses_of:
+            addresses = [each.address for each in self._records(host, RdataType.A)]
+            public = [each for each in addresses if is_public(each)]
+            self._addresses_of[host] = Server(public[0], PORT) if public else None
+        return self._addresses_of[host]
+
+    def _zone_above(self, name: Name) -> tuple[Name, list[Name]]:
+        """The zone of the first name that was asked about, and its name servers; asked once."""
+        if self._zone is None:
+            top = self._zone_of(name)
+            servers = [each.target for each in self._records(top, RdataType.NS)]
+            self._zone = top, servers[:NAME_SERVERS]
+        return self._zone
 
     def _zone_of(self, name: Name) -> Name:
         """The top of the zone, from the SOA record, which also comes with an answer of "no such name"."""
@@ -158,18 +222,18 @@ class Lookup:
             if answer.texts or not aliases:
                 return TxtAnswer(answer.texts, _spelled(seen[1]) if seen[1:] else "")
 
-    def _resolve(self, name: Name, kind: RdataType) -> Message:
+    def _resolve(self, name: Name, kind: RdataType, *, flags: int = dns.flags.RD) -> Message:
         reason = NotAnswered("no resolver is configured")
         for server in islice(cycle(_resolvers()), TRIES):
             try:
-                return self._ask(server, name, kind)
+                return self._ask(server, name, kind, flags=flags)
             except NotAnswered as error:
                 reason = error
         raise reason
 
-    def _ask(self, server: Server, name: Name, kind: RdataType, *, recurse: bool = True) -> Message:
+    def _ask(self, server: Server, name: Name, kind: RdataType, *, flags: int = 0) -> Message:
         """The response to one question, if it settles it."""
-        flags = dns.flags.RD if recurse else 0
+        recurse = flags & dns.flags.RD
         query = make_query(name, kind, use_edns=0, payload=PAYLOAD, flags=flags)
         try:
             response = self._send(query, server, QUERY_TIMEOUT if recurse else DIRECT_TIMEOUT)
@@ -177,6 +241,8 @@ class Lookup:
             raise NotAnswered("no answer in time") from None
         except (dns.exception.DNSException, OSError, EOFError) as error:
             raise NotAnswered("the answer could not be read") from error
+        if response.rcode() == dns.rcode.SERVFAIL:
+            raise ServerFailed("SERVFAIL")
         if response.rcode() not in (dns.rcode.NOERROR, dns.rcode.NXDOMAIN):
             raise NotAnswered(dns.rcode.to_text(response.rcode()))
         if _is_referral(response) or not (recurse or response.flags & dns.flags.AA):

@@ -33,23 +33,23 @@ class Gone(Exception):
 
 
 class Verdict(NamedTuple):
-    """The claim as it is now, and what is wrong with its DNS record, if anything."""
+    """The claim as it is now, and what the DNS said about it."""
 
     domain: Domain
-    hint: str
+    finding: Finding
 
 
 def check(domain: Domain) -> Verdict:
     """Check the record of a claim while a person waits, and save what was found.
 
-    Asks the DNS, with at most 12 queries and 8 seconds; do not call it in a transaction. Raises
+    Asks the DNS, with at most 24 queries and 8 seconds; do not call it in a transaction. Raises
     `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while the organization has another check in progress,
     and `rates.RateLimited` if it has asked too often.
     """
     with looks.one(domain.organization_id):
         rates.check(settings.HUB_ASKING_RATE, "dns", domain.organization_id)
         if not slots().acquire(blocking=False):
-            return Verdict(domain, BUSY)
+            return Verdict(domain, Finding(None, BUSY, "The Hub is busy"))
         try:
             return _check(domain)
         finally:
@@ -62,7 +62,7 @@ def _check(domain: Domain) -> Verdict:
     earlier = domain.earlier_values()
     connections.give_back()  # hold no connection while waiting for the DNS
     finding = look(domain, earlier, thorough=True)
-    return Verdict(record(domain, finding), finding.hint)
+    return Verdict(record(domain, finding), finding)
 
 
 @cache

@@ -6,10 +6,11 @@ import pytest
 from allauth.idp.oidc.models import Token
 from django.utils import timezone
 
+from hub.screen.domain_page import ANSWER
 from hub.screen.kit import FOUND
 from integrations.models import Attempt, Delivery, Hold, Integration
 from integrations.setup import trial_report
-from orgs.models import Organization, User
+from orgs.models import Domain, Organization, User
 from reports.erasing import erase
 from reports.models import Account, Report
 from tests import build
@@ -143,6 +144,36 @@ def alice(busy, code_host) -> User:
     return user
 
 
+EARLY = {
+    "received_at": timezone.now(),
+    "last_received_at": timezone.now(),
+    "doc_url": "https://docs.acme.com/" + "long-" * 30,
+    "canonical_url": "https://docs.acme.com/" + "long-" * 30,
+    "kind": "broken",
+    "summary": "The first link leads nowhere",
+    "agent_name": "agent-x",
+}
+
+
+def almost(claim: Domain) -> dict:
+    """What the session keeps of an answer with another value, and of who gave it."""
+    return {
+        "title": "Almost: the value ends differently",
+        "hint": "Replace it.",
+        "others": [f"{claim.record_value[:-2]}zz", "v=spf1 -all"],
+        "asked": [
+            ["ns1.acme.org", "2 values, none of them yours", False],
+            ["a" * 63 + ".acme.org", "No answer: no answer in time", False],
+        ],
+        "entry": [
+            "Route 53",
+            "Record name",
+            "Put the value in double quotation marks there.",
+            "_hub",
+        ],
+    }
+
+
 @screens
 def test_the_pages_of_a_newcomer(visit, screen, others):
     window = visit(screen, build.member(build.organization("alice"), "alice"), others=others)
@@ -173,6 +204,9 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen, others
     others = Delivery.objects.exclude(report__in=trials)
     erased = Report.objects.get(erased_at__isnull=False)
     window.remember(FOUND, {busy.sites.get(path="/docs/").id: FINDINGS})
+    waiting = busy.domains.get(name="docs.acme.org")
+    window.remember(ANSWER, {waiting.id: almost(waiting)})
+    Report.objects.create(unclaimed_name="acme.com", **EARLY)
 
     faults = window.look_at(
         {
@@ -182,6 +216,8 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen, others
             "claims": "/settings/claims/",
             "domain": claims["docs.acme.org"],
             "domain-verified": claims["docs.acme.com"],
+            "earlier": f"{claims['docs.acme.com']}earlier/",
+            "opt-out": f"{claims['docs.acme.com']}opt-out/",
             "domain-gone": claims["acme.info"],
             "domain-lapsed": claims["acme.wiki"],
             "domain-opted-out": claims["acme.dev"],

@@ -25,7 +25,10 @@ ON_GITHUB = {  # names that stand on its pages
     "Applications", "Configure", "Features", "GitHub Apps", "Issues", "Only select repositories",
     "Settings",
 }  # fmt: skip
-OF_SOMEBODY = re.compile(r"(Join|Keep|Invited by|Open issue) (?:acme|acme/docs|alice|#1)")
+OF_SOMEBODY = re.compile(
+    r"(Join|Keep|Invited by|Open issue|Sign in as|Claim) "
+    r"(?:acme|acme/docs|alice|#1|https://acme\.github\.io/docs/)"
+)
 
 CODE = re.compile(r"```.*?```", re.DOTALL)
 NAME = re.compile(r"(?<![*\w])\*([A-Z][^*]+)\*(?!\*)")

@@ -12,6 +12,7 @@ from hub.screen import downloads, integration, inviting
 from hub.screen import reports as report_pages
 from hub.server import answers, bodies, bridge, door, spool
 from hub.settings import POSTGRESQL_PATIENCE
+from integrations.alerts import causes
 from integrations.api import report_filters, report_list
 from integrations.api import reports as report_calls
 from integrations.delivery import discarding, forwarding, holds, pacing
@@ -53,6 +54,7 @@ def test_rates():
         "checks of what a claimed site publishes": asking_rate,
         "starts of an installation": asking_rate,
         "attempts to try again": asking_rate,
+        "choices of earlier reports to send": asking_rate,
         "lists of repositories": configuration.LISTS,
         "lists of repositories of an installation": times(configuration.LISTS, 2),
         "searches in reports": report_list.SEARCHES,
@@ -127,7 +129,8 @@ def test_times():
         "GitHub: one call of a maintainer": f"{asking.DEADLINE} seconds",
         "DNS: one query": f"{txt_records.QUERY_TIMEOUT:.0f} seconds",
         "DNS: one check": (
-            f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries"
+            f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries; "
+            f"{txt_records.THOROUGH} where somebody waits for it"
         ),
         "a file of a claimed site": (
             f"{fetching.MAX_SECONDS:.0f} seconds, {fetching.MAX_BYTES} bytes, "
@@ -206,6 +209,9 @@ def test_claims_and_organizations():
             f"{domain.ABSENCES} checks without the record, over at least {span(domain.ABSENT_FOR)}"
         ),
         "grace period": span(domain.GRACE),
+        "open issues about bad news": f"{causes.UNFINISHED}",
+        "a lapse is told by an issue": f"for {span(causes.NEWS)}",
+        "closing such an issue is tried": f"for {span(delivery.GIVE_UP)}",
         "the `docs-feedback.json` of its host is read": f"every {span(checking.EVERY)}",
         "push access is checked": f"every {span(reconciling.EVERY)}",
         "everything is held after": (

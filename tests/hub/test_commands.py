@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 from datetime import timedelta
@@ -13,6 +14,16 @@ from django.core.management import CommandError, call_command
 from hub.management.commands import sandbox
 from tests import build
 from tests.hub_process import ROOT, alone, free_port
+
+STATES = (
+    "SELECT status, issue_state, count(*) FROM integrations_delivery GROUP BY 1, 2 ORDER BY 1, 2"
+)
+PAST = (
+    "SELECT count(*), sum(times_reported), sum(further_accounts), "
+    "julianday(max(received_at)) - julianday(min(received_at)) FROM reports_report"
+)
+
+MEMBERS = "SELECT login, role FROM orgs_membership ORDER BY login"
 
 
 def run(command: str, **options) -> str:
@@ -97,7 +108,7 @@ def test_nothing_due_is_said():
 
 
 def test_the_sandbox_refuses_production_settings(settings):
-    settings.DEBUG = False
+    settings.HUB_DEBUG = False
 
     with pytest.raises(CommandError, match="HUB_DEBUG=true"):
         call_command("sandbox")
@@ -105,7 +116,7 @@ def test_the_sandbox_refuses_production_settings(settings):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_sandbox_never_gives_a_number_twice(code_host, client, settings):
-    settings.DEBUG = True
+    settings.HUB_DEBUG = True
     build.acme(code_host, "docs.acme.com")
     for summary in ("Step 1 is wrong", "Step 2 is wrong"):
         build.send(client, build.report(report__summary=summary))
@@ -117,10 +128,25 @@ def test_the_sandbox_never_gives_a_number_twice(code_host, client, settings):
     assert started_again.create_issue("acme/docs", title="Next", user="bob").number == 3
 
 
+@pytest.mark.parametrize(
+    ("pages_host", "page"),
+    [("pages.example", "https://acme.pages.example/docs/install"), ("github.io", None)],
+)
+def test_the_sandbox_has_a_page_to_report_where_its_address_is_nobodys(
+    code_host, settings, pages_host, page
+):
+    settings.HUB_DEBUG, settings.HUB_PAGES_HOST = True, pages_host
+
+    trial = sandbox.code_host().trial
+
+    assert (trial and trial.page) == page
+    assert trial is None or trial.hub_url == settings.HUB_BASE_URL
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("command", ["serve", "sandbox"])
 def test_a_taken_port_is_said(settings, command, code_host):
-    settings.DEBUG = True
+    settings.HUB_DEBUG = True
     with socket.create_server(("127.0.0.1", 0)) as other:
         settings.HUB_PORT = port = other.getsockname()[1]
         options = {"port": port} if command == "sandbox" else {}
@@ -135,7 +161,7 @@ def test_the_demo_is_not_run_on_another_database():
 
 
 @pytest.mark.slow
-def test_the_demo_ends_in_an_issue(tmp_path):
+def test_the_demo_has_a_past_and_ends_in_an_issue():
     port = free_port()
     environment = {
         **os.environ,
@@ -164,6 +190,16 @@ def test_the_demo_ends_in_an_issue(tmp_path):
             timeout=240,
             check=False,
         )
+        with sqlite3.connect(ROOT / "var/demo/hub.sqlite3") as database:
+            states = database.execute(STATES).fetchall()
+            members = database.execute(MEMBERS).fetchall()
+            reports, times, accounts, days = database.execute(PAST).fetchone()
 
     assert ended.returncode == 0, ended.stderr
-    assert "/acme/docs/issues/1" in ended.stdout
+    for address in ("/_sandbox/as/bob", "/_sandbox/docs/install", "/acme/docs/issues/59"):
+        assert address in ended.stdout
+    assert states == [("failed", "", 1), ("held", "", 1), ("sent", "", 52), ("sent", "closed", 7)]
+    assert members == [("alice", "owner"), ("bob", "member")]
+    assert (reports, accounts) == (61, 3)
+    assert times > 180
+    assert days > 54

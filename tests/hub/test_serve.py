@@ -103,6 +103,22 @@ def test_connections_that_send_nothing_more_hold_no_thread(hub_process):
         connection.close()
 
 
+def test_in_debug_mode_errors_have_the_hubs_own_pages(transactional_db, code_host):
+    with HubProcess(HUB_DEBUG="true") as hub:
+        for_people = {"Accept": "text/html"}
+        unknown = requests.get(f"{hub.url}/nowhere/", headers=for_people, timeout=10)
+        refused = requests.get(
+            f"{hub.url}/", headers=for_people | {"Host": "evil.example"}, timeout=10
+        )
+        style = requests.get(f"{hub.url}/static/look.css", timeout=10)
+
+    assert (unknown.status_code, refused.status_code, style.status_code) == (404, 400, 200)
+    assert "Page not found" in unknown.text
+    for page in (unknown.text, refused.text):
+        assert "Docs Feedback Hub" in page
+        assert "DEBUG = True" not in page
+
+
 def test_sigterm_ends_it(hub_process):
     assert hub_process.stop() in (0, -15)
 

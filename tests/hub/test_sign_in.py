@@ -11,6 +11,7 @@ from allauth.socialaccount.models import SocialAccount, SocialToken
 from django.core import serializers
 
 from core import at_once
+from integrations.models import Integration
 from orgs.models import Membership, Organization, User
 from sandbox import CodeHost, Fault
 from tests import build
@@ -51,6 +52,20 @@ def test_a_first_sign_in_makes_an_organization_with_its_owner(browser, code_host
     assert "You are alice, owner of alice." in answer.text
     owner = Membership.objects.get()
     assert (owner.github_id, owner.login) == (code_host.account("alice").id, "alice")
+
+
+def test_the_first_page_says_what_stops_the_reports(browser, code_host):
+    owner = build.acme(code_host)
+    build.member(owner, github_id=code_host.account("alice").id)
+    Integration.objects.update(problem="acme/docs is archived.")
+    Membership.objects.update(user=None)
+    User.objects.all().delete()
+
+    answer = browser.sign_in("alice")
+
+    said = "Nothing is being sent to acme/docs. acme/docs is archived."
+    assert said in answer.text
+    assert said not in browser.open("/settings/").text
 
 
 def test_only_identity_is_asked_for_and_nothing_else_is_kept(browser, code_host):

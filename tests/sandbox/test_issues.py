@@ -256,3 +256,45 @@ def test_a_person_opens_an_issue_through_the_app(host, connect, sign_in):
 
     (issue,) = host.issues("acme/docs")
     assert (issue.user, issue.by_app) == ("charlie", True)
+
+
+def test_the_app_closes_an_issue(host, five, call, token):
+    answer = call("PATCH", f"{ISSUES}/1", token, json={"state": "closed"})
+
+    assert answer.status_code == 200
+    assert (answer.json()["state"], answer.json()["state_reason"]) == ("closed", "completed")
+    issue = host.issue("acme/docs", 1)
+    assert (issue.state, issue.closed_at) == ("closed", issue.updated_at)
+
+
+def test_an_issue_is_closed_for_a_reason_and_reopened(host, five, call, token):
+    unwanted = {"state": "closed", "state_reason": "not_planned"}
+    closed = call("PATCH", f"{ISSUES}/1", token, json=unwanted).json()
+    reopened = call("PATCH", f"{ISSUES}/1", token, json={"state": "open"}).json()
+
+    assert (closed["state"], closed["state_reason"]) == ("closed", "not_planned")
+    assert (reopened["state"], reopened["state_reason"]) == ("open", "reopened")
+    assert reopened["closed_at"] is None
+
+
+def test_title_and_body_may_be_changed(host, five, call, token):
+    call("PATCH", f"{ISSUES}/1", token, json={"title": "Another", "body": "text"})
+
+    issue = host.issue("acme/docs", 1)
+    assert (issue.title, issue.body, issue.state) == ("Another", "text", "open")
+
+
+@pytest.mark.parametrize("sent", [{"state": "shut"}, {"state_reason": "bored"}, {"title": " "}])
+def test_a_change_that_github_does_not_know(five, call, token, sent):
+    assert call("PATCH", f"{ISSUES}/1", token, json=sent).status_code == 422
+
+
+def test_an_issue_that_cannot_be_changed(host, five, call, token):
+    closed = {"state": "closed"}
+    host.delete_issue("acme/docs", 1, by="alice")
+
+    assert call("PATCH", f"{ISSUES}/1", token, json=closed).status_code == 410
+    assert call("PATCH", f"{ISSUES}/9", token, json=closed).status_code == 404
+    assert call("PATCH", f"{ISSUES}/3", json=closed).status_code == 401
+    host.archive("acme/docs")
+    assert call("PATCH", f"{ISSUES}/3", token, json=closed).status_code == 403

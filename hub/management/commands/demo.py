@@ -26,23 +26,23 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from hub.management import demo_history
 from hub.management.commands.sandbox import code_host, wait_for_interrupt
 from hub.public import sample
 from integrations.models import Installation, Integration
 from integrations.ownership.site_claims import claim_site
 from integrations.setup.configuration import configure
 from orgs.models import Membership, Organization
-from sandbox import CodeHost
+from sandbox import Account, CodeHost, variants
 
 FOLDER = settings.VAR_DIR / "demo"
-DEMO_PAGE = f"{sample.site()}/install"
 START_TIMEOUT = 30  # seconds
 
 
 class Command(BaseCommand):
     help = (
-        "Starts the Hub with a sandbox code host and an organization that is set up, sends one "
-        "report, and shows the issue that it became. Runs until Ctrl-C."
+        "Starts the Hub with a sandbox code host and an organization that has received reports for "
+        "eight weeks, sends one more, and shows the issue that it became. Runs until Ctrl-C."
     )
     requires_system_checks = []  # `serve` makes them
 
@@ -58,8 +58,10 @@ class Command(BaseCommand):
         with host.serving(port=urlsplit(settings.HUB_GITHUB_URL).port or 0):
             _migrate()
             _set_up(host)
+            demo_history.write(host, sample.site())
             with _serving():
-                self._show(_send(sample.report(DEMO_PAGE)))
+                demo_history.close(host)
+                self._show(_send(variants.first(f"{sample.site()}/install")))
                 if not once:
                     self.stdout.write("\nServing until Ctrl-C.")
                     wait_for_interrupt()
@@ -69,22 +71,23 @@ class Command(BaseCommand):
             receipt = json.load(response)
         if not receipt["issue_url"]:
             raise CommandError(f"The report did not become an issue: {receipt}")
+        code_host = f"{settings.HUB_GITHUB_URL}/_sandbox"
         self.stdout.write(
-            f"A report about {DEMO_PAGE}\n"
-            f"became the issue   {receipt['issue_url']}\n"
-            f"Its receipt:       {answer['receipt_url']}\n"
-            f"All issues:        {settings.HUB_GITHUB_URL}/acme/docs/issues\n"
-            f"Sign in as alice:  {settings.HUB_BASE_URL}/login/\n"
-            f"Set up your own:   sign in as bob, who publishes "
-            f"https://bob.{settings.HUB_PAGES_HOST}/docs/\n"
-            f"Send your own:     POST {settings.HUB_BASE_URL}/v1/reports"
+            f"Sign in as bob:     {code_host}/as/bob\n"
+            f"Report a mistake:   {code_host}/docs/install\n"
+            f"Let GitHub fail:    {code_host}/faults\n"
+            f"Set up your own:    {code_host}/as/charlie, who publishes "
+            f"https://charlie.{settings.HUB_PAGES_HOST}/docs/\n"
+            f"The latest issue:   {receipt['issue_url']}\n"
+            f"Its receipt:        {answer['receipt_url']}\n"
+            f"Send your own:      POST {settings.HUB_BASE_URL}/v1/reports"
         )
 
 
 def _start_afresh() -> None:
     """Delete the last demo, and make the app's key. Only ever in var/demo."""
     database = Path(settings.DATABASES["default"]["NAME"])
-    if not settings.DEBUG or database.parent != FOLDER:
+    if not settings.HUB_DEBUG or database.parent != FOLDER:
         raise CommandError("The demo is started by script/demo, which keeps it in var/demo.")
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -115,24 +118,29 @@ def _digest_of_migrations() -> str:
 
 
 def _set_up(host: CodeHost) -> None:
-    """Set up acme: alice is its owner, issues go to acme/docs, and its site is claimed.
+    """Set up acme: alice is its owner and bob a member, issues go to acme/docs, and its site is claimed.
 
-    bob has a repository, and nothing set up.
+    charlie has a repository, and nothing set up.
     """
     repository = host.add_repository("acme", "docs")
+    host.grant("bob", repository, "push")
     installed = host.add_installation("acme", repositories=[repository])
     acme = Organization.objects.create(name="acme")
-    alice = host.account("alice")
-    member = Membership.objects.create(
-        organization=acme, github_id=alice.id, login=alice.login, role=Membership.Role.OWNER
-    )
+    owner = _member(acme, host.account("alice"), Membership.Role.OWNER)
+    _member(acme, host.account("bob"), Membership.Role.MEMBER)
     Integration.objects.create(
         organization=acme,
         installation=Installation.objects.create(github_id=installed.id, account="acme"),
     )
-    configure(member, repo_owner="acme", repo_name="docs")
+    configure(owner, repo_owner="acme", repo_name="docs")
     claim_site(acme, f"{sample.site()}/")
-    host.add_repository("bob", "docs")  # has nothing set up yet
+    host.add_repository("charlie", "docs")
+
+
+def _member(organization: Organization, account: Account, role: Membership.Role) -> Membership:
+    return Membership.objects.create(
+        organization=organization, github_id=account.id, login=account.login, role=role
+    )
 
 
 @contextmanager

@@ -16,9 +16,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.db.models import Max
 
+from hub.public import sample
 from integrations.github_api import private_key
 from integrations.models import Delivery
-from sandbox import App, CodeHost
+from sandbox import App, CodeHost, Trial
 
 
 def code_host() -> CodeHost:
@@ -26,7 +27,7 @@ def code_host() -> CodeHost:
 
     Raises `CommandError` in production: what it holds is lost when it stops.
     """
-    if not settings.DEBUG:
+    if not settings.HUB_DEBUG:
         raise CommandError("The sandbox is for trials only. Set HUB_DEBUG=true to use it.")
     key = load_pem_private_key(private_key().encode(), password=None)
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -43,7 +44,10 @@ def code_host() -> CodeHost:
         ],
         public_key_pem=public.decode(),
     )
-    return _with_people(CodeHost(app=app))
+    host = _with_people(CodeHost(app=app))
+    if site := sample.site():
+        host.trial = Trial(site=f"{site}/", hub_url=settings.HUB_BASE_URL)
+    return host
 
 
 def _with_people(host: CodeHost) -> CodeHost:

@@ -86,7 +86,7 @@ def _refuse_a_taken_port() -> None:
 
 def _collect_static_files() -> None:
     """Collect the static files, which pages need. In debug mode they are served from where they are."""
-    if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
+    if not settings.HUB_DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
         call_command("collectstatic", interactive=False, verbosity=0)
 
 

@@ -118,7 +118,7 @@ def test_who_has_signed_in_finds_the_way_to_their_docs(client, docs):
 
 
 def test_a_writer_sees_a_change_at_once(client, docs, settings):
-    settings.DEBUG = True
+    settings.HUB_DEBUG = True
     client.get("/v0/")
     (docs / "how-to/opt-out.md").write_text("# Changed\n\nNow.\n")
 

@@ -224,7 +224,8 @@ def test_what_comes_next_is_said_where_there_is_nothing(alice):
     empty = text_of(alice.get(PAGE))
 
     assert "No reports yet" in empty
-    assert 'href="/settings/integration/">Install the app</a>' in empty
+    assert 'action="/settings/integration/install/"' in empty
+    assert "Install the app</button>" in empty
     assert "Nothing matches" in text_of(alice.get(PAGE, {"q": "x"}))
 
 

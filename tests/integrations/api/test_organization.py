@@ -51,6 +51,7 @@ def test_the_integration_is_told_as_it_is(alice, acme):
         "repo_name": "docs",
         "issue_template": "{summary}",
         "problem": "acme/docs is archived.",
+        "alerts": False,
     }
 
 

@@ -144,7 +144,8 @@ def test_all_statuses_are_drawn():
 def test_whatever_writes_a_status_is_known():
     writers = set()
     rooms = (ROOT / "integrations" / name for name in ("models", "delivery", "ownership"))
-    for path in (path for room in rooms for path in sorted(room.glob("*.py"))):
+    paths = {path for room in rooms for path in room.glob("*.py") if path.name != "alert.py"}
+    for path in sorted(paths):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef) and any(
                 map(_writes_status, ast.walk(function))

@@ -14,7 +14,7 @@ from integrations.delivery import backlog as backlogs
 from integrations.delivery import line, pacing, waiting
 from integrations.delivery.backlog import backlog
 from integrations.delivery.waiting import Cause, why, whys
-from integrations.models import Delivery, Installation, Integration
+from integrations.models import Alert, Delivery, Installation, Integration
 from reports.models import Report
 from tests import build
 from tests.plans import plans_of
@@ -190,6 +190,19 @@ def test_a_line_that_moves_is_not_late(acme):
 
     assert why(first).cause == Cause.NEXT
     assert why(second).cause == Cause.TURN  # only one more goes out this minute
+
+
+def test_alerts_are_counted_with_the_pace(acme, settings):
+    settings.HUB_ISSUE_RATE = "1/hour"
+    mine, now = Integration.objects.get(), timezone.now()
+    Alert.objects.create(
+        integration=mine, cause="lapsed", status="closed", since=now, last_tried_at=now
+    )
+    [delivery] = stored(acme)
+
+    wait = why(delivery)
+
+    assert (wait.cause, wait.at) == (Cause.TURN, now + timedelta(hours=1))
 
 
 def test_older_ones_go_first(acme, settings):

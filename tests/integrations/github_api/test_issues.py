@@ -489,3 +489,60 @@ def test_a_hub_that_does_not_know_its_app_asks_nothing(wire, settings):
         Unreachable,
         "The Hub's GitHub App is not configured. An operator of this Hub has to fix this.",
     )
+
+
+PATCH = "PATCH /repositories/7/issues/3"
+
+
+def close() -> None:
+    github_api.close_issue(DOCS, 3, deadline=soon())
+
+
+def test_an_issue_is_closed_as_completed(wire):
+    wire.answer_token()
+    wire.answer(PATCH, 200, MADE)
+
+    close()
+
+    assert wire.sent[-1].json == {"state": "closed", "state_reason": "completed"}
+
+
+def test_an_issue_is_closed_with_a_new_token_where_the_old_one_is_revoked(wire):
+    wire.answer_token()
+    wire.answer(PATCH, 401, {"message": "Bad credentials"})
+    wire.answer(PATCH, 200, MADE)
+
+    close()
+
+    assert [each.line for each in wire.sent] == [TOKEN, PATCH, TOKEN, PATCH]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        (401, {"message": "Bad credentials"}, Blocked),
+        (403, {"message": "Repository was archived so is read-only."}, Blocked),
+        (403, {"message": "You have exceeded a secondary rate limit."}, Limited),
+        (404, {"message": "Not Found"}, Blocked),
+        (410, {"message": "This issue was deleted"}, Blocked),
+        (422, {"message": "Validation Failed"}, Refused),
+        (429, {"message": "Slow down"}, Limited),
+        (500, "", Unreachable),
+        (502, "<html>", Unreachable),
+    ],
+)
+def test_an_issue_that_is_not_closed(wire, status, body, error):
+    wire.answer_token()
+    wire.answer(PATCH, status, body)
+
+    with pytest.raises(error):
+        close()
+
+
+@pytest.mark.parametrize("fault", NEVER_CONNECTED | LOST)
+def test_closing_may_be_tried_again_after_any_fault(wire, fault):
+    wire.answer_token()
+    wire.answer(PATCH, body=(NEVER_CONNECTED | LOST)[fault])
+
+    with pytest.raises(Unreachable):
+        close()

@@ -55,6 +55,7 @@ def test_a_repository_is_chosen(alice, acme, code_host):
         "repo_name": "docs",
         "issue_template": "{summary}\n\n{details}",
         "problem": None,
+        "alerts": False,
     }
     chosen = Integration.objects.get(organization=acme)
     assert chosen.repository_id == code_host.repository("acme/docs").id
@@ -461,3 +462,41 @@ def test_trying_again_does_not_undo_a_disconnection(alice, acme, monkeypatch):
         configuration.try_again(acme.memberships.get())
 
     assert Integration.objects.get().repository == ""
+
+
+@pytest.mark.parametrize(
+    ("private", "sent", "wanted"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"alerts": None}, True),
+        (True, {"alerts": False}, False),
+        (False, {"alerts": True}, True),
+    ],
+)
+def test_bad_news_is_told_by_default_where_not_everybody_reads_it(
+    alice, code_host, private, sent, wanted
+):
+    code_host.set_private("acme/docs", private)
+
+    assert save(alice, **sent).json()["alerts"] is wanted
+    assert Integration.objects.get().alerts is wanted
+
+
+@pytest.mark.parametrize("known", [True, False, None])
+def test_a_choice_about_bad_news_stays_with_its_repository(alice, code_host, known):
+    save(alice)
+    Integration.objects.update(alerts=known)
+
+    save(alice, issue_template="{summary}")
+    assert Integration.objects.get().alerts is known
+
+    other = code_host.add_repository("acme", "other", private=True)
+    code_host.add_to_installation(build.installed(code_host), other)
+    save(alice, repo_name="other")
+    assert Integration.objects.get().alerts is True
+
+
+@pytest.mark.parametrize("wrong", ["yes", 1, "", []])
+def test_a_choice_about_bad_news_is_true_or_false(alice, wrong):
+    assert save(alice, alerts=wrong).status_code == 400

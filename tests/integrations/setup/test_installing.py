@@ -107,6 +107,7 @@ def test_installing_gives_the_organization_its_installation(alice, acme, code_ho
         "repo_name": None,
         "issue_template": None,
         "problem": None,
+        "alerts": False,
     }
     integration = Integration.objects.get(organization=acme)
     assert integration.installation.github_id == build.installed(code_host).id

@@ -237,6 +237,7 @@ def test_one_organization_looks_at_one_domain_at_a_time(alice, charlie, dns, mon
     monkeypatch.setattr(txt_records, "QUERY_TIMEOUT", 60)
     claim(alice)
     claim(charlie, "docs.initech.com")
+    dns.zones += ["acme.com", "initech.com"]
     dns.fail("_hub-challenge.docs.acme.com", "silence")
     first = verify_beside(alice)
     while not dns.asked:
@@ -257,6 +258,7 @@ def test_many_who_check_at_once_leave_the_server_its_threads(alice, charlie, dns
     monkeypatch.setattr(txt_records, "QUERY_TIMEOUT", 60)
     claim(alice)
     claim(charlie)
+    dns.zones.append("acme.com")
     dns.fail("_hub-challenge.docs.acme.com", "silence")
     first = verify_beside(alice)
     while not dns.asked:

@@ -10,8 +10,9 @@ NAME = "_hub-challenge.docs.acme.com"
 
 
 @pytest.fixture
-def domain():
-    """A claim that waits for its record, with a known value."""
+def domain(dns):
+    """A claim that waits for its record, with a known value; its zone is there."""
+    dns.zones.append("acme.com")
     claim = Domain(organization=Organization(), name="docs.acme.com", registrable=False)
     claim.challenge = "abcdef"
     return claim
@@ -191,5 +192,6 @@ def test_a_look_that_nobody_waits_for_asks_little(dns, domain):
 
 def test_the_longest_name_has_no_room_for_a_doubled_zone(dns, domain):
     domain.name = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 42, "com"])
+    dns.zones.append(f"{'d' * 42}.com")
 
     assert "There is no TXT record" in hint(domain)

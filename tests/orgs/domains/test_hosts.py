@@ -174,7 +174,7 @@ def test_the_longest_name_leaves_room_for_the_name_of_the_dns_record():
     ],
 )
 def test_what_nobody_can_prove_is_an_invalid_domain(text):
-    with pytest.raises(hosts.InvalidDomain, match=r"docs\.example\.com"):
+    with pytest.raises(hosts.InvalidDomain, match=r"docs\.(example|acme)\.com"):
         hosts.claimable_domain(text, pages_host=PAGES_HOST, code_host=CODE_HOST)
 
 
@@ -333,3 +333,31 @@ def test_the_parents_of_a_very_deep_name_are_bounded():
 
     assert above[-1] == "acme.com"
     assert len(above) == 15
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://docs.acme.com:8443/guide/",
+        "http://DOCS.acme.com",
+        "docs.acme.com:8443",
+        "docs.acme.com/guide/?v=2#install",
+    ],
+)
+def test_an_address_is_refused_with_the_name_in_it(text):
+    with pytest.raises(hosts.Garbled, match=r"docs\.acme\.com") as refused:
+        hosts.claimable_domain(text, pages_host="github.io", code_host="github.com")
+
+    assert str(refused.value.detail) == (
+        "This is not a host name. Give `docs.acme.com`: a claim of it covers all its pages, on every port."
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["ht!tp://x", "a b", "docs/", "https://", f"{'a.' * 200}com/x", "@/x", "-a-.com/"]
+)
+def test_of_what_holds_no_name_none_is_given(text):
+    with pytest.raises(hosts.InvalidDomain) as refused:
+        hosts.claimable_domain(text, pages_host="github.io", code_host="github.com")
+
+    assert "Give a name such as" in str(refused.value.detail)

@@ -1,0 +1,282 @@
+"""An issue by which the Hub tells an organization bad news, in its own repository."""
+
+import random
+from datetime import datetime, timedelta
+from typing import Any, Self, cast
+
+from django.db import models
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Now
+
+from core import clock
+from core.ids import ULIDField
+from integrations.models.delivery import (
+    FIRST_WAIT,
+    GIVE_UP,
+    LEASE,
+    LONGEST_WAIT,
+    SETTLE,
+    TRIED_APART,
+    LeaseLost,
+)
+from integrations.models.integration import Integration, Repository
+from orgs.models import Organization
+
+BACKOFFS = 8  # doublings of the first wait; more would only make a larger number
+
+
+class AlertQuerySet(models.QuerySet["Alert"]):
+    """Queries over alerts."""
+
+    def of(self, organization: Organization) -> Self:
+        """Those of an organization, the latest first."""
+        mine = Integration.objects.of(organization)
+        return self.filter(integration__in=mine.values("pk")).order_by("-pk")
+
+    def unfinished(self) -> Self:
+        """Those whose issue is open, or has still to be opened or closed."""
+        states = self.model.Status
+        return self.filter(status__in=[states.PENDING, states.OPEN, states.CLOSING])
+
+    def sendable(self) -> Self:
+        """Those about which GitHub may be called now: to open an issue, the organization must want it.
+
+        Nothing but missing push access is told where it is missing: others decide about that repository.
+        """
+        wanted = Q(
+            integration__alerts=True,
+            integration__repository_id__isnull=False,
+            integration__problem="",
+            integration__paused_at=None,
+        )
+        with_rights = Q(integration__rights_lost_at=None) | Q(cause=self.model.Cause.RIGHTS)
+        is_over = Q(status=self.model.Status.CLOSING) | Q(ended_at__isnull=False)
+        known = self.filter(is_over | (wanted & with_rights))
+        return known.filter(integration__installation__suspended_at=None)
+
+    def due(self) -> Self:
+        """Those to be opened or closed now, by installations that GitHub and the pace do not limit."""
+        states = [self.model.Status.PENDING, self.model.Status.CLOSING]
+        waiting = self.filter(_is_free(), status__in=states, due_at__lte=clock.now())
+        unlimited = waiting.exclude(integration__installation__limited_until__gt=clock.now())
+        return unlimited.sendable().order_by("due_at", "pk")
+
+    def take(self, alert_id: str) -> "Alert | None":
+        """Take an alert for one attempt; None if it is not due, or another process has it.
+
+        One conditional UPDATE decides between all processes that try: PostgreSQL looks at the row itself
+        again after waiting for another one, but not at what a subquery has found.
+        """
+        due = self.due().filter(pk=alert_id)
+        mine = self.filter(_is_free(), pk__in=due.values("pk"), due_at__lte=clock.now())
+        if not mine.update(
+            lease_until=clock.now() + LEASE, last_tried_at=clock.now(), tries=F("tries") + 1
+        ):
+            return None
+        whole = self.select_related("integration__installation", "integration__organization")
+        return whole.get(pk=alert_id)
+
+    def end(self) -> None:
+        """Their cause is gone: what is open is closed, and what is not is not opened any more."""
+        self.filter(status=self.model.Status.OPEN).update(
+            status=self.model.Status.CLOSING, due_at=clock.now()
+        )
+        self.update(ended_at=clock.now(), due_at=clock.now())
+
+    def note_state(self, repository_id: int, number: int, *, is_open: bool) -> None:
+        """Save that somebody closed or reopened the issue. One that is closed is never opened again."""
+        states = self.model.Status
+        mine = self.filter(repository_id=repository_id, issue_number=number)
+        if is_open:
+            mine.filter(status=states.CLOSED, ended_at=None).update(status=states.OPEN)
+        else:
+            mine.unfinished().update(status=states.CLOSED)
+
+
+class Alert(models.Model):
+    """Bad news about one cause since one time, and its issue. Its row is the truth about the issue."""
+
+    class Status(models.TextChoices):
+        """How far its issue is."""
+
+        PENDING = "pending"  # to be opened
+        OPEN = "open"
+        CLOSING = "closing"  # the cause is gone, so it is to be closed
+        CLOSED = "closed"  # by the Hub or somebody else
+        DROPPED = "dropped"  # never opened: the cause was gone before, or GitHub refused it
+
+    class Cause(models.TextChoices):
+        """What the organization is told."""
+
+        LAPSING = "lapsing"  # the DNS record of a domain is missing, and its claim lapses soon
+        LAPSED = "lapsed"  # the claim of a domain has lapsed
+        RIGHTS = "rights"  # no member has push access to the repository, so nothing is sent
+
+    id = ULIDField()
+    integration = models.ForeignKey(Integration, models.CASCADE, related_name="+")
+    status = models.CharField(max_length=7, choices=Status, default=Status.PENDING)
+    cause = models.CharField(max_length=7, choices=Cause)
+    subject = models.CharField(
+        max_length=253, blank=True, help_text="The domain, if it is about one."
+    )
+    since = models.DateTimeField(help_text="When the cause began; a later one is another alert.")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="When the cause was gone.")
+    reason = models.TextField(blank=True, help_text="Why it has its status, in words.")
+    created_at = models.DateTimeField(db_default=Now())
+    due_at = models.DateTimeField(db_default=Now(), help_text="When to try next.")
+    lease_until = models.DateTimeField(null=True, blank=True)
+    last_tried_at = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveIntegerField(default=0)
+
+    # What was sent, and where to: saved before the POST, and kept.
+    repository_id = models.BigIntegerField(null=True, blank=True)
+    repository = models.CharField(max_length=511, blank=True)
+    posted_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When it was sent. Without an issue: GitHub has not answered, so it is looked for.",
+    )
+    title = models.CharField(max_length=256, blank=True)
+    body = models.TextField(blank=True)
+
+    issue_number = models.BigIntegerField(null=True, blank=True)
+    issue_url = models.URLField(max_length=500, blank=True)
+
+    objects = AlertQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["status", "due_at"], name="alert_due"),
+            models.Index(fields=["integration", "-last_tried_at"], name="alert_pace"),
+            models.Index(
+                fields=["integration"], name="alert_lasting", condition=Q(ended_at__isnull=True)
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["integration", "cause", "subject", "since"], name="alert_once_per_cause"
+            ),
+            models.UniqueConstraint(
+                fields=["repository_id", "issue_number"],
+                condition=Q(issue_number__isnull=False),
+                name="alert_one_per_issue",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["pending", "dropped"])
+                | Q(issue_number__isnull=False, repository_id__isnull=False),
+                name="alert_opened_has_issue",
+            ),
+            models.CheckConstraint(
+                condition=Q(posted_at__isnull=True) | Q(repository_id__isnull=False),
+                name="alert_posted_has_repository",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_cause_display()} {self.subject}".rstrip()
+
+    @property
+    def target(self) -> Repository:
+        """The repository that the issue is in, or goes to."""
+        mine = self.integration
+        if self.repository_id:
+            return Repository(mine.installation.github_id, self.repository_id, self.repository)
+        return Repository(mine.installation.github_id, mine.repository_id, mine.repository)  # type: ignore[arg-type]
+
+    @property
+    def started_at(self) -> datetime:
+        """When the current attempt started, by the database's clock."""
+        return cast(datetime, self.lease_until) - LEASE
+
+    def has_settled(self) -> bool:
+        """Whether an issue that GitHub did not confirm would be in GitHub's list by now."""
+        return self.posted_at is None or self.started_at >= self.posted_at + SETTLE
+
+    def may_be_opened(self) -> bool:
+        """Whether its cause lasts, and the organization still wants to be told."""
+        mine = Alert.objects.filter(pk=self.pk, ended_at=None)
+        return mine.sendable().exists()
+
+    def record(self, title: str, body: str) -> None:
+        """Save what is about to be sent, and where to, before the POST."""
+        to = self.target
+        self._update(
+            repository_id=to.id,
+            repository=to.name,
+            title=title,
+            body=body,
+            posted_at=clock.now(),
+        )
+
+    def opened(self, number: int, url: str) -> None:
+        """Its issue exists: just opened, or found. That is known even if the lease has expired."""
+        states = self.Status
+        is_over = When(ended_at__isnull=False, then=Value(states.CLOSING))
+        Alert.objects.filter(pk=self.pk, issue_number=None).update(
+            status=Case(is_over, default=Value(states.OPEN)),
+            issue_number=number,
+            issue_url=url,
+            reason="",
+            lease_until=None,
+            due_at=clock.now(),
+        )
+
+    def closed(self, reason: str = "") -> None:
+        """Its issue is closed, or cannot be for this reason."""
+        self._update(status=self.Status.CLOSED, reason=reason, lease_until=None)
+
+    def drop(self, reason: str) -> None:
+        """It is never opened."""
+        self._update(status=self.Status.DROPPED, reason=reason, lease_until=None, **self._unsent())
+
+    def wait(self, reason: str, duration: timedelta) -> None:
+        """Try again after `duration`: this attempt has opened or closed nothing."""
+        due_at = clock.now() + duration
+        self._update(reason=reason, lease_until=None, due_at=due_at, **self._unsent())
+
+    def leave(self, reason: str) -> None:
+        """End an attempt that has sent nothing, which does not count against the pace."""
+        due_at = clock.now() + TRIED_APART
+        self._update(reason=reason, lease_until=None, due_at=due_at, last_tried_at=None)
+
+    def look_later(self, reason: str) -> None:
+        """It is not known whether the issue was opened: look for it before anything is sent again."""
+        self._update(reason=reason, lease_until=None, due_at=clock.now() + self.backoff())
+
+    def look_once_settled(self) -> None:
+        """Look again once `SETTLE` has passed: before that, a missing issue proves nothing."""
+        self._update(
+            reason="It is not known yet whether GitHub opened the issue.",
+            lease_until=None,
+            due_at=F("posted_at") + SETTLE,
+        )
+
+    def is_given_up(self) -> bool:
+        """Whether closing it was tried for a day."""
+        return self.ended_at is not None and self.started_at - self.ended_at >= GIVE_UP
+
+    def backoff(self) -> timedelta:
+        """About twice as long each time, from 30 seconds to an hour, plus or minus a fifth."""
+        wait = min(FIRST_WAIT * 2 ** min(self.tries - 1, BACKOFFS), LONGEST_WAIT)
+        return wait * random.uniform(0.8, 1.2)  # noqa: S311  (guards nothing)
+
+    def _unsent(self) -> dict[str, Any]:
+        """Clear what was saved to be sent, if nothing can have arrived: the target may change then.
+
+        `posted_at` is as it was when the attempt began: set if an earlier one had no answer.
+        """
+        if self.posted_at:
+            return {}
+        blank = dict.fromkeys(("repository", "title", "body"), "")
+        return {**blank, "repository_id": None, "posted_at": None}
+
+    def _update(self, **columns: Any) -> None:
+        """Save, if this attempt still has its lease: a later attempt knows better."""
+        mine = Alert.objects.filter(pk=self.pk, lease_until__isnull=False, tries=self.tries)
+        if not mine.update(**columns):
+            raise LeaseLost(self.pk)
+
+
+def _is_free() -> Q:
+    """Whether no process has it, or the lease of the one that had it has expired."""
+    return Q(lease_until=None) | Q(lease_until__lt=clock.now())

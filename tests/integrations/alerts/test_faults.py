@@ -1,0 +1,337 @@
+"""Whatever happens on the way: one cause has one issue at most, and none is forgotten."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+
+from integrations import github_api
+from integrations.alerts import causes, sending
+from integrations.models import Alert, Installation, Integration
+from tests import build
+from tests.integrations.alerts import world
+from tests.integrations.alerts.world import alert, maintain
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+OPENING = {  # what is armed for the POST, and the alert right after it
+    "500": (("500", {}), "unknown"),
+    "502 after creating": (("502_after_creating", {}), "unknown"),
+    "refused": (("refuse", {}), "unknown"),
+    "refused after creating": (("refuse", {"created": True}), "unknown"),
+    "reset mid-answer": (("reset_mid_answer", {}), "unknown"),
+    "truncated 201": (("truncated", {}), "unknown"),
+    "201 without number": (("no_number", {}), "unknown"),
+    "403 Retry-After: 120": (("403_retry_after", {"value": 120}), "pending"),
+    "429": (("429", {"value": 60}), "pending"),
+    "remaining 0": (("remaining_0", {"reset_in": 600}), "pending"),
+    "401": (("401", {}), "open"),
+    "403 archived": (("403_archived", {}), "pending"),
+    "404": (("404", {}), "pending"),
+    "410": (("410", {}), "pending"),
+    "422": (("422", {}), "dropped"),
+    "token refused": (("refuse", {"path": "token"}), "pending"),
+    "token 404": (("404", {"path": "token"}), "pending"),
+    "token 500": (("500", {"path": "token"}), "pending"),
+}
+ISSUE = "/api/v3/repositories/*/issues/*"
+CLOSING = {  # what is armed for the PATCH, and the alert right after it
+    "500": (("500", {}), "closing"),
+    "502 after closing": (("502_after_creating", {}), "closing"),
+    "refused": (("refuse", {}), "closing"),
+    "truncated": (("truncated", {}), "closing"),
+    "429": (("429", {"value": 60}), "closing"),
+    "401": (("401", {}), "closed"),
+    "307": (("307", {}), "closing"),
+    "403 archived": (("403_archived", {}), "closed"),
+    "404": (("404", {}), "closed"),
+    "410": (("410", {}), "closed"),
+}
+
+
+@pytest.fixture
+def acme(code_host):
+    owner = build.acme(code_host)
+    Integration.objects.update(alerts=True)
+    return owner
+
+
+@pytest.fixture
+def settle(code_host, clock) -> Callable[[], None]:
+    """Some hours pass; whatever GitHub refused is found to be well again."""
+
+    def pass_hours(rounds: int = 5) -> None:
+        for _ in range(rounds):
+            clock.advance(minutes=70)
+            Integration.objects.update(problem="")
+            Installation.objects.update(suspended_at=None)
+            maintain()
+
+    return pass_hours
+
+
+def state() -> str:
+    now = alert()
+    is_unknown = now.status == "pending" and now.posted_at
+    return "unknown" if is_unknown else now.status
+
+
+@pytest.mark.parametrize("name", OPENING)
+def test_opening(acme, code_host, settle, name):
+    (kind, details), expected = OPENING[name]
+    code_host.fail(kind, **details)
+    world.lose_record()
+
+    maintain()
+    first = state()
+    settle()
+
+    assert first == expected
+    assert state() == ("dropped" if expected == "dropped" else "open")
+    assert len(code_host.issues("acme/docs")) == (0 if expected == "dropped" else 1)
+
+
+@pytest.mark.parametrize("name", CLOSING)
+def test_closing(acme, code_host, settle, name):
+    world.lose_record()
+    maintain()
+    (kind, details), expected = CLOSING[name]
+    code_host.fail(kind, method="PATCH", path=ISSUE, **details)
+    world.find_record()
+
+    maintain()
+    first = state()
+    settle()
+
+    assert first == expected
+    assert state() == "closed"
+    assert len(code_host.issues("acme/docs")) == 1
+    if expected == "closing":
+        assert code_host.issues("acme/docs")[0].state == "closed"
+    elif name != "401":
+        assert alert().reason
+
+
+def test_closing_is_given_up_after_a_day(acme, code_host, settle):
+    world.lose_record()
+    maintain()
+    code_host.fail("500", method="PATCH", path=ISSUE, times=1000)
+    world.find_record()
+
+    settle(25)
+
+    assert alert().status == "closed"
+    assert alert().reason.startswith("Given up after 24 hours.")
+
+
+def killed(*_: object, **__: object) -> None:
+    raise SystemExit
+
+
+def test_killed_before_the_post(acme, code_host, settle, monkeypatch):
+    world.lose_record()
+    with monkeypatch.context() as patch:
+        patch.setattr(github_api, "create_issue", killed)
+        with pytest.raises(SystemExit):
+            maintain()
+    assert (state(), len(code_host.issues("acme/docs"))) == ("unknown", 0)
+    maintain()
+    assert alert().tries == 1  # until its lease has expired
+
+    settle(2)
+
+    assert state() == "open"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_killed_after_the_post(acme, code_host, settle, monkeypatch):
+    world.lose_record()
+    with monkeypatch.context() as patch:
+        patch.setattr(Alert, "opened", killed)
+        with pytest.raises(SystemExit):
+            maintain()
+    assert (state(), len(code_host.issues("acme/docs"))) == ("unknown", 1)
+
+    settle(1)
+
+    assert state() == "open"
+    assert alert().issue_number == 1
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_what_is_not_in_the_list_yet_is_not_opened_again(acme, code_host, clock, monkeypatch):
+    world.lose_record()
+    with monkeypatch.context() as patch:
+        patch.setattr(github_api, "create_issue", killed)
+        with pytest.raises(SystemExit):
+            maintain()
+
+    clock.advance(seconds=61)  # the lease has expired
+    maintain()
+    assert (alert().tries, state()) == (2, "unknown")
+    assert not code_host.issues("acme/docs")
+
+    clock.advance(seconds=61)  # two minutes after the attempt
+    maintain()
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+@pytest.mark.parametrize("fault", ["500", "429", "404"])
+def test_an_issue_that_could_not_be_looked_for_is_looked_for_again(acme, code_host, settle, fault):
+    code_host.fail("502_after_creating")
+    world.lose_record()
+    maintain()
+    code_host.fail(fault, method="GET")
+
+    settle()
+
+    assert (state(), alert().issue_number) == ("open", 1)
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_solved_before_a_lost_answer_was_looked_for(acme, code_host, settle):
+    code_host.fail("502_after_creating")
+    world.lose_record()
+    maintain()
+    world.find_record()
+
+    settle(2)
+
+    assert state() == "closed"
+    assert [issue.state for issue in code_host.issues("acme/docs")] == ["closed"]
+
+
+def test_solved_before_a_lost_issue_was_opened(acme, code_host, settle):
+    code_host.fail("500")
+    world.lose_record()
+    maintain()
+    world.find_record()
+
+    settle(2)
+
+    assert state() == "dropped"
+    assert not code_host.issues("acme/docs")
+
+
+def test_switched_off_before_a_lost_issue_was_opened(acme, code_host, settle):
+    code_host.fail("500")
+    world.lose_record()
+    maintain()
+    Integration.objects.update(alerts=False)
+    settle(2)
+    assert not code_host.issues("acme/docs")
+
+    Integration.objects.update(alerts=True)
+    settle(2)
+
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_an_answer_that_is_lost_again_and_again(acme, code_host, settle):
+    world.lose_record()
+    code_host.fail("500", times=3)
+
+    settle(8)
+
+    assert state() == "open"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_somebody_elses_marker_is_not_adopted(acme, code_host, settle):
+    code_host.fail("500")
+    world.lose_record()
+    maintain()
+    mark = f"<!-- hub:{alert().pk} -->"
+    code_host.create_issue("acme/docs", title="Mine", body=mark, user="charlie")
+
+    settle(2)
+
+    assert alert().issue_number == 2
+
+
+def at_once(work: Callable[[], object]) -> None:
+    """Four processes do this at the same moment."""
+    barrier = threading.Barrier(4)
+
+    def run() -> None:
+        try:
+            barrier.wait()
+            work()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_several_processes_at_once(acme, code_host):
+    world.lose_record()
+
+    at_once(causes.compare)
+    at_once(sending.send_due)
+
+    assert len(code_host.issues("acme/docs")) == 1
+    assert alert().tries == 1
+
+    world.find_record()
+    at_once(causes.compare)
+    at_once(sending.send_due)
+
+    assert len([each for each in code_host.requests if each.method == "PATCH"]) == 1
+
+
+def test_a_repository_that_is_gone_stops_the_integration(acme, code_host):
+    code_host.delete_repository("acme/docs")
+    world.lose_record()
+
+    maintain()
+
+    assert state() == "pending"
+    assert Integration.objects.get().problem == alert().reason != ""
+    maintain()
+    assert alert().tries == 1
+
+
+def test_a_suspended_app_is_not_called_again(acme, code_host):
+    code_host.suspend(build.installed(code_host))
+    world.lose_record()
+
+    maintain()
+
+    assert Installation.objects.get().suspended_at
+    maintain()
+    assert alert().tries == 1
+
+    code_host.unsuspend(build.installed(code_host))
+
+
+def test_an_issue_in_the_repository_before_is_closed_there(acme, code_host):
+    world.lose_record()
+    maintain()
+    other = code_host.add_repository("acme", "other")
+    code_host.add_to_installation(build.installed(code_host), other)
+    Integration.objects.update(repository_id=other.id, repo_name="other")
+    maintain()
+    assert not code_host.issues("acme/other")
+
+    world.find_record()
+    maintain()
+
+    assert code_host.issues("acme/docs")[0].state == "closed"
+    assert not code_host.issues("acme/other")
+
+
+def test_an_internal_error_is_logged_and_tried_again(acme, code_host, settle, monkeypatch, caplog):
+    world.lose_record()
+    with monkeypatch.context() as patch:
+        patch.setattr(github_api, "create_issue", lambda *_, **__: 1 / 0)
+        maintain()
+    assert "ZeroDivisionError" in caplog.text
+
+    settle(2)
+
+    assert len(code_host.issues("acme/docs")) == 1
