@@ -196,7 +196,7 @@ def test_alerts_are_counted_with_the_pace(acme, settings):
     settings.HUB_ISSUE_RATE = "1/hour"
     mine, now = Integration.objects.get(), timezone.now()
     Alert.objects.create(
-        integration=mine, cause="lapsed", status="closed", since=now, last_tried_at=now
+        integration=mine, cause="lapsed", status="dropped", since=now, last_tried_at=now
     )
     [delivery] = stored(acme)
 
