@@ -23,7 +23,7 @@ BAD, WAIT, NEW = "bad", "wait", ""
 ORDER = [BAD, WAIT, NEW]
 
 
-class Alert(NamedTuple):
+class Line(NamedTuple):
     """A line: how bad it is, what is the case, more about it, and a button, a link unless it `acts`."""
 
     tone: str
@@ -35,7 +35,7 @@ class Alert(NamedTuple):
     at: datetime | None = None
 
 
-def alerts(
+def lines(
     organization: Organization,
     user: User,
     integration: Integration | None,
@@ -43,7 +43,7 @@ def alerts(
     stopped: Stopped,
     waiting: Backlog | None,
     not_shown: str,
-) -> list[Alert]:
+) -> list[Line]:
     """All of them, in a few queries; at most some of a kind."""
     found = [
         *(_of_integration(integration, stopped) if integration else []),
@@ -56,71 +56,71 @@ def alerts(
     return sorted(found, key=lambda each: ORDER.index(each.tone))
 
 
-def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Alert]:
+def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
     waiting = f"{_reports(stopped.held, 'waits', 'wait')}" if stopped.held else ""
     page = reverse("settings-integration")
     if mine.paused_at:
         since = f"{date_format(mine.paused_at, 'j F Y, H:i')} UTC"
         more = f"{waiting or 'Reports that arrive wait'} until you resume."
-        yield Alert(
-            WAIT, f"Paused since {since}.", more, "Resume", reverse("settings-resume"), True
-        )
+        yield Line(WAIT, f"Paused since {since}.", more, "Resume", reverse("settings-resume"), True)
     elif mine.obstacle:
         more = f"{mine.obstacle} {waiting + '.' if waiting else ''}".strip()
-        again = reverse("settings-try-again")
-        yield Alert(BAD, "Nothing is being sent.", more, "Try again", again, True)
+        button, url = "Try again", reverse("settings-try-again")
+        if mine.is_uninstalled():
+            button, url = "Install it again", reverse("settings-install")
+        yield Line(BAD, "Nothing is being sent.", more, button, url, True)
     elif mine.rights_absences:
         title = f"No member of your organization has push access to {mine.repository} any more."
         more = "If this lasts for a day, nothing is sent until somebody has."
-        yield Alert(WAIT, title, more, "See members", reverse("account"))
+        yield Line(WAIT, title, more, "See members", reverse("account"))
     if problem := template_limits.problem(mine.issue_template):
         more = f"Part of it is left out of the issues. {problem}"
-        yield Alert(WAIT, "Your template is too large.", more, "Edit it", f"{page}#edit")
+        yield Line(WAIT, "Your template is too large.", more, "Edit it", f"{page}#edit")
 
 
-def _of_claims(organization: Organization) -> Iterator[Alert]:
+def _of_claims(organization: Organization) -> Iterator[Line]:
     domains = organization.domains.filter(lapsed_at__isnull=False).order_by("name")
     sites = organization.sites.filter(lapsed_at__isnull=False).order_by("host", "path")
     lapsed = [*domains[: LAPSED + 1], *sites[: LAPSED + 1]]
     for claim in lapsed[:LAPSED]:
         more = "You do not receive reports about it."
         page = reverse("settings-claim", args=[claim.pk])
-        yield Alert(BAD, f"The claim of {claim} has lapsed.", more, "Prove it again", page)
+        yield Line(BAD, f"The claim of {claim} has lapsed.", more, "Prove it again", page)
     if lapsed[LAPSED:]:
         page = reverse("settings-claims")
-        yield Alert(BAD, "More claims have lapsed.", "", "Show the claims", page)
+        yield Line(BAD, "More claims have lapsed.", "", "Show the claims", page)
     lapsing = organization.domains.filter(verified_at__isnull=False, lapses_at__isnull=False)
     for claim in lapsing.order_by("lapses_at", "name")[:LAPSED]:
         more = f"The claim lapses on {date_format(claim.lapses_at or '', 'j F')}."
         page = reverse("settings-claim", args=[claim.pk])
-        yield Alert(WAIT, f"The DNS record of {claim} is gone.", more, "Put it back", page)
+        yield Line(WAIT, f"The DNS record of {claim} is gone.", more, "Put it back", page)
 
 
-def _of_reports(mine: Integration | None, stopped: Stopped, not_shown: str) -> Iterator[Alert]:
+def _of_reports(mine: Integration | None, stopped: Stopped, not_shown: str) -> Iterator[Line]:
     page = reverse("settings-reports")
     if stopped.failed:
         title = f"{_reports(stopped.failed, 'failed', 'failed')}."
         more = "GitHub refused it, or a day of tries failed. It says why."
         if stopped.failed > 1:
             more = "GitHub refused them, or a day of tries failed. Each says why."
-        yield Alert(BAD, title, more, _show(stopped.failed), f"{page}?status=failed")
+        yield Line(BAD, title, more, _show(stopped.failed), f"{page}?status=failed")
     if stopped.held and not (mine and mine.obstacle):
         title = f"{_reports(stopped.held, 'is held', 'are held')}."
         more = "It says why." if stopped.held == 1 else "Each says why."
-        yield Alert(WAIT, title, more, _show(stopped.held), f"{page}?status=held")
+        yield Line(WAIT, title, more, _show(stopped.held), f"{page}?status=held")
     if not_shown:
         page = reverse("settings-integration")
-        yield Alert(WAIT, "Reports are not shown.", not_shown, "See the integration", page)
+        yield Line(WAIT, "Reports are not shown.", not_shown, "See the integration", page)
 
 
-def _of_backlog(waiting: Backlog | None) -> Iterator[Alert]:
+def _of_backlog(waiting: Backlog | None) -> Iterator[Line]:
     """What waits for GitHub's limit or for late work; its usual turn is no reason to act."""
     if waiting and waiting.needs_attention:
         page = f"{reverse('settings-reports')}?status=pending"
-        yield Alert(WAIT, waiting.sentence, waiting.when, _show(waiting.waiting), page)
+        yield Line(WAIT, waiting.sentence, waiting.when, _show(waiting.waiting), page)
 
 
-def _of_tokens(user: User) -> Iterator[Alert]:
+def _of_tokens(user: User) -> Iterator[Line]:
     now = timezone.now()
     soon = {"token__expires_at__gt": now, "token__expires_at__lte": now + SOON}
     found = PersonalToken.objects.filter(token__user=user, **soon).select_related("token")
@@ -128,12 +128,12 @@ def _of_tokens(user: User) -> Iterator[Alert]:
         used = each.last_used_at
         more = f"Last used {in_words(used, now)}." if used else "It was never used."
         title = f"The token {each.name} expires {in_words(each.token.expires_at, now)}."
-        yield Alert(NEW, title, more, "Make another", reverse("tokens"))
+        yield Line(NEW, title, more, "Make another", reverse("tokens"))
 
 
-def _news(organization: Organization) -> Iterator[Alert]:
+def _news(organization: Organization) -> Iterator[Line]:
     for each in organization.notices.filter(at__gte=timezone.now() - NEWS)[:NOTICES]:
-        yield Alert(NEW, "", each.text, at=each.at)
+        yield Line(NEW, "", each.text, at=each.at)
 
 
 def _show(count: int) -> str:

@@ -19,6 +19,7 @@ from reports.models import Report
 
 COUNTED = 5000  # the latest reports, so that the cost of the page does not grow
 DAYS = timedelta(days=7)  # what the figures compare with as many days before
+TIMED = 200  # of the latest deliveries, for the time that they took
 MOST_REPORTED, RECENTLY = 6, timedelta(days=30)
 
 
@@ -66,10 +67,10 @@ class Arrivals(NamedTuple):
 
 
 class Issues(NamedTuple):
-    """Of the latest deliveries that were tried: how many became issues, and after how many seconds."""
+    """How many of the deliveries that were tried in some days became issues."""
 
-    seconds: list[float]
-    is_bounded: bool
+    number: int
+    is_bounded: bool  # whether more were tried than were looked at
 
 
 def arrivals(organization: Organization) -> Arrivals:
@@ -143,37 +144,44 @@ def unsent(integration: Integration | None, known: Stopped) -> list[datetime]:
 def issues(integration: Integration | None) -> Iterator[Figure]:
     """How many issues were opened in the latest days, and how long that took."""
     now = timezone.now()
-    lately, before = (
-        _issues(integration, now - (ago + 1) * DAYS, now - ago * DAYS) for ago in (0, 1)
+    latest, earlier = (
+        _tried(integration, now - (ago + 1) * DAYS, now - ago * DAYS) for ago in (0, 1)
     )
-    number, is_known = len(lately.seconds), not (lately.is_bounded or before.is_bounded)
-    note = _compared(number, len(before.seconds)) if is_known else ""
-    yield Figure("Became issues", f"{number:,}{'+' if lately.is_bounded else ''}", note)
-    if not number:
-        yield Figure("Median time to issue", "–", "no issue in these days")
-    else:
-        of_latest = f", of the latest {number:,}" if lately.is_bounded else ""
-        slowest = f"slowest {durations.in_short(max(lately.seconds))}{of_latest}"
-        yield Figure(
-            "Median time to issue", durations.in_short(statistics.median(lately.seconds)), slowest
-        )
+    found, before = _counted(latest), _counted(earlier)
+    is_known = not (found.is_bounded or before.is_bounded)
+    note = _compared(found.number, before.number) if is_known else ""
+    yield Figure("Became issues", f"{found.number:,}{'+' if found.is_bounded else ''}", note)
+    seconds = _seconds(latest)
+    if not seconds:
+        yield Figure("Median time to issue", "–", "no issue was opened lately")
+        return
+    of_some = f", of the latest {len(seconds)}" if found.number > len(seconds) else ""
+    slowest = f"slowest {durations.in_short(max(seconds))}{of_some}"
+    yield Figure("Median time to issue", durations.in_short(statistics.median(seconds)), slowest)
 
 
-def _issues(integration: Integration | None, since: datetime, until: datetime) -> Issues:
-    """Those that were opened in this time, of at most `counting.MOST` deliveries that were tried then."""
-    if integration is None:
-        return Issues([], is_bounded=False)
+def _tried(integration: Integration | None, since: datetime, until: datetime) -> QuerySet[Delivery]:
+    """The deliveries that were last tried in this time, the latest first, in the order of an index."""
+    mine = integration.deliveries.all() if integration else Delivery.objects.none()
+    tried = mine.filter(last_tried_at__gt=since, last_tried_at__lte=until)
+    return tried.order_by("-last_tried_at")
+
+
+def _counted(tried: QuerySet[Delivery]) -> Issues:
+    """How many of them became issues, out of at most `counting.MOST`."""
+    statuses = list(tried.values_list("status", flat=True)[: counting.MOST + 1])
+    sent = statuses[: counting.MOST].count(Delivery.Status.SENT)
+    return Issues(sent, is_bounded=len(statuses) > counting.MOST)
+
+
+def _seconds(tried: QuerySet[Delivery]) -> list[float]:
+    """How long each took from the report to the issue, of the latest `TIMED`."""
     attempt = Attempt.objects.filter(delivery=OuterRef("pk"), number=OuterRef("tries"))
-    tried = integration.deliveries.filter(last_tried_at__gt=since, last_tried_at__lte=until)
-    found = tried.order_by("-last_tried_at").values_list(
-        "status", "report__received_at", "posted_at", Subquery(attempt.values("ended_at"))
-    )
-    rows = list(found[: counting.MOST + 1])
-    sent = [row for row in rows[: counting.MOST] if row[0] == Delivery.Status.SENT]
-    seconds = [
-        ((ended or posted) - at).total_seconds() for _, at, posted, ended in sent if ended or posted
-    ]
-    return Issues(seconds, is_bounded=len(rows) > counting.MOST)
+    opened = Subquery(attempt.values("ended_at"))
+    rows = tried.values_list("status", "report__received_at", "posted_at", opened)[:TIMED]
+    sent = [row for row in rows if row[0] == Delivery.Status.SENT]
+    ends = [(at, ended or posted) for _, at, posted, ended in sent]
+    return [(end - at).total_seconds() for at, end in ends if end]
 
 
 def _compared(number: int, before: int) -> str:

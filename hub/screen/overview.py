@@ -43,10 +43,9 @@ def overview(request: MemberRequest) -> HttpResponse:
         "standing": _standing(integration, claims),
         "steps": to_do,
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
-        "next": next((each for each in to_do if each.state is setup_steps.StepState.TO_DO), None),
         "progress": setup_steps.progress(to_do),
         "invitations": inviting.of(request.membership),
-        "alerts": attention.alerts(
+        "attention": attention.lines(
             mine,
             request.user,
             integration,
@@ -81,7 +80,7 @@ def _standing(integration: Integration | None, claims: setup_steps.Claims) -> St
     if integration.paused_at:
         return Standing("Paused", "pill wait")
     if integration.obstacle:
-        return Standing("Nothing is being sent", "pill bad")
+        return Standing("Stopped", "pill bad")
     if not claims.is_heard:
         return Standing("Opted out", "pill wait")
     return Standing("Receiving", "state good")

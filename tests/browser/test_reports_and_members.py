@@ -217,3 +217,39 @@ def test_a_flood_is_found_discarded_and_restored(visit, client, acme, alice, cod
 
     assert discarded == ["discarded"] * 4 + ["held"]
     assert Delivery.objects.order_by("pk")[0].held_for == "pause"
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_the_reports_of_a_page_are_found_chosen_and_tried_again(
+    visit, client, acme, alice, code_host, screen
+):
+    for number in range(2):
+        code_host.fail("422")
+        build.send(client, build.report(report__summary=f"Gone {number}"))
+    other = build.report("https://docs.acme.com/other", report__summary="Elsewhere")
+    build.send(client, other)
+    window = visit(screen, alice)
+    page = window.page
+
+    page.goto("/settings/")
+    page.get_by_role("link", name="/install", exact=True).click()
+    page.wait_for_url("**page=https**")
+    look(window, "reports-of-a-page")
+    assert not page.get_by_text("Elsewhere").count()
+    page.get_by_text("Filters").click()
+    page.get_by_label("Agent").fill("agent-x")
+    page.get_by_label("From").fill("2026-01-01")
+    look(window, "reports-filters")
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url("**agent=agent-x**")
+    page.get_by_role("link", name="From: 2026-01-01").click()
+    page.wait_for_url(lambda url: "since" not in url or url.endswith("since="))
+    if screen.script and screen.width > 400:  # the head of the table is not shown on phones
+        page.get_by_label("Select all").check()
+    for number in range(2):
+        page.get_by_label(f"Select Gone {number}").check()
+    look(window, "reports-selected")
+    page.get_by_role("button", name="Try again", exact=True).click()
+    page.get_by_text("2 reports to be tried again, each in its turn.").wait_for()
+
+    assert Delivery.objects.filter(status="pending").count() == 2

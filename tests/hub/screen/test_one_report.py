@@ -362,7 +362,7 @@ def test_githubs_limit_needs_attention_on_the_overview(alice, acme):
     delivered(stored(acme), status="pending", due_at=timezone.now())
     Installation.objects.get().leave_alone_for(timedelta(minutes=7))
 
-    alerts = alice.get("/settings/").context["alerts"]
+    alerts = alice.get("/settings/").context["attention"]
 
     [alert] = [each for each in alerts if "GitHub asked us to wait with acme" in each.title]
     assert (alert.tone, alert.button) == ("wait", "Show it")

@@ -610,7 +610,8 @@ def states() -> list[str]:
 def test_those_that_are_ticked_are_tried_again_in_their_turn(alice, acme):
     delivered(stored(acme), status="failed")
     delivered(stored(acme), status="held", held_for="ownership")
-    delivered(stored(acme), status="held", held_for="operator")
+    why = "An operator of this Hub has put this delivery on hold."
+    delivered(stored(acme), status="held", held_for="operator", reason=why)
     Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
     ids = list(Report.objects.values_list("pk", flat=True))
 

@@ -542,7 +542,7 @@ def test_the_overview_takes_the_same_queries_however_much_there_is(
         for number, each in enumerate(Report.objects.order_by("-received_at")[:2_000])
     )
 
-    with django_assert_max_num_queries(25 + 5):  # for what waits, and why
+    with django_assert_max_num_queries(26 + 5):  # for what waits, and why
         page = text_of(client.get("/settings/"))
 
     assert "Number 0" in page
@@ -625,16 +625,17 @@ def test_more_issues_than_are_counted(alice, acme, code_host, monkeypatch):
         issue = {"status": "sent", "issue_number": number + 1, "repository_id": 7}
         Delivery.objects.create(report=report, integration=integration, **at, **issue)
 
+    monkeypatch.setattr(lately, "TIMED", 1)
     found = figures(alice)
 
     assert found["Became issues"] == ("2+", "")
-    assert found["Median time to issue"][1].endswith(", of the latest 2")
+    assert found["Median time to issue"][1].endswith(", of the latest 1")
 
 
 def test_nothing_that_became_an_issue_has_no_median(alice, acme):
     received(acme, 1)
 
-    assert figures(alice)["Median time to issue"] == ("–", "no issue in these days")
+    assert figures(alice)["Median time to issue"] == ("–", "no issue was opened lately")
 
 
 def test_more_held_and_failed_reports_than_are_counted(alice, acme, code_host, monkeypatch):
@@ -712,7 +713,7 @@ def test_a_bar_opens_exactly_the_reports_of_its_page(alice, acme):
 
 
 def titles(client) -> list[str]:
-    return [each.title or each.more for each in client.get("/settings/").context["alerts"]]
+    return [each.title or each.more for each in client.get("/settings/").context["attention"]]
 
 
 def test_what_needs_attention_comes_with_the_most_severe_first(db, client, code_host):
@@ -783,8 +784,23 @@ def test_the_overview_begins_with_how_things_stand(db, client, code_host, column
     shown = client.get("/settings/")
 
     assert shown.context["standing"].shape == mark
-    assert [each.title[: len(first)] for each in shown.context["alerts"]] == [first] * bool(first)
+    assert [each.title[: len(first)] for each in shown.context["attention"]] == [first] * bool(
+        first
+    )
     assert ">acme/docs</a>, for" in text_of(shown)
+
+
+@pytest.mark.parametrize(
+    ("problem", "button"), [("Issues are turned off.", "Try again"), ("", "Install it again")]
+)
+def test_what_stopped_it_comes_with_the_button_that_ends_it(db, client, code_host, problem, button):
+    client.force_login(build.member(build.acme(code_host)))
+    gone = Integration.objects.select_related("installation").get().installation.uninstalled
+    Integration.objects.update(problem=problem or gone)
+
+    [line] = client.get("/settings/").context["attention"]
+
+    assert (line.button, line.acts) == (button, True)
 
 
 def test_an_opted_out_claim_is_not_said_to_receive(db, client, code_host):
@@ -810,8 +826,8 @@ def test_the_next_step_is_open_and_a_finished_set_up_is_gone(db, client, code_ho
     done = text_of(client.get("/settings/"))
 
     assert first.count('aria-current="step"') == second.count('aria-current="step"') == 1
-    assert "Install the app</button>" in first
-    assert 'action="/settings/claims/new/"' in second
+    assert 'class="primary">Install the app</button>' in first
+    assert 'class="primary">Claim https://acme.github.io/docs/</button>' in second
     assert claimed.status_code == 302
     assert "Step 3 of 4" in second
     assert "Set up</h2>" not in done
