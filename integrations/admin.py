@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
 
 from core import clock
-from integrations.delivery import operator_holds, trying_again
+from integrations.delivery import operator_holds, trying_again, waiting
 from integrations.models import (
     Alert,
     Attempt,
@@ -83,7 +83,7 @@ class DeliveryAdmin(Operating):
     """Lists deliveries, with their attempts."""
 
     list_display = [
-        "summary", "page", "agent", "status", "reason", "organization", "due_at", "issue",
+        "summary", "page", "agent", "status", "why", "organization", "due_at", "issue",
     ]  # fmt: skip
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
     list_select_related = ["integration__organization", "report"]
@@ -99,8 +99,26 @@ class DeliveryAdmin(Operating):
     inlines = [Attempts]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """All, and what can be done about reports like it."""
-        return [*super().get_fields(request, obj), "like_it"]
+        """All, why it waits, and what can be done about reports like it."""
+        return [*super().get_fields(request, obj), "waits_for", "like_it"]
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list, with why each delivery waits, in a few queries for all."""
+        shown = super().get_changelist_instance(request)
+        waits = waiting.whys(shown.result_list)
+        for each in shown.result_list:
+            each.wait = waits.get(each.pk)
+        return shown
+
+    @admin.display(description="why", ordering="reason")
+    def why(self, delivery: Any) -> str:
+        """Why it waits, or has its status."""
+        return str(delivery.wait or delivery.reason)
+
+    @admin.display(description="waits for")
+    def waits_for(self, delivery: Delivery) -> str:
+        """Why it waits, and about until when."""
+        return str(waiting.why(delivery) or "-")
 
     @admin.display(description="reports like it")
     def like_it(self, delivery: Delivery) -> str:
@@ -252,7 +270,9 @@ class IntegrationAdmin(Operating):
 class InstallationAdmin(Operating):
     """Lists installations of the GitHub App, with their rate limits."""
 
-    list_display = ["account", "github_id", "suspended_at", "limited_until", "limit_left"]
+    list_display = [
+        "account", "github_id", "suspended_at", "limited_until", "left_alone_until", "limit_left",
+    ]  # fmt: skip
     list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
     search_fields = ["account", "github_id"]
 

@@ -25,7 +25,7 @@ def plans_of(work: Callable[[], Any]) -> list[Plan]:
     with CaptureQueriesContext(connection) as queries:
         work()
     asked = [each["sql"] for each in queries]
-    return [plan_of_sql(each) for each in asked if each.startswith(("SELECT", "WITH"))]
+    return [plan_of_sql(each) for each in asked if each.startswith(("SELECT", "(SELECT", "WITH"))]
 
 
 def plan_of_sql(statement: str) -> Plan:

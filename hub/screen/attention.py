@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from core import counting
 from core.times import in_words
 from hub.screen.lately import Stopped
+from integrations.delivery.backlog import Backlog
 from integrations.issue import template_limits
 from integrations.models import Integration
 from orgs.models import Organization, PersonalToken, User
@@ -40,6 +41,7 @@ def lines(
     integration: Integration | None,
     *,
     stopped: Stopped,
+    waiting: Backlog | None,
     not_shown: str,
 ) -> list[Line]:
     """All of them, in a few queries; at most some of a kind."""
@@ -47,6 +49,7 @@ def lines(
         *(_of_integration(integration, stopped) if integration else []),
         *_of_claims(organization),
         *_of_reports(integration, stopped, not_shown),
+        *_of_backlog(waiting),
         *_of_tokens(user),
         *_news(organization),
     ]
@@ -108,6 +111,13 @@ def _of_reports(mine: Integration | None, stopped: Stopped, not_shown: str) -> I
     if not_shown:
         page = reverse("settings-integration")
         yield Line(WAIT, "Reports are not shown.", not_shown, "See the integration", page)
+
+
+def _of_backlog(waiting: Backlog | None) -> Iterator[Line]:
+    """What waits for GitHub's limit or for late work; its usual turn is no reason to act."""
+    if waiting and waiting.needs_attention:
+        page = f"{reverse('settings-reports')}?status=pending"
+        yield Line(WAIT, waiting.sentence, waiting.when, _show(waiting.waiting), page)
 
 
 def _of_tokens(user: User) -> Iterator[Line]:

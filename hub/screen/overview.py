@@ -11,6 +11,7 @@ from hub.screen.access import MemberRequest, members_only
 from hub.screen.report_rows import rows_of
 from integrations.api import report_list
 from integrations.delivery import withholding
+from integrations.delivery.backlog import backlog
 from integrations.models import Integration
 from orgs.models import Organization
 
@@ -33,6 +34,7 @@ def overview(request: MemberRequest) -> HttpResponse:
     to_do = setup_steps.set_up(integration, claims)
     not_shown = withholding.explained(mine) if integration and integration.has_withheld else ""
     stopped = lately.stopped(integration)
+    waiting = backlog(integration) if integration and stopped.waiting else None
     latest = rows_of(report_list.page(mine, {}, size=LATEST).reports)
     context: dict[str, Any] = {
         "membership": request.membership,
@@ -44,8 +46,14 @@ def overview(request: MemberRequest) -> HttpResponse:
         "progress": setup_steps.progress(to_do),
         "invitations": inviting.of(request.membership),
         "attention": attention.lines(
-            mine, request.user, integration, stopped=stopped, not_shown=not_shown
+            mine,
+            request.user,
+            integration,
+            stopped=stopped,
+            waiting=waiting,
+            not_shown=not_shown,
         ),
+        "waiting": waiting,
         "not_shown": not_shown,
         "latest": latest,
         **(_numbers(mine, integration, stopped) if latest else {}),

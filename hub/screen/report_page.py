@@ -1,24 +1,29 @@
 """`/settings/reports/<id>/`: one report, and what became of it."""
 
 from collections.abc import Iterator
+from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
+from django.utils.formats import date_format
 
-from core import ids
+from core import durations, ids
 from core.errors import ApiError
+from hub.screen import journey, rendered
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import state_of
+from hub.screen.report_rows import short_addresses
 from integrations.api import acts
 from integrations.api.report_list import Received
-from integrations.delivery import discarding, pacing, trying_again
+from integrations.delivery import discarding, trying_again, waiting
 from integrations.models import Delivery
 from orgs.models import Membership
 from reports import accounts, erasing
 from reports.models import Report
 
+ISSUE_TONES = {"closed": "off", "deleted": "off"}
 DONE = {  # the message about one report
     "discard": "Discarded. The report is kept but not sent. Restore it to send it.",
     "restore": "Restored. It is sent in its turn.",
@@ -27,26 +32,63 @@ DONE = {  # the message about one report
 
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
-    """One report: its text, further accounts, what was sent to GitHub, and the attempts."""
+    """One report: its text, further accounts, what was sent to GitHub, and what became of it."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
-    shown = list(mine.accounts.readable())
     context = {
         "report": mine,
+        "delivery": delivery,
+        "state": state_of(Received(mine, delivery).status),
+        "is_owner": request.membership.role == Membership.Role.OWNER,
+        "says_no_more": not any(mine.words[1:] or mine.task_context.get("task_summary")),
+        "page_is_link": mine.doc_url.lower().startswith(("https://", "http://")),
+        "path": short_addresses([mine.doc_url])[0],
+        **_accounts(mine),
+        **_of_delivery(mine, delivery),
+    }
+    return render(request, "hub/report.html", context)
+
+
+def _accounts(mine: Report) -> dict[str, Any]:
+    shown = list(mine.accounts.readable())
+    return {
         "accounts": shown,
         "accounts_not_shown": 0 if mine.erased_at else mine.further_accounts - len(shown),
         "most": accounts.MOST,
         "kib": accounts.BYTES // 1024,
-        "delivery": delivery,
-        "state": state_of(Received(mine, delivery).status),
-        "attempts": delivery.shown_attempts() if delivery else [],
-        "obstacle": trying_again.obstacle(delivery) if delivery else "",
-        "is_owner": request.membership.role == Membership.Role.OWNER,
-        "may_be_discarded": not discarding.obstacle(delivery),
-        "now": timezone.now(),
-        "pace": pacing.in_words(),
     }
-    return render(request, "hub/report.html", context)
+
+
+def _of_delivery(mine: Report, delivery: Delivery | None) -> dict[str, Any]:
+    """What became of it, and what can be done."""
+    wait = waiting.why(delivery)
+    steps = journey.steps(mine, delivery, wait)
+    if delivery is None:
+        return {"steps": steps}
+    obstacle = trying_again.obstacle(delivery)
+    shown = rendered.issue(delivery.title, delivery.body) if delivery.title else None
+    return {
+        "steps": steps,
+        "wait": wait,
+        "took": durations.in_words(mine.received_at, delivery.arrived_at()),
+        "attempts_not_shown": delivery.tries > len(delivery.shown_attempts()),
+        "obstacle": obstacle,
+        "may_try_again": not obstacle and not (wait and wait.is_in_line),
+        "may_be_discarded": not discarding.obstacle(delivery),
+        "issue": shown,
+        "issue_tone": ISSUE_TONES.get(delivery.issue_state, "good"),
+        "where": _where(delivery),
+    }
+
+
+def _where(delivery: Delivery) -> str:
+    """Where the issue is, or was sent to, and when."""
+    where = f"Sent to {delivery.repository}"
+    if delivery.issue_number:
+        number = f"{delivery.repository} #{delivery.issue_number}"
+        where = f"{number}, opened by {settings.HUB_GITHUB_APP_SLUG}"
+    at = f", {date_format(delivery.posted_at, 'j M Y, H:i:s')} UTC" if delivery.posted_at else ""
+    return where + at
 
 
 @members_only
@@ -123,7 +165,7 @@ def _outcome(delivery: Delivery) -> str:
         return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
     if delivery.status in (Delivery.Status.HELD, Delivery.Status.FAILED):
         return f"Not delivered. {delivery.reason}"
-    return f"Not delivered yet; the Hub keeps trying. {delivery.reason}".strip()
+    return f"Not delivered yet. {waiting.why(delivery) or 'It is being sent.'}"
 
 
 def _report(request: MemberRequest, report_id: str) -> Report:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from hub.screen.delivery_states import DeliveryState, state_of
 from integrations.api.report_list import Received
+from integrations.delivery.waiting import Wait
 from integrations.models import Delivery
 from reports.models import Report
 
@@ -13,10 +14,14 @@ PARTS = re.compile(r"(?:https?://([^/?#]*))?([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNO
 
 
 class Row(NamedTuple):
-    """A report, its delivery and state, and its page: the path, with the host where there are several."""
+    """A report, its delivery, why that waits, its state, and its page.
+
+    The page is its path, with the host where there are several.
+    """
 
     report: Report
     delivery: Delivery | None
+    wait: Wait | None
     state: DeliveryState
     page: str
     acts: frozenset[str]  # of `acts.FOR_MANY`, what may be done to it

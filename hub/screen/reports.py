@@ -154,7 +154,7 @@ def as_csv(request: MemberRequest) -> HttpResponseBase:
 def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
     yield COLUMNS
     for row in found:
-        report, delivery = row
+        report, delivery, _ = row
         yield [
             report.id,
             report.received_at.isoformat(),

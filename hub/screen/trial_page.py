@@ -11,6 +11,7 @@ from core.errors import ApiError
 from hub.screen import setup_steps
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of
+from integrations.delivery import waiting
 from integrations.models import Delivery
 from integrations.setup import trial_report
 from reports.models import Report
@@ -60,4 +61,8 @@ def sent(request: MemberRequest, report_id: str) -> HttpResponse:
     if delivery is None:
         raise Http404
     took = durations.in_words(delivery.report.received_at, delivery.arrived_at())
-    return render(request, "hub/tested.html", {"delivery": delivery, "took": took})
+    return render(
+        request,
+        "hub/tested.html",
+        {"delivery": delivery, "took": took, "wait": waiting.why(delivery)},
+    )

@@ -6,7 +6,12 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from hub.screen import rendered
+from integrations.issue.evidence import LABELS
+from integrations.issue.rendering import render_issue
+
 register = template.Library()
+_REMOVED = re.compile(r"\[removed: [^\]\n<]{1,60}\]")
 
 
 @register.filter
@@ -27,6 +32,28 @@ def marked(text: str) -> SafeString:
     'It is <mark>[removed: AWS key]</mark>.'
     """
     return _tagged("mark", re.split(r"(\[removed: [^]\n]{1,60}\])", text))
+
+
+@register.filter
+def formatted(text: str) -> SafeString:
+    """A reporter's text as it was meant: its code and lists. Nothing in it acts, and nothing is hidden.
+
+    >>> formatted("Run `npm ci`. <!-- @all -->")
+    '<p>Run <code>npm ci</code>. &lt;!-- @all --&gt;</p>\\n'
+    """
+    _, harmless = render_issue("{details}", {"details": text})
+    html = rendered.html(harmless).replace(rendered.MARK, "")
+    return SafeString(_REMOVED.sub(r"<mark>\g<0></mark>", html))
+
+
+@register.filter
+def evidence_label(kind: str) -> str:
+    """What this kind of evidence is called in an issue.
+
+    >>> evidence_label("error_message")
+    'Exact error'
+    """
+    return LABELS.get(kind, kind)
 
 
 def _tagged(tag: str, parts: list[str]) -> SafeString:

@@ -12,6 +12,8 @@ from rest_framework.response import Response
 from core import keyset, looks, rates
 from integrations.api import report_filters
 from integrations.api.report_filters import NONE
+from integrations.delivery import waiting
+from integrations.delivery.waiting import Wait
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
@@ -54,10 +56,14 @@ class Cursor(NamedTuple):
 
 
 class Received(NamedTuple):
-    """A report with its delivery, if it has one. `status` is one of `report_filters.STATUSES`."""
+    """A report with its delivery, if it has one, and why that waits, if it does.
+
+    `status` is one of `report_filters.STATUSES`.
+    """
 
     report: Report
     delivery: Delivery | None
+    wait: Wait | None = None
 
     @property
     def status(self) -> str:
@@ -116,7 +122,18 @@ def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def page(
     organization: Organization, asked: Mapping[str, str], *, size: int = PAGE_SIZE
 ) -> ReportPage:
-    """The reports that match `asked` (without `faults`), at most `size`, among the next `LOOKED_AT`."""
+    """The reports that match `asked` (without `faults`), at most `size`, and why each of them waits."""
+    found = _page(organization, asked, size)
+    waits = waiting.whys(each.delivery for each in found.reports if each.delivery)
+    reports = [
+        each._replace(wait=waits.get(each.delivery.pk)) if each.delivery else each
+        for each in found.reports
+    ]
+    return found._replace(reports=reports)
+
+
+def _page(organization: Organization, asked: Mapping[str, str], size: int) -> ReportPage:
+    """The same among the next `LOOKED_AT` reports, without why they wait."""
     few = _few(organization, asked.get("status", NONE))
     rows = _rows(organization, asked, few)
     end = _end_of_look(rows) if few is None and report_filters.has_no_index(asked) else None
@@ -140,7 +157,7 @@ def everything(organization: Organization, asked: Mapping[str, str]) -> Iterator
     """All reports that match `asked`, starting at its cursor, read `BATCH` at a time."""
     following: Any = asked.get("cursor", "")
     while following is not None:
-        found = page(organization, {**asked, "cursor": str(following)}, size=BATCH)
+        found = _page(organization, {**asked, "cursor": str(following)}, BATCH)
         yield from found.reports
         following = found.following
 
@@ -195,23 +212,29 @@ def with_deliveries(reports: Iterable[Report]) -> list[Received]:
     """The same reports, each with its delivery, in one query."""
     found = Delivery.objects.filter(report__in=reports)
     columns = ("report", "status", "held_for", "reason", "issue_url", "issue_number", "tries")
-    by_report = {each.report_id: each for each in found.only(*columns)}
+    for_waits = ("integration", "source", "turn", "due_at", "lease_until", "repository_id")
+    by_report = {each.report_id: each for each in found.only(*columns, *for_waits)}
     return [Received(each, by_report.get(each.pk)) for each in reports]
 
 
 def shape(received: Received) -> dict[str, Any]:
     """The JSON of a report in a list."""
     report = {name: getattr(received.report, name) for name in LIST_COLUMNS}
-    return {**report, "delivery": _delivery(received.delivery)}
+    return {**report, "delivery": _delivery(received.delivery, received.wait)}
 
 
-def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
+def _delivery(delivery: Delivery | None, wait: Wait | None) -> dict[str, Any] | None:
     if delivery is None:
         return None
     return {
         "status": delivery.status,
         "held_for": delivery.held_for or None,
         "reason": delivery.reason or None,
+        "waits_for": _wait(wait),
         "issue_url": delivery.issue_url or None,
         "attempts": delivery.tries,
     }
+
+
+def _wait(wait: Wait | None) -> dict[str, Any] | None:
+    return {"cause": wait.cause, "message": str(wait), "about": wait.at} if wait else None

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from core.json_body import Text
 from integrations.api import acts, report_list
 from integrations.api.report_list import Received
+from integrations.delivery import waiting
 from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import StrictBody, read
@@ -61,7 +62,8 @@ class ActOnReports(MaintainerView):
 
 def whole(received: Received) -> dict[str, Any]:
     """The JSON of a report with all its text, its first and latest attempts, and what was sent to GitHub."""
-    report, delivery = received
+    report, delivery, _ = received
+    received = received._replace(wait=waiting.why(delivery))
     attempts = delivery.shown_attempts() if delivery else []
     return {
         **report_list.shape(received),

@@ -8,6 +8,7 @@ from integrations.delivery import ownership_changes
 from integrations.delivery.trying_again import NEVER_SENT
 from integrations.models import Delivery
 from integrations.models.delivery import ERASED, DeliveryQuerySet
+from integrations.models.hold import STOPPED_BY_OPERATOR
 
 BEING_SENT = "It is being sent right now."
 AT_ONCE = 10_000  # discarded or restored by one request, so that it takes seconds at most
@@ -65,7 +66,7 @@ def obstacle(delivery: Delivery | None) -> str:
     if delivery.held_for == Delivery.Cause.DISCARDED:
         return "Already discarded."
     if delivery.held_for == Delivery.Cause.OPERATOR:
-        return delivery.reason
+        return delivery.reason or STOPPED_BY_OPERATOR
     if delivery.outcome_unknown_since:
         return "It is not known yet whether GitHub opened the issue. Try again to find out."
     return ""

@@ -1,13 +1,14 @@
 """Paces deliveries: no more than a maintainer can read and GitHub allows, and a fair share for each source."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Max, Min, QuerySet, Value
 from limits import RateLimitItem, parse_many
 
 from core import batches, clock, prepared
@@ -51,15 +52,44 @@ TRIED = PreparedStatement(
 )
 
 
+class Used(NamedTuple):
+    """How much of one rate an installation has used: the deliveries last tried in this time."""
+
+    item: RateLimitItem
+    tried: int = 0
+    first: datetime | None = None  # when the first and the latest of them were tried
+    latest: datetime | None = None
+    full: frozenset[str] = frozenset()  # the sources that have used up their share
+    heavy: frozenset[str] = frozenset()  # those of them that have used a quarter of all
+
+    def has_place_at(self, place: int, now: datetime) -> datetime | None:
+        """About when so many others and one more have been sent; None if that is now."""
+        over = place - (self.item.amount - self.tried)
+        return self._after(over // self.item.amount, now) if over >= 0 else None
+
+    def has_share_at(self, place: int, now: datetime, sources: set[str]) -> datetime:
+        """The same for sources that have used up their share: one that sends much gets a quarter."""
+        quarter = max(1, self.item.amount // (SHARE + 1))
+        return self._after(place // (quarter if sources & self.heavy else self.item.amount), now)
+
+    def _after(self, windows: int, now: datetime) -> datetime:
+        """When those tried in this time no longer count, and so many times later."""
+        return (self.first or now) + _window(self.item) * (1 + windows)
+
+
 def in_words() -> str:
-    """The pace of one installation in words, such as "at most 20 issues per minute"."""
-    rates = parse_many(settings.HUB_ISSUE_RATE)
-    return "at most " + " and ".join(f"{each.amount} issues per {_unit(each)}" for each in rates)
+    """The pace of one installation in words, such as "at most 20 issues a minute and 400 an hour"."""
+    first, *others = parse_many(settings.HUB_ISSUE_RATE)
+    issues = "1 issue" if first.amount == 1 else f"{first.amount} issues"
+    rates = [f"{issues} {_each(first)}", *(f"{each.amount} {_each(each)}" for each in others)]
+    return f"at most {' and '.join(rates)}"
 
 
-def _unit(item: RateLimitItem) -> str:
+def _each(item: RateLimitItem) -> str:
     name = item.GRANULARITY.name
-    return name if item.multiples == 1 else f"{item.multiples} {name}s"
+    if item.multiples > 1:
+        return f"every {item.multiples} {name}s"
+    return f"an {name}" if name == "hour" else f"a {name}"
 
 
 def take(report_id: str) -> Delivery | None:
@@ -105,23 +135,51 @@ def _has_room(installation: int, source: str) -> bool:
     return True
 
 
-def sources_with_their_share(installations: Iterable[int]) -> dict[int, set[str]]:
+def sources_with_their_share(installations: Collection[int]) -> dict[int, set[str]]:
     """The sources (networks of senders) that have used up their share now, by the id of the installation."""
-    full: defaultdict[int, set[str]] = defaultdict(set)
+    return {
+        installation: {source for each in rates for source in each.full}
+        for installation, rates in used(installations).items()
+    }
+
+
+def used(installations: Collection[int]) -> dict[int, list[Used]]:
+    """How much of each rate these installations have used now, by their ids."""
+    found: dict[int, list[Used]] = {each: [] for each in installations}
     for item in parse_many(settings.HUB_ISSUE_RATE):
-        tried = _tried(item).filter(integration__installation__in=installations)
-        counts = list(
-            tried.values_list("integration__installation", "source").annotate(Count("pk"))
-        )
-        alerts = Alert.objects.filter(last_tried_at__gt=clock.now() - _window(item))
-        there = alerts.filter(integration__installation__in=installations)
-        used = Counter(there.values_list("integration__installation", flat=True))
-        for installation, _, count in counts:
-            used[installation] += count
-        for installation, source, count in counts:
-            if source and _has_its_share(count, item.amount - used[installation]):
-                full[installation].add(source)
-    return full
+        by_source: defaultdict[int, list[tuple]] = defaultdict(list)
+        for installation, *row in _tried_by_source(item, installations):
+            by_source[installation].append(tuple(row))
+        for installation, rates in found.items():
+            rates.append(_used(item, by_source[installation]))
+    return found
+
+
+def _tried_by_source(item: RateLimitItem, installations: Collection[int]) -> QuerySet[Any, Any]:
+    """For each installation and source how many were tried, and when the first and the latest of them.
+
+    Alerts are from no source.
+    """
+    alerts = Alert.objects.filter(last_tried_at__gt=clock.now() - _window(item))
+    from_nobody = _by_source(alerts.annotate(source=Value("")), installations)
+    return _by_source(_tried(item), installations).union(from_nobody, all=True)
+
+
+def _by_source(rows: QuerySet[Any, Any], installations: Collection[int]) -> QuerySet[Any, Any]:
+    there = rows.filter(integration__installation__in=installations).order_by()
+    groups = there.values_list("integration__installation", "source")
+    return groups.annotate(Count("pk"), Min("last_tried_at"), Max("last_tried_at"))
+
+
+def _used(item: RateLimitItem, rows: list[tuple]) -> Used:
+    if not rows:
+        return Used(item)
+    sources, counts, firsts, latests = zip(*rows, strict=True)
+    free = item.amount - sum(counts)
+    shares = zip(sources, counts, strict=True)
+    full = {each: own for each, own in shares if each and _has_its_share(own, free)}
+    heavy = frozenset(each for each, own in full.items() if own * (SHARE + 1) >= item.amount)
+    return Used(item, sum(counts), min(firsts), max(latests), frozenset(full), heavy)
 
 
 def forget_sources(go_on: Callable[[], bool] = lambda: True) -> int:

@@ -4,10 +4,11 @@ import time
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from core import batches, rates
 from core.errors import ApiError
-from integrations.delivery import retries
+from integrations.delivery import retries, waiting
 from integrations.delivery.task import forward_report_now
 from integrations.models import Delivery
 from integrations.models.delivery import DISCARDED, ERASED, DeliveryQuerySet
@@ -15,6 +16,7 @@ from integrations.models.hold import STOPPED_BY_OPERATOR
 from integrations.models.integration import NOT_STOPPED
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
+IN_LINE = "It is in line; trying again does not make it faster."
 NEVER_SENT = "It arrived before a repository was chosen, so it is not sent."
 
 
@@ -34,6 +36,8 @@ def try_again(delivery: Delivery | None) -> None:
         raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
+    if (wait := waiting.why(delivery)) and wait.is_in_line:
+        raise CannotTryAgain(f"{IN_LINE} {wait}")
     check_rate(delivery.integration.organization_id)
     by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
     by_now.requeue()
@@ -49,6 +53,8 @@ def try_in_turn(delivery: Delivery | None) -> None:
         raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
+    if delivery.status == Delivery.Status.PENDING and delivery.due_at <= timezone.now():
+        raise CannotTryAgain(IN_LINE)
     by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
     by_now.requeue(apart=True)
 
@@ -77,7 +83,7 @@ def obstacle(delivery: Delivery) -> str:
     if delivery.report.erased_at and not delivery.outcome_unknown_since:
         return ERASED
     if delivery.held_for == Delivery.Cause.OPERATOR:
-        return delivery.reason
+        return delivery.reason or STOPPED_BY_OPERATOR
     if delivery.held_for == Delivery.Cause.DISCARDED:
         return DISCARDED
     cause, reason = delivery.integration.stop

@@ -55,6 +55,26 @@ def test_a_report_that_github_refused_is_found_and_tried_again(
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_what_went_to_github_is_shown_as_an_issue_and_as_markdown(
+    visit, client, acme, alice, screen
+):
+    details = "Ask @all <b>now</b>: ![x](https://evil.example/p.png)"
+    report_id = build.send(client, build.report(report__details=details)).json()["id"]
+    window = visit(screen, alice)
+    page = window.page
+
+    page.goto(f"/settings/reports/{report_id}/")
+    look(window, "report-sent")
+    issue, markdown = page.locator("article.issue").all()
+    assert (issue.is_visible(), markdown.is_visible()) == (True, False)
+    page.get_by_text("Markdown", exact=True).click()
+
+    assert (issue.is_visible(), markdown.is_visible()) == (False, True)
+    assert "<!-- hub:" in markdown.inner_text()
+    look(window, "report-sent-markdown")
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
 def test_filters_that_nothing_fits_say_what_to_do(visit, alice, screen):
     window = visit(screen, alice)
 

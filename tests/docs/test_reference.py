@@ -18,6 +18,7 @@ from hub import maintenance
 from hub.urls import urlpatterns
 from integrations.api import acts, receipts, report_filters, setup
 from integrations.api.reports import Chosen
+from integrations.delivery import waiting
 from integrations.github_sync import webhooks
 from integrations.issue import rendering
 from integrations.models import Attempt, Delivery
@@ -143,6 +144,7 @@ def test_the_lifetimes_of_a_token_are_named():
 def test_every_status_cause_and_outcome_of_a_delivery_is_in_a_table():
     assert tables.column("maintainer-api", "status") == report_filters.STATUSES
     assert tables.column("maintainer-api", "cause") == Delivery.Cause.values
+    assert tables.column("maintainer-api", "cause in `waits_for`") == [*waiting.Cause]
     assert tables.column("maintainer-api", "outcome") == Attempt.Outcome.values
 
 

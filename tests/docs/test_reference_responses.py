@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from integrations.models import Delivery
 from orgs.models import Membership
 from tests import build
 from tests.docs import tables
@@ -59,6 +60,7 @@ def test_the_fields_of_what_setting_up_answers(alice):
 
 
 def test_the_fields_of_a_report(alice, report_id):
+    Delivery.objects.update(status="pending")
     listed = alice.get("/v1/orgs/me/reports").json()["reports"][0]
     whole = alice.get(f"/v1/orgs/me/reports/{report_id}").json()
 

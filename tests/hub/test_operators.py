@@ -634,6 +634,29 @@ def test_visitors_sign_in_by_github(client, db):
     assert answer.redirect_chain[-1][0] == "/login/?next=/admin/"
 
 
+@pytest.mark.parametrize("number", [1, 40])
+def test_deliveries_say_why_they_wait(
+    operator, code_host, settings, django_assert_max_num_queries, number
+):
+    settings.HUB_ISSUE_RATE = "1/hour"
+    now = timezone.now()
+    build.integration(build.organization(), code_host)
+    mine = Integration.objects.get()
+    texts = {"kind": "other", "summary": "Gone", "doc_url": "x", "canonical_url": "x"}
+    times = {"received_at": now, "last_received_at": now}
+    for each in range(number + 1):
+        report = Report.objects.create(**texts, **times, agent_name=f"agent {each}")
+        tried = {"status": "failed", "last_tried_at": now} if each == 0 else {}
+        delivery = Delivery.objects.create(report=report, integration=mine, **tried)
+
+    with django_assert_max_num_queries(14):
+        listed = operator.get("/admin/integrations/delivery/").content.decode()
+    one = operator.get(f"/admin/integrations/delivery/{delivery.pk}/change/").content.decode()
+
+    assert listed.count("at most 1 issue an hour go to acme") == number
+    assert "at most 1 issue an hour go to acme" in one
+
+
 @pytest.mark.parametrize("path", ["", "login/", "orgs/user/", "integrations/delivery/"])
 def test_to_members_there_is_no_admin(client, path, db):
     client.force_login(build.member(build.organization()))

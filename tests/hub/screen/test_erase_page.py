@@ -70,7 +70,7 @@ def test_an_erased_report_is_seen_to_be_one(client, report):
     assert ">Erased report</a>" in text_of(client.get("/settings/"))
     page = text_of(client.get(f"{PAGE}{report.id}/"))
     assert "<h1>Erased report</h1>" in page
-    assert "its text was deleted" in page
+    assert "Its text was deleted" in page
     assert "2 times" in page
     assert "Erase the text" not in page
     [exported] = json.loads(text_of(client.get("/settings/account/export.json")))["reports"]

@@ -41,7 +41,7 @@ def test_the_true_report_is_shown_although_a_stranger_was_first(client, alice):
     page = text_of(client.get(f"{PAGE}{report.id}/"))
 
     assert "Step 3 fails: &lt;b&gt;--init&lt;/b&gt; was removed" in page
-    assert ', 2 times, last on <time datetime="' in page
+    assert '2 times, last <time datetime="' in page
     assert '<a href="#accounts">1 further account</a>' in page
     assert "not kept" not in page
 

@@ -288,9 +288,9 @@ def test_a_page_costs_few_queries_at_ten_thousand_reports(
     delivered(many[-1], status="pending")
     delivered(many[-2], status="pending")
 
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(10 + 3):
         whole = alice.get(PAGE)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(9 + 3):
         answer = alice.get(PAGE, {"q": "n"})
     with django_assert_max_num_queries(9):
         nothing = alice.get(PAGE, {"page": "/nowhere", "agent": "x", "claim": "docs.acme.com"})
@@ -414,7 +414,7 @@ def test_one_report_shows_exactly_what_was_sent_and_every_attempt(alice, acme):
 
     page = text_of(alice.get(f"{PAGE}{report.id}/"))
 
-    assert '<pre tabindex="0">[docs] Gone</pre>' in page
+    assert "<h3>[docs] Gone</h3>" in page
     assert '<pre tabindex="0">It is gone\n\n&lt;!-- hub:1 --&gt;</pre>' in page
     assert "Body is too long" in page
     assert "GitHub was away" in page
@@ -429,9 +429,13 @@ def test_a_report_without_a_delivery_says_why(alice, acme):
 
 
 def test_a_report_that_waits_says_for_what(alice, acme, settings):
-    settings.HUB_ISSUE_RATE = "20/minute;400/hour"
+    failed = delivered(stored(acme), status="failed")
+    Delivery.objects.update(last_tried_at=timezone.now(), source="x")
+    Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
+    settings.HUB_ISSUE_RATE = "1/minute;400/hour"
     due = timezone.now() - timedelta(minutes=5)
-    delivery = delivered(stored(acme), status="pending", due_at=due)
+    Report.objects.bulk_create([waiting := received(acme)])  # without a delivery of its own
+    delivery = delivered(waiting, status="pending", due_at=due)
     page = f"/settings/reports/{delivery.report_id}/"
 
     in_turn = text_of(alice.get(page))
@@ -439,8 +443,12 @@ def test_a_report_that_waits_says_for_what(alice, acme, settings):
     later = text_of(alice.get(page))
 
     account = delivery.integration.installation.account
-    assert f"at most 20 issues per minute and 400 issues per hour go to {account}." in in_turn
-    assert "The next try is after" in later
+    pace = "at most 1 issue a minute and 400 an hour"
+    assert f"Waiting its turn: {pace} go to {account}." in in_turn
+    assert "Try again</button>" not in in_turn
+    assert "The Hub tries again at about" in later
+    assert "Try again</button>" in later
+    assert "Waiting its turn" not in text_of(alice.get(f"/settings/reports/{failed.report_id}/"))
 
 
 def test_the_raw_text_is_plain_text(alice, acme):
@@ -564,7 +572,7 @@ def test_a_discarded_report_is_kept_and_may_be_restored(alice, acme):
     restored = alice.post(f"{page}restore/", follow=True)
 
     assert discarded.redirect_chain == [(page, 302)]
-    assert '<span class="state off">Discarded</span>' in text_of(discarded)
+    assert '<span class="pill off">Discarded</span>' in text_of(discarded)
     assert "Restore</button>" in text_of(discarded)
     assert "Try again</button>" not in text_of(discarded)
     assert "Discard</button>" in text_of(restored)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from integrations.api import report_list
 from integrations.models import Delivery, Installation, Integration
@@ -88,6 +89,7 @@ def test_a_report_is_shown_with_its_delivery(alice, acme):
                     "status": "sent",
                     "held_for": None,
                     "reason": None,
+                    "waits_for": None,
                     "issue_url": "https://github.com/acme/docs/issues/4",
                     "attempts": 2,
                 },
@@ -290,13 +292,35 @@ def test_nobody_sees_what_somebody_else_received(acme):
     assert pages(bob) == [["his"]]
 
 
+def test_a_report_that_waits_says_for_what(alice, acme, settings):
+    settings.HUB_ISSUE_RATE = "1/hour"
+    delivered(received(acme), status="failed", last_tried_at=timezone.now())
+    for number in range(2):
+        delivered(received(acme, at=NOON + timedelta(minutes=number)), status="pending")
+    Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
+
+    failed, first, second = reversed(
+        [each["delivery"]["waits_for"] for each in alice.get(PATH).json()["reports"]]
+    )
+
+    tried = Delivery.objects.earliest("pk").last_tried_at
+    assert failed is None
+    assert (first["cause"], second["cause"]) == ("turn", "turn")
+    assert first["message"].startswith("Waiting its turn: at most 1 issue an hour go to acme. ")
+    assert datetime.fromisoformat(first["about"]) == tried + timedelta(hours=1)
+    assert datetime.fromisoformat(second["about"]) == tried + timedelta(hours=2)
+
+
 @pytest.mark.slow
-def test_a_page_costs_five_queries_at_five_hundred_reports(alice, acme, django_assert_num_queries):
+def test_a_page_costs_as_many_queries_at_five_hundred_reports(
+    alice, acme, django_assert_num_queries
+):
     for number in range(500):
         delivered(received(acme, at=NOON + timedelta(seconds=number)), status="pending")
     cursor = alice.get(PATH).json()["next_cursor"]
 
-    with django_assert_num_queries(5):  # one each for the token, the integration and the state
+    # one each for the token, the integration and the state; three for why they wait
+    with django_assert_num_queries(8):
         answer = alice.get(PATH, {"cursor": cursor, "status": "pending", "q": "gone"})
 
     assert len(answer.json()["reports"]) == 50

@@ -9,7 +9,7 @@ from core import batches
 from core.rates import RateLimited
 from integrations.delivery import retries, trying_again
 from integrations.delivery.forwarding import forward
-from integrations.models import Delivery, Integration
+from integrations.models import Delivery, Installation, Integration
 from integrations.setup import configuration
 from orgs.models import Domain
 from reports.models import Report
@@ -109,6 +109,41 @@ def test_a_member_who_presses_without_end_is_stopped(acme, code_host, client, se
     assert len(code_host.requests) == asked
 
 
+def test_what_only_waits_for_its_turn_is_told_so(acme, client, code_host, settings):
+    settings.HUB_ISSUE_RATE = "1/minute"
+    sent(client, 2)
+    waiting = Delivery.objects.get(status="pending")
+
+    with pytest.raises(trying_again.CannotTryAgain, match=r"in line; trying .* Waiting its turn: "):
+        trying_again.try_again(waiting)
+
+    assert Delivery.objects.get(pk=waiting.pk).due_at == waiting.due_at
+
+
+def test_many_at_once_that_only_wait_are_told_so(acme, client, settings):
+    settings.HUB_ISSUE_RATE = "1/minute"
+    sent(client, 2)
+
+    with pytest.raises(trying_again.CannotTryAgain, match="trying again does not make it faster"):
+        trying_again.try_in_turn(Delivery.objects.get(status="pending"))
+
+
+def test_what_github_limits_is_told_so(acme, client, code_host):
+    code_host.fail("429", value=300)
+    limited = sent(client)
+
+    with pytest.raises(trying_again.CannotTryAgain, match="GitHub asked us to wait with acme"):
+        trying_again.try_again(limited)
+
+
+def test_what_waits_for_its_next_try_is_tried_now(acme, client, code_host):
+    code_host.fail("502", path="token")
+    postponed = sent(client)
+    assert postponed.status == "pending"
+
+    assert after(postponed).status == "sent"
+
+
 def test_of_attempts_without_end_the_first_and_the_latest_are_kept(acme, code_host, client):
     code_host.set_issues("acme/docs", False)
     held = sent(client)
@@ -192,10 +227,13 @@ def test_what_waits_behind_others_is_tried_at_once(acme, code_host, client, cloc
 
 
 def test_what_finds_no_room_now_is_due_as_soon_as_there_is_some(acme, code_host, client):
-    code_host.fail("429", value=300)
-    limited = sent(client)
+    code_host.fail("500", path="token")
+    postponed = sent(client)
+    Delivery.objects.update(due_at=Now() + timedelta(hours=1))
+    Installation.objects.get().leave_alone_for(timedelta(minutes=5))
+    postponed.refresh_from_db()
 
-    waiting = after(limited)
+    waiting = after(postponed)
 
     assert waiting.status == "pending"
     assert Delivery.objects.filter(due_at__lte=Now()).exists()

@@ -1,0 +1,124 @@
+"""What became of a report, step by step, from what is stored about it."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from core import durations
+from integrations.delivery.trying_again import NEVER_SENT
+from integrations.delivery.waiting import Wait
+from integrations.models import Attempt, Delivery
+from orgs.ownership import claim_covering
+from reports.models import Report
+
+Outcome, Cause, Status = Attempt.Outcome, Delivery.Cause, Delivery.Status
+
+LATEST = 3  # attempts that are shown after the first one; others are folded
+TONES = {
+    Outcome.SENT: "good",
+    Outcome.ADOPTED: "good",
+    Outcome.REFUSED: "bad",
+}
+HELD = {  # the cause in a few words; the page says above what to do
+    Cause.INTEGRATION: "Because GitHub accepts no issues in the repository",
+    Cause.OWNERSHIP: "Because the page is not yours now",
+    Cause.RIGHTS: "Because no member has push access to the repository",
+    Cause.PAUSE: "Because a member has paused the integration",
+    Cause.OPERATOR: "By an operator of this Hub",
+    Cause.DISCARDED: "By a member: kept, but not sent until somebody restores it",
+}
+
+
+ENDS = {"closed": "good", "deleted": "off"}  # of an issue
+
+
+class Step(NamedTuple):
+    """One step, or several that are `folded` into one; without a time if none is stored."""
+
+    name: str
+    words: str = ""
+    tone: str = "good"
+    at: datetime | None = None
+    folded: "list[Step] | None" = None
+
+
+def steps(report: Report, delivery: Delivery | None, wait: Wait | None) -> list[Step]:
+    """From its arrival to what it is now, in the order of time as far as that is stored."""
+    if delivery is None:
+        kept = Step("Kept", NEVER_SENT, "off")
+        return [*_beginning(report), *_in_order(_later(report)), kept]
+    attempts = delivery.shown_attempts()
+    tries = [_tried(each, report, delivery) for each in attempts]
+    so_far = _in_order([*_later(report), *tries, *_not_kept(delivery, attempts)])
+    return [*_beginning(report), *_folded(so_far), *_now(delivery, attempts, wait)]
+
+
+def _beginning(report: Report) -> Iterator[Step]:
+    yield Step("Received", at=report.received_at)
+    claim = claim_covering(report.canonical_url)
+    if claim and claim.organization_id == report.organization_id:
+        yield Step("Matched", f"{urlsplit(report.canonical_url).netloc}, your claim")
+    else:
+        yield Step("Matched", "With a claim that you had when it came in")
+
+
+def _later(report: Report) -> Iterator[Step]:
+    """What happened to the report itself after its arrival."""
+    if again := report.times_reported - 1:
+        times, last = (
+            ("once more", "") if again == 1 else (f"{again:,} more times", "The last time")
+        )
+        yield Step(f"Reported {times}", last, at=report.last_received_at)
+    if report.erased_at:
+        yield Step("Erased", "Its text was deleted", "off", report.erased_at)
+
+
+def _tried(attempt: Attempt, report: Report, delivery: Delivery) -> Step:
+    """An attempt, with GitHub's answer."""
+    tone = TONES.get(attempt.outcome, "wait")  # type: ignore[call-overload]
+    if tone != "good" or not delivery.issue_number:
+        return Step(attempt.in_words, attempt.reason, tone, attempt.started_at)
+    name = "opened" if attempt.outcome == Outcome.SENT else "found"
+    words = f"In {delivery.repository}"
+    if took := durations.in_words(report.received_at, attempt.ended_at):
+        words += f", {took} after it came in"
+    return Step(f"Issue #{delivery.issue_number} {name}", words, tone, attempt.ended_at)
+
+
+def _not_kept(delivery: Delivery, attempts: list[Attempt]) -> Iterator[Step]:
+    """The opened issue, if the attempt that opened it is not kept any more."""
+    arrived = any(each.outcome in (Outcome.SENT, Outcome.ADOPTED) for each in attempts)
+    if delivery.status == Status.SENT and not arrived:
+        name = f"Issue #{delivery.issue_number} opened"
+        yield Step(name, f"In {delivery.repository}", at=delivery.posted_at)
+
+
+def _in_order(some: Iterable[Step]) -> list[Step]:
+    """Those whose time is stored in its order, then the others."""
+    return sorted(some, key=lambda step: (step.at is None, step.at))
+
+
+def _folded(all_of_them: list[Step]) -> list[Step]:
+    """The first, the latest, and between them the others as one."""
+    middle = all_of_them[1:-LATEST]
+    if len(middle) < 2:
+        return all_of_them
+    folded = Step(f"{len(middle)} steps between", tone="off", folded=middle)
+    return [all_of_them[0], folded, *all_of_them[-LATEST:]]
+
+
+def _now(delivery: Delivery, attempts: list[Attempt], wait: Wait | None) -> Iterator[Step]:
+    """How it is now, where no attempt says so."""
+    last = attempts[-1] if attempts else Attempt()
+    if delivery.status == Status.SENT:
+        if delivery.issue_state in ENDS:
+            yield Step(f"Issue {delivery.issue_state}", "On GitHub", ENDS[delivery.issue_state])
+    elif wait:
+        yield Step("Waiting", wait.when or wait.sentence, "wait")
+    elif delivery.status == Status.HELD and delivery.held_for == Cause.DISCARDED:
+        yield Step("Discarded", HELD[Cause.DISCARDED], "off")
+    elif delivery.status == Status.HELD and last.outcome != Outcome.HELD:
+        yield Step("Held", HELD[Cause(delivery.held_for)], "wait")
+    elif delivery.status == Status.FAILED and last.outcome != Outcome.REFUSED:
+        yield Step("Failed", delivery.reason, "bad")

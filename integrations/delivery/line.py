@@ -1,0 +1,91 @@
+"""Who goes before a delivery, and about when its turn comes."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import chain
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from core import counting
+from integrations.delivery import pacing
+from integrations.delivery.pacing import Used
+from integrations.models import Delivery, Integration
+
+LOOKED_AT = counting.MOST  # deliveries of one integration
+LINES = 5  # integrations that are looked at for one page
+
+
+class Place(NamedTuple):
+    """The place of a delivery among those of its installation."""
+
+    turn: int
+    due_at: datetime
+    pk: int
+
+
+class Line(NamedTuple):
+    """What is due for one installation, in the order of sending, and how much it has used of its pace."""
+
+    places: list[Place]
+    open_places: list[Place]  # without the sources that have used up their share
+    used: list[Used]
+    full: frozenset[str]  # these sources
+    heavy: frozenset[str]  # those of them that have sent much
+
+    def before(self, delivery: Delivery) -> int:
+        """How many go before it; `LOOKED_AT` if there may be more."""
+        places = self.places if delivery.source in self.full else self.open_places
+        return bisect_left(places, Place(delivery.turn, delivery.due_at, delivery.pk))
+
+    def turn_of(self, delivery: Delivery, now: datetime) -> datetime | None:
+        """About when the pace lets it go; None if that is now."""
+        return turn_after(self.before(delivery), {delivery.source}, self.used, now)
+
+    @property
+    def since(self) -> datetime | None:
+        """Since when the first one is due, or might have been sent after the latest one."""
+        first = self.open_places[0].due_at if self.open_places else None
+        return latest(first, *(each.latest for each in self.used))
+
+
+def lines_of(integrations: Iterable[Integration]) -> dict[int, Line]:
+    """The lines of the first `LINES` of these integrations, by the id of their installation."""
+    some = list(integrations)[:LINES]
+    rows: defaultdict[int, list[tuple]] = defaultdict(list)
+    for each in some:
+        rows[each.installation_id] += _first_of(each)
+    used = pacing.used(rows.keys())
+    return {each: _line(rows[each], used[each]) for each in rows}
+
+
+def turn_after(
+    before: int, sources: set[str], used: Iterable[Used], now: datetime
+) -> datetime | None:
+    """About when the pace lets one of these sources go after so many others; None if that is now."""
+    times: list[datetime | None] = []
+    for each in used:
+        times.append(each.has_place_at(before, now))
+        if sources & each.full:
+            times.append(each.has_share_at(before, now, sources))
+    return latest(*times)
+
+
+def latest(*times: datetime | None) -> datetime | None:
+    """The latest of those that are known."""
+    return max(filter(None, times), default=None)
+
+
+def _first_of(integration: Integration) -> Any:
+    due = Delivery.objects.in_turn().filter(integration=integration)
+    return due.values_list("turn", "due_at", "pk", "source")[:LOOKED_AT]
+
+
+def _line(rows: list[tuple], used: list[Used]) -> Line:
+    full = frozenset(chain.from_iterable(each.full for each in used))
+    ordered = sorted(rows, key=itemgetter(0, 1, 2))[:LOOKED_AT]
+    places = [Place(*each[:3]) for each in ordered]
+    open_places = [Place(*each[:3]) for each in ordered if each[3] not in full]
+    heavy = frozenset(chain.from_iterable(each.heavy for each in used))
+    return Line(places, open_places, used, full, heavy)
