@@ -18,13 +18,15 @@ def in_words(since: datetime, until: datetime | None) -> str:
 def in_short(seconds: float | None) -> str:
     """Seconds as people say them, in one unit; empty for None.
 
-    >>> in_short(1.24), in_short(41.5), in_short(170), in_short(7300), in_short(260_000)
-    ('1.2 s', '42 s', '3 min', '2 h', '3 days')
+    >>> in_short(0.02), in_short(1.24), in_short(41.5), in_short(170), in_short(7300), in_short(260_000)
+    ('under 0.1 s', '1.2 s', '42 s', '3 min', '2 h', '3 days')
     """
     if seconds is None:
         return ""
+    if seconds < 0.1:
+        return "under 0.1 s"
     if seconds < 9.95:
-        return f"{max(seconds, 0):.1f} s"
+        return f"{seconds:.1f} s"
     for size, unit, most in ((1, "s", 120), (60, "min", 7200), (3600, "h", 172_800)):
         if seconds < most:
             return f"{round(seconds / size)} {unit}"

@@ -10,8 +10,9 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from core import counting, durations, looks
-from hub.screen import weeks
+from hub.screen import spark_lines, weeks
 from hub.screen.report_rows import short_addresses
+from hub.screen.spark_lines import DAY, SparkLine
 from integrations.delivery import catching_up
 from integrations.models import Attempt, Delivery, Integration
 from orgs.models import Organization
@@ -19,16 +20,18 @@ from reports.models import Report
 
 COUNTED = 5000  # the latest reports, so that the cost of the page does not grow
 DAYS = timedelta(days=7)  # what the figures compare with as many days before
+DRAWN = 14  # days in a spark line
 TIMED = 200  # of the latest deliveries, for the time that they took
 MOST_REPORTED, RECENTLY = 6, timedelta(days=30)
 
 
 class Figure(NamedTuple):
-    """A number, and what it is compared with."""
+    """A number, what it is compared with, and its latest days."""
 
     name: str
     number: str
     note: str
+    line: SparkLine | None = None
 
 
 class Page(NamedTuple):
@@ -52,6 +55,7 @@ class Arrivals(NamedTuple):
     """How many of the latest reports arrived when."""
 
     by_week: list[int]
+    by_day: list[int]
     lately: int
     before: int
     is_bounded: bool  # whether there may be older ones
@@ -62,21 +66,24 @@ class Arrivals(NamedTuple):
         if self.is_bounded and self.lately == COUNTED:
             return Figure("Reports, last 7 days", f"{COUNTED:,}+", "more are not counted")
         is_known = not (self.is_bounded and self.lately + self.before == COUNTED)
-        note = _compared(self.lately, self.before) if is_known else ""
-        return Figure("Reports, last 7 days", f"{self.lately:,}", note)
+        if not is_known:
+            return Figure("Reports, last 7 days", f"{self.lately:,}", "")
+        note, line = _compared(self.lately, self.before), spark_lines.of(self.by_day)
+        return Figure("Reports, last 7 days", f"{self.lately:,}", note, line)
 
 
 class Issues(NamedTuple):
-    """How many of the deliveries that were tried in some days became issues."""
+    """When those of the deliveries were tried that became issues, in some days."""
 
-    number: int
+    times: list[datetime]
     is_bounded: bool  # whether more were tried than were looked at
 
 
 def arrivals(organization: Organization) -> Arrivals:
     """When the latest reports arrived, at most `COUNTED`, in one statement."""
     now, starts = timezone.now(), [weeks.start_of(each) for each in weeks.mondays()]
-    cuts = sorted({*starts, now - DAYS, now - 2 * DAYS})
+    days = [now - ago * DAY for ago in range(DRAWN, 0, -1)]
+    cuts = sorted({*starts, *days})
     latest = latest_since(organization, now - starts[0])
     parts = list(zip(cuts, weeks.counted(latest, cuts), strict=True))
 
@@ -85,6 +92,7 @@ def arrivals(organization: Organization) -> Arrivals:
 
     return Arrivals(
         [between(*each) for each in zip(starts, [*starts[1:], None], strict=True)],
+        by_day=[between(*each) for each in zip(days, [*days[1:], None], strict=True)],
         lately=between(now - DAYS, None),
         before=between(now - 2 * DAYS, now - DAYS),
         is_bounded=between(starts[0], None) == COUNTED,
@@ -148,16 +156,22 @@ def issues(integration: Integration | None) -> Iterator[Figure]:
         _tried(integration, now - (ago + 1) * DAYS, now - ago * DAYS) for ago in (0, 1)
     )
     found, before = _counted(latest), _counted(earlier)
+    number = len(found.times)
     is_known = not (found.is_bounded or before.is_bounded)
-    note = _compared(found.number, before.number) if is_known else ""
-    yield Figure("Became issues", f"{found.number:,}{'+' if found.is_bounded else ''}", note)
-    seconds = _seconds(latest)
+    note = _compared(number, len(before.times)) if is_known else ""
+    by_day = spark_lines.per_day([*before.times, *found.times], now, DRAWN)
+    line = spark_lines.of(by_day) if is_known else None
+    yield Figure("Became issues", f"{number:,}{'+' if found.is_bounded else ''}", note, line)
+    taken = _taken(latest)
+    seconds = [each for _, each in taken]
     if not seconds:
         yield Figure("Median time to issue", "–", "no issue was opened lately")
         return
-    of_some = f", of the latest {len(seconds)}" if found.number > len(seconds) else ""
+    of_some = f", of the latest {len(seconds)}" if number > len(seconds) else ""
     slowest = f"slowest {durations.in_short(max(seconds))}{of_some}"
-    yield Figure("Median time to issue", durations.in_short(statistics.median(seconds)), slowest)
+    median = durations.in_short(statistics.median(seconds))
+    line = spark_lines.of(_medians(taken, now), durations.in_short)
+    yield Figure("Median time to issue", median, slowest, line)
 
 
 def _tried(integration: Integration | None, since: datetime, until: datetime) -> QuerySet[Delivery]:
@@ -168,20 +182,29 @@ def _tried(integration: Integration | None, since: datetime, until: datetime) ->
 
 
 def _counted(tried: QuerySet[Delivery]) -> Issues:
-    """How many of them became issues, out of at most `counting.MOST`."""
-    statuses = list(tried.values_list("status", flat=True)[: counting.MOST + 1])
-    sent = statuses[: counting.MOST].count(Delivery.Status.SENT)
-    return Issues(sent, is_bounded=len(statuses) > counting.MOST)
+    """Which of them became issues, out of at most `counting.MOST`."""
+    rows = list(tried.values_list("status", "last_tried_at")[: counting.MOST + 1])
+    sent = [at for status, at in rows[: counting.MOST] if status == Delivery.Status.SENT and at]
+    return Issues(sent, is_bounded=len(rows) > counting.MOST)
 
 
-def _seconds(tried: QuerySet[Delivery]) -> list[float]:
-    """How long each took from the report to the issue, of the latest `TIMED`."""
+def _taken(tried: QuerySet[Delivery]) -> list[tuple[datetime, float]]:
+    """When each became an issue, and the seconds from the report to it, of the latest `TIMED`."""
     attempt = Attempt.objects.filter(delivery=OuterRef("pk"), number=OuterRef("tries"))
     opened = Subquery(attempt.values("ended_at"))
     rows = tried.values_list("status", "report__received_at", "posted_at", opened)[:TIMED]
     sent = [row for row in rows if row[0] == Delivery.Status.SENT]
     ends = [(at, ended or posted) for _, at, posted, ended in sent]
-    return [(end - at).total_seconds() for at, end in ends if end]
+    return [(end, (end - at).total_seconds()) for at, end in ends if end]
+
+
+def _medians(taken: list[tuple[datetime, float]], now: datetime) -> list[float | None]:
+    """The median of each of the latest days, None without an issue."""
+    of_days: list[list[float]] = [[] for _ in range(DAYS // DAY)]
+    for end, seconds in taken:
+        if (ago := max(now - end, timedelta()) // DAY) < len(of_days):
+            of_days[-1 - ago].append(seconds)
+    return [statistics.median(each) if each else None for each in of_days]
 
 
 def _compared(number: int, before: int) -> str:

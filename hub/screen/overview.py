@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from core import counting
-from hub.screen import attention, inviting, lately, setup_steps, weeks
+from hub.screen import attention, inviting, lately, setup_steps, spark_lines, weeks
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.report_rows import rows_of
 from integrations.api import report_list
@@ -91,7 +92,8 @@ def _numbers(
 ) -> dict[str, Any]:
     """The figures and the charts."""
     arrived = lately.arrivals(organization)
-    columns = weeks.columns(weeks.mondays(), arrived.by_week, lately.unsent(integration, stopped))
+    unsent = lately.unsent(integration, stopped)
+    columns = weeks.columns(weeks.mondays(), arrived.by_week, unsent)
     return {
         "figures": [arrived.figure, *lately.issues(integration)],
         "failed_or_held": counting.in_short(stopped.failed + stopped.held),
@@ -105,6 +107,7 @@ def _numbers(
             if count
         ],
         "has_failed": stopped.failed,
+        "unsent_line": spark_lines.of(spark_lines.per_day(unsent, timezone.now(), lately.DRAWN)),
         "columns": columns,
         "has_unsent": any(each.unsent for each in columns),
         "pages": lately.most_reported(lately.latest_since(organization, lately.RECENTLY)),

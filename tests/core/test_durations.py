@@ -27,8 +27,8 @@ def test_what_has_not_ended_has_no_words():
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        (-0.2, "0.0 s"),
-        (0.04, "0.0 s"),
+        (-0.2, "under 0.1 s"),
+        (0.04, "under 0.1 s"),
         (1.24, "1.2 s"),
         (9.94, "9.9 s"),
         (9.95, "10 s"),

@@ -577,7 +577,7 @@ def test_the_overview_counts_only_the_latest_reports(alice, acme, monkeypatch):
     assert pages == [(f"https://docs.acme.com/{number}", 2) for number in (0, 1, 10, 2, 4, 5)]
     assert sum(each.reports for each in shown.context["columns"]) == 60
     assert text_of(shown).count("Of your latest 60 reports.") == 2
-    assert shown.context["figures"][0][1:] == ("60+", "more are not counted")
+    assert shown.context["figures"][0][1:] == ("60+", "more are not counted", None)
 
 
 def figures(client) -> dict[str, tuple[str, str]]:
