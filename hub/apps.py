@@ -8,8 +8,10 @@ class HubConfig(AppConfig):
     name = "hub"
 
     def ready(self) -> None:
-        from hub import checks  # noqa: F401  (registers them)
-        from hub.screen import greeting  # noqa: F401  (connects the signal)
+        from hub import (  # noqa: F401
+            checks,  # registers them
+            greeting,  # connects the signal
+        )
 
 
 class OperatorsConfig(AdminConfig):

@@ -49,7 +49,7 @@ def test_a_first_sign_in_makes_an_organization_with_its_owner(browser, code_host
     answer = browser.sign_in("alice")
 
     assert answer.url == f"{browser.url}/settings/"
-    assert "You are alice, owner of alice." in answer.text
+    assert "<h1>alice</h1>" in answer.text
     owner = Membership.objects.get()
     assert (owner.github_id, owner.login) == (code_host.account("alice").id, "alice")
 
@@ -108,7 +108,8 @@ def test_who_was_invited_joins(browser, code_host):
 
     answer = browser.sign_in("bob")
 
-    assert "You are bob, member of acme." in answer.text
+    assert "<h1>acme</h1>" in answer.text
+    assert "<summary>bob</summary>" in answer.text
     assert Organization.objects.count() == 1
 
 
@@ -119,7 +120,8 @@ def test_a_new_login_of_the_same_account_is_the_same_person(browser, hub, code_h
 
     answer = Browser(hub.url).sign_in("carol")
 
-    assert "You are carol, owner of charlie." in answer.text
+    assert "<h1>charlie</h1>" in answer.text
+    assert "<summary>carol</summary>" in answer.text
 
 
 def test_the_page_that_asked_for_it_is_the_page_that_comes(browser):
@@ -223,7 +225,7 @@ def test_two_first_sign_ins_at_once_make_one_organization(hub, transactional_db)
         )
 
     assert {each.status_code for each in answers} == {200}
-    words = ("You are alice, owner of alice.", "signing in in another window")
+    words = ("<h1>alice</h1>", "signing in in another window")
     assert all(any(each in answer.text for each in words) for answer in answers)
     assert User.objects.count() == Organization.objects.count() == Membership.objects.count() == 1
 

@@ -223,7 +223,7 @@ def test_one_address_and_one_press_sign_in_as_bob(tried, hub_process):
 
     assert login.url == f"{hub_process.url}/login/"
     assert signed_in.url == f"{hub_process.url}/settings/"
-    assert "You are bob" in signed_in.text
+    assert "<summary>bob</summary>" in signed_in.text
 
 
 def test_who_came_by_another_way_is_asked_again(tried, hub_process):
