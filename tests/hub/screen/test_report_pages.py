@@ -627,7 +627,7 @@ def test_all_that_match_are_tried_again_so_many_at_once(alice, acme, monkeypatch
     for _ in range(3):
         delivered(stored(acme), status="failed")
     Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
-    assert "Try all that match again</button>" in text_of(alice.get(PAGE, {"status": "failed"}))
+    assert "Try all again</button>" in text_of(alice.get(PAGE, {"status": "failed"}))
 
     answer = alice.post(f"{CHANGE}?status=failed", {"all": "retry"}, follow=True)
 
