@@ -145,6 +145,13 @@ def callbacks(hub: HubProcess) -> list[str]:
     return [f"{hub.url}/v1/integrations/github/callback", f"{hub.url}/login/github/callback/"]
 
 
+def hub_for(port: int, **environment: str) -> HubProcess:
+    """A Hub for many tests, each of which serves a code host of its own at this port."""
+    host = new_code_host()
+    host.url = f"http://127.0.0.1:{port}"
+    return HubProcess(**settings_for(host), **environment)
+
+
 def served(host: CodeHost, settings, *, port: int = 0) -> Iterator[CodeHost]:
     """The host, serving, and the settings that lead to it."""
     with host.serving(port=port):

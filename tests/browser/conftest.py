@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from orgs.models import User
 from sandbox import CodeHost
 from tests.browser.screens import Screen, Visit, Windows
-from tests.conftest import callbacks, new_code_host, served, settings_for
+from tests.conftest import callbacks, hub_for, new_code_host, served
 from tests.hub_process import HubProcess, free_port
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -48,9 +48,7 @@ def github_port() -> int:
 
 @pytest.fixture(scope="package")
 def shared_hub(django_db_setup, django_db_blocker, github_port) -> Iterator[HubProcess]:
-    host = new_code_host()
-    host.url = f"http://127.0.0.1:{github_port}"
-    with django_db_blocker.unblock(), HubProcess(**settings_for(host)) as hub:
+    with django_db_blocker.unblock(), hub_for(github_port) as hub:
         yield hub
 
 

@@ -12,7 +12,7 @@ import requests
 from orgs.models import Domain
 from sandbox import CodeHost
 from tests import build
-from tests.conftest import new_code_host, served, settings_for
+from tests.conftest import hub_for, new_code_host, served
 from tests.dns_server import DNSServer
 from tests.docs.running import Stage
 from tests.hub_process import ROOT, HubProcess, free_port
@@ -43,11 +43,9 @@ def hub_process(
     django_db_setup, django_db_blocker, github_port, dns_server
 ) -> Iterator[HubProcess]:
     """One Hub for all pages; each page finds a database of its own."""
-    host = new_code_host()
-    host.url = f"http://127.0.0.1:{github_port}"
     with (
         django_db_blocker.unblock(),
-        HubProcess(**settings_for(host), HUB_DNS_SERVERS=dns_server[1]) as hub,
+        hub_for(github_port, HUB_DNS_SERVERS=dns_server[1]) as hub,
     ):
         yield hub
 

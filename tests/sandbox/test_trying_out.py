@@ -1,7 +1,7 @@
 """The pages that try out a Hub: a page of docs that can be reported, and buttons for what goes wrong."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import requests
@@ -9,7 +9,8 @@ import requests
 from integrations.models import Delivery
 from sandbox import CodeHost, Trial
 from tests import build
-from tests.hub_process import HubProcess
+from tests.conftest import callbacks, hub_for, new_code_host, served
+from tests.hub_process import HubProcess, free_port
 from tests.plain_browser import Browser
 from tests.waiting import wait_until
 
@@ -130,6 +131,28 @@ def test_the_first_page_leads_to_all_that_can_be_tried(get):
 
     for path in (DOCS, FAULTS, "/_sandbox/as/alice", "/_sandbox/as/bob", "/_sandbox/as/charlie"):
         assert f'href="{path}"' in text
+
+
+@pytest.fixture(scope="module")
+def github_port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def shared_hub(django_db_setup, django_db_blocker, github_port) -> Iterator[HubProcess]:
+    with django_db_blocker.unblock(), hub_for(github_port) as hub:
+        yield hub
+
+
+@pytest.fixture
+def code_host(settings, github_port) -> Iterator[CodeHost]:
+    yield from served(new_code_host(), settings, port=github_port)
+
+
+@pytest.fixture
+def hub_process(transactional_db, code_host, shared_hub) -> HubProcess:
+    code_host.app.callback_urls += callbacks(shared_hub)
+    return shared_hub
 
 
 @pytest.fixture
