@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Now
+from django.utils.functional import cached_property
 
 from core import clock
 from core.ids import ULIDField
@@ -19,9 +20,16 @@ from integrations.models.delivery import (
     TRIED_APART,
     LeaseLost,
 )
-from integrations.models.integration import Integration, Repository
+from integrations.models.integration import Installation, Integration, Repository
 from orgs.models import Organization
 
+UNSENT: dict[str, Any] = {
+    "repository_id": None,
+    "repository": "",
+    "posted_at": None,
+    "title": "",
+    "body": "",
+}
 BACKOFFS = 8  # doublings of the first wait; more would only make a larger number
 
 
@@ -178,10 +186,24 @@ class Alert(models.Model):
     @property
     def target(self) -> Repository:
         """The repository that the issue is in, or goes to."""
-        mine = self.integration
+        through, mine = self.installation.github_id, self.integration
         if self.repository_id:
-            return Repository(mine.installation.github_id, self.repository_id, self.repository)
-        return Repository(mine.installation.github_id, mine.repository_id, mine.repository)  # type: ignore[arg-type]
+            return Repository(through, self.repository_id, self.repository)
+        return Repository(through, mine.repository_id, mine.repository)  # type: ignore[arg-type]
+
+    @cached_property
+    def installation(self) -> Installation:
+        """The one that reaches the target: in a repository that was left, that of its account, if any."""
+        mine = self.integration.installation
+        account = self.repository.partition("/")[0]
+        if not self.has_left() or account.lower() == mine.account.lower():
+            return mine
+        there = Installation.objects.filter(account__iexact=account, suspended_at=None)
+        return there.order_by("-pk").first() or mine
+
+    def has_left(self) -> bool:
+        """Whether it was sent to a repository that the organization's issues no longer go to."""
+        return self.repository_id not in (None, self.integration.repository_id)
 
     @property
     def started_at(self) -> datetime:
@@ -251,6 +273,10 @@ class Alert(models.Model):
             due_at=F("posted_at") + SETTLE,
         )
 
+    def start_over(self) -> None:
+        """Open it where issues go now: there is none, as far as can be seen, where it was sent."""
+        self._update(**UNSENT, reason="", lease_until=None, due_at=clock.now())
+
     def is_given_up(self) -> bool:
         """Whether closing it was tried for a day."""
         return self.ended_at is not None and self.started_at - self.ended_at >= GIVE_UP
@@ -265,10 +291,7 @@ class Alert(models.Model):
 
         `posted_at` is as it was when the attempt began: set if an earlier one had no answer.
         """
-        if self.posted_at:
-            return {}
-        blank = dict.fromkeys(("repository", "title", "body"), "")
-        return {**blank, "repository_id": None, "posted_at": None}
+        return {} if self.posted_at else UNSENT
 
     def _update(self, **columns: Any) -> None:
         """Save, if this attempt still has its lease: a later attempt knows better."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 
+from core import clock
 from integrations import github_api
 from integrations.alerts import causes, sending
 from integrations.models import Alert, Installation, Integration
@@ -323,6 +324,119 @@ def test_an_issue_in_the_repository_before_is_closed_there(acme, code_host):
 
     assert code_host.issues("acme/docs")[0].state == "closed"
     assert not code_host.issues("acme/other")
+
+
+def move(code_host, repository: str) -> None:
+    """The organization's issues go to another repository, of another account if its name says so."""
+    account, _, name = repository.partition("/")
+    if account != "acme":
+        code_host.add_organization(account)
+    there = code_host.add_repository(account, name, private=True)
+    if account == "acme":
+        code_host.add_to_installation(build.installed(code_host), there)
+    else:
+        code_host.add_installation(account, repositories=[there])
+    installation, _ = Installation.objects.get_or_create(
+        github_id=build.installed(code_host, account).id, defaults={"account": account}
+    )
+    Integration.objects.update(
+        installation=installation, repository_id=there.id, repo_owner=account, repo_name=name
+    )
+
+
+@pytest.mark.parametrize("new", ["acme/secret", "beta/docs"])
+def test_a_lost_issue_is_not_posted_in_a_repository_that_was_left(acme, code_host, settle, new):
+    """The attack: GitHub answers 500 in a public repository, and a private one is chosen then."""
+    code_host.fail("500")
+    world.lose_record()
+    maintain()
+    move(code_host, new)
+
+    settle(2)
+
+    assert not code_host.issues("acme/docs")
+    assert len(code_host.issues(new)) == 1
+    assert (state(), alert().repository) == ("open", new)
+
+
+@pytest.mark.parametrize("new", ["acme/secret", "beta/docs"])
+@pytest.mark.parametrize("fault", [None, "502_after_creating"])
+def test_an_issue_in_a_repository_that_was_left_is_closed_there(
+    acme, code_host, settle, fault, new
+):
+    """The attack: the app still serves the account that was left, and its issue stays open for ever."""
+    if fault:
+        code_host.fail(fault)
+    world.lose_record()
+    maintain()
+    move(code_host, new)
+    world.find_record()
+
+    settle(3)
+
+    assert (state(), alert().reason) == ("closed", "")
+    assert [issue.state for issue in code_host.issues("acme/docs")] == ["closed"]
+    assert not code_host.issues(new)
+
+
+def uninstall(code_host) -> None:
+    code_host.uninstall(build.installed(code_host))
+    Installation.objects.filter(account="acme").update(suspended_at=clock.now())
+
+
+def test_an_issue_that_nobody_can_reach_any_more_is_left_and_says_so(acme, code_host):
+    world.lose_record()
+    maintain()
+    move(code_host, "beta/docs")
+    uninstall(code_host)
+    world.find_record()
+
+    maintain()
+
+    assert state() == "closed"
+    assert alert().reason.startswith("The Hub could not close its issue.")
+    assert [issue.state for issue in code_host.issues("acme/docs")] == ["open"]
+    assert not Installation.objects.get(account="beta").suspended_at
+    assert not Integration.objects.get().problem
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_lost_issue_that_nobody_can_look_for(acme, code_host, clock, is_over):
+    """It is told in the new repository if it still lasts."""
+    code_host.fail("502_after_creating")
+    world.lose_record()
+    maintain()
+    move(code_host, "beta/docs")
+    uninstall(code_host)
+    if is_over:
+        world.find_record()
+
+    for _ in range(2):
+        clock.advance(hours=2)
+        maintain()
+
+    assert len(code_host.issues("beta/docs")) == (0 if is_over else 1)
+    assert state() == ("dropped" if is_over else "open")
+    assert ("cannot look there now" in alert().reason) == is_over
+
+
+def test_an_installation_that_was_left_is_found_to_be_suspended(acme, code_host, clock):
+    """That stops nothing in the new one."""
+    world.lose_record()
+    maintain()
+    move(code_host, "beta/docs")
+    code_host.suspend(build.installed(code_host))
+    github_api.forget_tokens()
+    world.find_record()
+
+    for _ in range(2):
+        maintain()
+        clock.advance(hours=2)
+
+    assert state() == "closed"
+    assert Installation.objects.get(account="acme").suspended_at
+    assert not Installation.objects.get(account="beta").suspended_at
+    assert not Integration.objects.get().problem
 
 
 def test_an_internal_error_is_logged_and_tried_again(acme, code_host, settle, monkeypatch, caplog):
