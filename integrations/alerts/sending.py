@@ -112,7 +112,7 @@ def _open(alert: Alert, deadline: float) -> None:
 
 def _look(alert: Alert, posted_at: datetime, deadline: float) -> None:
     """Look for the issue that an earlier attempt may have opened; post it again only if there is none."""
-    since = min(alert.created_at, posted_at) - CLOCKS_DIFFER
+    since = posted_at - CLOCKS_DIFFER
     connections.give_back()  # hold no connection while waiting for GitHub
     found = github_api.find_issue(alert.target, marker(alert.pk), since=since, deadline=deadline)
     if found:

@@ -64,9 +64,9 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
     def due(self) -> Self:
         """Those to be opened or closed now, by installations that GitHub and the pace do not limit."""
-        states = [self.model.Status.PENDING, self.model.Status.CLOSING]
-        waiting = self.filter(_is_free(), status__in=states, due_at__lte=clock.now())
-        unlimited = waiting.exclude(integration__installation__limited_until__gt=clock.now())
+        unlimited = self.filter(_is_its_turn()).exclude(
+            integration__installation__limited_until__gt=clock.now()
+        )
         return unlimited.sendable().order_by("due_at", "pk")
 
     def take(self, alert_id: str) -> "Alert | None":
@@ -76,7 +76,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         again after waiting for another one, but not at what a subquery has found.
         """
         due = self.due().filter(pk=alert_id)
-        mine = self.filter(_is_free(), pk__in=due.values("pk"), due_at__lte=clock.now())
+        mine = self.filter(_is_its_turn(), pk__in=due.values("pk"))
         if not mine.update(
             lease_until=clock.now() + LEASE, last_tried_at=clock.now(), tries=F("tries") + 1
         ):
@@ -86,10 +86,11 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
     def end(self) -> None:
         """Their cause is gone: what is open is closed, and what is not is not opened any more."""
-        self.filter(status=self.model.Status.OPEN).update(
-            status=self.model.Status.CLOSING, due_at=clock.now()
+        states = self.model.Status  # in one UPDATE: its issue may be opened at this moment
+        is_open = When(status=states.OPEN, then=Value(states.CLOSING))
+        self.update(
+            status=Case(is_open, default=F("status")), ended_at=clock.now(), due_at=clock.now()
         )
-        self.update(ended_at=clock.now(), due_at=clock.now())
 
     def note_state(self, repository_id: int, number: int, *, is_open: bool) -> None:
         """Save that somebody closed or reopened the issue. One that is closed is never opened again."""
@@ -300,6 +301,8 @@ class Alert(models.Model):
             raise LeaseLost(self.pk)
 
 
-def _is_free() -> Q:
-    """Whether no process has it, or the lease of the one that had it has expired."""
-    return Q(lease_until=None) | Q(lease_until__lt=clock.now())
+def _is_its_turn() -> Q:
+    """Whether there is something to do now, and no process does it; a lease may have expired."""
+    is_free = Q(lease_until=None) | Q(lease_until__lt=clock.now())
+    to_do = [Alert.Status.PENDING, Alert.Status.CLOSING]
+    return is_free & Q(status__in=to_do, due_at__lte=clock.now())

@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from urllib.parse import parse_qs
 
 import pytest
 from django.db import connection
@@ -10,6 +12,7 @@ from core import clock
 from integrations import github_api
 from integrations.alerts import causes, sending
 from integrations.models import Alert, Installation, Integration
+from integrations.models.alert import AlertQuerySet
 from tests import build
 from tests.integrations.alerts import world
 from tests.integrations.alerts.world import alert, maintain
@@ -239,6 +242,47 @@ def test_an_answer_that_is_lost_again_and_again(acme, code_host, settle):
     assert len(code_host.issues("acme/docs")) == 1
 
 
+def test_solved_at_the_moment_at_which_its_issue_is_opened(acme, code_host, settle, monkeypatch):
+    """The attack: between two statements of `end` another process opens the issue; it stays open."""
+    world.lose_record()
+    causes.compare()
+    taken = Alert.objects.take(alert().pk)
+    taken.record("Title", "Body")
+    number = code_host.create_issue("acme/docs", title="Title", user="alice").number
+    world.find_record()
+    update = AlertQuerySet.update
+
+    def opened_in_between(some, **columns):
+        if "ended_at" in columns:
+            taken.opened(number, f"https://github.com/acme/docs/issues/{number}")
+        return update(some, **columns)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AlertQuerySet, "update", opened_in_between)
+        causes.compare()
+    settle(1)
+
+    assert state() == "closed"
+    assert code_host.issues("acme/docs")[0].state == "closed"
+
+
+def test_a_lost_issue_is_looked_for_among_those_since_it_was_sent(acme, code_host, clock):
+    """The attack: it waited for days before it was sent, and thousands were opened meanwhile."""
+    world.lose_record()
+    causes.compare()
+    clock.advance(days=4)
+    code_host.fail("502_after_creating")
+    maintain()
+    [sent] = Alert.objects.values_list("posted_at", flat=True)
+    clock.advance(minutes=5)
+
+    maintain()
+
+    [looked] = [each for each in code_host.requests if each.method == "GET"]
+    asked = datetime.fromisoformat(parse_qs(looked.query)["since"][0])
+    assert abs(asked - (sent - sending.CLOCKS_DIFFER)) < timedelta(seconds=2)
+
+
 def test_somebody_elses_marker_is_not_adopted(acme, code_host, settle):
     code_host.fail("500")
     world.lose_record()
@@ -283,6 +327,25 @@ def test_several_processes_at_once(acme, code_host):
     at_once(sending.send_due)
 
     assert len([each for each in code_host.requests if each.method == "PATCH"]) == 1
+
+
+def test_what_is_closed_while_a_process_waits_to_take_it_is_not_taken(acme, monkeypatch):
+    """The attack: PostgreSQL does not look again at what a subquery found before the wait."""
+    world.lose_record()
+    causes.compare()
+    due = AlertQuerySet.due
+
+    def found_before(some):
+        pks = list(due(some).values_list("pk", flat=True))
+        Alert.objects.update(status="dropped")
+        return Alert.objects.filter(pk__in=pks)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AlertQuerySet, "due", found_before)
+        taken = Alert.objects.take(alert().pk)
+
+    assert taken is None
+    assert alert().tries == 0
 
 
 def test_a_repository_that_is_gone_stops_the_integration(acme, code_host):
