@@ -9,6 +9,7 @@ from core import clock
 from hub.maintenance import JOBS
 from hub.screen.export import as_json
 from integrations.alerts import causes, sending
+from integrations.issue.rendering import TITLE_LIMIT
 from integrations.models import Alert, Delivery, Integration
 from orgs.models import Domain
 from tests import build
@@ -323,6 +324,22 @@ def test_missing_push_access_is_told_however_much_else_is_wrong(acme, code_host,
     assert [issue.title for issue in issues(code_host)] == [
         "Reports about your docs are no longer sent to this repository"
     ]
+
+
+@pytest.mark.parametrize("happens", [world.lose_record, world.lapse])
+def test_the_longest_name_has_a_title_that_fits(acme, code_host, happens):
+    """The attack: PostgreSQL and GitHub refuse a title that is longer, again and again."""
+    name = ".".join(["a" * 62] * 4)[:245] + ".com"
+    build.domain(acme, name)
+    happens(name)
+
+    maintain()
+
+    [issue] = issues(code_host)
+    assert len(issue.title) == TITLE_LIMIT
+    assert issue.title.startswith("Your claim of aaa")
+    assert issue.title.endswith("…")
+    assert name in issue.body
 
 
 def test_each_organization_is_told_in_its_own_repository(acme, code_host):
