@@ -41,6 +41,17 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         mine = Integration.objects.of(organization)
         return self.filter(integration__in=mine.values("pk")).order_by("-pk")
 
+    def over(self, age: timedelta) -> Self:
+        """Those that are done, and whose cause has been gone for so long.
+
+        Without those whose issue may exist although GitHub never said so. The index is on `due_at`,
+        which is never before the end.
+        """
+        states = self.model.Status
+        ago = clock.now() - age
+        done = self.filter(status__in=[states.CLOSED, states.DROPPED], due_at__lt=ago)
+        return done.filter(ended_at__lt=ago).exclude(posted_at__isnull=False, issue_number=None)
+
     def unfinished(self) -> Self:
         """Those whose issue is open, or has still to be opened or closed."""
         states = self.model.Status
