@@ -1,15 +1,18 @@
 """The choice to be told bad news by an issue, and what is said first after a sign-in."""
 
 import re
+from http.cookies import SimpleCookie
 
 import pytest
 from django.contrib.auth import login
-from django.contrib.messages import get_messages
+from django.contrib.messages import ERROR, get_messages
 from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.messages.storage.base import Message
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
+from hub.messages import HostCookie
 from integrations.models import Installation, Integration
 from orgs.models import User
 from tests import build
@@ -193,6 +196,20 @@ def said_at_sign_in(user: User) -> list[str]:
         middleware(lambda _: HttpResponse()).process_request(request)
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return [str(message) for message in get_messages(request)]
+
+
+def test_what_was_not_read_is_gone_after_a_sign_out(browser, alice):
+    """The attack: a program signs in and out, and the next person in that browser reads the news."""
+    left = SimpleCookie()
+    left[HostCookie.cookie_name] = HostCookie(RequestFactory().get("/"))._encode(
+        [Message(ERROR, "Your claim of docs.acme.com has lapsed.")]
+    )
+    browser.cookies.update(left)
+
+    browser.post("/logout/")
+
+    assert browser.cookies[HostCookie.cookie_name].value == ""
+    assert "docs.acme.com" not in browser.get("/login/").content.decode()
 
 
 def test_all_is_well(alice):
