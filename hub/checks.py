@@ -25,6 +25,15 @@ def no_atomic_requests(
     ]
 
 
+@checks.register(deploy=True)
+def no_trial(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Warn about `HUB_DEBUG`, as Django does about `DEBUG`, which the Hub never sets."""
+    if not settings.HUB_DEBUG:
+        return []
+    hint = "It is for trials on your own machine only: unset it."
+    return [checks.Warning("HUB_DEBUG is on.", hint=hint, id="hub.W001")]
+
+
 @checks.register
 def contact_can_be_written_to(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
     """Refuse a `HUB_CONTACT` that is no link: every page has it in its footer."""

@@ -54,7 +54,7 @@ JOBS = [
         partial(operator_holds.follow, bookmark=operator_holds.Bookmark()),
     ),
     Job("probe", timedelta(minutes=1), holds.probe),
-    Job("alerts", timedelta(minutes=5), causes.compare),
+    Job("alerts", timedelta(minutes=5), partial(causes.compare, bookmark=causes.Bookmark())),
     Job(
         "regained pages",
         timedelta(minutes=1),

@@ -18,7 +18,7 @@ from django_tasks_db.models import DBTaskResult
 from core import clock
 from core.batches import at_leisure
 from integrations.delivery import operator_holds
-from integrations.models import Attempt, Delivery, OneTimeState, Webhook
+from integrations.models import Alert, Attempt, Delivery, OneTimeState, Webhook
 from integrations.models import one_time_state as states
 from integrations.models import webhook as webhooks
 from orgs.models import Invitation
@@ -191,6 +191,7 @@ def _older(model: Any, column: str, age: timedelta) -> QuerySet[Any]:
 KINDS = [
     Prunable("reports", reports_never_forwarded, _reports_in_batches),
     Prunable("attempts", lambda: _older(Attempt, "started_at", _retention()), _in_batches),
+    Prunable("alerts", lambda: Alert.objects.over(_retention()), _in_batches),
     Prunable("invitations", lambda: _older(Invitation, "created_at", _retention()), _in_batches),
     Prunable("webhooks", lambda: _older(Webhook, "received_at", webhooks.KEPT), _in_batches),
     Prunable(

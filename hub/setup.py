@@ -25,8 +25,12 @@ def problems() -> list[str]:
 
 
 def _address() -> Iterator[str]:
-    if not settings.HUB_DEBUG and urlsplit(settings.HUB_BASE_URL).scheme != "https":
+    base = urlsplit(settings.HUB_BASE_URL)
+    is_trial = settings.HUB_DEBUG and base.hostname in settings.LOOPBACK
+    if base.scheme != "https" and not is_trial:
         yield f"HUB_BASE_URL is {settings.HUB_BASE_URL}: set it to the public https address."
+    if settings.HUB_DEBUG and not is_trial:
+        yield "HUB_DEBUG is on, which is for trials on your own machine only: unset it."
     if settings.HTTPS and settings.HUB_TRUSTED_PROXIES < 1:
         yield (
             "HUB_TRUSTED_PROXIES is 0, and TLS ends in a proxy: all callers share its address and "

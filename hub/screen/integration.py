@@ -27,6 +27,9 @@ from orgs.models import Membership, Site, User
 INTEGRATION_PAGE = "settings-integration"
 PREVIEWS = "60/minute"  # for each organization: three issues of any template, each time
 READ_BY_ALL = "Everybody can read the issues about lapsed claims and stopped reports there."
+NOT_THERE = (
+    "No issue about lapsed claims and stopped reports is opened there, unless you choose it."
+)
 PRESSES = "10/minute"  # for each organization: Pause and Resume, which stop or send all that waits
 
 
@@ -64,6 +67,21 @@ class IntegrationForm(forms.Form):
         except ApiError as error:
             raise forms.ValidationError(str(error.detail)) from None
 
+    @property
+    def alerts_shown(self) -> str:
+        """What the page chose when it was opened, which nobody may have looked at since."""
+        chosen = self.initial.get("alerts", "")
+        return str((self.data or self.initial).get("initial-alerts", chosen))
+
+    def _alerts(self, member: Membership) -> bool | None:
+        """The choice; None if it is a yes that was just left, and said nothing about this repository."""
+        choice: bool | None = self.cleaned_data["alerts"]
+        if not choice or self.alerts_shown != "yes":
+            return choice
+        mine = integration_of(member.organization)
+        is_same = mine and mine.repository == self.cleaned_data["repository"]
+        return choice if mine and is_same and mine.alerts is None else None
+
     def save(self, member: Membership) -> Integration | None:
         """The integration; None if it is refused, with the reason as an error of the form."""
         owner, _, name = self.cleaned_data["repository"].partition("/")
@@ -73,7 +91,7 @@ class IntegrationForm(forms.Form):
                 repo_owner=owner,
                 repo_name=name,
                 issue_template=self.cleaned_data["issue_template"],
-                alerts=self.cleaned_data["alerts"],
+                alerts=self._alerts(member),
             )
         except ApiError as error:
             self.add_error("repository", str(error.detail))
@@ -95,8 +113,8 @@ def integration(request: MemberRequest) -> HttpResponse:
             is_same = saved.repository_id == mine.repository_id
             told = "Template saved." if is_same else f"Issues now go to {saved.repository}."
             messages.success(request, told)
-            if saved.alerts and not (is_same or saved.repository_private):
-                messages.warning(request, f"{saved.repository} is public. {READ_BY_ALL}")
+            if why := _about_alerts(saved, form, is_same=is_same):
+                messages.warning(request, f"{saved.repository} is public. {why}")
             return redirect(INTEGRATION_PAGE)
     else:
         form = IntegrationForm(initial=_stored(mine) | _typed(request))
@@ -212,6 +230,15 @@ def disconnect(request: MemberRequest) -> HttpResponse:
             messages.success(request, f"{mine.repository} no longer receives issues.")
         return redirect(INTEGRATION_PAGE)
     return render(request, "hub/disconnect.html", {"integration": mine})
+
+
+def _about_alerts(saved: Integration, form: IntegrationForm, *, is_same: bool) -> str:
+    """What to know about issues with bad news in this repository; empty if it is as they expect."""
+    if saved.repository_private:
+        return ""
+    if saved.alerts:
+        return "" if is_same else READ_BY_ALL
+    return NOT_THERE if form.cleaned_data["alerts"] else ""
 
 
 def _lost(mine: Integration, form: IntegrationForm) -> list[Site]:

@@ -30,6 +30,7 @@ _EMPTY = {"br", "hr"}
 _BEGUN = {"pre": '<pre tabindex="0">', "table": '<div tabindex="0"><table>'}  # these may scroll
 _ENDED = {"table": "</table></div>"}
 _ROWS = {"table", "thead", "tbody"}
+_PARTS = _ROWS | {"tr"}  # of a table; only rows and cells may be in them
 _PARENTS = {
     "li": {"ul", "ol"},
     "tr": _ROWS,
@@ -126,6 +127,8 @@ class _Shown:
         parent = self._open[-1] if self._open else ""
         if len(self._open) == DEPTH or parent not in _PARENTS.get(element, {parent}):
             return
+        if parent in _PARTS and element not in _PARENTS:
+            return  # browsers move it out of the table, and another table there ends this one
         start = _START.search(rest) if element == "ol" else None
         self.parts.append(_BEGUN.get(element) or f"<{element}{start[0] if start else ''}>")
         self._open.append(element)

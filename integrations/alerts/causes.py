@@ -26,9 +26,18 @@ class Trouble(NamedTuple):
     since: datetime
 
 
-def compare(go_on: Callable[[], bool] = lambda: True) -> int:
-    """Note what has gone wrong, and end what is solved, while `go_on` returns True; returns how many."""
-    return sum(batches.at_leisure(go_on, _compared()))
+class Bookmark:
+    """The last integration that `compare` has looked at; 0 at the beginning."""
+
+    last = 0
+
+
+def compare(go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None = None) -> int:
+    """Note what has gone wrong, and end what is solved, while `go_on` returns True; returns how many.
+
+    With a bookmark, it continues where the last call with it was stopped.
+    """
+    return sum(batches.at_leisure(go_on, _compared(bookmark or Bookmark())))
 
 
 def untold(organization: Organization) -> tuple[Integration | None, list[Domain]]:
@@ -48,14 +57,14 @@ def untold(organization: Organization) -> tuple[Integration | None, list[Domain]
     return stopped, list(domains[:SAID])
 
 
-def _compared() -> Iterator[int]:
+def _compared(here: Bookmark) -> Iterator[int]:
     """In the order of integrations, some at a time: those that want alerts, and those that had some."""
     had = Alert.objects.filter(integration=OuterRef("pk"), ended_at=None)
     concerned = Integration.objects.filter(Q(alerts=True) | Exists(had)).order_by("pk")
-    last = 0
-    while some := list(concerned.filter(pk__gt=last)[:INTEGRATIONS]):
-        yield _compare(some)
-        last = some[-1].pk
+    while some := list(concerned.filter(pk__gt=here.last)[:INTEGRATIONS]):
+        changed, here.last = _compare(some), some[-1].pk
+        yield changed
+    here.last = 0
 
 
 def _compare(integrations: Sequence[Integration]) -> int:
@@ -75,14 +84,18 @@ def _alert(trouble: Trouble) -> Alert:
 
 
 def _to_be_told(integrations: Sequence[Integration], now: dict[Trouble, bool]) -> list[Trouble]:
-    """What is news and not told yet, the earliest first, as far as there is room."""
+    """What is news and not told yet, the earliest first, as far as there is room.
+
+    Missing push access needs no room: as long as it lasts, the others wait and make none.
+    """
     mine = Alert.objects.filter(integration__in=integrations)
     told = {Trouble(*key) for key in mine.filter(ended_at=None).values_list(*Trouble._fields)}
     used = Counter(mine.unfinished().values_list("integration", flat=True))
     wanting, new = {each.pk for each in integrations}, []
     for trouble in sorted(now.keys() - told, key=lambda each: each.since):
         to = trouble.integration
-        if now[trouble] and to in wanting and used[to] < UNFINISHED:
+        has_room = used[to] < UNFINISHED or trouble.cause == Alert.Cause.RIGHTS
+        if now[trouble] and to in wanting and has_room:
             used[to] += 1
             new.append(trouble)
     return new

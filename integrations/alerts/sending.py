@@ -70,7 +70,7 @@ def _take(alert_id: str) -> Alert | None:
 
 def _try(alert: Alert, deadline: float) -> bool:
     """One attempt, from taking the alert to saving the result; whether GitHub could be reached."""
-    installation = alert.integration.installation
+    installation = alert.installation
     try:
         if alert.status == Alert.Status.CLOSING:
             _close(alert, deadline)
@@ -112,13 +112,15 @@ def _open(alert: Alert, deadline: float) -> None:
 
 def _look(alert: Alert, posted_at: datetime, deadline: float) -> None:
     """Look for the issue that an earlier attempt may have opened; post it again only if there is none."""
-    since = min(alert.created_at, posted_at) - CLOCKS_DIFFER
+    since = posted_at - CLOCKS_DIFFER
     connections.give_back()  # hold no connection while waiting for GitHub
     found = github_api.find_issue(alert.target, marker(alert.pk), since=since, deadline=deadline)
     if found:
         alert.opened(found.number, found.url)
     elif not alert.has_settled():
         alert.look_once_settled()
+    elif alert.has_left() and not alert.ended_at:
+        alert.start_over()
     elif alert.may_be_opened():
         _post(alert, alert.title, alert.body, deadline)
     else:
@@ -149,7 +151,7 @@ def _close(alert: Alert, deadline: float) -> None:
     except github_api.Suspended:
         raise
     except github_api.Refused as error:  # it was deleted or moved, or nothing can be changed there
-        alert.closed(str(error))
+        alert.closed(f"The Hub could not close its issue. {error}")
     except github_api.Unreachable as error:
         if not alert.is_given_up():
             raise
@@ -160,9 +162,19 @@ def _close(alert: Alert, deadline: float) -> None:
 
 def _block(alert: Alert, problem: str) -> None:
     """The repository accepts nothing; that stops the integration only if it still uses it."""
-    if alert.target.id != alert.integration.repository_id:
-        alert.drop(problem)
+    if alert.has_left():
+        _give_up_there(alert, problem)
         return
     with transaction.atomic():
         alert.wait(problem, AGAIN)
         holds.block(alert.integration, problem)
+
+
+def _give_up_there(alert: Alert, problem: str) -> None:
+    """Nobody can look for its issue in the repository that was left: open it where issues go now."""
+    if alert.ended_at:
+        alert.drop(
+            f"It was sent to {alert.repository}, and the Hub cannot look there now. {problem}"
+        )
+    else:
+        alert.start_over()

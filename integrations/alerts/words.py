@@ -9,6 +9,7 @@ from core import counting
 from integrations.alerts import causes
 from integrations.delivery import catching_up
 from integrations.delivery.forwarding import marker
+from integrations.issue.rendering import inert_title
 from integrations.issue.safe_text import neutralize
 from integrations.models import Alert, Integration
 from integrations.models.integration import NO_RIGHTS
@@ -42,7 +43,7 @@ def issue(alert: Alert) -> tuple[str, str] | None:
         how_to_stop,
         marker(alert.pk),
     ]
-    return neutralize(words.title), "\n\n".join(paragraphs)
+    return inert_title(words.title), "\n\n".join(paragraphs)
 
 
 def at_sign_in(organization: Organization) -> list[str]:

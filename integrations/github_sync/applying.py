@@ -146,10 +146,8 @@ def _shown(repository: RepositoryFacts, pks: list[int]) -> Iterator[int]:
 
 def _follow(integration: Integration, facts: RepositoryFacts) -> None:
     was = integration.repository
-    if integration.repository_private and not facts.is_private:
-        integration.alerts = None  # nobody was asked whether everybody may read them
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
-    integration.repository_private = facts.is_private
+    integration.note_visibility(private=facts.is_private)
     integration.save(update_fields=["repo_owner", "repo_name", "repository_private", "alerts"])
     if facts.full_name != was:
         site_claims.lapse_unpublished(integration.organization, facts.full_name)

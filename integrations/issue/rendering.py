@@ -90,7 +90,9 @@ def render_issue(
     not links.
     """
     values = {name: _prepared(name, fields.get(name) or "", code_host) for name in PLACEHOLDERS}
-    title = _title(values["summary"] or NO_SUMMARY)
+    title = TITLE_PREFIX + inert_title(
+        values["summary"] or NO_SUMMARY, limit=TITLE_LIMIT - len(TITLE_PREFIX)
+    )
     template = _within_limits(template)
     if template == DEFAULT_TEMPLATE and not values["suggested_fix"]:
         template = template.replace(FIX_HEADING, "")
@@ -116,6 +118,16 @@ def shown(name: str, text: str) -> str:
     return text.strip() if name in LONG else " ".join(text.split())
 
 
+def inert_title(text: str, *, limit: int = TITLE_LIMIT) -> str:
+    """A line of text made inert, and cut so that it has at most `limit` characters then."""
+    text, longest = _cut("summary", text, limit), limit
+    title = neutralize(text)
+    while len(title) > limit:
+        longest = min(longest - 1, longest * limit // len(title))
+        title = neutralize(_cut("summary", text, longest))
+    return title
+
+
 def _within_limits(template: str) -> str:
     template = template_limits.cut(template_limits.with_line_feeds(template))
     return template if template.strip() else DEFAULT_TEMPLATE
@@ -125,16 +137,6 @@ def _prepared(name: str, text: str, code_host: str) -> str:
     if name in URLS and (url := safe_url(text, code_host=code_host)):
         return _Link(url)
     return shown(name, text)
-
-
-def _title(summary: str) -> str:
-    limit = TITLE_LIMIT - len(TITLE_PREFIX)
-    summary, longest = _cut("summary", summary, limit), limit
-    title = neutralize(summary)
-    while len(title) > limit:
-        longest = min(longest - 1, longest * limit // len(title))
-        title = neutralize(_cut("summary", summary, longest))
-    return TITLE_PREFIX + title
 
 
 def _cut(name: str, text: str, limit: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Now
+from django.utils.functional import cached_property
 
 from core import clock
 from core.ids import ULIDField
@@ -19,9 +20,16 @@ from integrations.models.delivery import (
     TRIED_APART,
     LeaseLost,
 )
-from integrations.models.integration import Integration, Repository
+from integrations.models.integration import Installation, Integration, Repository
 from orgs.models import Organization
 
+UNSENT: dict[str, Any] = {
+    "repository_id": None,
+    "repository": "",
+    "posted_at": None,
+    "title": "",
+    "body": "",
+}
 BACKOFFS = 8  # doublings of the first wait; more would only make a larger number
 
 
@@ -32,6 +40,17 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         """Those of an organization, the latest first."""
         mine = Integration.objects.of(organization)
         return self.filter(integration__in=mine.values("pk")).order_by("-pk")
+
+    def over(self, age: timedelta) -> Self:
+        """Those that are done, and whose cause has been gone for so long.
+
+        Without those whose issue may exist although GitHub never said so. The index is on `due_at`,
+        which is never before the end.
+        """
+        states = self.model.Status
+        ago = clock.now() - age
+        done = self.filter(status__in=[states.CLOSED, states.DROPPED], due_at__lt=ago)
+        return done.filter(ended_at__lt=ago).exclude(posted_at__isnull=False, issue_number=None)
 
     def unfinished(self) -> Self:
         """Those whose issue is open, or has still to be opened or closed."""
@@ -56,9 +75,9 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
     def due(self) -> Self:
         """Those to be opened or closed now, by installations that GitHub and the pace do not limit."""
-        states = [self.model.Status.PENDING, self.model.Status.CLOSING]
-        waiting = self.filter(_is_free(), status__in=states, due_at__lte=clock.now())
-        unlimited = waiting.exclude(integration__installation__limited_until__gt=clock.now())
+        unlimited = self.filter(_is_its_turn()).exclude(
+            integration__installation__limited_until__gt=clock.now()
+        )
         return unlimited.sendable().order_by("due_at", "pk")
 
     def take(self, alert_id: str) -> "Alert | None":
@@ -68,7 +87,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         again after waiting for another one, but not at what a subquery has found.
         """
         due = self.due().filter(pk=alert_id)
-        mine = self.filter(_is_free(), pk__in=due.values("pk"), due_at__lte=clock.now())
+        mine = self.filter(_is_its_turn(), pk__in=due.values("pk"))
         if not mine.update(
             lease_until=clock.now() + LEASE, last_tried_at=clock.now(), tries=F("tries") + 1
         ):
@@ -78,10 +97,11 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
     def end(self) -> None:
         """Their cause is gone: what is open is closed, and what is not is not opened any more."""
-        self.filter(status=self.model.Status.OPEN).update(
-            status=self.model.Status.CLOSING, due_at=clock.now()
+        states = self.model.Status  # in one UPDATE: its issue may be opened at this moment
+        is_open = When(status=states.OPEN, then=Value(states.CLOSING))
+        self.update(
+            status=Case(is_open, default=F("status")), ended_at=clock.now(), due_at=clock.now()
         )
-        self.update(ended_at=clock.now(), due_at=clock.now())
 
     def note_state(self, repository_id: int, number: int, *, is_open: bool) -> None:
         """Save that somebody closed or reopened the issue. One that is closed is never opened again."""
@@ -178,10 +198,24 @@ class Alert(models.Model):
     @property
     def target(self) -> Repository:
         """The repository that the issue is in, or goes to."""
-        mine = self.integration
+        through, mine = self.installation.github_id, self.integration
         if self.repository_id:
-            return Repository(mine.installation.github_id, self.repository_id, self.repository)
-        return Repository(mine.installation.github_id, mine.repository_id, mine.repository)  # type: ignore[arg-type]
+            return Repository(through, self.repository_id, self.repository)
+        return Repository(through, mine.repository_id, mine.repository)  # type: ignore[arg-type]
+
+    @cached_property
+    def installation(self) -> Installation:
+        """The one that reaches the target: in a repository that was left, that of its account, if any."""
+        mine = self.integration.installation
+        account = self.repository.partition("/")[0]
+        if not self.has_left() or account.lower() == mine.account.lower():
+            return mine
+        there = Installation.objects.filter(account__iexact=account, suspended_at=None)
+        return there.order_by("-pk").first() or mine
+
+    def has_left(self) -> bool:
+        """Whether it was sent to a repository that the organization's issues no longer go to."""
+        return self.repository_id not in (None, self.integration.repository_id)
 
     @property
     def started_at(self) -> datetime:
@@ -251,6 +285,10 @@ class Alert(models.Model):
             due_at=F("posted_at") + SETTLE,
         )
 
+    def start_over(self) -> None:
+        """Open it where issues go now: there is none, as far as can be seen, where it was sent."""
+        self._update(**UNSENT, reason="", lease_until=None, due_at=clock.now())
+
     def is_given_up(self) -> bool:
         """Whether closing it was tried for a day."""
         return self.ended_at is not None and self.started_at - self.ended_at >= GIVE_UP
@@ -265,10 +303,7 @@ class Alert(models.Model):
 
         `posted_at` is as it was when the attempt began: set if an earlier one had no answer.
         """
-        if self.posted_at:
-            return {}
-        blank = dict.fromkeys(("repository", "title", "body"), "")
-        return {**blank, "repository_id": None, "posted_at": None}
+        return {} if self.posted_at else UNSENT
 
     def _update(self, **columns: Any) -> None:
         """Save, if this attempt still has its lease: a later attempt knows better."""
@@ -277,6 +312,8 @@ class Alert(models.Model):
             raise LeaseLost(self.pk)
 
 
-def _is_free() -> Q:
-    """Whether no process has it, or the lease of the one that had it has expired."""
-    return Q(lease_until=None) | Q(lease_until__lt=clock.now())
+def _is_its_turn() -> Q:
+    """Whether there is something to do now, and no process does it; a lease may have expired."""
+    is_free = Q(lease_until=None) | Q(lease_until__lt=clock.now())
+    to_do = [Alert.Status.PENDING, Alert.Status.CLOSING]
+    return is_free & Q(status__in=to_do, due_at__lte=clock.now())

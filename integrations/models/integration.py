@@ -247,6 +247,12 @@ class Integration(models.Model):
         """Whether bad news is told by issues, or would be by default: not where everybody reads them."""
         return self.repository_private if self.alerts is None else self.alerts
 
+    def note_visibility(self, *, private: bool) -> None:
+        """Whether everybody may read the repository: if that is new, nobody was asked. Not saved."""
+        if self.repository_private and not private:
+            self.alerts = None
+        self.repository_private = private
+
     @property
     def stop(self) -> tuple[str, str]:
         """The first cause why nothing is sent now, and the reason; both empty if nothing stops it."""

@@ -57,7 +57,7 @@ def configure(
     """Send the organization's issues to this repository, after checking it on GitHub.
 
     `alerts`: whether bad news is told by issues there. None leaves that as it is; for another repository,
-    it then depends on who may read it.
+    it then depends on who may read it. If the repository has become public, it goes off in any case.
 
     The repository must be in the organization's installation, with issues turned on and not archived;
     the app may write issues there, and `member` has push access. Raises the errors above, or
@@ -68,8 +68,9 @@ def configure(
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
     with transaction.atomic():
         integration = _unchanged(integration, member)
-        if alerts is None and integration.repository_id != facts.id:
-            alerts = facts.is_private
+        if integration.repository_id != facts.id:
+            integration.note_visibility(private=facts.is_private)  # the choice is about this one
+            alerts = facts.is_private if alerts is None else alerts
         integration.alerts = integration.alerts if alerts is None else alerts
         integration.repository_id = facts.id
         integration.issue_template = template
@@ -253,7 +254,7 @@ def _goes_on(
 ) -> None:
     """Save the repository that GitHub has confirmed, release what was held, and restore its sites."""
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
-    integration.repository_private = facts.is_private
+    integration.note_visibility(private=facts.is_private)
     integration.problem, integration.probe_at = "", None
     integration.save()
     holds.record_push_access_found(integration, member.github_id)

@@ -125,6 +125,9 @@ def test_a_value_is_copied(visit):
     assert window.page.evaluate("navigator.clipboard.readText()") == domain.record_value
 
 
+LEAVING = "<table><table></table></table>" * 3  # closes what is around it, unless it is taken apart
+
+
 def test_the_preview_follows_the_typing(visit, code_host):
     owner = build.acme(code_host)
     user = build.member(owner, "alice", github_id=code_host.account("alice").id)
@@ -134,6 +137,8 @@ def test_the_preview_follows_the_typing(visit, code_host):
     page.get_by_label("Template").fill("Look here: {summary}")
 
     page.locator("#preview p").get_by_text("Look here: The install command").wait_for()
+    page.get_by_label("Template").fill(f"{LEAVING}\n\nStill here: {{summary}}")
+    page.locator("#preview .prose > p").get_by_text("Still here: The install command").wait_for()
     page.get_by_label("Template").fill("{sumary}")
     page.get_by_text("Did you mean {summary}?").wait_for()
     assert Integration.objects.get().issue_template == ""

@@ -241,6 +241,7 @@ def test_retention():
     assert named("what is kept") == {
         "reports that never became an issue, after they were last sent": kept,
         "attempts and invitations": kept,
+        "what an issue about bad news said, after the cause was gone": kept,
         "the time in which the same report is a duplicate": (
             f"{DEFAULT['HUB_DEDUP_DAYS']} days, `HUB_DEDUP_DAYS`"
         ),

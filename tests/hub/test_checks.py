@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from django.core.checks import run_checks
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection
@@ -18,6 +19,16 @@ def test_transactions_around_requests_are_refused(monkeypatch):
 
     with pytest.raises(SystemCheckError, match=r"hub\.E001"):
         call_command("check", "--database", "default")
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_trial_does_not_pass_as_a_deployment(settings, is_on):
+    """Django warns about DEBUG, which the Hub never sets."""
+    settings.HUB_DEBUG = is_on
+
+    found = run_checks(include_deployment_checks=True)
+
+    assert ("hub.W001" in [each.id for each in found]) == is_on
 
 
 @pytest.mark.django_db

@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from hub.management.commands import sandbox
+from hub.setup import problems
 from tests import build
 from tests.hub_process import ROOT, alone, free_port
 
@@ -68,6 +69,25 @@ def test_what_is_missing_is_said(code_host, settings, name, value, sentence):
         call_command("check_setup", stdout=out)
 
     assert sentence in out.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://localhost:8000", 0),
+        ("http://127.0.0.1:8000", 0),
+        ("https://hub.example", 1),
+        ("http://hub.example", 2),
+        ("http://localhost.hub.example", 2),
+    ],
+)
+def test_a_trial_that_others_can_reach_is_said(code_host, settings, url, expected):
+    settings.HUB_DEBUG, settings.HUB_BASE_URL = True, url
+
+    said = [each for each in problems() if each.startswith(("HUB_DEBUG is on", "HUB_BASE_URL"))]
+
+    assert len(said) == expected
 
 
 @pytest.mark.django_db

@@ -12,7 +12,7 @@ from django_tasks_db.models import DBTaskResult
 
 from hub import pruning
 from hub.maintenance import JOBS
-from integrations.models import Attempt, Delivery, OneTimeState, Webhook
+from integrations.models import Alert, Attempt, Delivery, OneTimeState, Webhook
 from orgs.models import Invitation, Membership
 from reports.models import Account, Report
 from tests import build
@@ -124,6 +124,35 @@ def test_what_has_expired_goes_and_what_has_not_stays(code_host):
     assert len(deleted) == 5
 
 
+ISSUE = {"issue_number": 1, "repository_id": 1, "posted_at": LONG_AGO}
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_kept"),
+    [
+        ({"status": "closed", **ISSUE}, False),
+        ({"status": "dropped"}, False),
+        ({"status": "closed", "ended_at": None, **ISSUE}, True),
+        ({"status": "dropped", "ended_at": None}, True),
+        ({"status": "open", **ISSUE}, True),
+        ({"status": "closing", **ISSUE}, True),
+        ({"status": "pending"}, True),
+        ({"status": "dropped", "repository_id": 1, "posted_at": LONG_AGO}, True),
+        ({"status": "closed", "ended_at": timezone.now() - timedelta(days=364), **ISSUE}, True),
+    ],
+)
+def test_an_alert_goes_a_year_after_its_cause(code_host, columns, is_kept):
+    """The attack: a record that comes and goes leaves a row each time, for ever."""
+    mine = build.integration(build.organization(), code_host)
+    known = {"cause": "lapsing", "subject": "docs.acme.com", "since": LONG_AGO}
+    times = {"ended_at": LONG_AGO, "due_at": LONG_AGO}
+    Alert.objects.create(integration=mine, **known | times | columns)
+
+    assert pruning.prune() == ({} if is_kept else {"alerts": 1})
+
+    assert Alert.objects.exists() == is_kept
+
+
 def test_a_token_that_has_just_expired_still_tells_so():
     build.token(build.member(build.organization()))
     Token.objects.update(expires_at=timezone.now() - timedelta(days=29))
@@ -184,7 +213,7 @@ def test_a_batch_costs_few_statements_however_many_are_in_it(
 
 INDEXED = {"reports": "received_at", "attempts": "attempt_oldest", "webhooks": "received_at",
            "tokens": "expires_at", "sessions": "expire_date", "invitations": "invitation_oldest",
-           "sign-in states": "state_oldest"}  # fmt: skip
+           "sign-in states": "state_oldest", "alerts": "alert_due"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", INDEXED)

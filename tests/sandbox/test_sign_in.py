@@ -8,6 +8,7 @@ import github
 import pytest
 import requests
 
+from sandbox.sessions import COOKIE
 from tests.sandbox.conftest import CALLBACK
 
 AUTHORIZE = {"client_id": "client", "redirect_uri": CALLBACK, "state": "xyz"}
@@ -251,11 +252,37 @@ def test_a_stranger_finds_no_installation(call, sign_in):
     assert call("GET", "/user/installations/99/repositories", token).status_code == 404
 
 
-@pytest.mark.parametrize("elsewhere", ["//example.com", "https://example.com", "/\\example.com"])
-def test_signing_in_leads_to_no_other_host(browse, elsewhere):
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "//example.com",
+        "https://example.com",
+        "/\\example.com",
+        "/\t/example.com",
+        "/\n/example.com",
+        "/acme\r\nSet-Cookie: a=b",
+        "/acme\nSet-Cookie: a=b",
+        "/acme\r\n\r\n<p>mine",
+        "/acme\n",
+        "/acme docs",
+        "/acm\u00e9",
+        "",
+    ],
+)
+def test_signing_in_leads_to_nothing_but_a_path_here(browse, elsewhere):
+    """The attack: an address with line ends, which splits the response."""
     answer = browse("POST", "/login", data={"login": "alice", "return_to": elsewhere})
 
     assert answer.headers["Location"] == "/"
+    assert answer.headers["Set-Cookie"].startswith(f"{COOKIE}=")
+    assert "mine" not in answer.text
+
+
+@pytest.mark.parametrize("here", ["/", "/acme/docs", "/acme?a=%0d%0a&b=/\\#c"])
+def test_signing_in_leads_to_any_path_here(browse, here):
+    answer = browse("POST", "/login", data={"login": "alice", "return_to": here})
+
+    assert answer.headers["Location"] == here
 
 
 def test_signing_in_leads_back_to_the_page_that_asked(browse):

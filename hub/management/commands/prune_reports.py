@@ -13,8 +13,8 @@ from hub import pruning
 class Command(BaseCommand):
     help = (
         "Deletes reports that never became an issue and were last sent more than "
-        "HUB_RETENTION_DAYS ago, attempts and invitations of that age, and what has expired: "
-        "sessions, tokens, states of installations, ids of webhooks."
+        "HUB_RETENTION_DAYS ago, attempts, invitations and ended alerts of that age, and what "
+        "has expired: sessions, tokens, states of installations, ids of webhooks."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

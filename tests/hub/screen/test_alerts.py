@@ -1,15 +1,18 @@
 """The choice to be told bad news by an issue, and what is said first after a sign-in."""
 
 import re
+from http.cookies import SimpleCookie
 
 import pytest
 from django.contrib.auth import login
-from django.contrib.messages import get_messages
+from django.contrib.messages import ERROR, get_messages
 from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.messages.storage.base import Message
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
+from hub.messages import HostCookie
 from integrations.models import Installation, Integration
 from orgs.models import User
 from tests import build
@@ -94,6 +97,88 @@ def test_a_change_to_a_public_repository_says_who_reads_them(browser, code_host)
     assert "acme/other is public. Everybody can read" in page
 
 
+SHOWN = re.compile(r'name="initial-alerts" value="(\w+)"')
+
+
+@pytest.fixture
+def opened(code_host) -> str:
+    """A public repository, which the private one before is changed for."""
+    other = code_host.add_repository("acme", "open")
+    code_host.add_to_installation(build.installed(code_host), other)
+    code_host.set_private("acme/docs", True)
+    Integration.objects.update(repository_private=True)
+    return "acme/open"
+
+
+def sent_as_it_is(browser, repository, **changes) -> dict:
+    """The form of the page with nothing but another repository chosen."""
+    page = browser.get(PAGE)
+    [shown] = SHOWN.findall(page.content.decode())
+    form = {"repository": repository, "issue_template": "", "alerts": chosen(page)[0]}
+    return form | {"initial-alerts": shown} | changes
+
+
+@pytest.mark.parametrize("known", [None, True])
+def test_a_yes_is_not_carried_to_a_public_repository(browser, opened, known):
+    """The attack: only the repository is changed, and bad news is told where everybody reads it."""
+    Integration.objects.update(alerts=known)
+
+    page = browser.post(PAGE, sent_as_it_is(browser, opened), follow=True).content.decode()
+
+    assert Integration.objects.get().repository == opened
+    assert Integration.objects.get().alerts is False
+    assert "acme/open is public. No issue about lapsed claims" in page
+    assert chosen(browser.get(PAGE)) == ["no"]
+
+
+def test_a_yes_is_not_carried_to_a_public_repository_by_the_question_about_sites(
+    browser, acme, opened
+):
+    build.site(acme, "acme.github.io", "/docs/")
+    asked = browser.post(PAGE, sent_as_it_is(browser, opened)).content.decode()
+    hidden = dict(re.findall(r'type="hidden" name="([\w-]+)" value="([^"]*)"', asked))
+
+    browser.post(PAGE, hidden | {"sure": "1"})
+
+    assert Integration.objects.get().repository == opened
+    assert Integration.objects.get().alerts is False
+
+
+def test_a_yes_that_somebody_chose_is_kept_through_a_preview(browser, opened):
+    Integration.objects.update(alerts=False)
+    form = sent_as_it_is(browser, opened, alerts="yes")
+
+    [shown] = SHOWN.findall(browser.post(PAGE, form | {"preview": "1"}).content.decode())
+    browser.post(PAGE, form | {"initial-alerts": shown})
+
+    assert shown == "no"
+    assert Integration.objects.get().alerts is True
+
+
+def test_a_no_is_carried_to_a_private_repository(browser, code_host):
+    other = code_host.add_repository("acme", "secret", private=True)
+    code_host.add_to_installation(build.installed(code_host), other)
+
+    browser.post(PAGE, sent_as_it_is(browser, "acme/secret"))
+
+    assert Integration.objects.get().alerts is False
+
+
+def test_a_yes_that_the_page_showed_is_an_answer_for_its_repository(browser, opened):
+    browser.post(PAGE, sent_as_it_is(browser, "acme/docs"))
+
+    assert Integration.objects.get().alerts is True
+
+
+def test_a_yes_of_a_page_that_was_private_is_dropped(browser, opened, code_host):
+    form = sent_as_it_is(browser, "acme/docs")
+    code_host.set_private("acme/docs", False)
+
+    browser.post(PAGE, form)
+
+    assert Integration.objects.get().alerts is None
+
+
 def test_the_choice_survives_the_question_about_sites(browser, acme, code_host):
     build.site(acme, "acme.github.io", "/docs/")
     other = code_host.add_repository("acme", "other", private=True)
@@ -111,6 +196,20 @@ def said_at_sign_in(user: User) -> list[str]:
         middleware(lambda _: HttpResponse()).process_request(request)
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return [str(message) for message in get_messages(request)]
+
+
+def test_what_was_not_read_is_gone_after_a_sign_out(browser, alice):
+    """The attack: a program signs in and out, and the next person in that browser reads the news."""
+    left = SimpleCookie()
+    left[HostCookie.cookie_name] = HostCookie(RequestFactory().get("/"))._encode(
+        [Message(ERROR, "Your claim of docs.acme.com has lapsed.")]
+    )
+    browser.cookies.update(left)
+
+    browser.post("/logout/")
+
+    assert browser.cookies[HostCookie.cookie_name].value == ""
+    assert "docs.acme.com" not in browser.get("/login/").content.decode()
 
 
 def test_all_is_well(alice):

@@ -17,6 +17,13 @@ from tests.integrations.issue import hostile
 SANITISE = os.environ.get("HUB_SANITISE_DIR", "")
 ELEMENTS = {*rendered._SHOWN.values(), "mark", "span", "div"}
 ATTRIBUTES = {("pre", "tabindex", "0"), ("div", "tabindex", "0"), ("span", "class", "chip")}
+LOOSE = {"br", "hr", "span", "mark"}  # they are moved out of tables, and end nothing
+PARTS = {  # of a table, and what may be in them
+    "table": {"thead", "tbody", "tr", *LOOSE},
+    "thead": {"tr", *LOOSE},
+    "tbody": {"tr", *LOOSE},
+    "tr": {"th", "td", *LOOSE},
+}
 GROWTH = 24  # at most, for eight times the text; quadratic would be 64
 SECONDS = 0.02  # of CPU: below this, growth cannot be told from noise
 
@@ -57,6 +64,9 @@ OWN = [
     "<iframe src=//evil.example></iframe><object data=x><embed src=x><base href=//evil.example>",
     "<meta http-equiv=refresh content=0><link rel=stylesheet href=//evil.example>",
     "</div></article></section></main></body><h1>mine</h1>",
+    "<table><table></table></table>OUT" * 3,
+    "<table><tbody><tr><table><td>x</table></table>OUT",
+    "<table><b>x<p>x<tr><ul><li>x<td><table><tr><td>in a cell, it may</table></table>OUT",
     "<td></td><li><summary>x<table><td>y<tr>z</table>",
     "<!-- never closed <b>",
     "<!--> --><script>x</script>",
@@ -96,13 +106,19 @@ LARGE = {
 
 
 class Elements(HTMLParser):
-    """Checks that a page has no element or attribute but ours, and each closed in its place."""
+    """Checks that a page has no element or attribute but ours, and each closed in its place.
+
+    In a table there is nothing but its parts: browsers move the rest out of it, and end it before another
+    one, so that what follows closes the box around the issue.
+    """
 
     def __init__(self):
         super().__init__()
         self.open, self.faults = [], []
 
     def handle_starttag(self, tag, attrs):
+        if self.open and tag not in PARTS.get(self.open[-1], {tag}):
+            self.faults.append(f"{tag} in {self.open[-1]}")
         wrong = [(tag, *each) for each in attrs if (tag, *each) not in ATTRIBUTES]
         self.faults += [each for each in wrong if not (tag == "ol" and each[1] == "start")]
         self.faults += [tag] if tag not in ELEMENTS else []

@@ -5,8 +5,11 @@ import re
 
 import pytest
 
+from core import clock
+from hub.maintenance import JOBS
 from hub.screen.export import as_json
 from integrations.alerts import causes, sending
+from integrations.issue.rendering import TITLE_LIMIT
 from integrations.models import Alert, Delivery, Integration
 from orgs.models import Domain
 from tests import build
@@ -307,6 +310,38 @@ def test_many_at_once_are_told_some_at_a_time(acme, code_host, monkeypatch):
     assert len(issues(code_host)) == 3
 
 
+def test_missing_push_access_is_told_however_much_else_is_wrong(acme, code_host, monkeypatch):
+    """The attack: ten claims lapse first, and may not be told while nobody has push access."""
+    monkeypatch.setattr(causes, "UNFINISHED", 2)
+    for number in range(3):
+        build.domain(acme, f"d{number}.acme.com")
+        world.lose_record(f"d{number}.acme.com")
+    causes.compare()
+    world.lose_rights()
+
+    maintain()
+
+    assert [issue.title for issue in issues(code_host)] == [
+        "Reports about your docs are no longer sent to this repository"
+    ]
+
+
+@pytest.mark.parametrize("happens", [world.lose_record, world.lapse])
+def test_the_longest_name_has_a_title_that_fits(acme, code_host, happens):
+    """The attack: PostgreSQL and GitHub refuse a title that is longer, again and again."""
+    name = ".".join(["a" * 62] * 4)[:245] + ".com"
+    build.domain(acme, name)
+    happens(name)
+
+    maintain()
+
+    [issue] = issues(code_host)
+    assert len(issue.title) == TITLE_LIMIT
+    assert issue.title.startswith("Your claim of aaa")
+    assert issue.title.endswith("…")
+    assert name in issue.body
+
+
 def test_each_organization_is_told_in_its_own_repository(acme, code_host):
     code_host.add_organization("other")
     code_host.add_installation("other", repositories=[code_host.add_repository("other", "docs")])
@@ -337,6 +372,27 @@ def test_all_integrations_are_looked_at(acme, code_host, monkeypatch):
 
     assert causes.compare() == 3
     assert causes.compare() == 0
+
+
+def test_comparing_goes_on_where_it_was_stopped(acme, code_host, monkeypatch):
+    """The attack: the first integrations take all the time of each run, and no other is looked at."""
+    monkeypatch.setattr(causes, "INTEGRATIONS", 1)
+    for number in range(2):
+        build.integration(build.organization(f"org{number}"), code_host)
+    Integration.objects.update(alerts=True, rights_lost_at=clock.now())
+    [compare] = [each.run for each in JOBS if each.name == "alerts"]
+
+    def run() -> list[int]:
+        steps = [True, True]
+        compare(lambda: bool(steps) and steps.pop())
+        return list(Alert.objects.order_by("integration").values_list("integration", flat=True))
+
+    first, second, third = Integration.objects.order_by("pk").values_list("pk", flat=True)
+    assert run() == [first, second]
+    assert run() == [first, second, third]
+
+    Alert.objects.all().delete()
+    assert run() == [first, second]
 
 
 def test_a_public_repository_is_asked_about_again(acme, webhooks, code_host):

@@ -2,13 +2,17 @@
 
 import threading
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from urllib.parse import parse_qs
 
 import pytest
 from django.db import connection
 
+from core import clock
 from integrations import github_api
 from integrations.alerts import causes, sending
 from integrations.models import Alert, Installation, Integration
+from integrations.models.alert import AlertQuerySet
 from tests import build
 from tests.integrations.alerts import world
 from tests.integrations.alerts.world import alert, maintain
@@ -238,6 +242,47 @@ def test_an_answer_that_is_lost_again_and_again(acme, code_host, settle):
     assert len(code_host.issues("acme/docs")) == 1
 
 
+def test_solved_at_the_moment_at_which_its_issue_is_opened(acme, code_host, settle, monkeypatch):
+    """The attack: between two statements of `end` another process opens the issue; it stays open."""
+    world.lose_record()
+    causes.compare()
+    taken = Alert.objects.take(alert().pk)
+    taken.record("Title", "Body")
+    number = code_host.create_issue("acme/docs", title="Title", user="alice").number
+    world.find_record()
+    update = AlertQuerySet.update
+
+    def opened_in_between(some, **columns):
+        if "ended_at" in columns:
+            taken.opened(number, f"https://github.com/acme/docs/issues/{number}")
+        return update(some, **columns)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AlertQuerySet, "update", opened_in_between)
+        causes.compare()
+    settle(1)
+
+    assert state() == "closed"
+    assert code_host.issues("acme/docs")[0].state == "closed"
+
+
+def test_a_lost_issue_is_looked_for_among_those_since_it_was_sent(acme, code_host, clock):
+    """The attack: it waited for days before it was sent, and thousands were opened meanwhile."""
+    world.lose_record()
+    causes.compare()
+    clock.advance(days=4)
+    code_host.fail("502_after_creating")
+    maintain()
+    [sent] = Alert.objects.values_list("posted_at", flat=True)
+    clock.advance(minutes=5)
+
+    maintain()
+
+    [looked] = [each for each in code_host.requests if each.method == "GET"]
+    asked = datetime.fromisoformat(parse_qs(looked.query)["since"][0])
+    assert abs(asked - (sent - sending.CLOCKS_DIFFER)) < timedelta(seconds=2)
+
+
 def test_somebody_elses_marker_is_not_adopted(acme, code_host, settle):
     code_host.fail("500")
     world.lose_record()
@@ -284,6 +329,25 @@ def test_several_processes_at_once(acme, code_host):
     assert len([each for each in code_host.requests if each.method == "PATCH"]) == 1
 
 
+def test_what_is_closed_while_a_process_waits_to_take_it_is_not_taken(acme, monkeypatch):
+    """The attack: PostgreSQL does not look again at what a subquery found before the wait."""
+    world.lose_record()
+    causes.compare()
+    due = AlertQuerySet.due
+
+    def found_before(some):
+        pks = list(due(some).values_list("pk", flat=True))
+        Alert.objects.update(status="dropped")
+        return Alert.objects.filter(pk__in=pks)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AlertQuerySet, "due", found_before)
+        taken = Alert.objects.take(alert().pk)
+
+    assert taken is None
+    assert alert().tries == 0
+
+
 def test_a_repository_that_is_gone_stops_the_integration(acme, code_host):
     code_host.delete_repository("acme/docs")
     world.lose_record()
@@ -323,6 +387,119 @@ def test_an_issue_in_the_repository_before_is_closed_there(acme, code_host):
 
     assert code_host.issues("acme/docs")[0].state == "closed"
     assert not code_host.issues("acme/other")
+
+
+def move(code_host, repository: str) -> None:
+    """The organization's issues go to another repository, of another account if its name says so."""
+    account, _, name = repository.partition("/")
+    if account != "acme":
+        code_host.add_organization(account)
+    there = code_host.add_repository(account, name, private=True)
+    if account == "acme":
+        code_host.add_to_installation(build.installed(code_host), there)
+    else:
+        code_host.add_installation(account, repositories=[there])
+    installation, _ = Installation.objects.get_or_create(
+        github_id=build.installed(code_host, account).id, defaults={"account": account}
+    )
+    Integration.objects.update(
+        installation=installation, repository_id=there.id, repo_owner=account, repo_name=name
+    )
+
+
+@pytest.mark.parametrize("new", ["acme/secret", "beta/docs"])
+def test_a_lost_issue_is_not_posted_in_a_repository_that_was_left(acme, code_host, settle, new):
+    """The attack: GitHub answers 500 in a public repository, and a private one is chosen then."""
+    code_host.fail("500")
+    world.lose_record()
+    maintain()
+    move(code_host, new)
+
+    settle(2)
+
+    assert not code_host.issues("acme/docs")
+    assert len(code_host.issues(new)) == 1
+    assert (state(), alert().repository) == ("open", new)
+
+
+@pytest.mark.parametrize("new", ["acme/secret", "beta/docs"])
+@pytest.mark.parametrize("fault", [None, "502_after_creating"])
+def test_an_issue_in_a_repository_that_was_left_is_closed_there(
+    acme, code_host, settle, fault, new
+):
+    """The attack: the app still serves the account that was left, and its issue stays open for ever."""
+    if fault:
+        code_host.fail(fault)
+    world.lose_record()
+    maintain()
+    move(code_host, new)
+    world.find_record()
+
+    settle(3)
+
+    assert (state(), alert().reason) == ("closed", "")
+    assert [issue.state for issue in code_host.issues("acme/docs")] == ["closed"]
+    assert not code_host.issues(new)
+
+
+def uninstall(code_host) -> None:
+    code_host.uninstall(build.installed(code_host))
+    Installation.objects.filter(account="acme").update(suspended_at=clock.now())
+
+
+def test_an_issue_that_nobody_can_reach_any_more_is_left_and_says_so(acme, code_host):
+    world.lose_record()
+    maintain()
+    move(code_host, "beta/docs")
+    uninstall(code_host)
+    world.find_record()
+
+    maintain()
+
+    assert state() == "closed"
+    assert alert().reason.startswith("The Hub could not close its issue.")
+    assert [issue.state for issue in code_host.issues("acme/docs")] == ["open"]
+    assert not Installation.objects.get(account="beta").suspended_at
+    assert not Integration.objects.get().problem
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_lost_issue_that_nobody_can_look_for(acme, code_host, clock, is_over):
+    """It is told in the new repository if it still lasts."""
+    code_host.fail("502_after_creating")
+    world.lose_record()
+    maintain()
+    move(code_host, "beta/docs")
+    uninstall(code_host)
+    if is_over:
+        world.find_record()
+
+    for _ in range(2):
+        clock.advance(hours=2)
+        maintain()
+
+    assert len(code_host.issues("beta/docs")) == (0 if is_over else 1)
+    assert state() == ("dropped" if is_over else "open")
+    assert ("cannot look there now" in alert().reason) == is_over
+
+
+def test_an_installation_that_was_left_is_found_to_be_suspended(acme, code_host, clock):
+    """That stops nothing in the new one."""
+    world.lose_record()
+    maintain()
+    move(code_host, "beta/docs")
+    code_host.suspend(build.installed(code_host))
+    github_api.forget_tokens()
+    world.find_record()
+
+    for _ in range(2):
+        maintain()
+        clock.advance(hours=2)
+
+    assert state() == "closed"
+    assert Installation.objects.get(account="acme").suspended_at
+    assert not Installation.objects.get(account="beta").suspended_at
+    assert not Integration.objects.get().problem
 
 
 def test_an_internal_error_is_logged_and_tried_again(acme, code_host, settle, monkeypatch, caplog):

@@ -8,6 +8,7 @@ from django.test import Client
 from integrations.github_api import asking
 from integrations.models import Delivery, Integration
 from integrations.setup import configuration
+from orgs.models import Membership
 from orgs.people import members
 from tests import build
 
@@ -495,6 +496,23 @@ def test_a_choice_about_bad_news_stays_with_its_repository(alice, code_host, kno
     code_host.add_to_installation(build.installed(code_host), other)
     save(alice, repo_name="other")
     assert Integration.objects.get().alerts is True
+
+
+@pytest.mark.parametrize("sent", [{}, {"alerts": True}, None])
+def test_alerts_go_off_where_everybody_can_read_them_now(alice, acme, code_host, sent):
+    """The attack: it became public, and a member saves or tries again before the webhook says so."""
+    code_host.set_private("acme/docs", True)
+    save(alice, alerts=True)
+    code_host.set_private("acme/docs", False)
+
+    if sent is None:
+        configuration.try_again(Membership.objects.get())
+    else:
+        assert save(alice, **sent).json()["alerts"] is False
+
+    mine = Integration.objects.get()
+    assert (mine.alerts, mine.repository_private) == (None, False)
+    assert save(alice, alerts=True).json()["alerts"] is True
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, "", []])
