@@ -4,9 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from django.db.models import Count, Q, QuerySet
+from django.db import connection
+from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.utils import timezone
 
+from core import looks
 from reports.models import Report
 
 WEEKS = 8
@@ -43,13 +45,13 @@ def mondays() -> list[date]:
 
 def counted(reports: QuerySet[Report], starts: Sequence[datetime]) -> list[int]:
     """How many reports arrived from each of these times to the next one, and since the last."""
-    ends = [*starts[1:], starts[-1] + timedelta(weeks=WEEKS)]
-    within = [
-        Q(received_at__gte=start, received_at__lt=end)
-        for start, end in zip(starts, ends, strict=True)
-    ]
-    counts = {f"part_{n}": Count("pk", filter=each) for n, each in enumerate(within)}
-    return list(reports.values("received_at").aggregate(**counts).values())
+    latest_first = reversed(list(enumerate(starts)))  # most are recent: the first condition holds
+    parts = [When(received_at__gte=start, then=Value(part)) for part, start in latest_first]
+    known = reports.annotate(part=Case(*parts, output_field=IntegerField())).values("part")
+    with connection.cursor() as cursor:
+        cursor.execute(*looks.at(known, "part, COUNT(*)", then="GROUP BY part"))
+        counts = dict(cursor.fetchall())
+    return [counts.get(part, 0) for part in range(len(starts))]
 
 
 def columns(
