@@ -811,6 +811,14 @@ def test_an_opted_out_claim_is_not_said_to_receive(db, client, code_host):
     assert client.get("/settings/").context["standing"].words == "Opted out"
 
 
+def test_the_number_is_that_of_the_next_step_whatever_was_done_before(db, client):
+    acme = build.organization()
+    client.force_login(build.member(acme))
+    build.domain(acme, "docs.acme.com")
+
+    assert "Step 1 of 4. Three short steps until" in text_of(client.get("/settings/"))
+
+
 def test_the_next_step_is_open_and_a_finished_set_up_is_gone(db, client, code_host):
     acme = build.organization()
     client.force_login(build.member(acme))
