@@ -100,13 +100,13 @@ def _of_reports(mine: Integration | None, stopped: Stopped, not_shown: str) -> I
     page = reverse("settings-reports")
     if stopped.failed:
         title = f"{_reports(stopped.failed, 'failed', 'failed')}."
-        more = "GitHub refused it, or a day of tries failed. It says why."
+        more = "GitHub refused it, or a day of tries failed. Open it to see why."
         if stopped.failed > 1:
-            more = "GitHub refused them, or a day of tries failed. Each says why."
+            more = "GitHub refused them, or a day of tries failed. Open them to see why."
         yield Line(BAD, title, more, _show(stopped.failed), f"{page}?status=failed")
     if stopped.held and not (mine and mine.obstacle):
         title = f"{_reports(stopped.held, 'is held', 'are held')}."
-        more = "It says why." if stopped.held == 1 else "Each says why."
+        more = f"Open {'it' if stopped.held == 1 else 'them'} to see why."
         yield Line(WAIT, title, more, _show(stopped.held), f"{page}?status=held")
     if not_shown:
         page = reverse("settings-integration")

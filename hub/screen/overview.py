@@ -1,5 +1,6 @@
 """`/settings/`: how things stand, what needs attention, what is left to set up, and the latest reports."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from django.http import HttpResponse
@@ -97,24 +98,28 @@ def _numbers(
     return {
         "figures": [arrived.figure, *lately.issues(integration)],
         "failed_or_held": counting.in_short(stopped.failed + stopped.held),
-        "stopped": [
-            (counting.in_short(count), words, status)
-            for count, words, status in (
-                (stopped.failed, "failed", "failed"),
-                (stopped.held, "held", "held"),
-                (0 if _is_stopped(integration) else stopped.waiting, "waiting", "pending"),
-            )
-            if count
-        ],
+        "stopped": list(_parts(integration, stopped)),
         "has_failed": stopped.failed,
         "unsent_line": spark_lines.of(spark_lines.per_day(unsent, timezone.now(), lately.DRAWN)),
         "columns": columns,
         "has_unsent": any(each.unsent for each in columns),
+        "pages_since": (timezone.now() - lately.RECENTLY).date(),
         "pages": lately.most_reported(lately.latest_since(organization, lately.RECENTLY)),
         "of_latest": f"{lately.COUNTED:,}" if arrived.is_bounded else "",
     }
 
 
-def _is_stopped(integration: Integration | None) -> bool:
-    """Whether what waits counts as held: it will be, once it follows its integration."""
-    return bool(integration and integration.obstacle)
+def _parts(
+    integration: Integration | None, stopped: lately.Stopped
+) -> Iterator[tuple[str, str, str]]:
+    """How many have failed and are held, in words, with the status that lists them.
+
+    What waits for a stopped integration counts as held, while its status still says that it waits.
+    """
+    about_to_be = stopped.waiting if integration and integration.obstacle else 0
+    if stopped.failed:
+        yield counting.in_short(stopped.failed), "failed", "failed"
+    if stopped.held:
+        words = "held or about to be" if about_to_be else "held"
+        status = "held" if stopped.held > about_to_be else "pending"
+        yield counting.in_short(stopped.held), words, status
