@@ -48,7 +48,7 @@ class IntegrationForm(forms.Form):
 
     alerts = forms.TypedChoiceField(
         required=False,
-        choices=[("yes", "Open an issue"), ("no", "Say it only here")],
+        choices=[("yes", "Open an issue"), ("no", "Show it only in the Hub")],
         coerce=lambda choice: choice == "yes",
         empty_value=None,
         label="When a claim lapses or sending stops",
@@ -247,7 +247,9 @@ def _offer_repositories(
     try:
         found = configuration.repositories(request.membership, page=max(page, 1))
     except ApiError as error:
-        messages.warning(request, f"The list of repositories could not be loaded. {error.detail}")
+        if not mine.is_cut_off():  # which the page says anyway
+            said = f"The list of repositories could not be loaded. {error.detail}"
+            messages.warning(request, said)
     else:
         names.update(each.full_name for each in found.repositories)
         if mine.repository_id is None and "alerts" not in request.POST:

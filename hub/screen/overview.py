@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -38,6 +39,9 @@ def overview(request: MemberRequest) -> HttpResponse:
     stopped = lately.stopped(integration)
     waiting = backlog(integration) if integration and stopped.waiting else None
     latest = rows_of(report_list.page(mine, {}, size=LATEST).reports)
+    needed = attention.lines(
+        mine, request.user, integration, stopped=stopped, waiting=waiting, not_shown=not_shown
+    )
     context: dict[str, Any] = {
         "membership": request.membership,
         "integration": integration,
@@ -47,14 +51,8 @@ def overview(request: MemberRequest) -> HttpResponse:
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
         "progress": setup_steps.progress(to_do),
         "invitations": inviting.of(request.membership),
-        "attention": attention.lines(
-            mine,
-            request.user,
-            integration,
-            stopped=stopped,
-            waiting=waiting,
-            not_shown=not_shown,
-        ),
+        "attention": needed,
+        "messages": attention.unsaid(messages.get_messages(request), needed),
         "waiting": waiting,
         "not_shown": not_shown,
         "latest": latest,

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.utils import timezone
 
 from hub.screen import previews
 from integrations.delivery import forwarding
@@ -132,6 +133,19 @@ def test_an_app_that_was_uninstalled_is_installed_again_by_one_button(alice):
     assert page.count("Install it again</button>") == 1
     assert "Install on another account" not in page
     assert "Try again" not in page
+
+
+def test_a_suspended_app_is_said_once(alice, code_host):
+    code_host.suspend(build.installed(code_host))
+    suspended = Integration.objects.get().installation
+    applying.mark_suspended(suspended)
+
+    page = text_of(alice.get("/settings/integration/"))
+    assert "The app was suspended on acme." in page
+    assert "could not be loaded" not in page
+
+    Integration.objects.update(paused_at=timezone.now())
+    assert "could not be loaded" in text_of(alice.get("/settings/integration/"))
 
 
 def test_a_member_neither_disconnects_nor_moves_to_another_account(bob):
