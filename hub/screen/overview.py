@@ -46,7 +46,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "membership": request.membership,
         "integration": integration,
         "claims": claims,
-        "standing": _standing(integration, claims),
+        "standing": standing_of(integration, claims),
         "steps": to_do,
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
         "progress": setup_steps.progress(to_do),
@@ -69,11 +69,16 @@ def integration_of(organization: Organization) -> Integration | None:
 
 def next_step(organization: Organization) -> setup_steps.Step | None:
     """The next thing to do in setting up; None if all is done, or waits for something."""
-    to_do = setup_steps.set_up(integration_of(organization), setup_steps.Claims.of(organization))
+    return next_of(integration_of(organization), setup_steps.Claims.of(organization))
+
+
+def next_of(integration: Integration | None, claims: setup_steps.Claims) -> setup_steps.Step | None:
+    """The same, of what was read already."""
+    to_do = setup_steps.set_up(integration, claims)
     return next((each for each in to_do if each.is_next), None)
 
 
-def _standing(integration: Integration | None, claims: setup_steps.Claims) -> Standing | None:
+def standing_of(integration: Integration | None, claims: setup_steps.Claims) -> Standing | None:
     """How things stand; None while too little is set up for anything to arrive."""
     if integration is None or not integration.repository or not claims.live:
         return None

@@ -109,6 +109,18 @@ def test_an_issue_is_shown_with_its_own_state(alice, acme):
     ]
 
 
+def test_a_long_report_leads_to_what_went_to_github(alice, acme):
+    report = stored(acme)
+    kept = page_of(alice, report)
+    sent(report)
+
+    page = page_of(alice, report)
+
+    assert '<h2 id="words">What was reported</h2>' in page
+    assert 'href="#sent">What went to GitHub</a>' in page
+    assert "#sent" not in kept
+
+
 def test_no_time_is_made_up(alice, acme):
     report = stored(acme)
     sent(report, issue_state="deleted")  # its attempts are not kept any more
