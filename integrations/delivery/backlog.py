@@ -51,7 +51,7 @@ class _Look(NamedTuple):
     waiting: int
     due: int
     oldest: datetime  # the first of them that is or was due
-    sources: set[str]  # two of them, if there are several
+    sources: set[str]  # two of them, if there are several, and those that have used up their share
     turns: int  # between the first and the last of one source, if there is only one
     used: list[Used]
     now: datetime
@@ -143,6 +143,8 @@ def _look(integration: Integration) -> _Look | None:
     if not found["waiting"]:
         return None
     found["sources"] = {found["sources"], found.pop("other")}
+    if found.get("heavy"):
+        found["sources"] |= full
     return _Look(**found, used=used)
 
 

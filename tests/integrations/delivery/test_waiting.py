@@ -413,6 +413,23 @@ def test_a_backlog_of_one_source_takes_its_share_of_the_pace(acme, client, setti
     assert found.sentence == f"7 reports wait their turn: {pace}. {network}"
 
 
+def test_a_backlog_of_many_sources_is_as_late_as_the_one_that_has_most(acme, client, settings):
+    settings.HUB_ISSUE_RATE = "20/minute"
+    send(client, 12, sender="198.51.100.7")
+    first = Delivery.objects.earliest("pk").last_tried_at
+    Delivery.objects.filter(status="sent").update(last_tried_at=first)
+    few = Delivery.objects.filter(status="pending").order_by("-pk")[:2]
+    for delivery, source in zip(few, ("", "~"), strict=True):  # before and after all others
+        Delivery.objects.filter(pk=delivery.pk).update(source=source)
+
+    found = of_acme()
+
+    assert found.at >= first + timedelta(minutes=2)
+    assert found.sentence.endswith(
+        "Many of them came from one network, which gets a quarter of that."
+    )
+
+
 def test_a_backlog_that_github_limits_needs_attention(acme, client, code_host):
     code_host.fail("429", value=300)
     send(client, 2)
