@@ -31,3 +31,8 @@ def in_short(seconds: float | None) -> str:
         if seconds < most:
             return f"{round(seconds / size)} {unit}"
     return f"{round(seconds / 86_400)} days"
+
+
+def between(since: datetime, until: datetime | None) -> str:
+    """The time between as `in_short` says it; empty if it is not known."""
+    return in_short((until - since).total_seconds() if until else None)

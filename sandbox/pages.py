@@ -123,7 +123,7 @@ def show_issue(call: Call) -> Response:
 
 CLOSE = Html(
     '<p><button name="state" value="closed">Close issue</button> <span class="soft">GitHub tells the Hub, '
-    "which shows it in the report, in the list, and to the reporter.</span></p>"
+    "which shows it on the page of the report, and to the reporter if the repository is public.</span></p>"
 )
 REOPEN = Html('<p><button name="state" value="open">Reopen issue</button></p>')
 

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from hub.management.demo_reports import PAST, Past
+from hub.management.demo_reports import PAST, REFUSAL, Past
 from integrations.delivery import trying_again
 from integrations.models import Attempt, Delivery
 from reports import intake, shape
@@ -47,7 +47,7 @@ def _times(now: datetime) -> Iterator[datetime]:
 def _receive(past: Past, at: datetime, host: CodeHost, site: str) -> None:
     """One report, in its own words and as often as it was sent, as if it had come at that time."""
     if past.end == "failed":
-        host.fail("422")
+        host.fail("answer", status=422, body=REFUSAL)
     first, *repeats = [_body(past, site, details) for details in (past.details, *past.also)]
     with transaction.atomic():
         report_id = intake.accept(first).id

@@ -20,6 +20,10 @@ class Past(NamedTuple):
     also: tuple[str, ...] = ()
 
 
+REFUSAL = {  # what GitHub answers with 422 where one is to fail
+    "message": "Validation Failed",
+    "errors": [{"resource": "Issue", "code": "custom", "message": "was submitted too quickly"}],
+}
 CLAUDE, CODEX, CURSOR, COPILOT, GEMINI = "claude-code", "codex", "cursor", "copilot", "gemini-cli"
 
 PAST = [

@@ -1,9 +1,11 @@
 """What needs a member's attention: one line for each, the most severe first, with the button that ends it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from django.contrib.messages.constants import ERROR
+from django.contrib.messages.storage.base import Message
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -24,7 +26,10 @@ ORDER = [BAD, WAIT, NEW]
 
 
 class Line(NamedTuple):
-    """A line: how bad it is, what is the case, more about it, and a button, a link unless it `acts`."""
+    """A line: how bad it is, what is the case, more about it, and a button, a link unless it `acts`.
+
+    `about`: words that bad news about the same has, too.
+    """
 
     tone: str
     title: str
@@ -33,6 +38,7 @@ class Line(NamedTuple):
     url: str = ""
     acts: bool = False
     at: datetime | None = None
+    about: str = ""
 
 
 def lines(
@@ -56,6 +62,16 @@ def lines(
     return sorted(found, key=lambda each: ORDER.index(each.tone))
 
 
+def unsaid(left: Iterable[Message], shown: Iterable[Line]) -> list[Message]:
+    """The messages without the bad news, left at the sign-in, that one of the lines says, too."""
+    said = [each.about for each in shown if each.about]
+    return [each for each in left if not _is_said(each, said)]
+
+
+def _is_said(message: Message, said: list[str]) -> bool:
+    return message.level == ERROR and any(about in str(message) for about in said)
+
+
 def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
     waiting = f"{_reports(stopped.held, 'waits', 'wait')}" if stopped.held else ""
     page = reverse("settings-integration")
@@ -68,7 +84,7 @@ def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
         button, url = "Try again", reverse("settings-try-again")
         if mine.is_uninstalled():
             button, url = "Install it again", reverse("settings-install")
-        yield Line(BAD, "Nothing is being sent.", more, button, url, True)
+        yield Line(BAD, "Nothing is being sent.", more, button, url, True, about=mine.obstacle)
     elif mine.rights_absences:
         title = f"No member of your organization has push access to {mine.repository} any more."
         more = "If this lasts for a day, nothing is sent until somebody has."
@@ -85,7 +101,14 @@ def _of_claims(organization: Organization) -> Iterator[Line]:
     for claim in lapsed[:LAPSED]:
         more = "You do not receive reports about it."
         page = reverse("settings-claim", args=[claim.pk])
-        yield Line(BAD, f"The claim of {claim} has lapsed.", more, "Prove it again", page)
+        yield Line(
+            BAD,
+            f"The claim of {claim} has lapsed.",
+            more,
+            "Prove it again",
+            page,
+            about=f"claim of {claim} ",
+        )
     if lapsed[LAPSED:]:
         page = reverse("settings-claims")
         yield Line(BAD, "More claims have lapsed.", "", "Show the claims", page)
@@ -93,20 +116,27 @@ def _of_claims(organization: Organization) -> Iterator[Line]:
     for claim in lapsing.order_by("lapses_at", "name")[:LAPSED]:
         more = f"The claim lapses on {date_format(claim.lapses_at or '', 'j F')}."
         page = reverse("settings-claim", args=[claim.pk])
-        yield Line(WAIT, f"The DNS record of {claim} is gone.", more, "Put it back", page)
+        yield Line(
+            WAIT,
+            f"The DNS record of {claim} is gone.",
+            more,
+            "Put it back",
+            page,
+            about=f"claim of {claim} ",
+        )
 
 
 def _of_reports(mine: Integration | None, stopped: Stopped, not_shown: str) -> Iterator[Line]:
     page = reverse("settings-reports")
     if stopped.failed:
         title = f"{_reports(stopped.failed, 'failed', 'failed')}."
-        more = "GitHub refused it, or a day of tries failed. It says why."
+        more = "GitHub refused it, or a day of tries failed. Open it to see why."
         if stopped.failed > 1:
-            more = "GitHub refused them, or a day of tries failed. Each says why."
+            more = "GitHub refused them, or a day of tries failed. Open them to see why."
         yield Line(BAD, title, more, _show(stopped.failed), f"{page}?status=failed")
     if stopped.held and not (mine and mine.obstacle):
         title = f"{_reports(stopped.held, 'is held', 'are held')}."
-        more = "It says why." if stopped.held == 1 else "Each says why."
+        more = f"Open {'it' if stopped.held == 1 else 'them'} to see why."
         yield Line(WAIT, title, more, _show(stopped.held), f"{page}?status=held")
     if not_shown:
         page = reverse("settings-integration")

@@ -14,9 +14,9 @@ from django.views.decorators.csrf import csrf_exempt
 
 from core import rates
 from core.errors import ApiError
-from hub.screen import previews
+from hub.screen import previews, setup_steps
 from hub.screen.access import MemberRequest, members_only, only_post
-from hub.screen.overview import integration_of, next_step
+from hub.screen.overview import integration_of, next_of, standing_of
 from integrations.api import setup
 from integrations.delivery import holds
 from integrations.issue.rendering import DEFAULT_TEMPLATE
@@ -51,7 +51,7 @@ class IntegrationForm(forms.Form):
 
     alerts = forms.TypedChoiceField(
         required=False,
-        choices=[("yes", "Open an issue"), ("no", "Say it only here")],
+        choices=[("yes", "Open an issue"), ("no", "Show it only in the Hub")],
         coerce=lambda choice: choice == "yes",
         empty_value=None,
         label="When a claim lapses or sending stops",
@@ -120,11 +120,13 @@ def integration(request: MemberRequest) -> HttpResponse:
         form = IntegrationForm(initial=_stored(mine) | _typed(request))
     if "live" in request.POST:
         return render(request, "hub/_preview.html", _preview(request, form))
+    claims = setup_steps.Claims.of(request.membership.organization)
     context = {
         "form": form,
         "integration": mine,
         "is_owner": request.membership.is_owner,
-        "next": next_step(request.membership.organization),
+        "next": next_of(mine, claims),
+        "standing": standing_of(mine, claims),
         "other_page": _offer_repositories(request, form, mine),
         "placeholders": previews.PLACEHOLDERS,
         **_preview(request, form),
@@ -274,7 +276,9 @@ def _offer_repositories(
     try:
         found = configuration.repositories(request.membership, page=max(page, 1))
     except ApiError as error:
-        messages.warning(request, f"The list of repositories could not be loaded. {error.detail}")
+        if not mine.is_cut_off():  # which the page says anyway
+            said = f"The list of repositories could not be loaded. {error.detail}"
+            messages.warning(request, said)
     else:
         names.update(each.full_name for each in found.repositories)
         if mine.repository_id is None and "alerts" not in request.POST:

@@ -20,6 +20,7 @@ TONES = {
     Outcome.ADOPTED: "good",
     Outcome.REFUSED: "bad",
 }
+CUT_OFF = "Because GitHub accepts nothing from the Hub"  # the app is suspended or uninstalled
 HELD = {  # the cause in a few words; the page says above what to do
     Cause.INTEGRATION: "Because GitHub accepts no issues in the repository",
     Cause.OWNERSHIP: "Because the page is not yours now",
@@ -81,7 +82,7 @@ def _tried(attempt: Attempt, report: Report, delivery: Delivery) -> Step:
         return Step(attempt.in_words, attempt.reason, tone, attempt.started_at)
     name = "opened" if attempt.outcome == Outcome.SENT else "found"
     words = f"In {delivery.repository}"
-    if took := durations.in_words(report.received_at, attempt.ended_at):
+    if took := durations.between(report.received_at, attempt.ended_at):
         words += f", {took} after it came in"
     return Step(f"Issue #{delivery.issue_number} {name}", words, tone, attempt.ended_at)
 
@@ -108,6 +109,13 @@ def _folded(all_of_them: list[Step]) -> list[Step]:
     return [all_of_them[0], folded, *all_of_them[-LATEST:]]
 
 
+def _held(delivery: Delivery) -> str:
+    """Why it is held, in a few words."""
+    if delivery.held_for == Cause.INTEGRATION and delivery.integration.installation.suspended_at:
+        return CUT_OFF
+    return HELD[Cause(delivery.held_for)]
+
+
 def _now(delivery: Delivery, attempts: list[Attempt], wait: Wait | None) -> Iterator[Step]:
     """How it is now, where no attempt says so."""
     last = attempts[-1] if attempts else Attempt()
@@ -119,6 +127,6 @@ def _now(delivery: Delivery, attempts: list[Attempt], wait: Wait | None) -> Iter
     elif delivery.status == Status.HELD and delivery.held_for == Cause.DISCARDED:
         yield Step("Discarded", HELD[Cause.DISCARDED], "off")
     elif delivery.status == Status.HELD and last.outcome != Outcome.HELD:
-        yield Step("Held", HELD[Cause(delivery.held_for)], "wait")
+        yield Step("Held", _held(delivery), "wait")
     elif delivery.status == Status.FAILED and last.outcome != Outcome.REFUSED:
         yield Step("Failed", delivery.reason, "bad")

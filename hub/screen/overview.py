@@ -1,7 +1,9 @@
 """`/settings/`: how things stand, what needs attention, what is left to set up, and the latest reports."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -37,23 +39,20 @@ def overview(request: MemberRequest) -> HttpResponse:
     stopped = lately.stopped(integration)
     waiting = backlog(integration) if integration and stopped.waiting else None
     latest = rows_of(report_list.page(mine, {}, size=LATEST).reports)
+    needed = attention.lines(
+        mine, request.user, integration, stopped=stopped, waiting=waiting, not_shown=not_shown
+    )
     context: dict[str, Any] = {
         "membership": request.membership,
         "integration": integration,
         "claims": claims,
-        "standing": _standing(integration, claims),
+        "standing": standing_of(integration, claims),
         "steps": to_do,
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
         "progress": setup_steps.progress(to_do),
         "invitations": inviting.of(request.membership),
-        "attention": attention.lines(
-            mine,
-            request.user,
-            integration,
-            stopped=stopped,
-            waiting=waiting,
-            not_shown=not_shown,
-        ),
+        "attention": needed,
+        "messages": attention.unsaid(messages.get_messages(request), needed),
         "waiting": waiting,
         "not_shown": not_shown,
         "latest": latest,
@@ -70,11 +69,16 @@ def integration_of(organization: Organization) -> Integration | None:
 
 def next_step(organization: Organization) -> setup_steps.Step | None:
     """The next thing to do in setting up; None if all is done, or waits for something."""
-    to_do = setup_steps.set_up(integration_of(organization), setup_steps.Claims.of(organization))
+    return next_of(integration_of(organization), setup_steps.Claims.of(organization))
+
+
+def next_of(integration: Integration | None, claims: setup_steps.Claims) -> setup_steps.Step | None:
+    """The same, of what was read already."""
+    to_do = setup_steps.set_up(integration, claims)
     return next((each for each in to_do if each.is_next), None)
 
 
-def _standing(integration: Integration | None, claims: setup_steps.Claims) -> Standing | None:
+def standing_of(integration: Integration | None, claims: setup_steps.Claims) -> Standing | None:
     """How things stand; None while too little is set up for anything to arrive."""
     if integration is None or not integration.repository or not claims.live:
         return None
@@ -97,24 +101,28 @@ def _numbers(
     return {
         "figures": [arrived.figure, *lately.issues(integration)],
         "failed_or_held": counting.in_short(stopped.failed + stopped.held),
-        "stopped": [
-            (counting.in_short(count), words, status)
-            for count, words, status in (
-                (stopped.failed, "failed", "failed"),
-                (stopped.held, "held", "held"),
-                (0 if _is_stopped(integration) else stopped.waiting, "waiting", "pending"),
-            )
-            if count
-        ],
+        "stopped": list(_parts(integration, stopped)),
         "has_failed": stopped.failed,
         "unsent_line": spark_lines.of(spark_lines.per_day(unsent, timezone.now(), lately.DRAWN)),
         "columns": columns,
         "has_unsent": any(each.unsent for each in columns),
+        "pages_since": (timezone.now() - lately.RECENTLY).date(),
         "pages": lately.most_reported(lately.latest_since(organization, lately.RECENTLY)),
         "of_latest": f"{lately.COUNTED:,}" if arrived.is_bounded else "",
     }
 
 
-def _is_stopped(integration: Integration | None) -> bool:
-    """Whether what waits counts as held: it will be, once it follows its integration."""
-    return bool(integration and integration.obstacle)
+def _parts(
+    integration: Integration | None, stopped: lately.Stopped
+) -> Iterator[tuple[str, str, str]]:
+    """How many have failed and are held, in words, with the status that lists them.
+
+    What waits for a stopped integration counts as held, while its status still says that it waits.
+    """
+    about_to_be = stopped.waiting if integration and integration.obstacle else 0
+    if stopped.failed:
+        yield counting.in_short(stopped.failed), "failed", "failed"
+    if stopped.held:
+        words = "held or about to be" if about_to_be else "held"
+        status = "held" if stopped.held > about_to_be else "pending"
+        yield counting.in_short(stopped.held), words, status

@@ -70,7 +70,7 @@ def _of_delivery(mine: Report, delivery: Delivery | None) -> dict[str, Any]:
     return {
         "steps": steps,
         "wait": wait,
-        "took": durations.in_words(mine.received_at, delivery.arrived_at()),
+        "took": durations.between(mine.received_at, delivery.arrived_at()),
         "attempts_not_shown": delivery.tries > len(delivery.shown_attempts()),
         "obstacle": obstacle,
         "may_try_again": not obstacle and not (wait and wait.is_in_line),

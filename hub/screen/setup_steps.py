@@ -110,11 +110,13 @@ def set_up(integration: Integration | None, claims: Claims) -> list[Step]:
 
 
 def progress(to_do: Sequence[Step]) -> str:
-    """Which step comes next, and how many are left, as two sentences."""
-    left = sum(each.state is not StepState.DONE for each in to_do)
+    """Which step comes next, or is waited for, and how many are left, as two sentences."""
+    undone = [each for each in to_do if each.state is not StepState.DONE]
+    following = next((each for each in undone if each.is_next), undone[0] if undone else to_do[-1])
+    left = len(undone)
     number = ("No", "One", "Two", "Three", "Four")[left]
     words = f"{number} short step{'' if left == 1 else 's'}"
-    return f"Step {len(to_do) - left + 1} of {len(to_do)}. {words} until reports arrive as issues."
+    return f"Step {to_do.index(following) + 1} of {len(to_do)}. {words} until reports arrive as issues."
 
 
 def _install(integration: Integration | None) -> Step:
@@ -171,7 +173,7 @@ def _test(integration: Integration | None, claims: Claims, *, can_start: bool) -
         needed = (
             "Your claims have opted out of reports. It needs one that accepts them."
             if has_only_opted_out
-            else "It needs a repository, and a claim that has not opted out."
+            else "It needs a repository and a claim."
         )
         return Step(*task, StepState.CANNOT_START, needed)
     where = integration.repository if integration else ""

@@ -60,7 +60,7 @@ def sent(request: MemberRequest, report_id: str) -> HttpResponse:
     )
     if delivery is None:
         raise Http404
-    took = durations.in_words(delivery.report.received_at, delivery.arrived_at())
+    took = durations.between(delivery.report.received_at, delivery.arrived_at())
     return render(
         request,
         "hub/tested.html",

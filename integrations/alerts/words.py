@@ -32,7 +32,7 @@ def issue(alert: Alert) -> tuple[str, str] | None:
     if words is None:
         return None
     how_to_stop = (
-        "Docs Feedback Hub opens one issue for each such event. To get none, choose *Say it only here* "
+        "Docs Feedback Hub opens one issue for each such event. To get none, choose *Show it only in the Hub* "
         f"on the page [Integration]({_page('integration')})."
     )
     paragraphs = [

@@ -51,10 +51,11 @@ class _Look(NamedTuple):
     waiting: int
     due: int
     oldest: datetime  # the first of them that is or was due
-    sources: set[str]  # two of them, if there are several
+    sources: set[str]  # two of them, if there are several, and those that have used up their share
     turns: int  # between the first and the last of one source, if there is only one
     used: list[Used]
     now: datetime
+    heavy: int = 0  # how many are from a source that has used up its share
 
     def reports(self, one: str, several: str) -> str:
         """How many, and what they do."""
@@ -98,7 +99,17 @@ def _in_turn(look: _Look, installation: Installation, turn: datetime) -> Backlog
     if turn - look.now <= SOON:
         return _soon(look)
     waits = look.reports("waits its turn", "wait their turn")
-    return Backlog(Cause.TURN, f"{waits}: {pace_of(installation)}.", _end(look, turn), turn)
+    sentence = f"{waits}: {pace_of(installation)}.{_of_one_network(look)}"
+    return Backlog(Cause.TURN, sentence, _end(look, turn), turn)
+
+
+def _of_one_network(look: _Look) -> str:
+    """Why it takes longer than the pace says, if a source that has used up its share holds them up."""
+    if not look.heavy:
+        return ""
+    some = "Many of them" if look.heavy * 2 >= look.waiting else "Some of them"
+    came = "It" if look.waiting == 1 else some
+    return f" {came} came from one network, which gets a quarter of that."
 
 
 def _soon(look: _Look) -> Backlog:
@@ -116,6 +127,9 @@ def _look(integration: Integration) -> _Look | None:
     time = ExpressionWrapper(clock.now(), output_field=DateTimeField())
     waiting = integration.deliveries.in_state(Delivery.Status.PENDING).annotate(at=time)
     rows = waiting.values("pk", "due_at", "turn", "source", "at")[: counting.MOST + 1]
+    used = pacing.used([integration.installation_id])[integration.installation_id]
+    full = set().union(*(each.heavy for each in used))
+    heavy = {"heavy": Count("pk", filter=Q(source__in=full))} if full else {}
     found = rows.aggregate(
         waiting=Count("pk"),
         due=Count("pk", filter=Q(due_at__lte=F("at"))),
@@ -123,12 +137,14 @@ def _look(integration: Integration) -> _Look | None:
         sources=Min("source"),
         other=Max("source"),
         turns=Max("turn") - Min("turn"),
+        **heavy,
         now=Max("at"),
     )
     if not found["waiting"]:
         return None
     found["sources"] = {found["sources"], found.pop("other")}
-    used = pacing.used([integration.installation_id])[integration.installation_id]
+    if found.get("heavy"):
+        found["sources"] |= full
     return _Look(**found, used=used)
 
 

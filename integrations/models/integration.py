@@ -265,6 +265,10 @@ class Integration(models.Model):
         """Whether the app was uninstalled from its account."""
         return self.problem == self.installation.uninstalled
 
+    def is_cut_off(self) -> bool:
+        """Whether nothing is sent because the app was suspended or uninstalled, and for nothing else before."""
+        return self.installation.suspended_at is not None and self.stop[0] == "integration"
+
     @property
     def obstacle(self) -> str:
         """Why nothing is sent now, as a sentence; empty if nothing stops it."""

@@ -36,7 +36,7 @@ def test_from_the_sign_in_to_the_first_issue(visit, code_host, screen):
         if button is clicks[-1]:
             window.shoot("almost")
         button.click()
-    page.get_by_text("Issue #1 opened in alice/docs after").wait_for()
+    page.get_by_text("Issue #1 opened in alice/docs, ").wait_for()
     window.shoot("first-issue")
     assert len(clicks) == 7
     faults = window.faults()

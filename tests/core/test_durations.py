@@ -45,3 +45,8 @@ def test_seconds_are_said_in_one_unit(seconds, said):
 
 def test_no_seconds_are_nothing():
     assert durations.in_short(None) == ""
+
+
+def test_the_time_between_is_said_the_same_way():
+    assert durations.between(BEGAN, BEGAN + timedelta(seconds=0.02)) == "under 0.1 s"
+    assert durations.between(BEGAN, None) == ""

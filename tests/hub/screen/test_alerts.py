@@ -4,15 +4,18 @@ import re
 from http.cookies import SimpleCookie
 
 import pytest
+from django.contrib import messages
 from django.contrib.auth import login
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.messages import ERROR, get_messages
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.messages.storage.base import Message
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
 from hub.messages import HostCookie
+from hub.screen import overview
 from integrations.models import Installation, Integration
 from orgs.models import User
 from tests import build
@@ -190,12 +193,17 @@ def test_the_choice_survives_the_question_about_sites(browser, acme, code_host):
     assert '<input type="hidden" name="alerts" value="no"' in asked
 
 
-def said_at_sign_in(user: User) -> list[str]:
+def signed_in(user: User) -> HttpRequest:
     request = RequestFactory().get("/login/github/callback/")
     for middleware in (SessionMiddleware, MessageMiddleware):
         middleware(lambda _: HttpResponse()).process_request(request)
+    request.user = AnonymousUser()
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    return [str(message) for message in get_messages(request)]
+    return request
+
+
+def said_at_sign_in(user: User) -> list[str]:
+    return [str(message) for message in get_messages(signed_in(user))]
 
 
 def test_what_was_not_read_is_gone_after_a_sign_out(browser, alice):
@@ -220,6 +228,25 @@ def test_a_problem_of_the_repository_is_said_first(alice):
     Integration.objects.update(problem="acme/docs is archived.", alerts=True)
 
     assert said_at_sign_in(alice) == ["Nothing is being sent to acme/docs. acme/docs is archived."]
+
+
+def test_the_overview_says_bad_news_once(alice, acme):
+    Integration.objects.update(problem="acme/docs is archived.")
+    build.domain(acme, "lapsed.acme.com")
+    world.lapse("lapsed.acme.com")
+    request = signed_in(alice)
+    messages.success(request, "Something else.")
+
+    page = overview.overview(request).content.decode()
+
+    assert page.count("acme/docs is archived.") == page.count("of lapsed.acme.com has lapsed") == 1
+    assert "Something else.</div>" in page
+
+
+def test_the_overview_says_bad_news_that_a_pause_would_hide(alice, clock):
+    Integration.objects.update(problem="acme/docs is archived.", paused_at=clock.now())
+
+    assert "acme/docs is archived." in overview.overview(signed_in(alice)).content.decode()
 
 
 def test_what_no_issue_says_is_said_first(alice):

@@ -1,6 +1,7 @@
 """The page of a claim: what the DNS answered, what leads on, and what asks first."""
 
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
@@ -48,6 +49,32 @@ def words_of(answer) -> str:
 
 def checked(alice, claim):
     return alice.post(f"/settings/claims/{claim.id}/", follow=True)
+
+
+def test_a_missing_record_comes_after_what_was_verified(alice, claim):
+    long_ago = timezone.now() - timedelta(days=30)
+    absent = {"absent_since": timezone.now(), "lapses_at": timezone.now() + timedelta(days=5)}
+    Domain.objects.update(verified_at=long_ago, opted_out_at=long_ago, **absent)
+
+    page = text_of(alice.get(f"/settings/claims/{claim.id}/"))
+
+    steps = page.partition('<ol class="path">')[2].partition("</ol>")[0]
+    assert re.findall(r'<li class="(\w+)"><b>([^<]+)', steps) == [
+        ("good", "Claimed"),
+        ("off", "Verified"),
+        ("bad", "Record missing"),
+    ]
+    assert page.count("Check now</button>") == page.count("Accept reports again</button>") == 1
+
+
+def test_a_member_reads_what_an_owner_can_do_now(acme, claim, client):
+    client.force_login(build.member(acme, "bob", role="member"))
+    pending = text_of(client.get(f"/settings/claims/{claim.id}/"))
+    Domain.objects.update(verified_at=timezone.now())
+    verified = text_of(client.get(f"/settings/claims/{claim.id}/"))
+
+    assert "An owner of your organization can remove this claim." in pending
+    assert "An owner of your organization can opt out or remove this claim." in verified
 
 
 def test_another_value_stands_below_the_wanted_one_with_the_difference_marked(alice, claim, dns):

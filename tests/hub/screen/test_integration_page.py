@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.utils import timezone
 
 from hub.screen import previews
 from integrations.delivery import forwarding
@@ -134,6 +135,36 @@ def test_an_app_that_was_uninstalled_is_installed_again_by_one_button(alice):
     assert "Try again" not in page
 
 
+def test_a_suspended_app_is_said_once(alice, code_host):
+    code_host.suspend(build.installed(code_host))
+    suspended = Integration.objects.get().installation
+    applying.mark_suspended(suspended)
+
+    page = text_of(alice.get("/settings/integration/"))
+    assert "The app was suspended on acme." in page
+    assert "could not be loaded" not in page
+
+    Integration.objects.update(paused_at=timezone.now())
+    assert "could not be loaded" in text_of(alice.get("/settings/integration/"))
+
+
+def test_the_page_begins_with_the_state_that_the_overview_shows(alice, acme):
+    receiving = text_of(alice.get(PAGE))
+    acme.domains.get().opt_out(out=True)
+    opted_out = text_of(alice.get(PAGE))
+
+    assert '<span class="state good">Receiving</span> · issues go to acme/docs' in receiving
+    assert '<span class="pill wait">Opted out</span> · acme/docs' in opted_out
+
+
+def test_the_only_repository_is_chosen_already(alice):
+    Integration.objects.update(repository_id=None, repo_owner="", repo_name="")
+
+    page = text_of(alice.get(PAGE))
+
+    assert '<span class="state todo">To do</span> · Check the repository, then save' in page
+
+
 def test_a_member_neither_disconnects_nor_moves_to_another_account(bob):
     page = text_of(bob.get(PAGE))
 
@@ -171,6 +202,11 @@ def test_a_test_report_shows_how_far_it_is(alice, code_host):
         ["Sent", "Matched", "Waiting", "Issue"],
         ["Sent", "Matched", "Issue"],
     ]
+    Delivery.objects.update(status="failed", reason="GitHub said no.", issue_number=None)
+    failed = text_of(alice.get(page))
+
+    assert f'href="/settings/reports/{delivery.report_id}/">Show the report</a>' in failed
+    assert "Show the report" not in opened
     assert "Issues are turned off in acme/docs." in held
     assert "data-again" in waiting
     assert "data-again" not in held + opened

@@ -97,16 +97,28 @@ def test_an_issue_is_shown_with_its_own_state(alice, acme):
     page = page_of(alice, report)
 
     assert '<span class="pill good">Sent</span>' in page
-    assert "to acme/docs, 2 minutes after it came in; reported 3 times" in page
+    assert "to acme/docs, 2 min after it came in; reported 3 times" in page
     assert '#418</a> <span class="state off">Closed</span>' in page
     assert path_of(alice, report) == [
         "Received",
         "Matched: docs.acme.com, your claim",
         "Postponed: GitHub was away.",
-        "Issue #418 opened: In acme/docs, 2 minutes after it came in",
+        "Issue #418 opened: In acme/docs, 2 min after it came in",
         "Reported 2 more times: The last time",
         "Issue closed: On GitHub",
     ]
+
+
+def test_a_long_report_leads_to_what_went_to_github(alice, acme):
+    report = stored(acme)
+    kept = page_of(alice, report)
+    sent(report)
+
+    page = page_of(alice, report)
+
+    assert '<h2 id="words">What was reported</h2>' in page
+    assert 'href="#sent">What went to GitHub</a>' in page
+    assert "#sent" not in kept
 
 
 def test_no_time_is_made_up(alice, acme):
@@ -135,6 +147,11 @@ def test_no_time_is_made_up(alice, acme):
         ),
         ({"status": "held", "held_for": "integration"}, ["held"], "Held: GitHub said no."),
         (
+            {"status": "held", "held_for": "integration"},
+            [],
+            "Held: Because GitHub accepts no issues in the repository",
+        ),
+        (
             {"status": "held", "held_for": "pause", "reason": "Paused."},
             [],
             "Held: Because a member has paused the integration",
@@ -155,6 +172,14 @@ def test_the_path_ends_where_the_report_is(alice, acme, columns, outcomes, last)
     tried(delivered(report, **columns, **lease, due_at=now), *outcomes, reason="GitHub said no.")
 
     assert path_of(alice, report)[-1] == last
+
+
+def test_a_suspended_app_is_no_fault_of_the_repository(alice, acme):
+    report = stored(acme)
+    delivered(report, status="held", held_for="integration", reason="The app was suspended.")
+    Installation.objects.update(suspended_at=timezone.now())
+
+    assert path_of(alice, report)[-1] == "Held: Because GitHub accepts nothing from the Hub"
 
 
 def test_a_report_without_a_delivery_was_kept(alice, acme):

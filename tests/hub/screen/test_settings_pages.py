@@ -248,7 +248,7 @@ def test_opting_out_refuses_reports_until_they_are_taken_again(client, code_host
     taken = build.send(Client())
 
     assert "Reports about docs.acme.com are now refused." in text_of(out)
-    assert "Accept reports again" in text_of(out)
+    assert text_of(out).count("Accept reports again") == text_of(out).count("Check now") == 1
     assert refused.status_code == 410
     assert "Reports about docs.acme.com are accepted again." in text_of(again)
     assert taken.status_code == 201
@@ -651,7 +651,7 @@ def test_more_held_and_failed_reports_than_are_counted(alice, acme, code_host, m
     assert "More than 2 reports are held." in page
     assert "2 reports failed." in page
     assert ">Show the 2</a>" in page
-    assert "not sent yet" not in page  # there are more than are looked at
+    assert " not sent yet" not in page  # there are more than are looked at
 
 
 def test_what_is_not_sent_yet_is_a_part_of_its_week(alice, acme, code_host):
@@ -663,8 +663,35 @@ def test_what_is_not_sent_yet_is_a_part_of_its_week(alice, acme, code_host):
     shown = alice.get("/settings/")
 
     assert sum(each.unsent for each in shown.context["columns"]) == 2
-    assert "not sent yet</span>" in text_of(shown)
+    assert re.search(
+        r"</?b>\d<span class=\"hidden\"> reports?, \d not sent yet, week of <", text_of(shown)
+    )
     assert '?status=failed">2 failed</a>' in text_of(shown)
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ("", ["2 failed", "1 held"]),
+        ("Issues are off.", ["2 failed", "4 held or about to be"]),
+    ],
+)
+def test_what_waits_is_about_to_be_held_where_nothing_is_sent(
+    alice, acme, code_host, problem, said
+):
+    integration = build.integration(acme, code_host)
+    Integration.objects.update(problem=problem)
+    received(acme, 6)
+    states = ["failed", "failed", "held", "pending", "pending", "pending"]
+    for report, status in zip(Report.objects.all(), states, strict=True):
+        held = {"held_for": "ownership" if status == "held" else ""}
+        Delivery.objects.create(report=report, integration=integration, status=status, **held)
+
+    page = text_of(alice.get("/settings/"))
+
+    figure = page.partition("<dt>Failed or held</dt>")[2].partition("</dd>")[0]
+    assert re.findall(r">([^<>]+)</a>", figure) == said
+    assert f"<dd>{sum(int(each.split()[0]) for each in said)}" in figure
 
 
 def test_more_withheld_reports_than_are_counted(alice, acme, monkeypatch):
@@ -695,12 +722,15 @@ def test_the_most_reported_pages_are_those_of_the_last_thirty_days(alice, acme):
 
     assert [each.name for each in shown.context["pages"]] == ["/0", "/1"]
     assert sum(each.reports for each in shown.context["columns"]) == 3  # of eight weeks
-    assert "<small>30 days</small>" in text_of(shown)
+    assert "<small>reports and repeats, 30 days</small>" in text_of(shown)
 
 
 def test_a_bar_opens_exactly_the_reports_of_its_page(alice, acme):
     received(acme, 60)
     Report.objects.filter(summary="Number 1").update(canonical_url="https://docs.acme.com/0/1")
+    longer_ago = timezone.now() - lately.RECENTLY - timedelta(days=2)
+    same_page = {"canonical_url": "https://docs.acme.com/0", "received_at": longer_ago}
+    Report.objects.filter(summary="Number 2").update(**same_page)
 
     links = re.findall(
         r'<li><a href="([^"]+page=[^"]+)">([^<]+)</a><b>(\d+)', text_of(alice.get("/settings/"))
@@ -809,6 +839,14 @@ def test_an_opted_out_claim_is_not_said_to_receive(db, client, code_host):
     acme.domains.get().opt_out(True)
 
     assert client.get("/settings/").context["standing"].words == "Opted out"
+
+
+def test_the_number_is_that_of_the_next_step_whatever_was_done_before(db, client):
+    acme = build.organization()
+    client.force_login(build.member(acme))
+    build.domain(acme, "docs.acme.com")
+
+    assert "Step 1 of 4. Three short steps until" in text_of(client.get("/settings/"))
 
 
 def test_the_next_step_is_open_and_a_finished_set_up_is_gone(db, client, code_host):

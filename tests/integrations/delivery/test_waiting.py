@@ -408,6 +408,26 @@ def test_a_backlog_of_one_source_takes_its_share_of_the_pace(acme, client, setti
 
     first = Delivery.objects.earliest("pk").last_tried_at
     assert (found.waiting, found.cause, found.at) == (7, Cause.TURN, first + timedelta(minutes=2))
+    pace = "at most 20 issues a minute go to acme"
+    network = "Many of them came from one network, which gets a quarter of that."
+    assert found.sentence == f"7 reports wait their turn: {pace}. {network}"
+
+
+def test_a_backlog_of_many_sources_is_as_late_as_the_one_that_has_most(acme, client, settings):
+    settings.HUB_ISSUE_RATE = "20/minute"
+    send(client, 12, sender="198.51.100.7")
+    first = Delivery.objects.earliest("pk").last_tried_at
+    Delivery.objects.filter(status="sent").update(last_tried_at=first)
+    few = Delivery.objects.filter(status="pending").order_by("-pk")[:2]
+    for delivery, source in zip(few, ("", "~"), strict=True):  # before and after all others
+        Delivery.objects.filter(pk=delivery.pk).update(source=source)
+
+    found = of_acme()
+
+    assert found.at >= first + timedelta(minutes=2)
+    assert found.sentence.endswith(
+        "Many of them came from one network, which gets a quarter of that."
+    )
 
 
 def test_a_backlog_that_github_limits_needs_attention(acme, client, code_host):
@@ -458,6 +478,6 @@ def test_a_backlog_is_read_from_an_index_in_one_query(acme, monkeypatch):
     found = backlog(integration)
 
     assert len(plans) == 3  # one for each rate
-    assert "delivery_turn" in plans[0]
-    assert not re.search("Sort|TEMP B-TREE|Seq Scan|SCAN integrations", plans[0])
+    assert "delivery_turn" in plans[-1]
+    assert not re.search("Sort|TEMP B-TREE|Seq Scan|SCAN integrations", plans[-1])
     assert (found.waiting, found.sentence[:19]) == (4, "More than 3 reports")
