@@ -19,7 +19,7 @@ from hub.maintenance import RUNNER
 from hub.models import Lease
 from hub.strip import What
 from integrations.models import Attempt, Delivery, Hold, Installation, Integration
-from integrations.models.delivery import FORGOTTEN
+from integrations.models.delivery import EARLIER, FORGOTTEN
 from reports.models import Report
 
 DAY = timedelta(days=1)
@@ -224,12 +224,17 @@ def _tops(now: datetime) -> dict[str, Any]:
         "tops": [
             Top("hosts", "Top hosts", of_reports, _top(hosts)),
             Top("pages", "Top pages", of_reports, _top((url for url, _ in reports), "page")),
-            Top("agents", "Top agents", of_reports, _top((name for _, name in reports), "agent")),
+            Top(
+                "agents",
+                "Top agents",
+                of_reports,
+                _top((name.strip() for _, name in reports), "agent"),
+            ),
             Top(
                 "sources",
                 "Top sources",
                 _so_many(len(sources), "deliveries since 00:00 UTC"),
-                _top(sources, "source"),
+                _top((each for each in sources if each != EARLIER), "source"),
             ),
         ]
     }

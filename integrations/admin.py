@@ -25,7 +25,7 @@ from integrations.models import (
     OneTimeState,
     Webhook,
 )
-from integrations.models.delivery import DeliveryQuerySet
+from integrations.models.delivery import EARLIER, DeliveryQuerySet
 from orgs.models import User
 from orgs.read_only import ALL, Looking, ReadOnly
 
@@ -125,7 +125,8 @@ class DeliveryAdmin(Operating):
         """Links to the form that holds its page or its agent, or its source while its day lasts."""
         report = delivery.report
         could_be = {"page": report.canonical_url, "agent": report.agent_name}
-        if delivery.created_at.date() == timezone.now().date():
+        is_of_today = delivery.created_at.date() == timezone.now().date()
+        if is_of_today and delivery.source != EARLIER:
             could_be["source"] = delivery.source
         form = reverse("admin:integrations_hold_add")
         links = [

@@ -10,6 +10,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -24,6 +25,8 @@ from integrations.models import (
     OneTimeState,
     Webhook,
 )
+from integrations.models.delivery import EARLIER
+from integrations.ownership import unclaimed
 from orgs.domains import hosts
 from orgs.models import (
     Domain,
@@ -463,6 +466,25 @@ def test_the_index_leads_to_what_could_be_held(operator, client, code_host):
     assert "a b &amp; c</textarea>" in form
 
 
+@pytest.mark.django_db(transaction=True)
+def test_what_arrived_before_a_claim_is_no_source_to_hold(operator, client, code_host):
+    """All of it has one source, which is nobody's network."""
+    acme = build.organization()
+    build.integration(acme, code_host)
+    build.send(client)
+    claim = build.domain(acme, "docs.acme.com")
+    unclaimed.send(build.member(acme, "bob").membership, claim, [Report.objects.get().pk])
+    sent = Delivery.objects.get()
+
+    index = operator.get("/admin/")
+    one = operator.get(f"{address(Delivery)}{sent.pk}/change/").content.decode()
+
+    [sources] = [top for top in index.context["now"]["tops"] if top.id == "sources"]
+    assert (sent.source, sources.bars) == (EARLIER, [])
+    assert "Hold its agent" in one
+    assert "Hold its source" not in one
+
+
 HOLDS = "/admin/integrations/hold/"
 JUNK = {"kind": "agent", "value": " agent-x ", "reason": "Made-up reports."}
 
@@ -662,6 +684,32 @@ def test_to_members_there_is_no_admin(client, path, db):
     client.force_login(build.member(build.organization()))
 
     assert client.get(f"/admin/{path}", follow=True).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("permissions", [[], ["view_domain", "view_hold", "change_hold"]])
+def test_staff_who_are_no_operators_see_and_do_nothing(client, permissions):
+    """An attack: staff without any permission read Deliveries now, and some released holds."""
+    staff = User.objects.create(username="bob", is_staff=True)
+    staff.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client.force_login(staff)
+    domain = build.domain(build.organization(), "docs.acme.com")
+    hold = Hold.objects.create(kind="agent", value="agent-x", reason="Junk.")
+    chosen = {
+        address(Hold): {"action": "release", "_selected_action": [hold.pk]},
+        address(Domain): {
+            "action": "delete_claims", "_selected_action": [domain.pk], "confirmed": "Delete"
+        },
+        f"{HOLDS}add/": JUNK,
+    }  # fmt: skip
+
+    for path in ("/admin/", address(Hold), address(Domain), f"{HOLDS}{hold.pk}/change/"):
+        assert client.get(path, follow=True).status_code == 404
+    for path, form in chosen.items():
+        assert client.post(path, form, follow=True).status_code == 404
+
+    assert Domain.objects.exists()
+    assert [each.released_at for each in Hold.objects.all()] == [None]
 
 
 def test_a_password_opens_no_admin(client, db):
