@@ -3,6 +3,7 @@
 import html
 import re
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from allauth.idp.oidc.models import Token
@@ -27,7 +28,7 @@ from integrations.models import (
 )
 from integrations.models.delivery import EARLIER
 from integrations.ownership import unclaimed
-from orgs.domains import hosts
+from orgs.domains import claiming, hosts
 from orgs.models import (
     Domain,
     EarlierChallenge,
@@ -648,6 +649,76 @@ def test_an_operator_deletes_a_claim_and_its_organization_is_told(operator, clie
     assert not Domain.objects.exists()
     assert LogEntry.objects.get().get_change_message() == "Deleted the claim."
     assert Notice.objects.get().text.startswith("An operator of this Hub has deleted your claim")
+
+
+@pytest.fixture
+def claims(db) -> list[str]:
+    """The ids of three claims of acme."""
+    acme = build.organization()
+    return [build.domain(acme, f"d{number}.example").pk for number in range(3)]
+
+
+def deletion_of(claims: list[str]) -> dict:
+    return {"action": "delete_claims", "_selected_action": claims, "confirmed": "Delete"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reports_are_stored_between_claims_that_are_deleted(operator, claims, monkeypatch):
+    """An attack on SQLite: others' reports were answered 503 while an operator deleted claims."""
+    rests, deleted = [], []
+    remove = claiming.remove_for_operator
+    monkeypatch.setattr(claiming, "remove_for_operator", lambda d: deleted.append(d) or remove(d))
+    monkeypatch.setattr(
+        "core.batches.time.sleep",
+        lambda took: rests.append((took, len(deleted), Domain.objects.count())),
+    )
+
+    answer = operator.post(address(Domain), deletion_of(claims), follow=True)
+
+    assert "3 deleted." in text_of(answer)
+    assert [each[1:] for each in rests] == [(1, 2), (2, 1), (3, 0)]  # committed, then a rest
+    assert all(took > 0 for took, *_ in rests)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claims_are_deleted_for_so_long_and_their_history_says_which(operator, claims, monkeypatch):
+    ticks = iter([0, 1, 2])
+    monkeypatch.setattr("orgs.admin.time", SimpleNamespace(monotonic=lambda: next(ticks, 99)))
+    remaining = Domain.objects.values_list("pk", flat=True)
+
+    answer = operator.post(address(Domain), deletion_of(claims), follow=True)
+
+    assert "2 of 3 deleted. The others are left: select them again." in text_of(answer)
+    gone = set(claims) - set(remaining)
+    assert len(gone) == 2
+    assert {each.object_id for each in LogEntry.objects.all()} == gone
+    assert Notice.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_that_is_gone_meanwhile_is_not_deleted_again(operator, claims, monkeypatch):
+    remove = claiming.remove_for_operator
+
+    def remove_last(domain: Domain) -> bool:
+        Domain.objects.filter(pk=domain.pk, name="d2.example").delete()
+        return remove(domain)
+
+    monkeypatch.setattr(claiming, "remove_for_operator", remove_last)
+    answer = operator.post(address(Domain), deletion_of(claims), follow=True)
+
+    assert "2 of 3 deleted." in text_of(answer)
+    assert (LogEntry.objects.count(), Notice.objects.count()) == (2, 2)
+
+
+@pytest.mark.parametrize("confirmed", [{}, {"confirmed": "Delete"}])
+def test_so_many_claims_are_deleted_at_a_time(operator, claims, monkeypatch, confirmed):
+    monkeypatch.setattr("orgs.admin.DELETED_AT_ONCE", 2)
+    chosen = {"action": "delete_claims", "_selected_action": claims} | confirmed
+
+    answer = operator.post(address(Domain), chosen, follow=True)
+
+    assert "Select at most 2 claims at a time." in text_of(answer)
+    assert Domain.objects.count() == 3
 
 
 def test_visitors_sign_in_by_github(client, db):
