@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from django.db import connection, models
-from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Left
 from django.urls import reverse
 from django.utils import timezone
@@ -80,7 +80,7 @@ def state_of_affairs() -> dict[str, Any]:
     waits = _waits()
     return {
         "at": now,
-        "maintained": Lease.objects.filter(name=RUNNER, until__gt=clock.now()).exists(),
+        "runner": Lease.objects.filter(name=RUNNER).annotate(runs=Q(until__gt=clock.now())).first(),
         **_waiting(waits),
         **held_now.now(),
         "strip": lately,

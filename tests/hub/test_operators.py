@@ -15,6 +15,7 @@ from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from hub import deliveries_now
 from hub.models import Lease
 from integrations.delivery import operator_holds
 from integrations.models import (
@@ -285,12 +286,12 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
         page = operator.get("/admin/")
 
     shown = text_of(page)
-    assert "Waiting 2 oldest 1 day" in shown
+    assert "Waiting 2 oldest yesterday" in shown
     assert "Held 1 and 1 discarded by members" in shown
     assert "Sent 0 since" in shown
-    assert re.search(r"Failed 1 of 1 attempts since \d\d:\d\d UTC", shown)
-    assert "0 sent, 2 failed, 0 put off by a limit or a hold. Most failed between" in shown
-    assert "What waits, waits for Our pace 2" in shown
+    assert re.search(r"Failed attempts 1 of 1 since \d\d:\d\d UTC", shown)
+    assert "0 sent, 2 failed, 0 postponed by a limit or a hold. Most failed between" in shown
+    assert "What deliveries wait for Our pace 2" in shown
     assert "Attempts without an issue, by cause GitHub refused the issue 2" in shown
     assert re.search(r"acme until \d\d:\d\d:\d\d UTC Our pace 2 2 unknown", shown)
 
@@ -299,7 +300,7 @@ def test_the_index_of_an_empty_hub(operator):
     shown = text_of(operator.get("/admin/"))
 
     assert "nothing waits" in shown
-    assert "maintain does not run" in shown
+    assert "Delivery has stopped: maintain has never run." in shown
     assert "There was none in the last 24 hours." in shown
     assert "No installation has sent anything" in shown
 
@@ -309,8 +310,42 @@ def test_the_index_says_whether_maintain_runs(operator):
 
     shown = text_of(operator.get("/admin/"))
 
-    assert "maintain runs" in shown
+    assert "Delivering · " in shown
     assert "does not run" not in shown
+
+
+def test_the_index_says_since_when_nothing_is_delivered(operator):
+    since = timezone.now() - timedelta(hours=3, minutes=1)
+    Lease.objects.create(name="maintain", until=since)
+
+    shown = text_of(operator.get("/admin/"))
+
+    assert f"Delivery has stopped: maintain has not run since {since:%Y-%m-%d %H:%M} UTC." in shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_issues_that_are_turned_off_are_postponed_and_nothing_has_failed(
+    operator, client, code_host
+):
+    build.acme(code_host)
+    code_host.set_issues("acme/docs", False)
+    build.send(client)
+
+    page = operator.get("/admin/")
+
+    assert "Failed attempts 0 of 1 since" in text_of(page)
+    assert "0 sent, 0 failed, 1 postponed by a limit or a hold." in text_of(page)
+    assert 'class="kwait" x=' in page.content.decode()
+    assert 'class="kbad" x=' not in page.content.decode()
+
+
+def test_large_numbers_are_easy_to_read(operator, monkeypatch):
+    Installation.objects.create(github_id=1, account="acme", limit_left=12345)
+    mine = Installation.objects.get()
+    busy = deliveries_now.Busy(mine, 1000, 1001, "state good", "Sending", None, 100)
+    monkeypatch.setattr(deliveries_now, "_busiest", lambda *_: [busy])
+
+    assert "acme Sending 1,000 1,001 12,345" in text_of(operator.get("/admin/"))
 
 
 def test_tables_of_libraries_and_bookkeeping_come_last(operator):
@@ -439,10 +474,10 @@ def test_what_waits_is_told_apart(operator, client, code_host, settings):
     Delivery.objects.filter(pk=first.pk).update(due_at=timezone.now() + timedelta(minutes=5))
     free = text_of(operator.get("/admin/"))
 
-    assert "What waits, waits for Our pace 2 Of 2" in paced
-    assert "What waits, waits for GitHub's limit 2 Of 2" in limited
+    assert "What deliveries wait for Our pace 2 Of 2" in paced
+    assert "What deliveries wait for GitHub's limit 2 Of 2" in limited
     assert re.search(r"acme until \d\d:\d\d:\d\d UTC GitHub's limit 2 1 \d+", limited)
-    assert re.search("waits for (Their next attempt 1 Their turn 1|Their turn 1 Their next)", free)
+    assert re.search("wait for (Their next attempt 1 Their turn 1|Their turn 1 Their next)", free)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -509,7 +544,9 @@ def test_an_operator_holds_an_agent_and_releases_it(operator, client, code_host)
     )
     call_command("retry_deliveries", "--now")
 
-    assert "was added successfully" in listed.content.decode()
+    assert "The agent “agent-x” is on hold until released." in text_of(listed)
+    assert LogEntry.objects.first().object_repr == f"{hold.pk}: agent"  # without its name
+    assert "until released" in index
     assert answer.status_code == 201
     assert (held.status, held.held_for) == ("held", "operator")
     assert "On hold" in index
@@ -521,6 +558,19 @@ def test_an_operator_holds_an_agent_and_releases_it(operator, client, code_host)
     assert len(code_host.issues("acme/docs")) == 1
     assert {each.get_change_message() for each in LogEntry.objects.all()} == {"Added.", "Released."}
     assert Hold.objects.get().made_by.username == "alice"
+
+
+def test_the_hold_of_a_source_says_when_it_ends(operator):
+    source = {"kind": "source", "value": "0123456789abcdef", "reason": "A flood."}
+
+    form = text_of(operator.get(f"{HOLDS}add/"))
+    answer = text_of(operator.post(f"{HOLDS}add/", source, follow=True))
+    another = operator.post(f"{HOLDS}add/", JUNK | {"_addanother": "1"})
+
+    assert "a source until its day ends, at 00:00 UTC" in form
+    assert re.search("“0123456789abcdef” is on hold until 2[0-9-]+ 00:00 UTC.", answer)
+    assert re.search("until 2[0-9-]+ 00:00 UTC", text_of(operator.get("/admin/")))
+    assert another["Location"] == f"{HOLDS}add/"
 
 
 @pytest.mark.parametrize(
