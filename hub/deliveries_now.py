@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from django.db import connection, models
-from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Left
 from django.urls import reverse
 from django.utils import timezone
 
 from core import clock, counting, looks
 from core.prepared import time_of
-from hub import strip
+from hub import held_now, strip
 from hub.maintenance import RUNNER
 from hub.models import Lease
 from hub.strip import What
-from integrations.models import Attempt, Delivery, Hold, Installation, Integration
-from integrations.models.delivery import FORGOTTEN
+from integrations.models import Attempt, Delivery, Hold, Installation
+from integrations.models.delivery import EARLIER, FORGOTTEN
 from reports.models import Report
 
 DAY = timedelta(days=1)
@@ -27,11 +27,9 @@ LOOKED_AT = 5000  # of the latest reports
 TOP = 6
 BUSIEST = 10  # installations
 HOLDS = 10
-REFUSED = 3  # integrations
 CALLS = 5000  # that GitHub allows an installation in an hour, at least
 CUT = 200  # characters of a text that strangers write: what is longer is compared by its beginning
 WIDTH = 100  # of the longest bar, in percent
-Cause = Delivery.Cause
 
 
 class Bar(NamedTuple):
@@ -82,9 +80,9 @@ def state_of_affairs() -> dict[str, Any]:
     waits = _waits()
     return {
         "at": now,
-        "maintained": Lease.objects.filter(name=RUNNER, until__gt=clock.now()).exists(),
+        "runner": Lease.objects.filter(name=RUNNER).annotate(runs=Q(until__gt=clock.now())).first(),
         **_waiting(waits),
-        **_held(),
+        **held_now.now(),
         "strip": lately,
         "since": lately.starts[-2],
         "sent": lately.in_words(lately.of([What.SENT], last=2)),
@@ -133,35 +131,6 @@ def _waiting(waits: list[_Wait]) -> dict[str, Any]:
         "oldest": min((each.oldest for each in waits), default=None),
         "waits": _bars({Waiting(why).label: (count, url) for why, count in by_cause.items()}),
     }
-
-
-def _held() -> dict[str, Any]:
-    """How many are held, and for which integrations GitHub accepts nothing."""
-    rows = Delivery.objects.filter(status=Delivery.Status.HELD).order_by("due_at")
-    found = _grouped(rows.values("held_for", "integration_id"), "held_for", "integration_id")
-    causes: Counter[str] = Counter()
-    refused: Counter[int] = Counter()
-    for cause, integration, count in found:
-        causes[cause] += count
-        if cause == Cause.INTEGRATION:
-            refused[integration] += count
-    total, discarded = causes.total(), causes[Cause.DISCARDED]
-    return {
-        "held": counting.or_more(total - discarded, total),
-        "discarded": counting.or_more(discarded, total),
-        "refused": _refused(refused, total),
-    }
-
-
-def _refused(counts: Counter[int], looked_at: int) -> list[tuple[Integration, str]]:
-    """The integrations that GitHub accepts nothing for, those first for which most is held."""
-    first = [pk for pk, _ in counts.most_common(REFUSED)]
-    found = Integration.objects.select_related("organization").in_bulk(first)
-    return [
-        (found[pk], counting.or_more(counts[pk], looked_at))
-        for pk in first
-        if pk in found and found[pk].problem
-    ]
 
 
 def _causes(lately: strip.Strip) -> list[Bar]:
@@ -224,12 +193,17 @@ def _tops(now: datetime) -> dict[str, Any]:
         "tops": [
             Top("hosts", "Top hosts", of_reports, _top(hosts)),
             Top("pages", "Top pages", of_reports, _top((url for url, _ in reports), "page")),
-            Top("agents", "Top agents", of_reports, _top((name for _, name in reports), "agent")),
+            Top(
+                "agents",
+                "Top agents",
+                of_reports,
+                _top((name.strip() for _, name in reports), "agent"),
+            ),
             Top(
                 "sources",
                 "Top sources",
                 _so_many(len(sources), "deliveries since 00:00 UTC"),
-                _top(sources, "source"),
+                _top((each for each in sources if each != EARLIER), "source"),
             ),
         ]
     }

@@ -38,6 +38,12 @@ class Operators(AdminSite):
         shown = [app for app in apps if app["models"]]
         return [*shown, _app("Internals", internals)] if internals else shown
 
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Only to whom `make_operator` gives access: actions ask for no permission of their own."""
+        return super().has_permission(request) and bool(
+            getattr(request.user, "is_superuser", False)
+        )
+
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Send visitors to sign in; everybody else without access gets 404."""
         wanted = request.GET.get("next", reverse("admin:index"))

@@ -36,8 +36,8 @@ class What(models.TextChoices):
     HELD = "held", "Held before GitHub was asked"
 
 
-FAILED = [What.REFUSED, What.BLOCKED, What.SERVER, What.UNKNOWN, What.LATER]
-PUT_OFF = [What.LIMITED, What.HELD]
+FAILED = [What.REFUSED, What.SERVER, What.UNKNOWN, What.LATER]
+POSTPONED = [What.LIMITED, What.HELD, What.BLOCKED]  # what is held goes when the hold ends
 OUTCOMES = {  # by which the list of attempts can be filtered
     What.REFUSED: "refused", What.BLOCKED: "held", What.SERVER: "unknown", What.UNKNOWN: "unknown",
     What.LATER: "later", What.LIMITED: "later", What.HELD: "held",
@@ -90,10 +90,10 @@ class Strip(NamedTuple):
     @property
     def sentence(self) -> str:
         """All that the drawing says."""
-        sent, failed, put_off = (
-            self.in_words(self.of(kinds)) for kinds in ([What.SENT], FAILED, PUT_OFF)
+        sent, failed, postponed = (
+            self.in_words(self.of(kinds)) for kinds in ([What.SENT], FAILED, POSTPONED)
         )
-        return f"{sent} sent, {failed} failed, {put_off} put off by a limit or a hold.{self._worst}"
+        return f"{sent} sent, {failed} failed, {postponed} postponed by a limit or a hold.{self._worst}"
 
     @property
     def _worst(self) -> str:
@@ -107,7 +107,7 @@ class Strip(NamedTuple):
     def pieces(self) -> Iterator[Piece]:
         """The drawing: each bar from the ground up, failed ones first."""
         highest = max(*(part.total() for part in self.parts), 1)
-        kinds = (("kbad", FAILED), ("kwait", PUT_OFF), ("k2", [What.SENT]))
+        kinds = (("kbad", FAILED), ("kwait", POSTPONED), ("k2", [What.SENT]))
         for number, part in enumerate(self.parts):
             ground = HEIGHT
             for name, those in kinds:

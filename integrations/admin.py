@@ -1,5 +1,6 @@
 """Deliveries, integrations and holds, for operators, who retry, hold and release; nothing else is changed."""
 
+from datetime import datetime
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -25,7 +26,7 @@ from integrations.models import (
     OneTimeState,
     Webhook,
 )
-from integrations.models.delivery import DeliveryQuerySet
+from integrations.models.delivery import EARLIER, DeliveryQuerySet
 from orgs.models import User
 from orgs.read_only import ALL, Looking, ReadOnly
 
@@ -125,7 +126,8 @@ class DeliveryAdmin(Operating):
         """Links to the form that holds its page or its agent, or its source while its day lasts."""
         report = delivery.report
         could_be = {"page": report.canonical_url, "agent": report.agent_name}
-        if delivery.created_at.date() == timezone.now().date():
+        is_of_today = delivery.created_at.date() == timezone.now().date()
+        if is_of_today and delivery.source != EARLIER:
             could_be["source"] = delivery.source
         form = reverse("admin:integrations_hold_add")
         links = [
@@ -167,6 +169,10 @@ class DeliveryAdmin(Operating):
         return Delivery.objects.filter(pk__in=selected.values("pk"))
 
 
+def _until(end: datetime | None) -> str:
+    return f"until {end:%Y-%m-%d %H:%M} UTC" if end else "until released"
+
+
 class HoldForm(ModelForm):
     """What to hold, and why."""
 
@@ -174,6 +180,9 @@ class HoldForm(ModelForm):
         model = Hold
         fields = ("kind", "value", "reason")
         widgets = {"value": Textarea({"rows": 2})}
+        help_texts = {
+            "kind": "A page and an agent are held until released, a source until its day ends, at 00:00 UTC."
+        }
 
     def clean(self) -> dict[str, Any]:
         """Refuse what is no page or source, and what is on hold already."""
@@ -214,9 +223,7 @@ class HoldAdmin(ReadOnly):
     def state(self, hold: Any) -> str:
         """Whether it is in force."""
         end = hold.released_at or hold.ends_at
-        if end and end <= hold.now:
-            return "Over"
-        return f"Until {end:%Y-%m-%d %H:%M} UTC" if end else "Until released"
+        return "Over" if end and end <= hold.now else f"U{_until(end)[1:]}"
 
     @admin.display(description="deliveries")
     def deliveries(self, hold: Hold) -> str:
@@ -227,6 +234,13 @@ class HoldAdmin(ReadOnly):
     def save_model(self, request: HttpRequest, obj: Hold, *args: Any) -> None:
         """Hold it."""
         operator_holds.make(obj, by=cast(User, request.user))
+
+    def response_add(self, request: HttpRequest, obj: Hold, *args: Any) -> HttpResponse:
+        """Say what is on hold, by its name, which the history does not keep."""
+        shown = Truncator(obj.value).chars(SHOWN)
+        self.message_user(request, f"The {obj.kind} “{shown}” is on hold {_until(obj.ends_at)}.")
+        again = "_addanother" in request.POST
+        return redirect(f"admin:integrations_hold_{'add' if again else 'changelist'}")
 
     def add_view(self, request: HttpRequest, *args: Any) -> HttpResponse:
         """The form; if another operator has just held the same, that is said."""

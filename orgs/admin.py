@@ -6,10 +6,12 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import Group
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from core import batches
 from orgs.domains import claiming, reverification
 from orgs.models import (
     Domain,
@@ -25,6 +27,7 @@ from orgs.models import (
 from orgs.read_only import ALL, Inline, ReadOnly
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
+DELETED_AT_ONCE = 300  # claims: a form takes 1,000 fields
 
 admin.site.unregister(Group)
 
@@ -137,16 +140,34 @@ class DomainAdmin(ReadOnly):
 
     @admin.action(description="Delete the claim (asks first)")
     def delete_claims(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:
-        """Ask for confirmation, then delete the selected claims and tell their organizations."""
-        rows = list(self.fixed(selected).select_related("organization"))
+        """Ask for confirmation, then delete the selected claims and tell their organizations.
+
+        For up to `ACTION_TIMEOUT` seconds, with rests in which reports are stored.
+        """
+        rows = list(selected.select_related("organization")[: DELETED_AT_ONCE + 1])
+        if len(rows) > DELETED_AT_ONCE:
+            too_many = f"Select at most {DELETED_AT_ONCE} claims at a time."
+            self.message_user(request, too_many, messages.ERROR)
+            return None
         if "confirmed" not in request.POST:
             context = self.admin_site.each_context(request) | {"claims": rows, "title": "Delete"}
             return render(request, "admin/delete_claims.html", context)
-        self.note(request, self.fixed(selected), "Deleted the claim.")
-        for domain in rows:
-            claiming.remove_for_operator(domain)
-        self.message_user(request, f"{len(rows)} deleted.", messages.WARNING)
+        until = time.monotonic() + ACTION_TIMEOUT
+        work = (self._deleted(request, domain) for domain in rows)
+        count = sum(batches.at_leisure(lambda: time.monotonic() < until, work))
+        left = f"{count} of {len(rows)} deleted. The others are left: select them again."
+        done = f"{count} deleted." if count == len(rows) else left
+        self.message_user(request, done, messages.WARNING)
         return None
+
+    @transaction.atomic
+    def _deleted(self, request: HttpRequest, domain: Domain) -> bool:
+        """Delete one claim, and write it to its history; False if it is gone."""
+        shown = Domain(pk=domain.pk, name=domain.name)  # deleting takes away the id
+        if not claiming.remove_for_operator(domain):
+            return False
+        self.note(request, [shown], "Deleted the claim.")
+        return True
 
 
 @admin.register(EarlierChallenge)

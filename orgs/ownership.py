@@ -53,7 +53,12 @@ def owner_of(url: str) -> str | None:
 
 
 def owners_at(places: Iterable[Place]) -> dict[Place, str]:
-    """The id of the owner of each place; places that nobody owns are left out.
+    """The id of the owner of each place; places that nobody owns are left out."""
+    return {place: claim.organization_id for place, claim in claims_at(places).items()}
+
+
+def claims_at(places: Iterable[Place]) -> dict[Place, Domain | Site]:
+    """The most specific live claim that covers each place; places that nobody owns are left out.
 
     Two queries for some hundreds of places, however many hosts they are on.
     """
@@ -71,7 +76,7 @@ def owners_at(places: Iterable[Place]) -> dict[Place, str]:
         for domain in Domain.objects.verified().filter(name__in=some)
     }
     claims = {place: _nearest(place, sites, domains) for place in places}
-    return {place: claim.organization_id for place, claim in claims.items() if claim}
+    return {place: claim for place, claim in claims.items() if claim}
 
 
 def claim_covering(url: str) -> Claim | None:

@@ -107,7 +107,7 @@ class ReadOnly(Looking, admin.ModelAdmin):
         ids = list(selected.values_list("pk", flat=True))
         return selected.model._default_manager.filter(pk__in=ids)
 
-    def note(self, request: HttpRequest, rows: QuerySet, what: str) -> None:
+    def note(self, request: HttpRequest, rows: Any, what: str) -> None:
         """Write to the history of the rows what the operator did."""
         operator = cast(User, request.user)
         LogEntry.objects.log_actions(operator.pk, rows, CHANGE, what)

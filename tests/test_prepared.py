@@ -105,7 +105,7 @@ def drawn_report(organizations: list[Organization], key: str | None) -> Report:
         details=DRAW.choice(TEXTS),
         evidence=DRAW.choice(PIECES),
         suggested_fix=DRAW.choice(TEXTS[:2]),
-        agent_name="x",
+        agent_name=DRAW.choice(["x", " x "]),
         doc_url="https://acme.com/",
         canonical_url="https://acme.com/",
     )
@@ -198,7 +198,7 @@ def holds() -> None:
 def held_by(report: Report, source: str) -> int | None:
     """The hold that a plain queryset finds."""
     in_force = Hold.objects.unreleased().exclude(ends_at__lte=database_clock.now())
-    told = {"page": report.canonical_url, "agent": report.agent_name, "source": source}
+    told = {"page": report.canonical_url, "agent": report.agent_name.strip(), "source": source}
     same = [Q(kind=kind, value=value) for kind, value in told.items()]
     found = in_force.filter(same[0] | same[1] | same[2]).order_by("pk").first()
     return found.pk if found else None

@@ -12,7 +12,8 @@ from functools import partial
 from itertools import chain
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Value
+from django.db.models.functions import Trim
 from django.utils import timezone
 
 from core import batches, clock, keyset
@@ -27,9 +28,10 @@ MOST = 100  # in force: each report is compared with all of them
 KEPT = timedelta(days=30)  # after it was released; a source as long as with deliveries
 SOURCE = re.compile(r"[0-9a-f]{16}")
 ORDER = ("due_at", "pk")  # of an index that has only what waits
-COLUMNS = {
+PLACE = (keyset.stored("due_at"), "pk")
+COLUMNS: dict[Hold.Kind, str | Trim] = {
     Hold.Kind.PAGE: "report__canonical_url",
-    Hold.Kind.AGENT: "report__agent_name",
+    Hold.Kind.AGENT: Trim("report__agent_name"),
     Hold.Kind.SOURCE: "source",
 }
 
@@ -42,7 +44,7 @@ class Bookmark:
     """How far the deliveries that wait were looked at, by the id of the hold."""
 
     def __init__(self) -> None:
-        self.last: dict[int, tuple[datetime, int]] = {}
+        self.last: dict[int, tuple[str, int]] = {}
 
 
 def checked(kind: str, text: str) -> str:
@@ -118,8 +120,9 @@ def _held(hold: Hold, bookmark: Bookmark) -> Iterator[int]:
     for _ in range(batches.AT_ONCE // batches.BATCH):
         waiting = Delivery.objects.waiting().order_by(*ORDER)
         if place := bookmark.last.get(hold.pk):
-            waiting = keyset.after(waiting, ORDER, place)
-        rows = list(waiting.values_list(*ORDER, COLUMNS[Hold.Kind(hold.kind)])[: batches.BATCH])
+            since, pk = place
+            waiting = keyset.after(waiting, ORDER, (Value(since), pk))
+        rows = list(waiting.values_list(*PLACE, COLUMNS[Hold.Kind(hold.kind)])[: batches.BATCH])
         some = Delivery.objects.filter(pk__in=[pk for _, pk, value in rows if value == hold.value])
         yield some.hold(Delivery.Cause.OPERATOR, hold.words, by=hold) if _in_force(hold) else 0
         if len(rows) < batches.BATCH:

@@ -12,11 +12,14 @@ TARGET_COLUMNS = [
 
 
 def held_by(*, page: str, agent: str, source: str, beside: str = "") -> str:
-    """Which hold of an operator matches these? Where there is none, one look at an empty index."""
+    """Which hold of an operator matches these? Where there is none, one look at an empty index.
+
+    Spaces around an agent's name do not count: nobody sees them. It has no other white space.
+    """
     return f"""
         SELECT h.id FROM integrations_hold h {beside}
         WHERE h.released_at IS NULL AND (h.ends_at IS NULL OR h.ends_at > {{now}})
-            AND h.value = CASE h.kind WHEN 'page' THEN {page} WHEN 'agent' THEN {agent} ELSE {source} END
+            AND h.value = CASE h.kind WHEN 'page' THEN {page} WHEN 'agent' THEN TRIM({agent}) ELSE {source} END
         ORDER BY h.id LIMIT 1
     """  # noqa: S608  (no values)
 

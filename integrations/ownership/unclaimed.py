@@ -114,16 +114,21 @@ def _newest_first(claim: Claim, after: str) -> ReportQuerySet:
 
 
 def _about(claim: Claim, reports: list[Report]) -> list[Report]:
-    """Those about pages of this claim, and of no closer one of somebody else, that members may read."""
+    """Those about pages of this claim that the organization receives, and that members may read.
+
+    A closer claim may be somebody else's, or have opted out.
+    """
     places = {each.pk: ownership.place(each.canonical_url) for each in reports}
-    owners = ownership.owners_at(place for place in places.values() if place)
+    nearest = ownership.claims_at(place for place in places.values() if place)
     integration = _integration(claim)
     return [
         each
         for each in reports
         if (place := places[each.pk])
         and _covers(claim, place)
-        and owners.get(place) == claim.organization_id
+        and (closest := nearest.get(place))
+        and closest.organization_id == claim.organization_id
+        and not closest.opted_out_at
         and not (integration and integration.withholds(each.canonical_url))
     ]
 

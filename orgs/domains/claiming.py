@@ -90,13 +90,16 @@ def remove_claim(domain: Domain, *, by: Membership) -> None:
 
 
 @transaction.atomic
-def remove_for_operator(domain: Domain) -> None:
-    """Remove a claim that an operator has deleted, and tell its organization."""
+def remove_for_operator(domain: Domain) -> bool:
+    """Remove a claim that an operator has deleted, and tell its organization; False if it is gone."""
+    if Domain.objects.filter(pk=domain.pk).select_for_update().first() is None:
+        return False
     domain.organization.tell(
         f"An operator of this Hub has deleted your claim of {domain.name}. Reports about its pages "
         "do not come to you any more."
     )
     domain.remove_claim()
+    return True
 
 
 def drop_expired(go_on: Callable[[], bool] = lambda: True) -> int:

@@ -174,7 +174,7 @@ def test_the_start_page_of_the_admin(operator):
     read = [str(plan) for plan in plans if re.search("ns_delivery|ns_attempt|s_report", plan.sql)]
     assert len(read) == 6
     for plan in read:
-        assert re.search("delivery_due|attempt_oldest|delivery_with_source|report_received", plan)
+        assert re.search("delivery_(due|held|with_source)|attempt_oldest|report_received", plan)
         assert not re.search(WHOLE + "|Seq Scan on integrations_a|SCAN integrations_attempt", plan)
         assert not re.search("Sort|TEMP B-TREE FOR ORDER BY", plan)
 
@@ -184,7 +184,60 @@ def test_more_deliveries_than_the_admin_counts(operator, monkeypatch):
 
     shown = operator.get("/admin/").context["now"]
 
-    assert (shown["waiting"], shown["held"], shown["discarded"]) == ("0", "2 or more", "0 or more")
+    assert (shown["waiting"], shown["held"], shown["discarded"]) == ("0", "more than 1", "0")
+
+
+def with_deliveries(code_host, name: str, number: int, problem: str = "", **columns) -> None:
+    """An organization whose deliveries are held for so long, all of them."""
+    mine, now = build.integration(build.organization(name), code_host), timezone.now()
+    Integration.objects.filter(pk=mine.pk).update(problem=problem)
+    for _ in range(number):
+        report = Report.objects.create(received_at=now, last_received_at=now, kind="other")
+        Delivery.objects.create(report=report, integration=mine, status="held", **columns)
+
+
+def alarms(operator) -> list[tuple[str, str]]:
+    refused = operator.get("/admin/").context["now"]["refused"]
+    return [(each.organization.name, held) for each, held in refused]
+
+
+def test_what_others_discard_hides_no_alarm_and_nothing_that_is_held(
+    operator, code_host, monkeypatch
+):
+    """An attack: 1,001 discarded deliveries hid that GitHub accepts nothing for others."""
+    monkeypatch.setattr(counting, "MOST", 4)
+    old = timezone.now() - timedelta(days=2)
+    with_deliveries(code_host, "loud", 6, held_for="discarded", due_at=old)
+    with_deliveries(code_host, "hit", 2, "It is archived.", held_for="integration")
+    with_deliveries(code_host, "hit-harder", 3, "It is archived.", held_for="integration")
+    with_deliveries(code_host, "well-again", 1, "", held_for="integration")
+
+    shown = operator.get("/admin/").context["now"]
+
+    assert alarms(operator) == [("hit-harder", "3"), ("hit", "2")]
+    assert (shown["held"], shown["discarded"]) == ("more than 4", "more than 4")
+
+
+def test_all_that_github_accepts_nothing_for_are_counted(operator, code_host, monkeypatch):
+    for number in range(5):
+        with_deliveries(code_host, f"hit{number}", number, "Archived.", held_for="integration")
+
+    shown = operator.get("/admin/")
+
+    assert [held for _, held in alarms(operator)] == ["4", "3", "2"]
+    assert shown.context["now"]["refused_more"] == "1"
+    assert "GitHub accepts nothing for 1 other, either." in " ".join(shown.content.decode().split())
+
+
+def test_what_is_held_is_counted_at_one_integration_after_the_other(operator, code_host):
+    with_deliveries(code_host, "hit", 1, "It is archived.", held_for="integration")
+    plans = plans_of(lambda: operator.get("/admin/"))
+
+    [walk] = [plan for plan in plans if plan.sql.startswith("WITH RECURSIVE")]
+    [counts] = [plan for plan in plans if "held_for" in plan.sql and plan != walk]
+    for plan in (walk, counts):
+        assert "delivery_held" in plan
+        assert not re.search(WHOLE + "|Sort|TEMP B-TREE", plan)
 
 
 def test_an_organization_shows_the_first_of_its_claims(operator, acme, monkeypatch):

@@ -3,6 +3,7 @@
 import html
 import re
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from allauth.idp.oidc.models import Token
@@ -10,9 +11,11 @@ from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from hub import deliveries_now
 from hub.models import Lease
 from integrations.delivery import operator_holds
 from integrations.models import (
@@ -24,7 +27,9 @@ from integrations.models import (
     OneTimeState,
     Webhook,
 )
-from orgs.domains import hosts
+from integrations.models.delivery import EARLIER
+from integrations.ownership import unclaimed
+from orgs.domains import claiming, hosts
 from orgs.models import (
     Domain,
     EarlierChallenge,
@@ -281,12 +286,12 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
         page = operator.get("/admin/")
 
     shown = text_of(page)
-    assert "Waiting 2 oldest 1 day" in shown
+    assert "Waiting 2 oldest yesterday" in shown
     assert "Held 1 and 1 discarded by members" in shown
     assert "Sent 0 since" in shown
-    assert re.search(r"Failed 1 of 1 attempts since \d\d:\d\d UTC", shown)
-    assert "0 sent, 2 failed, 0 put off by a limit or a hold. Most failed between" in shown
-    assert "What waits, waits for Our pace 2" in shown
+    assert re.search(r"Failed attempts 1 of 1 since \d\d:\d\d UTC", shown)
+    assert "0 sent, 2 failed, 0 postponed by a limit or a hold. Most failed between" in shown
+    assert "What deliveries wait for Our pace 2" in shown
     assert "Attempts without an issue, by cause GitHub refused the issue 2" in shown
     assert re.search(r"acme until \d\d:\d\d:\d\d UTC Our pace 2 2 unknown", shown)
 
@@ -295,7 +300,7 @@ def test_the_index_of_an_empty_hub(operator):
     shown = text_of(operator.get("/admin/"))
 
     assert "nothing waits" in shown
-    assert "maintain does not run" in shown
+    assert "Delivery has stopped: maintain has never run." in shown
     assert "There was none in the last 24 hours." in shown
     assert "No installation has sent anything" in shown
 
@@ -305,8 +310,42 @@ def test_the_index_says_whether_maintain_runs(operator):
 
     shown = text_of(operator.get("/admin/"))
 
-    assert "maintain runs" in shown
+    assert "Delivering · " in shown
     assert "does not run" not in shown
+
+
+def test_the_index_says_since_when_nothing_is_delivered(operator):
+    since = timezone.now() - timedelta(hours=3, minutes=1)
+    Lease.objects.create(name="maintain", until=since)
+
+    shown = text_of(operator.get("/admin/"))
+
+    assert f"Delivery has stopped: maintain has not run since {since:%Y-%m-%d %H:%M} UTC." in shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_issues_that_are_turned_off_are_postponed_and_nothing_has_failed(
+    operator, client, code_host
+):
+    build.acme(code_host)
+    code_host.set_issues("acme/docs", False)
+    build.send(client)
+
+    page = operator.get("/admin/")
+
+    assert "Failed attempts 0 of 1 since" in text_of(page)
+    assert "0 sent, 0 failed, 1 postponed by a limit or a hold." in text_of(page)
+    assert 'class="kwait" x=' in page.content.decode()
+    assert 'class="kbad" x=' not in page.content.decode()
+
+
+def test_large_numbers_are_easy_to_read(operator, monkeypatch):
+    Installation.objects.create(github_id=1, account="acme", limit_left=12345)
+    mine = Installation.objects.get()
+    busy = deliveries_now.Busy(mine, 1000, 1001, "state good", "Sending", None, 100)
+    monkeypatch.setattr(deliveries_now, "_busiest", lambda *_: [busy])
+
+    assert "acme Sending 1,000 1,001 12,345" in text_of(operator.get("/admin/"))
 
 
 def test_tables_of_libraries_and_bookkeeping_come_last(operator):
@@ -435,10 +474,10 @@ def test_what_waits_is_told_apart(operator, client, code_host, settings):
     Delivery.objects.filter(pk=first.pk).update(due_at=timezone.now() + timedelta(minutes=5))
     free = text_of(operator.get("/admin/"))
 
-    assert "What waits, waits for Our pace 2 Of 2" in paced
-    assert "What waits, waits for GitHub's limit 2 Of 2" in limited
+    assert "What deliveries wait for Our pace 2 Of 2" in paced
+    assert "What deliveries wait for GitHub's limit 2 Of 2" in limited
     assert re.search(r"acme until \d\d:\d\d:\d\d UTC GitHub's limit 2 1 \d+", limited)
-    assert re.search("waits for (Their next attempt 1 Their turn 1|Their turn 1 Their next)", free)
+    assert re.search("wait for (Their next attempt 1 Their turn 1|Their turn 1 Their next)", free)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -461,6 +500,25 @@ def test_the_index_leads_to_what_could_be_held(operator, client, code_host):
     assert len(addresses) == 5  # two pages, two agents, one source
     assert '<option value="agent" selected>' in form
     assert "a b &amp; c</textarea>" in form
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_arrived_before_a_claim_is_no_source_to_hold(operator, client, code_host):
+    """All of it has one source, which is nobody's network."""
+    acme = build.organization()
+    build.integration(acme, code_host)
+    build.send(client)
+    claim = build.domain(acme, "docs.acme.com")
+    unclaimed.send(build.member(acme, "bob").membership, claim, [Report.objects.get().pk])
+    sent = Delivery.objects.get()
+
+    index = operator.get("/admin/")
+    one = operator.get(f"{address(Delivery)}{sent.pk}/change/").content.decode()
+
+    [sources] = [top for top in index.context["now"]["tops"] if top.id == "sources"]
+    assert (sent.source, sources.bars) == (EARLIER, [])
+    assert "Hold its agent" in one
+    assert "Hold its source" not in one
 
 
 HOLDS = "/admin/integrations/hold/"
@@ -486,7 +544,9 @@ def test_an_operator_holds_an_agent_and_releases_it(operator, client, code_host)
     )
     call_command("retry_deliveries", "--now")
 
-    assert "was added successfully" in listed.content.decode()
+    assert "The agent “agent-x” is on hold until released." in text_of(listed)
+    assert LogEntry.objects.first().object_repr == f"{hold.pk}: agent"  # without its name
+    assert "until released" in index
     assert answer.status_code == 201
     assert (held.status, held.held_for) == ("held", "operator")
     assert "On hold" in index
@@ -498,6 +558,19 @@ def test_an_operator_holds_an_agent_and_releases_it(operator, client, code_host)
     assert len(code_host.issues("acme/docs")) == 1
     assert {each.get_change_message() for each in LogEntry.objects.all()} == {"Added.", "Released."}
     assert Hold.objects.get().made_by.username == "alice"
+
+
+def test_the_hold_of_a_source_says_when_it_ends(operator):
+    source = {"kind": "source", "value": "0123456789abcdef", "reason": "A flood."}
+
+    form = text_of(operator.get(f"{HOLDS}add/"))
+    answer = text_of(operator.post(f"{HOLDS}add/", source, follow=True))
+    another = operator.post(f"{HOLDS}add/", JUNK | {"_addanother": "1"})
+
+    assert "a source until its day ends, at 00:00 UTC" in form
+    assert re.search("“0123456789abcdef” is on hold until 2[0-9-]+ 00:00 UTC.", answer)
+    assert re.search("until 2[0-9-]+ 00:00 UTC", text_of(operator.get("/admin/")))
+    assert another["Location"] == f"{HOLDS}add/"
 
 
 @pytest.mark.parametrize(
@@ -628,6 +701,76 @@ def test_an_operator_deletes_a_claim_and_its_organization_is_told(operator, clie
     assert Notice.objects.get().text.startswith("An operator of this Hub has deleted your claim")
 
 
+@pytest.fixture
+def claims(db) -> list[str]:
+    """The ids of three claims of acme."""
+    acme = build.organization()
+    return [build.domain(acme, f"d{number}.example").pk for number in range(3)]
+
+
+def deletion_of(claims: list[str]) -> dict:
+    return {"action": "delete_claims", "_selected_action": claims, "confirmed": "Delete"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reports_are_stored_between_claims_that_are_deleted(operator, claims, monkeypatch):
+    """An attack on SQLite: others' reports were answered 503 while an operator deleted claims."""
+    rests, deleted = [], []
+    remove = claiming.remove_for_operator
+    monkeypatch.setattr(claiming, "remove_for_operator", lambda d: deleted.append(d) or remove(d))
+    monkeypatch.setattr(
+        "core.batches.time.sleep",
+        lambda took: rests.append((took, len(deleted), Domain.objects.count())),
+    )
+
+    answer = operator.post(address(Domain), deletion_of(claims), follow=True)
+
+    assert "3 deleted." in text_of(answer)
+    assert [each[1:] for each in rests] == [(1, 2), (2, 1), (3, 0)]  # committed, then a rest
+    assert all(took > 0 for took, *_ in rests)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claims_are_deleted_for_so_long_and_their_history_says_which(operator, claims, monkeypatch):
+    ticks = iter([0, 1, 2])
+    monkeypatch.setattr("orgs.admin.time", SimpleNamespace(monotonic=lambda: next(ticks, 99)))
+    remaining = Domain.objects.values_list("pk", flat=True)
+
+    answer = operator.post(address(Domain), deletion_of(claims), follow=True)
+
+    assert "2 of 3 deleted. The others are left: select them again." in text_of(answer)
+    gone = set(claims) - set(remaining)
+    assert len(gone) == 2
+    assert {each.object_id for each in LogEntry.objects.all()} == gone
+    assert Notice.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_that_is_gone_meanwhile_is_not_deleted_again(operator, claims, monkeypatch):
+    remove = claiming.remove_for_operator
+
+    def remove_last(domain: Domain) -> bool:
+        Domain.objects.filter(pk=domain.pk, name="d2.example").delete()
+        return remove(domain)
+
+    monkeypatch.setattr(claiming, "remove_for_operator", remove_last)
+    answer = operator.post(address(Domain), deletion_of(claims), follow=True)
+
+    assert "2 of 3 deleted." in text_of(answer)
+    assert (LogEntry.objects.count(), Notice.objects.count()) == (2, 2)
+
+
+@pytest.mark.parametrize("confirmed", [{}, {"confirmed": "Delete"}])
+def test_so_many_claims_are_deleted_at_a_time(operator, claims, monkeypatch, confirmed):
+    monkeypatch.setattr("orgs.admin.DELETED_AT_ONCE", 2)
+    chosen = {"action": "delete_claims", "_selected_action": claims} | confirmed
+
+    answer = operator.post(address(Domain), chosen, follow=True)
+
+    assert "Select at most 2 claims at a time." in text_of(answer)
+    assert Domain.objects.count() == 3
+
+
 def test_visitors_sign_in_by_github(client, db):
     answer = client.get("/admin/", follow=True)
 
@@ -662,6 +805,32 @@ def test_to_members_there_is_no_admin(client, path, db):
     client.force_login(build.member(build.organization()))
 
     assert client.get(f"/admin/{path}", follow=True).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("permissions", [[], ["view_domain", "view_hold", "change_hold"]])
+def test_staff_who_are_no_operators_see_and_do_nothing(client, permissions):
+    """An attack: staff without any permission read Deliveries now, and some released holds."""
+    staff = User.objects.create(username="bob", is_staff=True)
+    staff.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client.force_login(staff)
+    domain = build.domain(build.organization(), "docs.acme.com")
+    hold = Hold.objects.create(kind="agent", value="agent-x", reason="Junk.")
+    chosen = {
+        address(Hold): {"action": "release", "_selected_action": [hold.pk]},
+        address(Domain): {
+            "action": "delete_claims", "_selected_action": [domain.pk], "confirmed": "Delete"
+        },
+        f"{HOLDS}add/": JUNK,
+    }  # fmt: skip
+
+    for path in ("/admin/", address(Hold), address(Domain), f"{HOLDS}{hold.pk}/change/"):
+        assert client.get(path, follow=True).status_code == 404
+    for path, form in chosen.items():
+        assert client.post(path, form, follow=True).status_code == 404
+
+    assert Domain.objects.exists()
+    assert [each.released_at for each in Hold.objects.all()] == [None]
 
 
 def test_a_password_opens_no_admin(client, db):

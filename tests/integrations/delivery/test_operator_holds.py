@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core import batches, client_address
+from core import clock as database_clock
 from integrations.delivery import holds, operator_holds
 from integrations.delivery.operator_holds import Bookmark, CannotHold
 from integrations.models import Delivery, Hold, Installation, Integration
@@ -119,6 +120,25 @@ def test_what_waits_is_held_and_goes_when_it_is_released(acme, client, code_host
     assert not during
     assert sorted(titles(code_host)) == ["one", "two"]
     assert not Delivery.objects.exclude(operator_hold=None).exists()
+
+
+@pytest.mark.parametrize("written", ["agent-x", "agent-x ", " agent-x"])
+def test_spaces_around_a_name_keep_no_agent_from_being_held(acme, client, code_host, hold, written):
+    """An attack: the hold of a name that ends with a space was made, and held nothing."""
+    code_host.fail("500", path="token")
+    build.send(client, build.report(agent__name=written, report__summary="before"))
+    Delivery.objects.update(due_at=timezone.now())
+
+    made = hold("agent", f"{written} ")
+    build.send(client, build.report(agent__name=written, report__summary="after"))
+    at_once = held()
+    Hold.objects.update(followed_at=None)
+    Delivery.objects.update(status="pending", held_for="", operator_hold=None)
+    sent_again()
+
+    assert made.value == "agent-x"
+    assert at_once == held() == [("held", "operator", WORDS)] * 2
+    assert not titles(code_host)
 
 
 def test_a_repeat_of_what_is_held_is_counted(acme, client, hold):
@@ -280,6 +300,22 @@ def test_maintain_goes_on_after_what_does_not_match(acme, client, code_host, hol
     assert made.followed_at
     assert not here.last
     assert [status for status, *_ in held()] == ["pending"] * 7 + ["held"]
+
+
+def test_maintain_skips_nothing_that_waits_since_the_same_moment(
+    acme, client, code_host, hold, few
+):
+    """An attack on SQLite, where the database's clock writes fewer digits than Python reads of it."""
+    waiting(code_host, *"abcdefghi")
+    Delivery.objects.update(due_at=database_clock.now())  # all in one statement
+
+    made, here = hold(), Bookmark()
+    for _ in range(3):
+        operator_holds.follow(bookmark=here)
+
+    made.refresh_from_db()
+    assert made.followed_at
+    assert {status for status, *_ in held()} == {"held"}
 
 
 @pytest.mark.parametrize(

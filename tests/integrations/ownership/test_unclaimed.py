@@ -70,6 +70,18 @@ def test_a_registrable_claim_has_the_names_below_it_but_not_those_of_others(alic
     assert paths(page) == ["docs.acme.com/b", "acme.com/a"]
 
 
+def test_what_a_closer_claim_of_ones_own_has_opted_out_of_is_not_offered(alice):
+    """An attack: it was listed, and then not sent, as if somebody had received it meanwhile."""
+    reported("https://acme.com/a", f"{DOCS}/b", "https://acme.github.io/c")
+    reported("https://acme.github.io/docs/d")
+    claimed(alice).opt_out(True)
+    build.site(alice.organization, "acme.github.io", "/docs/").opt_out(True)
+    site = build.site(alice.organization, "acme.github.io", "/")
+
+    assert paths(unclaimed.page(claimed(alice, "acme.com"))) == ["acme.com/a"]
+    assert paths(unclaimed.page(site)) == ["acme.github.io/c"]
+
+
 def test_a_site_has_what_is_below_its_path(alice):
     reported("https://acme.github.io/docs/a", "https://acme.github.io/other/b")
     site = build.site(alice.organization, "acme.github.io", "/docs/")
