@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 IMAGES = settings.BASE_DIR / "docs" / "v0" / "images"
 FOLDER = Path(os.environ.get("PICTURES_DIR", SCREENSHOTS / "docs"))
-WIDTH, QUALITY = 960, 50
+WIDTH, QUALITY = 960, 42
 MARGIN = 24  # above a heading at which a picture begins
 THEMES = ("light", "dark")
 MOST_BYTES = 60_000
@@ -117,7 +117,7 @@ def test_the_record_of_a_domain(of, newcomer):
 
 
 def test_where_issues_go(of, alice):
-    of(alice)("integration", "/settings/integration/", 630, heading="Where issues go")
+    of(alice)("integration", "/settings/integration/", 360, heading="Where issues go")
 
 
 def test_an_organization_at_work(of, alice, reports):

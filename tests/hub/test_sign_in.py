@@ -61,11 +61,13 @@ def test_the_first_page_says_what_stops_the_reports(browser, code_host):
     Membership.objects.update(user=None)
     User.objects.all().delete()
 
-    answer = browser.sign_in("alice")
+    asked = authorization(browser, "/login/?next=/settings/claims/")
+    answer = browser.send(asked, login="alice")
 
     said = "Nothing is being sent to acme/docs. acme/docs is archived."
+    assert answer.url == f"{browser.url}/settings/claims/"
     assert said in answer.text
-    assert said not in browser.open("/settings/").text
+    assert said not in browser.open("/settings/claims/").text
 
 
 def test_only_identity_is_asked_for_and_nothing_else_is_kept(browser, code_host):
