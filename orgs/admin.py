@@ -150,7 +150,8 @@ class DomainAdmin(ReadOnly):
             self.message_user(request, too_many, messages.ERROR)
             return None
         if "confirmed" not in request.POST:
-            context = self.admin_site.each_context(request) | {"claims": rows, "title": "Delete"}
+            asked = {"rows": rows, "action": "delete_claims", "title": "Delete"}
+            context = self.admin_site.each_context(request) | asked
             return render(request, "admin/delete_claims.html", context)
         until = time.monotonic() + ACTION_TIMEOUT
         work = (self._deleted(request, domain) for domain in rows)

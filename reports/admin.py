@@ -48,7 +48,8 @@ class ReportAdmin(ReadOnly):
         """Ask for confirmation, then erase the text of the selected reports."""
         rows = self.fixed(selected)
         if "confirmed" not in request.POST:
-            context = self.admin_site.each_context(request) | {"reports": rows, "title": "Erase"}
+            asked = {"rows": rows, "action": "erase", "title": "Erase"}
+            context = self.admin_site.each_context(request) | asked
             return render(request, "admin/erase_reports.html", context)
         for report in rows:
             erasing.erase(report)

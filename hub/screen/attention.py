@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from core import counting
 from core.times import in_words
 from hub.screen.lately import Stopped
-from integrations.delivery.backlog import Backlog
+from integrations.delivery.backlog import Backlog, reports_do
 from integrations.issue import template_limits
 from integrations.models import Integration
 from orgs.models import Organization, PersonalToken, User
@@ -73,7 +73,7 @@ def _is_said(message: Message, said: list[str]) -> bool:
 
 
 def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
-    waiting = f"{_reports(stopped.held, 'waits', 'wait')}" if stopped.held else ""
+    waiting = reports_do(stopped.held, "waits", "wait") if stopped.held else ""
     page = reverse("settings-integration")
     if mine.paused_at:
         since = f"{date_format(mine.paused_at, 'j F Y, H:i')} UTC"
@@ -129,13 +129,13 @@ def _of_claims(organization: Organization) -> Iterator[Line]:
 def _of_reports(mine: Integration | None, stopped: Stopped, not_shown: str) -> Iterator[Line]:
     page = reverse("settings-reports")
     if stopped.failed:
-        title = f"{_reports(stopped.failed, 'failed', 'failed')}."
+        title = f"{reports_do(stopped.failed, 'failed', 'failed')}."
         more = "GitHub refused it, or a day of tries failed. Open it to see why."
         if stopped.failed > 1:
             more = "GitHub refused them, or a day of tries failed. Open them to see why."
         yield Line(BAD, title, more, _show(stopped.failed), f"{page}?status=failed")
     if stopped.held and not (mine and mine.obstacle):
-        title = f"{_reports(stopped.held, 'is held', 'are held')}."
+        title = f"{reports_do(stopped.held, 'is held', 'are held')}."
         more = f"Open {'it' if stopped.held == 1 else 'them'} to see why."
         yield Line(WAIT, title, more, _show(stopped.held), f"{page}?status=held")
     if not_shown:
@@ -168,8 +168,3 @@ def _news(organization: Organization) -> Iterator[Line]:
 
 def _show(count: int) -> str:
     return "Show it" if count == 1 else f"Show the {counting.in_short(count)}"
-
-
-def _reports(count: int, one: str, many: str) -> str:
-    words = counting.in_words(count)
-    return f"1 report {one}" if count == 1 else f"{words[0].upper()}{words[1:]} reports {many}"

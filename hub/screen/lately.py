@@ -20,7 +20,7 @@ from reports.models import Report
 
 COUNTED = 5000  # the latest reports, so that the cost of the page does not grow
 DAYS = timedelta(days=7)  # what the figures compare with as many days before
-DRAWN = 14  # days in a spark line
+DRAWN = 2 * DAYS // timedelta(days=1)  # days in a spark line
 TIMED = 200  # of the latest deliveries, for the time that they took
 MOST_REPORTED, RECENTLY = 6, timedelta(days=30)
 
@@ -55,21 +55,19 @@ class Arrivals(NamedTuple):
     """How many of the latest reports arrived when."""
 
     by_week: list[int]
-    by_day: list[int]
-    lately: int
-    before: int
+    by_day: list[int]  # of the latest `DRAWN` days, which are those that the figure compares
     is_bounded: bool  # whether there may be older ones
 
     @property
     def figure(self) -> Figure:
         """The latest days beside those before."""
-        if self.is_bounded and self.lately == COUNTED:
-            return Figure("Reports, last 7 days", f"{COUNTED:,}+", "more are not counted")
-        is_known = not (self.is_bounded and self.lately + self.before == COUNTED)
-        if not is_known:
-            return Figure("Reports, last 7 days", f"{self.lately:,}", "")
-        note, line = _compared(self.lately, self.before), spark_lines.of(self.by_day)
-        return Figure("Reports, last 7 days", f"{self.lately:,}", note, line)
+        name, days = "Reports, last 7 days", DAYS // DAY
+        before, lately = sum(self.by_day[:-days]), sum(self.by_day[-days:])
+        if self.is_bounded and lately == COUNTED:
+            return Figure(name, f"{COUNTED:,}+", "more are not counted")
+        if self.is_bounded and lately + before == COUNTED:
+            return Figure(name, f"{lately:,}", "")
+        return Figure(name, f"{lately:,}", _compared(lately, before), spark_lines.of(self.by_day))
 
 
 class Issues(NamedTuple):
@@ -93,8 +91,6 @@ def arrivals(organization: Organization) -> Arrivals:
     return Arrivals(
         [between(*each) for each in zip(starts, [*starts[1:], None], strict=True)],
         by_day=[between(*each) for each in zip(days, [*days[1:], None], strict=True)],
-        lately=between(now - DAYS, None),
-        before=between(now - 2 * DAYS, now - DAYS),
         is_bounded=between(starts[0], None) == COUNTED,
     )
 

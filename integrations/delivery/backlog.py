@@ -59,10 +59,17 @@ class _Look(NamedTuple):
 
     def reports(self, one: str, several: str) -> str:
         """How many, and what they do."""
-        if self.waiting == 1:
-            return f"1 report {one}"
-        words = counting.in_words(self.waiting)
-        return f"{words[0].upper()}{words[1:]} reports {several}"
+        return reports_do(self.waiting, one, several)
+
+
+def reports_do(count: int, one: str, several: str) -> str:
+    """So many reports, and what they do, as the beginning of a sentence.
+
+    >>> reports_do(1, "waits", "wait"), reports_do(1001, "waits", "wait")
+    ('1 report waits', 'More than 1,000 reports wait')
+    """
+    words = counting.in_words(count)
+    return f"1 report {one}" if count == 1 else f"{words[0].upper()}{words[1:]} reports {several}"
 
 
 def backlog(integration: Integration) -> Backlog | None:
