@@ -5,7 +5,12 @@ import os
 from xdist.scheduler import LoadScopeScheduling
 
 MOST = 4  # workers; more wait for each other
-TOGETHER = ("tests/browser/", "tests/faults/")  # one browser, and one Hub for all its faults
+TOGETHER = (  # shares a browser and a Hub; the first that fits
+    "tests/browser/test_gallery",
+    "tests/browser/test_docs",
+    "tests/browser/",
+    "tests/faults/",
+)
 LONGEST = (*TOGETHER, "tests/hub/", "tests/clients/", "tests/test_")  # the others are quick
 
 

@@ -292,7 +292,7 @@ def test_the_pages_of_operators(visit, alice, monkeypatch):
     monkeypatch.setattr(screens_module, "RULES", {"target-size": {"enabled": True}})
     User.objects.update(is_staff=True, is_superuser=True)
     hold = Hold.objects.create(kind="page", value=LONG, reason="Junk.", made_by=alice)
-    others = [Screen(), Screen(theme="dark"), Screen(320, "dark")]
+    others = [Screen(theme="dark")]
     window = visit(Screen(320), alice, others=others)
 
     faults = window.look_at(
