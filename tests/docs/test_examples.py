@@ -25,6 +25,7 @@ def test_the_examples_of(name: str, stage: Stage):
     _try(name, stage)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PAGES.keys() - set(RUN)))
 def test_the_blocks_of(name: str, tmp_path: Path):
     """What is only shown can be read."""

@@ -103,6 +103,7 @@ def test_connections_that_send_nothing_more_hold_no_thread(hub_process):
         connection.close()
 
 
+@pytest.mark.slow
 def test_in_debug_mode_errors_have_the_hubs_own_pages(transactional_db, code_host):
     with HubProcess(HUB_DEBUG="true") as hub:
         for_people = {"Accept": "text/html"}
