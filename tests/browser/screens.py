@@ -1,8 +1,8 @@
 """A real browser at the Hub: what it shows, what it asks for, and what axe says of it."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,6 +17,9 @@ from orgs.people.sessions import SessionStore
 SCREENSHOTS = settings.VAR_DIR / "screenshots"
 RULES: dict[str, dict[str, bool]] = {}  # of axe, besides those that it has by default
 SERIOUS = {"serious", "critical"}
+AXE = Axe().axe_script
+ONLY_VIOLATIONS = {"resultTypes": ["violations"]}  # what passes need not be written down
+VIOLATIONS = "options => axe.run(options).then(results => results.violations)"
 MILLISECONDS = 60_000  # until what does not come is given up
 
 
@@ -107,13 +110,13 @@ class Visit:
         session[name] = value
         session.save()
 
-    def shoot(self, name: str) -> Path:
-        """A screenshot of all of the page, for people to look at."""
+    def shoot(self, name: str) -> None:
+        """A screenshot of all of the page, if people want to look at it."""
+        if not os.environ.get("HUB_SCREENSHOTS"):
+            return
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        path = SCREENSHOTS / f"{name}-{self.screen}.png"
         with self._deaf():
-            self.page.screenshot(path=path, full_page=True)
-        return path
+            self.page.screenshot(path=SCREENSHOTS / f"{name}-{self.screen}.png", full_page=True)
 
     @contextmanager
     def _deaf(self) -> Iterator[None]:
@@ -124,7 +127,7 @@ class Visit:
         self.complaints = heard
 
     def look(self, name: str) -> list[str]:
-        """The faults of the page that is open, on each of the screens; its pictures are kept."""
+        """The faults of the page that is open, on each of the screens; pictured if asked for."""
         found = []
         for screen in self.screens:
             self._turn_to(screen)
@@ -140,7 +143,7 @@ class Visit:
             self.page.emulate_media(color_scheme=screen.theme)
 
     def look_at(self, pages: dict[str, str]) -> list[str]:
-        """The faults of pages, by the names of their pictures."""
+        """The faults of pages, by names for their pictures."""
         found = []
         for name, path in pages.items():
             self.page.goto(path)
@@ -166,7 +169,9 @@ class Visit:
 
     def _axe(self) -> list[str]:
         with self._deaf():
-            violations = Axe().run(self.page, options={"rules": RULES}).response["violations"]
+            if not self.page.evaluate("'axe' in window"):
+                self.page.evaluate(AXE)
+            violations = self.page.evaluate(VIOLATIONS, {"rules": RULES, **ONLY_VIOLATIONS})
         return [
             f"{each['id']}: {each['help']} ({node['html'][:120]})"
             for each in violations
