@@ -3,12 +3,8 @@
 import os
 import secrets
 
-for name in [
-    n
-    for n in os.environ
-    if n.startswith("HUB_")
-    and n not in ("HUB_TEST_DATABASE", "HUB_SANITISE_DIR", "HUB_PROTOCOL_DIR", "HUB_FAIL_ON_SKIP")
-]:
+KEPT = ("TEST_DATABASE", "SANITISE_DIR", "PROTOCOL_DIR", "FAIL_ON_SKIP", "SCREENSHOTS")
+for name in [n for n in os.environ if n.startswith("HUB_") and n[len("HUB_") :] not in KEPT]:
     del os.environ[name]
 os.environ.pop("REDIS_URL", None)
 os.environ.pop("DATABASE_URL", None)
