@@ -5,6 +5,7 @@ import threading
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -84,7 +85,8 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             raise CommandError(f"Stopped. {_if_created(wish)}") from None
         finally:
-            Offer.objects.end(token, ended)
+            with suppress(DatabaseError):  # what is to be said has been said
+                Offer.objects.end(token, ended)
 
     def _wait(self, token: str, wish: Wish) -> str:
         """GitHub's code, once the page has it."""
