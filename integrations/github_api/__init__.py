@@ -7,6 +7,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |- Unreachable     nothing was created; try again later
     |  |- Busy         too many of our calls are in progress
     |  |- TimedOut     there was no answer before the deadline
+    |  |  `- Unfinished   more is to be looked through: go on from `.until`
     |  `- Limited      a rate limit is reached: wait for `.wait`
     |- OutcomeUnknown  the issue may or may not have been created
     `- Refused         GitHub refused
@@ -35,6 +36,7 @@ from integrations.github_api.errors import (
     Refused,
     Suspended,
     TimedOut,
+    Unfinished,
     Unreachable,
 )
 from integrations.github_api.installations import (
@@ -76,6 +78,7 @@ __all__ = [
     "Right",
     "Suspended",
     "TimedOut",
+    "Unfinished",
     "Unreachable",
     "Visitor",
     "app_slug",

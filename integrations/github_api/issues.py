@@ -1,10 +1,9 @@
 """Opening an issue with one POST, finding it again if there was no answer, and closing it."""
 
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import count
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -22,12 +21,14 @@ from integrations.github_api.errors import (
     OutcomeUnknown,
     Refused,
     TimedOut,
+    Unfinished,
     Unreachable,
 )
 from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
 from integrations.models import Repository
 
 PAGE_SIZE = 100
+SECOND = timedelta(seconds=1)  # as exactly as GitHub tells when an issue was updated
 
 
 class Issue(NamedTuple):
@@ -53,13 +54,22 @@ def create_issue(repository: Repository, title: str, body: str, *, deadline: flo
 def find_issue(
     repository: Repository, marker: str, *, since: datetime, deadline: float
 ) -> Issue | None:
-    """The app's own issue that contains `marker`, among all issues updated since then."""
+    """The app's own issue that contains `marker`, among all issues updated since then.
+
+    Raises `Unfinished` if there are more of them than can be read until the deadline.
+    """
     if not (settings.HUB_GITHUB_APP_SLUG or settings.HUB_GITHUB_APP_ID):
         raise Unreachable(
             "The Hub's GitHub App is not configured. An operator of this Hub has to fix this."
         )
+    look = _Look(repository, marker, since)
     with making_sense():
-        return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
+        try:
+            return bounded_by(partial(look.through, deadline), deadline=deadline)
+        except TimedOut:
+            if look.since - since < SECOND:
+                raise
+            raise Unfinished(look.since) from None
 
 
 def close_issue(repository: Repository, number: int, *, deadline: float) -> None:
@@ -125,13 +135,6 @@ def _patch(repository: Repository, number: int) -> GitHubAnswer:
     return ask(with_token(tokens.of(repository)), "PATCH", path, input=closed)
 
 
-def _find(repository: Repository, marker: str, since: datetime, deadline: float) -> Issue | None:
-    for item in _issues(repository, since, deadline):
-        if _is_ours(item) and marker in (item.get("body") or ""):
-            return Issue(item["number"], item["html_url"])
-    return None
-
-
 def _is_ours(item: dict[str, Any]) -> bool:
     """Whether the app's own account wrote it: markers by others do not count.
 
@@ -144,24 +147,57 @@ def _is_ours(item: dict[str, Any]) -> bool:
     return user.get("login", "").lower() == login.lower()
 
 
-def _issues(repository: Repository, since: datetime, deadline: float) -> Iterator[dict[str, Any]]:
-    """All issues updated since then, oldest first, so that new ones do not shift the pages."""
-    parameters = {
-        "state": "all",
-        "since": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "sort": "created",
-        "direction": "asc",
-        "per_page": PAGE_SIZE,
-    }
-    for page in count(1):
-        answer = _get(
-            repository, f"/repositories/{repository.id}/issues", parameters | {"page": page}
-        )
-        yield from answer.body
-        if 'rel="next"' not in answer.headers.get("link", ""):
-            return
-        if time.monotonic() >= deadline:
-            raise deadlines.TooLate
+@dataclass
+class _Look:
+    """A look through the issues in the order of their last update, which moves `since` on.
+
+    What is updated meanwhile comes up again at the end, so nothing is missed between two pages, and a
+    later look may begin where this one ended.
+    """
+
+    repository: Repository
+    marker: str
+    since: datetime
+    page: int = 1  # of those updated since then
+
+    def through(self, deadline: float) -> Issue | None:
+        """The issue with the marker; None if there is none."""
+        while True:
+            answer = self._read()
+            for item in answer.body:
+                if _is_ours(item) and self.marker in (item.get("body") or ""):
+                    return Issue(item["number"], item["html_url"])
+            if 'rel="next"' not in answer.headers.get("link", ""):
+                return None
+            self._go_on_after(answer.body)
+            if time.monotonic() >= deadline:
+                raise deadlines.TooLate
+
+    def _read(self) -> GitHubAnswer:
+        parameters = {
+            "state": "all",
+            "since": self.since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "sort": "updated",
+            "direction": "asc",
+            "per_page": PAGE_SIZE,
+            "page": self.page,
+        }
+        return _get(self.repository, f"/repositories/{self.repository.id}/issues", parameters)
+
+    def _go_on_after(self, items: list[dict[str, Any]]) -> None:
+        """Begin at the last update that was read, or with the next page if all are of one second."""
+        last = max(map(_updated_at, items), default=self.since)
+        if last - SECOND > self.since:
+            self.since, self.page = last - SECOND, 1
+        else:
+            self.page += 1
+
+
+def _updated_at(item: dict[str, Any]) -> datetime:
+    try:
+        return datetime.fromisoformat(item["updated_at"])
+    except ValueError:
+        raise Unreachable("GitHub's response could not be understood.") from None
 
 
 def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
