@@ -39,6 +39,8 @@ class App:
         default_factory=lambda: {"issues": "write", "metadata": "read"}
     )
     events: tuple[str, ...] = ("issues", "repository")
+    further_public_keys: list[str] = field(default_factory=list, repr=False)  # as its owner may add
+    further_client_secrets: list[str] = field(default_factory=list, repr=False)
 
 
 @dataclass(eq=False)
