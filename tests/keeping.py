@@ -2,9 +2,12 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
+from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection
 
@@ -60,8 +63,38 @@ def end(original: str) -> None:
 
 
 def _use(name: str) -> None:
-    connection.close_pool()
+    ContentType.objects.clear_cache()
+    connection.close()
+    if connection.vendor == "postgresql":
+        connection.close_pool()
     connection.settings_dict["NAME"] = name
+
+
+@contextmanager
+def using(name: str) -> Iterator[None]:
+    """Another database in the place of the test's; its name is a path on SQLite."""
+    original = connection.settings_dict["NAME"]
+    _use(name)
+    try:
+        yield
+    finally:
+        _use(original)
+
+
+@contextmanager
+def empty_database(folder: Path) -> Iterator[str]:
+    """A database without tables; yields its name."""
+    if connection.vendor == "sqlite":
+        yield str(folder / "empty.sqlite3")
+        return
+    name = f"{connection.settings_dict['NAME']}_empty"
+    with connection.cursor() as cursor:
+        cursor.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield name
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def _run(commands: str, folder: Path) -> str:
