@@ -111,7 +111,11 @@ def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
         delivery.record_target()
     connections.give_back()  # hold no connection while waiting for GitHub
     return github_api.find_issue(
-        delivery.target, marker(delivery.report_id), since=since, deadline=deadline
+        delivery.target,
+        marker(delivery.report_id),
+        since=since,
+        deadline=deadline,
+        remembers=delivery.is_of_a_backup(),
     )
 
 

@@ -15,7 +15,8 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
        |- Suspended    everything for this installation
        `- BadCode      the code that a browser brought
 
-    issues.py         opening an issue, finding it again, and closing it
+    issues.py         opening an issue, and closing it
+    looking.py        finding an issue again
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
     asking.py         calling GitHub while a maintainer waits
@@ -55,7 +56,8 @@ from integrations.github_api.installations import (
     repository_facts,
     rights,
 )
-from integrations.github_api.issues import Issue, close_issue, create_issue, find_issue
+from integrations.github_api.issues import Issue, close_issue, create_issue
+from integrations.github_api.looking import find_issue, forget_read
 from integrations.github_api.tokens import forget_tokens
 from integrations.github_api.transport import private_key
 from integrations.github_api.users import Visitor, person, visitor
@@ -86,6 +88,7 @@ __all__ = [
     "close_issue",
     "create_issue",
     "find_issue",
+    "forget_read",
     "forget_tokens",
     "installation",
     "person",

@@ -17,7 +17,7 @@ from hub.models import Lease
 from integrations import github_api
 from integrations.alerts import causes, sending
 from integrations.delivery import catching_up, discarding, forwarding, holds, trying_again
-from integrations.github_api import issues
+from integrations.github_api import looking
 from integrations.models import Alert, Delivery, Integration
 from reports import erasing
 from tests import build, keeping
@@ -246,7 +246,7 @@ def test_more_issues_than_one_look_can_read_are_read_in_several(
     for number in range(7):
         other = code_host.create_issue("acme/docs", title=f"Other {number}", user="charlie")
         other.updated_at -= timedelta(minutes=10 - number)
-    monkeypatch.setattr(issues, "PAGE_SIZE", 2)
+    monkeypatch.setattr(looking, "PAGE_SIZE", 2)
     monkeypatch.setattr(forwarding, "DEADLINE", -1)
     monkeypatch.setattr(deadlines, "_result", lambda future, deadline: future.result())
     number = opened_by_the_hub_before(code_host, "acme/docs", ids[0])
@@ -263,6 +263,39 @@ def test_more_issues_than_one_look_can_read_are_read_in_several(
     assert these(ids[0]).get().issue_number == number
     assert these(ids[1]).get().status == "sent"
     assert len(code_host.issues("acme/docs")) == 9
+
+
+def test_many_deliveries_are_looked_for_in_one_reading(acme, client, code_host, clock, monkeypatch):
+    """Or a backlog would use up what GitHub allows in an hour."""
+    ids = [waiting(client, code_host, f"page-{number}") for number in range(6)]
+    for minutes in range(40, 0, -1):
+        other = code_host.create_issue("acme/docs", title="Other", user="charlie")
+        other.updated_at -= timedelta(minutes=minutes)
+    numbers = {opened_by_the_hub_before(code_host, "acme/docs", each) for each in ids[:3]}
+    monkeypatch.setattr(looking, "PAGE_SIZE", 4)
+    code_host.requests.clear()
+
+    restored()
+    settle(clock)
+
+    pages = [each for each in code_host.requests if each.method == "GET"]
+    adopted = these(*ids).filter(issue_number__in=numbers)
+    assert these(*ids).filter(status="sent").count() == 6
+    assert adopted.count() == 3
+    assert len(pages) < 30  # one reading takes over ten
+
+
+@pytest.mark.parametrize("remembered", ["MOST_ISSUES", "MOST_REPOSITORIES"])
+def test_what_is_remembered_is_bounded(acme, client, code_host, clock, monkeypatch, remembered):
+    monkeypatch.setattr(looking, remembered, 1)
+    ids = [waiting(client, code_host, name) for name in ("first", "second")]
+    numbers = [opened_by_the_hub_before(code_host, "acme/docs", each) for each in ids]
+
+    restored()
+    settle(clock)
+
+    assert len(looking._read) <= 1
+    assert [these(each).get().issue_number for each in ids] == numbers
 
 
 @pytest.mark.parametrize(
