@@ -15,6 +15,7 @@ from django.contrib.messages.storage import default_storage
 from django.test import Client
 
 from core import client_address
+from hub import settings as hub_settings
 from integrations import github_api
 from integrations.models import Delivery
 from sandbox.oauth import Code
@@ -146,6 +147,14 @@ def test_webhooks_are_heard_with_either_secret_in_between(settings):
     seen += [(webhook(OLD), webhook(NEW))]
 
     assert seen == [(202, 401), (202, 202), (401, 401), (401, 202)]
+
+
+@pytest.mark.parametrize(
+    ("written", "fallbacks"),
+    [("", []), (OLD.replace(",", ""), [OLD.replace(",", "")]), (" a , ,b,", ["a", "b"])],
+)
+def test_former_secrets_are_listed_with_commas(written, fallbacks):
+    assert hub_settings._listed(written) == fallbacks
 
 
 @pytest.mark.parametrize("fallbacks", [[], [""]])
