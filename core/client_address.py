@@ -52,7 +52,11 @@ def _hashed(address: str, day: str) -> str:
     if address != UNKNOWN:
         network = ipaddress.ip_network(address)
         neighbors = str(network.supernet(new_prefix=24 if network.version == 4 else 48))
-    return salted_hmac(f"source {day}", neighbors, algorithm="sha256").hexdigest()[:16]
+    key = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS][
+        -1
+    ]  # a source stays the same meanwhile
+    salt = f"source {day}"
+    return salted_hmac(salt, neighbors, secret=key, algorithm="sha256").hexdigest()[:16]
 
 
 def limits(request: HttpRequest, rate: str, *kind: str) -> list[Limit]:

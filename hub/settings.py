@@ -39,6 +39,11 @@ def _number(name: str, default: int) -> int:
     return int(written)
 
 
+def _listed(text: str) -> list[str]:
+    """What is listed with commas between."""
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
 def _redis_url() -> str:
     """The URL of Redis, checked at start-up: another one would make every process count on its own."""
     url = env.str("REDIS_URL", "")
@@ -79,6 +84,7 @@ HUB_GITHUB_PRIVATE_KEY = (  # PEM, or the path of a PEM file
 HUB_GITHUB_WEBHOOK_SECRET = (
     env.str("HUB_GITHUB_WEBHOOK_SECRET", "") or _app["HUB_GITHUB_WEBHOOK_SECRET"]
 )
+HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS = _listed(env.str("HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS", ""))
 HUB_PAGES_HOST = env.str("HUB_PAGES_HOST", "github.io").lower()
 
 HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's where it is empty
@@ -178,6 +184,7 @@ def _database() -> dict:
 
 
 SECRET_KEY = _secret_key()
+SECRET_KEY_FALLBACKS = _listed(env.str("HUB_SECRET_KEY_FALLBACKS", ""))
 DATABASES = {"default": _database()}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Django REST framework looks whether its fields exist, and loads psycopg with them: 12 MB a process.

@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.conf import settings
 from django.db import DatabaseError, connection
 
+from core import backups
 from hub.server.health import unapplied
 from integrations.github_api import GitHubError, app_slug, private_key
 from orgs.domains.claiming import refused_today
@@ -78,6 +79,8 @@ def _database() -> Iterator[str]:
         return
     if settings.HUB_FORWARDING == "queue" and connection.vendor == "sqlite":
         yield "HUB_FORWARDING is queue, which needs PostgreSQL: set DATABASE_URL, or leave it inline."
+    if found := backups.problem():
+        yield found
     if outdated:
         yield "The database is not up to date: run `manage.py migrate`."
         return

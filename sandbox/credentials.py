@@ -6,6 +6,7 @@ https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-githu
 import hashlib
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -138,11 +139,12 @@ def check_jwt(token: str, *, app: App, now: datetime) -> None:
 
 
 def _decoded(token: str, app: App) -> dict[str, Any]:
-    try:
-        payload = PyJWS().decode(token, app.public_key_pem, algorithms=["RS256"])
-        claims = json.loads(payload)
-    except (PyJWTError, ValueError):
-        raise ApiError(401, "A JSON web token could not be decoded") from None
+    for key in (app.public_key_pem, *app.further_public_keys):
+        with suppress(PyJWTError, ValueError):
+            claims = json.loads(PyJWS().decode(token, key, algorithms=["RS256"]))
+            break
+    else:
+        raise ApiError(401, "A JSON web token could not be decoded")
     issuer = claims.get("iss")
     if issuer is None:
         raise ApiError(401, "Missing 'issuer' claim ('iss') in assertion")

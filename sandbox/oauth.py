@@ -119,7 +119,10 @@ def exchange_code(call: Call) -> Response:
     sent, app = call.request.params | call.request.fields, call.host.app
     if sent.get("client_id") != app.client_id:
         return _answer(call, {"error": "Not Found"}, status=404)
-    if not compare_digest(sent.get("client_secret", "").encode(), app.client_secret.encode()):
+    secrets = (app.client_secret, *app.further_client_secrets)
+    if not any(
+        compare_digest(sent.get("client_secret", "").encode(), each.encode()) for each in secrets
+    ):
         return _refused(call, "incorrect_client_credentials")
     code = call.host.codes.redeem(sent.get("code", ""), now=call.host.now())
     if code is None or not _proves(sent.get("code_verifier", ""), code.challenge):

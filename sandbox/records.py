@@ -43,6 +43,8 @@ class App:
     name: str = ""
     owner: str = ""
     public: bool = True
+    further_public_keys: list[str] = field(default_factory=list, repr=False)  # as its owner may add
+    further_client_secrets: list[str] = field(default_factory=list, repr=False)
 
 
 def no_app() -> App:

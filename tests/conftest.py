@@ -159,6 +159,7 @@ def served(host: CodeHost, settings, *, port: int = 0) -> Iterator[CodeHost]:
             setattr(settings, name, value)
         yield host
     github_api.forget_tokens()
+    github_api.forget_read()
 
 
 @pytest.fixture

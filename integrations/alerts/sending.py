@@ -119,8 +119,8 @@ def _look(alert: Alert, posted_at: datetime, deadline: float) -> None:
         alert.opened(found.number, found.url)
     elif not alert.has_settled():
         alert.look_once_settled()
-    elif alert.has_left() and not alert.ended_at:
-        alert.start_over()
+    elif (alert.has_left() or not alert.title) and not alert.ended_at:
+        alert.start_over()  # without a title: a Hub before the restored one may have opened it
     elif alert.may_be_opened():
         _post(alert, alert.title, alert.body, deadline)
     else:

@@ -69,6 +69,8 @@ def _try(delivery: Delivery, deadline: float) -> None:
             return delivery.recheck_later()
         if delivery.report.erased_at and not found:
             return delivery.end_erased()
+        if delivery.is_of_a_backup() and not found and delivery.has_left():
+            return delivery.look_there()
         issue = found or _create(delivery, deadline)
     except github_api.Suspended as error:
         with transaction.atomic():
@@ -85,11 +87,15 @@ def _try(delivery: Delivery, deadline: float) -> None:
         delivery.wait(str(error), error.wait)
     except github_api.Busy as error:
         delivery.wait(str(error), SOON)
+    except github_api.Unfinished as error:
+        delivery.look_on(str(error), error.until + CLOCKS_DIFFER)
     except github_api.Unreachable as error:
         delivery.postpone(str(error))
     except github_api.OutcomeUnknown as error:
         delivery.reconcile_later(str(error))
     else:
+        if found and delivery.is_of_a_backup():
+            _record_found(delivery)
         delivery.succeed(issue.number, issue.url, adopted=found is not None)
         delivery.integration.installation.note_limit(issue.limit_left)
         if not found:  # the list can be read even if nothing can be written
@@ -101,14 +107,22 @@ def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
     if not delivery.outcome_unknown_since:
         return None
     since = delivery.outcome_unknown_since - CLOCKS_DIFFER
+    if not delivery.repository_id:
+        delivery.record_target()
     connections.give_back()  # hold no connection while waiting for GitHub
     return github_api.find_issue(
-        delivery.target, marker(delivery.report_id), since=since, deadline=deadline
+        delivery.target,
+        marker(delivery.report_id),
+        since=since,
+        deadline=deadline,
+        remembers=delivery.is_of_a_backup(),
     )
 
 
 def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
     """Save what is sent, and send it."""
+    if delivery.is_of_a_backup():
+        delivery.forget_backup()
     if delivery.outcome_unknown_since:
         delivery.record_again()
     else:
@@ -117,6 +131,14 @@ def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
     return github_api.create_issue(
         delivery.target, delivery.title, delivery.body, deadline=deadline
     )
+
+
+def _record_found(delivery: Delivery) -> None:
+    """Save the text of an issue that a Hub before the restored one has opened: the same, as far as is known."""
+    if not delivery.report.erased_at:
+        with suppress(SecretInAddress):
+            title, body = _last_look(delivery.report, delivery.integration.issue_template)
+            delivery.record_text(title, body)
 
 
 def _last_look(report: Report, template: str) -> tuple[str, str]:
@@ -131,8 +153,9 @@ def _last_look(report: Report, template: str) -> tuple[str, str]:
 def _block(delivery: Delivery, problem: str) -> None:
     """The repository accepts nothing; that stops the integration only if it still uses it."""
     if delivery.target.id != delivery.integration.repository_id:
+        was = "may have been" if delivery.is_of_a_backup() else "was"
         delivery.fail(
-            f"It was sent to {delivery.repository}, and the Hub cannot check there now. {problem}"
+            f"It {was} sent to {delivery.repository}, and the Hub cannot check there now. {problem}"
         )
         return
     with transaction.atomic():

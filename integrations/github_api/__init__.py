@@ -7,6 +7,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |- Unreachable     nothing was created; try again later
     |  |- Busy         too many of our calls are in progress
     |  |- TimedOut     there was no answer before the deadline
+    |  |  `- Unfinished   more is to be looked through: go on from `.until`
     |  `- Limited      a rate limit is reached: wait for `.wait`
     |- OutcomeUnknown  the issue may or may not have been created
     `- Refused         GitHub refused
@@ -14,7 +15,8 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
        |- Suspended    everything for this installation
        `- BadCode      the code that a browser brought
 
-    issues.py         opening an issue, finding it again, and closing it
+    issues.py         opening an issue, and closing it
+    looking.py        finding an issue again
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
     registering.py    the app that an operator has just registered
@@ -36,6 +38,7 @@ from integrations.github_api.errors import (
     Refused,
     Suspended,
     TimedOut,
+    Unfinished,
     Unreachable,
 )
 from integrations.github_api.installations import (
@@ -54,7 +57,8 @@ from integrations.github_api.installations import (
     repository_facts,
     rights,
 )
-from integrations.github_api.issues import Issue, close_issue, create_issue, find_issue
+from integrations.github_api.issues import Issue, close_issue, create_issue
+from integrations.github_api.looking import find_issue, forget_read
 from integrations.github_api.registering import RegisteredApp, registered_app
 from integrations.github_api.tokens import forget_tokens
 from integrations.github_api.transport import private_key
@@ -79,6 +83,7 @@ __all__ = [
     "Right",
     "Suspended",
     "TimedOut",
+    "Unfinished",
     "Unreachable",
     "Visitor",
     "app_slug",
@@ -86,6 +91,7 @@ __all__ = [
     "close_issue",
     "create_issue",
     "find_issue",
+    "forget_read",
     "forget_tokens",
     "installation",
     "person",

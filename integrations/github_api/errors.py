@@ -1,6 +1,6 @@
 """Errors of calls to GitHub. The package's docstring shows the tree."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 LIMIT_REACHED = "GitHub's rate limit is reached"
 
@@ -19,6 +19,14 @@ class Busy(Unreachable):
 
 class TimedOut(Unreachable):
     """There was no answer before the deadline."""
+
+
+class Unfinished(TimedOut):
+    """There is more to look through than the deadline allowed; the rest was updated after `until`."""
+
+    def __init__(self, until: datetime):
+        super().__init__("There are many issues in the repository. The Hub goes on looking there.")
+        self.until = until
 
 
 class Limited(Unreachable):

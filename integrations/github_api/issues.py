@@ -1,11 +1,7 @@
-"""Opening an issue with one POST, finding it again if there was no answer, and closing it."""
+"""Opening an issue with one POST, and closing it."""
 
-import time
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
-from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -27,8 +23,6 @@ from integrations.github_api.errors import (
 from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
 from integrations.models import Repository
 
-PAGE_SIZE = 100
-
 
 class Issue(NamedTuple):
     """Where the issue is; `limit_left`: the GitHub calls left this hour, if known."""
@@ -48,18 +42,6 @@ def create_issue(repository: Repository, title: str, body: str, *, deadline: flo
         if gate.passed:
             raise OutcomeUnknown("GitHub took too long to answer.") from None
         raise
-
-
-def find_issue(
-    repository: Repository, marker: str, *, since: datetime, deadline: float
-) -> Issue | None:
-    """The app's own issue that contains `marker`, among all issues updated since then."""
-    if not (settings.HUB_GITHUB_APP_SLUG or settings.HUB_GITHUB_APP_ID):
-        raise Unreachable(
-            "The Hub's GitHub App is not configured. An operator of this Hub has to fix this."
-        )
-    with making_sense():
-        return bounded_by(partial(_find, repository, marker, since, deadline), deadline=deadline)
 
 
 def close_issue(repository: Repository, number: int, *, deadline: float) -> None:
@@ -103,7 +85,7 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
         url = answer.body.get("html_url")
         url = url or f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}"
         return Issue(number, url, limit_left(answer))
-    _raise_for_refusal(answer, repository)
+    raise_for_refusal(answer, repository)
     raise OutcomeUnknown(f"GitHub answered {answer.status} without an issue.")
 
 
@@ -114,7 +96,7 @@ def _close(repository: Repository, number: int) -> None:
         answer = _patch(repository, number)
     if answer.status == 200:
         return
-    _raise_for_refusal(answer, repository)
+    raise_for_refusal(answer, repository)
     raise Unreachable(f"GitHub answered {answer.status} when asked to close the issue.")
 
 
@@ -125,58 +107,7 @@ def _patch(repository: Repository, number: int) -> GitHubAnswer:
     return ask(with_token(tokens.of(repository)), "PATCH", path, input=closed)
 
 
-def _find(repository: Repository, marker: str, since: datetime, deadline: float) -> Issue | None:
-    for item in _issues(repository, since, deadline):
-        if _is_ours(item) and marker in (item.get("body") or ""):
-            return Issue(item["number"], item["html_url"])
-    return None
-
-
-def _is_ours(item: dict[str, Any]) -> bool:
-    """Whether the app's own account wrote it: markers by others do not count.
-
-    The login changes with the app's name, so a bot with the app's id counts as well.
-    """
-    user, app = item.get("user") or {}, item.get("performed_via_github_app") or {}
-    if settings.HUB_GITHUB_APP_ID and str(app.get("id")) == settings.HUB_GITHUB_APP_ID:
-        return user.get("type") == "Bot"
-    login = f"{settings.HUB_GITHUB_APP_SLUG}[bot]"
-    return user.get("login", "").lower() == login.lower()
-
-
-def _issues(repository: Repository, since: datetime, deadline: float) -> Iterator[dict[str, Any]]:
-    """All issues updated since then, oldest first, so that new ones do not shift the pages."""
-    parameters = {
-        "state": "all",
-        "since": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "sort": "created",
-        "direction": "asc",
-        "per_page": PAGE_SIZE,
-    }
-    for page in count(1):
-        answer = _get(
-            repository, f"/repositories/{repository.id}/issues", parameters | {"page": page}
-        )
-        yield from answer.body
-        if 'rel="next"' not in answer.headers.get("link", ""):
-            return
-        if time.monotonic() >= deadline:
-            raise deadlines.TooLate
-
-
-def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
-    """A list, read with the repository's token."""
-    answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
-    if answer.status == 401:
-        tokens.forget(repository)
-        answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
-    if answer.status == 200 and isinstance(answer.body, list):
-        return answer
-    _raise_for_refusal(answer, repository)
-    raise Unreachable(f"GitHub answered {answer.status} when asked for issues.")
-
-
-def _raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
+def raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
     """Raise the error that a 4xx means; other statuses say nothing about a refusal."""
     raise_for_limit(answer)
     match answer.status:

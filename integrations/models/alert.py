@@ -4,8 +4,8 @@ import random
 from datetime import datetime, timedelta
 from typing import Any, Self, cast
 
-from django.db import models
-from django.db.models import Case, F, Q, Value, When
+from django.db import models, transaction
+from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Now
 from django.utils.functional import cached_property
 
@@ -20,7 +20,7 @@ from integrations.models.delivery import (
     TRIED_APART,
     LeaseLost,
 )
-from integrations.models.integration import Installation, Integration, Repository
+from integrations.models.integration import FULL_NAME, Installation, Integration, Repository
 from orgs.models import Organization
 
 UNSENT: dict[str, Any] = {
@@ -102,6 +102,23 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         self.update(
             status=Case(is_open, default=F("status")), ended_at=clock.now(), due_at=clock.now()
         )
+
+    def known_since(self, time: datetime) -> Self:
+        """Those to be opened that would not be looked for if their issue was opened after `time`."""
+        later = Q(posted_at=None) | Q(posted_at__gt=time)
+        there = Q(repository_id__isnull=False) | Q(integration__repository_id__isnull=False)
+        return self.filter(later, there, status=self.model.Status.PENDING)
+
+    def doubt(self, since: datetime) -> int:
+        """Have the issues of pending ones looked for before one is opened, as `DeliveryQuerySet.doubt`."""
+        mine = Integration.objects.filter(pk=OuterRef("integration"))
+        there = {
+            "repository_id": Subquery(mine.values("repository_id")),
+            "repository": Subquery(mine.annotate(full_name=FULL_NAME).values("full_name")),
+        }
+        with transaction.atomic():
+            self.filter(repository_id=None).update(**there)
+            return self.update(posted_at=since)
 
     def note_state(self, repository_id: int, number: int, *, is_open: bool) -> None:
         """Save that somebody closed or reopened the issue. One that is closed is never opened again."""

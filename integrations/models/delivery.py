@@ -15,6 +15,7 @@ from django.db.models import (
     Prefetch,
     Q,
     Subquery,
+    Value,
     When,
 )
 from django.db.models.expressions import Combinable
@@ -25,7 +26,7 @@ from core import batches, clock, prepared
 from core.unindexed import Unindexed
 from integrations.models.attempt import KEPT, Attempt
 from integrations.models.hold import Hold
-from integrations.models.integration import Installation, Integration, Repository
+from integrations.models.integration import FULL_NAME, Installation, Integration, Repository
 from integrations.models.statements import (
     END_ATTEMPT,
     RECORD,
@@ -48,6 +49,7 @@ UNSENT: dict[str, Any] = {
     "title": "",
     "body": "",
 }
+FOLLOWS_ITS_INTEGRATION = 0  # as the repository of what is looked for wherever its issue goes now
 SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
 TRIED_APART = timedelta(minutes=1)  # at least: the pace counts a delivery, not its tries
@@ -218,6 +220,38 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             self.waiting().filter(due_at__gt=clock.now()).update(due_at=due_at)
             known = stopped.filter(outcome_unknown_since=None).update(**anew, **UNSENT)
             return known + stopped.update(**anew)
+
+    def unsent(self) -> Self:
+        """Those without an issue, also the discarded ones; without what was erased and sent nowhere."""
+        ended = Q(status=self.model.Status.FAILED, report__erased_at__isnull=False)
+        return self.exclude(status=self.model.Status.SENT).exclude(ended)
+
+    def known_since(self, time: datetime) -> Self:
+        """Unsent ones that would not be looked for if their issue was opened after `time`."""
+        later = Q(outcome_unknown_since=None) | Q(outcome_unknown_since__gt=time)
+        return self.unsent().filter(later)
+
+    def doubt(self, since: datetime) -> int:
+        """Have the issues of unsent ones looked for before anything is sent; returns how many.
+
+        They come from a backup that was made at `since`, so they may have been sent after that, until now.
+        What they are to say is made anew if they have not.
+        """
+        mine = Integration.objects.filter(pk=OuterRef("integration"), repository_id__isnull=False)
+        there = {
+            "repository_id": Coalesce(
+                Subquery(mine.values("repository_id")), FOLLOWS_ITS_INTEGRATION
+            ),
+            "repository": Coalesce(
+                Subquery(mine.annotate(full_name=FULL_NAME).values("full_name")), Value("")
+            ),
+            "repository_private": Coalesce(Subquery(mine.values("repository_private")), True),
+        }
+        with transaction.atomic():
+            known = self.filter(outcome_unknown_since=None)
+            known.exclude(status=self.model.Status.SENDING).update(title="", body="")
+            self.filter(repository_id=None).update(**there)
+            return self.update(posted_at=clock.now(), outcome_unknown_since=since)
 
     def discardable(self) -> Self:
         """Those that are unsent, not started, and not held by an operator."""
@@ -500,6 +534,14 @@ class Delivery(models.Model):
         """Whether an issue that GitHub did not confirm would be in GitHub's list by now."""
         return self.posted_at is None or self.started_at >= self.posted_at + SETTLE
 
+    def is_of_a_backup(self) -> bool:
+        """Whether nothing is known of it but that a Hub before the restored one may have sent it."""
+        return self.outcome_unknown_since is not None and not self.body
+
+    def has_left(self) -> bool:
+        """Whether the organization's issues no longer go to the repository where it was looked for."""
+        return self.repository_id != self.integration.repository_id
+
     def begin_attempt(self) -> None:
         """Save that an attempt has started, and end an earlier one that never ended."""
         if self.tries > 1:
@@ -551,6 +593,26 @@ class Delivery(models.Model):
     def record_again(self) -> None:
         """Save that the same text is about to be sent again to the same repository."""
         self._update(posted_at=clock.now())
+
+    def record_target(self) -> None:
+        """Save in which repository its issue is looked for: that of the integration."""
+        mine = self.integration
+        self.repository_id, self.repository = mine.repository_id, mine.repository
+        self.repository_private = mine.repository_private
+        self._update(
+            repository_id=self.repository_id,
+            repository=self.repository,
+            repository_private=self.repository_private,
+        )
+
+    def record_text(self, title: str, body: str) -> None:
+        """Save the text of an issue that was found."""
+        self._update(title=title, body=body)
+
+    def forget_backup(self) -> None:
+        """There is no issue of it: from now on it is as if it was new."""
+        self.outcome_unknown_since = None
+        self._update(outcome_unknown_since=None)
 
     def succeed(self, number: int, url: str, *, adopted: bool) -> None:
         """The issue exists: just created, or `adopted` if an earlier attempt had created it."""
@@ -621,6 +683,22 @@ class Delivery(models.Model):
             reason="It is not known yet whether GitHub opened the issue.",
             due_at=F("posted_at") + SETTLE,
         )
+
+    def look_there(self) -> None:
+        """Its issue is not where it was looked for; look where issues go now before one is opened there."""
+        self._end(
+            Attempt.Outcome.UNKNOWN,
+            status=self.Status.PENDING,
+            reason=f"Its issue is not in {self.repository}; the Hub looks in the next repository.",
+            repository_id=FOLLOWS_ITS_INTEGRATION,
+            repository="",
+            due_at=clock.now(),
+        )
+
+    def look_on(self, reason: str, since: datetime) -> None:
+        """There was too much to look through: go on with what was updated since then."""
+        outcome = Attempt.Outcome.UNKNOWN
+        self._try_later(outcome, reason, FIRST_WAIT, trying_since=None, outcome_unknown_since=since)
 
     def forget_text(self) -> None:
         """Erase the text of the delivery, also for an attempt in progress.

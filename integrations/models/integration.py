@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models.functions import Coalesce, Concat, Greatest
 
 from core import clock
 from integrations.models.statements import LIMIT
@@ -24,6 +24,7 @@ STOPS = (  # what stops an integration, in this order; a problem comes after the
     ("rights", "rights_lost_at", NO_RIGHTS),
 )
 NOT_STOPPED = {column: None for _, column, _ in STOPS}
+FULL_NAME = Concat("repo_owner", Value("/"), "repo_name")  # `Integration.repository`, for queries
 ABSENCES = 3  # this many checks that find nobody with push access,
 ABSENT_FOR = timedelta(hours=24)  # over at least this time, stop sending
 

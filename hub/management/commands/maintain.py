@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from core import backups
 from hub.maintenance import PAUSE, Runner
 
 
@@ -23,6 +24,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, with_parent: bool, **options: Any) -> None:
+        backups.refuse_to_send()
         runner = Runner()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: runner.stopping.set())

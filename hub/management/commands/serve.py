@@ -8,16 +8,20 @@ import subprocess
 import sys
 import threading
 from argparse import ArgumentParser
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connection
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
+
+from core import backups
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +48,7 @@ class Command(BaseCommand):
                 "set REDIS_URL, or leave HUB_PROCESSES at 1."
             )
         _refuse_a_taken_port()
+        _refuse_a_backup()
         _collect_static_files()
         _preload()
         server = Granian(
@@ -82,6 +87,13 @@ def _refuse_a_taken_port() -> None:
                 f"The Hub cannot listen on {settings.HUB_HOST} port {settings.HUB_PORT}: "
                 f"{error.strerror}. Stop what listens there, or set HUB_HOST and PORT to others."
             ) from None
+
+
+def _refuse_a_backup() -> None:
+    """Do not start on a restored backup before `after_restore`. A database that is away is told by `/readyz`."""
+    with suppress(DatabaseError):
+        backups.refuse_to_send()
+    connection.close()
 
 
 def _collect_static_files() -> None:

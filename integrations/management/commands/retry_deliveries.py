@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 
+from core import backups
 from core.progress import Progress
 from integrations.delivery import catching_up, holds
 from integrations.delivery.retries import retry
@@ -30,6 +31,7 @@ class Command(BaseCommand):
         when.add_argument("--watch", action="store_true", help="keep running until Ctrl-C")
 
     def handle(self, *args: Any, now: bool, watch: bool, **options: Any) -> None:
+        backups.refuse_to_send()
         if not watch:
             self._report(self._retry_all() if now else self._retry_due())
             return

@@ -15,6 +15,7 @@ from integrations.github_api import (
     Refused,
     Suspended,
     TimedOut,
+    Unfinished,
     Unreachable,
 )
 from integrations.models import Repository
@@ -319,6 +320,7 @@ OURS = {
     "html_url": "https://github.com/acme/docs/issues/5",
     "body": "Text\n\n<!-- hub:1 -->",
     "user": {"login": "docs-feedback-hub[bot]", "type": "Bot"},
+    "updated_at": "2026-11-20T12:00:01Z",
 }
 FOUND = Issue(5, "https://github.com/acme/docs/issues/5")
 
@@ -335,7 +337,7 @@ def test_what_is_asked_for_when_an_issue_is_looked_for(wire):
     assert listed.query == {
         "state": "all",
         "since": "2026-11-20T12:00:00Z",
-        "sort": "created",
+        "sort": "updated",
         "direction": "asc",
         "per_page": "100",
         "page": "1",
@@ -381,15 +383,52 @@ def test_an_app_without_a_number_is_known_by_its_name_alone(wire, settings):
     assert find_with_a_number == find() == FOUND
 
 
-def test_all_pages_are_looked_through(wire):
-    following = '<https://api.github.com/repositories/7/issues?page=9>; rel="next", <x>; rel="last"'
+MORE = '<https://api.github.com/x?page=9>; rel="next", <x>; rel="last"'
+
+
+def updated(*seconds: int) -> list[dict]:
+    """Somebody else's issues, updated so long after noon."""
+    times = ((NOON + timedelta(seconds=each)).strftime("%Y-%m-%dT%H:%M:%SZ") for each in seconds)
+    return [OURS | {"body": "Other", "updated_at": each} for each in times]
+
+
+def test_each_page_begins_where_the_one_before_ended(wire):
+    """What is updated meanwhile moves to the end, and shifts no page."""
     wire.answer_token()
-    wire.answer(LIST, 200, [OURS | {"body": "Other"}] * 2, Link=following)
-    wire.answer(LIST, 200, [], Link='<https://api.github.com/x?page=9>; rel="next"')
+    wire.answer(LIST, 200, updated(5, 60), Link=MORE)
+    wire.answer(LIST, 200, updated(60, 60), Link=MORE)
+    wire.answer(LIST, 200, [], Link=MORE)
+    wire.answer(LIST, 200, updated(60, 90), Link=MORE)
     wire.answer(LIST, 200, [OURS], Link='<x>; rel="prev", <y>; rel="first"')
 
     assert find() == FOUND
-    assert [each.query["page"] for each in wire.sent[1:]] == ["1", "2", "3"]
+    assert [(each.query["since"][-9:], each.query["page"]) for each in wire.sent[1:]] == [
+        ("12:00:00Z", "1"),
+        ("12:00:59Z", "1"),  # a second is read again: another issue may have it
+        ("12:00:59Z", "2"),  # all are of one second
+        ("12:00:59Z", "3"),
+        ("12:01:29Z", "1"),
+    ]
+
+
+def test_a_look_without_an_end_says_how_far_it_came(wire, monkeypatch):
+    monkeypatch.setattr(deadlines, "_result", lambda future, _: future.result())
+    wire.answer_token()
+    wire.answer(LIST, 200, updated(5, 60), Link=MORE)
+
+    with pytest.raises(Unfinished) as unfinished:
+        find(deadline=-1.0)
+
+    assert unfinished.value.until == NOON + timedelta(seconds=59)
+    assert wire.lines == [TOKEN, LIST]
+
+
+@pytest.mark.parametrize("time", ["soon", None, 7])
+def test_a_page_without_times_is_not_understood(wire, time):
+    wire.answer_token()
+    wire.answer(LIST, 200, [OURS | {"body": "Other", "updated_at": time}], Link=MORE)
+
+    assert said(find) == (Unreachable, "GitHub's response could not be understood.")
 
 
 def test_after_the_page_with_the_issue_no_other_is_asked_for(wire):

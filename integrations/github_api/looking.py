@@ -1,0 +1,167 @@
+"""Finding an issue again of which GitHub has said nothing, by its mark."""
+
+import re
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from core import deadlines
+from integrations.github_api import tokens
+from integrations.github_api.answers import GitHubAnswer, making_sense
+from integrations.github_api.errors import TimedOut, Unfinished, Unreachable
+from integrations.github_api.issues import Issue, raise_for_refusal
+from integrations.github_api.transport import ask, bounded_by, with_token
+from integrations.models import Repository
+
+PAGE_SIZE = 100
+SECOND = timedelta(seconds=1)  # as exactly as GitHub tells when an issue was updated
+MARK = re.compile(r"<!-- hub:\w{1,40} -->")
+MOST_ISSUES = 5000  # of one repository that are remembered
+MOST_REPOSITORIES = 20
+
+
+class _Read(NamedTuple):
+    """Our issues in a repository by their marks, all that were updated from `since` to `until`."""
+
+    since: datetime
+    until: datetime
+    issues: dict[str, Issue]
+
+
+_read: dict[int, _Read] = {}  # by the id of the repository, the latest last
+
+
+def forget_read() -> None:
+    """Drop what was remembered of repositories."""
+    _read.clear()
+
+
+def find_issue(
+    repository: Repository,
+    marker: str,
+    *,
+    since: datetime,
+    deadline: float,
+    remembers: bool = False,
+) -> Issue | None:
+    """The app's own issue that contains `marker`, among all issues updated since then.
+
+    With `remembers`, what was read is kept in memory for the next look in the same repository: after a
+    restored backup there are many. Raises `Unfinished` if there are more than can be read until the deadline.
+    """
+    if not (settings.HUB_GITHUB_APP_SLUG or settings.HUB_GITHUB_APP_ID):
+        raise Unreachable(
+            "The Hub's GitHub App is not configured. An operator of this Hub has to fix this."
+        )
+    look = _Look(repository, marker, since, remembers)
+    with making_sense():
+        try:
+            return bounded_by(partial(look.through, deadline), deadline=deadline)
+        except TimedOut:
+            if look.until - since < SECOND:
+                raise
+            raise Unfinished(look.until) from None
+
+
+@dataclass
+class _Look:
+    """A look through the issues in the order of their last update, which moves `until` on.
+
+    What is updated meanwhile comes up again at the end, so nothing is missed between two pages, and a
+    later look may begin where this one ended.
+    """
+
+    repository: Repository
+    marker: str
+    since: datetime
+    remembers: bool
+    until: datetime = field(init=False)
+    page: int = 1  # of those updated since `until`
+    issues: dict[str, Issue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.until = self.since
+        known = _read.get(self.repository.id) if self.remembers else None
+        if known and known.since <= self.since:
+            self.since, self.issues = known.since, known.issues
+            self.until = max(self.until, known.until)
+
+    def through(self, deadline: float) -> Issue | None:
+        """The issue with the marker; None if there is none."""
+        while self.marker not in self.issues:
+            answer = self._ask()
+            self._note(answer.body)
+            self._go_on_after(answer.body)
+            if 'rel="next"' not in answer.headers.get("link", ""):
+                break
+            if self.marker not in self.issues and time.monotonic() >= deadline:
+                raise deadlines.TooLate
+        return self.issues.get(self.marker)
+
+    def _ask(self) -> GitHubAnswer:
+        parameters = {
+            "state": "all",
+            "since": self.until.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "sort": "updated",
+            "direction": "asc",
+            "per_page": PAGE_SIZE,
+            "page": self.page,
+        }
+        return _get(self.repository, f"/repositories/{self.repository.id}/issues", parameters)
+
+    def _note(self, items: list[dict[str, Any]]) -> None:
+        for item in filter(_is_ours, items):
+            for mark in MARK.findall(item.get("body") or ""):
+                self.issues.setdefault(mark, Issue(item["number"], item["html_url"]))
+
+    def _go_on_after(self, items: list[dict[str, Any]]) -> None:
+        """Begin at the last update that was read, or with the next page if all are of one second."""
+        last = max(map(_updated_at, items), default=self.until)
+        if last - SECOND > self.until:
+            self.until, self.page = last - SECOND, 1
+        else:
+            self.page += 1
+        if self.remembers:
+            self._keep()
+
+    def _keep(self) -> None:
+        _read.pop(self.repository.id, None)
+        if len(self.issues) <= MOST_ISSUES:
+            _read[self.repository.id] = _Read(self.since, self.until, self.issues)
+        for oldest in list(_read)[:-MOST_REPOSITORIES]:
+            _read.pop(oldest, None)
+
+
+def _is_ours(item: dict[str, Any]) -> bool:
+    """Whether the app's own account wrote it: markers by others do not count.
+
+    The login changes with the app's name, so a bot with the app's id counts as well.
+    """
+    user, app = item.get("user") or {}, item.get("performed_via_github_app") or {}
+    if settings.HUB_GITHUB_APP_ID and str(app.get("id")) == settings.HUB_GITHUB_APP_ID:
+        return user.get("type") == "Bot"
+    login = f"{settings.HUB_GITHUB_APP_SLUG}[bot]"
+    return user.get("login", "").lower() == login.lower()
+
+
+def _updated_at(item: dict[str, Any]) -> datetime:
+    try:
+        return datetime.fromisoformat(item["updated_at"])
+    except ValueError:
+        raise Unreachable("GitHub's response could not be understood.") from None
+
+
+def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
+    """A list, read with the repository's token."""
+    answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
+    if answer.status == 401:
+        tokens.forget(repository)
+        answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
+    if answer.status == 200 and isinstance(answer.body, list):
+        return answer
+    raise_for_refusal(answer, repository)
+    raise Unreachable(f"GitHub answered {answer.status} when asked for issues.")

@@ -1,0 +1,139 @@
+"""What migrations since the latest release may do: the version before runs beside them."""
+
+import pytest
+from django.db import connection, migrations, models
+from django.db.migrations.state import ModelState, ProjectState
+from django.db.models.functions import Now
+
+from core.migrating import AddIndexWhileServing
+from tests.hub import upgrading
+
+ADD, ALTER = migrations.AddField, migrations.AlterField
+INDEX = models.Index(fields=["text"], name="by_text")
+
+
+def all_mistakes() -> list[str]:
+    return [
+        mistake
+        for migration, state in upgrading.later_migrations()
+        for mistake in upgrading.mistakes(migration, state)
+    ]
+
+
+def test_each_migration_leaves_the_version_before_it_running():
+    """Which operations break it, and what to do instead: CONTRIBUTING.md, "A migration"."""
+    assert not all_mistakes()
+
+
+def test_migrations_of_before_the_rule_are_seen(monkeypatch):
+    monkeypatch.setitem(upgrading.BASELINE, "integrations", "0002_attempt_oldest")
+
+    seen = all_mistakes()
+
+    assert [each for each in seen if "0003_rights: Add field rights_absences" in each]
+    assert [each for each in seen if "0010_what_waits" in each or "0005_fair" in each]
+
+
+def found(*operations, atomic: bool = True) -> list[str]:
+    migration = migrations.Migration("0002_next", "reports")
+    migration.operations, migration.atomic = list(operations), atomic
+    state = ProjectState()
+    fields = [
+        ("id", models.BigAutoField(primary_key=True)),
+        ("text", models.CharField(max_length=9)),
+        ("note", models.TextField(null=True)),
+        ("at", models.DateTimeField(db_default=Now())),
+    ]
+    state.add_model(ModelState("reports", "Report", fields))
+    return list(upgrading.mistakes(migration, state))
+
+
+ACCEPTED = [
+    [ADD("report", "new", models.TextField(null=True))],
+    [ADD("report", "new", models.TextField(db_default=""))],
+    [ALTER("report", "text", models.CharField(max_length=9, help_text="Words."))],
+    [ALTER("report", "text", models.CharField(max_length=10))],
+    [ALTER("report", "note", models.TextField(db_default=""))],
+    [
+        migrations.CreateModel(
+            "New", [("id", models.BigAutoField(primary_key=True)), ("text", models.TextField())]
+        ),
+        ADD("new", "more", models.TextField(default="")),
+        migrations.AddIndex("new", INDEX),
+    ],
+    [migrations.RunPython(migrations.RunPython.noop)],
+    [migrations.RemoveIndex("report", "by_text")],
+]
+REFUSED = [
+    (migrations.RemoveField("report", "text"), "one version later"),
+    (migrations.RenameField("report", "text", "words"), "one version later"),
+    (migrations.DeleteModel("Report"), "one version later"),
+    (migrations.RenameModel("Report", "Message"), "one version later"),
+    (migrations.AlterModelTable("Report", "message"), "one version later"),
+    (migrations.RunSQL("DROP TABLE reports_report"), "one version later"),
+    (
+        migrations.AddConstraint("report", models.UniqueConstraint(fields=["text"], name="once")),
+        "one version later",
+    ),
+    (ADD("report", "new", models.TextField(default="")), "db_default or null"),
+    (ADD("report", "new", models.TextField(blank=True, default="")), "db_default or null"),
+    (ALTER("report", "note", models.TextField()), "writes null"),
+    (ALTER("report", "text", models.CharField(max_length=9, unique=True)), "write it twice"),
+    (ALTER("report", "text", models.CharField(max_length=8)), "another type"),
+    (ALTER("report", "text", models.IntegerField()), "another type"),
+    (ALTER("report", "at", models.DateTimeField()), "leaves it out"),
+    (migrations.AddIndex("report", INDEX), "AddIndexWhileServing"),
+    (AddIndexWhileServing("report", INDEX), "atomic = False"),
+]
+
+
+@pytest.mark.parametrize("operations", ACCEPTED, ids=lambda each: each[-1].describe())
+def test_what_adds_is_accepted(operations):
+    assert not found(*operations)
+
+
+@pytest.mark.parametrize(
+    ("operation", "why"), REFUSED, ids=lambda each: getattr(each, "describe", str)()
+)
+def test_what_breaks_the_version_before_is_refused(operation, why):
+    [mistake] = found(operation)
+
+    assert why in mistake
+
+
+def test_an_index_that_is_added_while_serving_is_accepted():
+    assert not found(AddIndexWhileServing("report", INDEX), atomic=False)
+
+
+def test_what_a_version_says_that_it_contracts_is_accepted(monkeypatch):
+    monkeypatch.setitem(upgrading.CONTRACTS, "reports.0002_next", "0.4")
+
+    assert not found(migrations.RemoveField("report", "text"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_index_is_added_and_removed_while_others_write():
+    before, after = ProjectState(), ProjectState()
+    operation = AddIndexWhileServing(
+        "lease", models.Index(fields=["holder"], name="lease_by_holder_for_a_test")
+    )
+    for state in (before, after):
+        fields = [
+            ("name", models.CharField(max_length=100, primary_key=True)),
+            ("holder", models.CharField(max_length=255)),
+        ]
+        state.add_model(ModelState("hub", "Lease", fields))
+    operation.state_forwards("hub", after)
+
+    def names() -> set[str]:
+        with connection.cursor() as cursor:
+            return set(connection.introspection.get_constraints(cursor, "hub_lease"))
+
+    with connection.schema_editor(atomic=False) as editor:
+        operation.database_forwards("hub", editor, before, after)
+    added = names()
+    with connection.schema_editor(atomic=False) as editor:
+        operation.database_backwards("hub", editor, after, before)
+
+    assert "lease_by_holder_for_a_test" in added
+    assert "lease_by_holder_for_a_test" not in names()
