@@ -119,12 +119,13 @@ class Rules(OAuthLibRequestValidator):
         """Take the person and the scopes that a device code was approved for."""
         if "device_code" not in self._fields:
             raise InvalidRequestError("The parameter device_code is missing.")
-        user_id, request.scopes = codes.exchange(
+        approved, request.scopes = codes.exchange(
             self._fields["device_code"], client_id=request.client.pk
         )
-        request.user = User.objects.filter(pk=user_id, is_active=True).first()
+        people = User.objects.filter(is_active=True, membership__organization=approved.organization)
+        request.user = people.filter(pk=approved.user).first()
         if request.user is None:
-            raise AccessDenied("This account no longer exists, or is deactivated.")
+            raise AccessDenied("Who approved it has left the organization, or is deactivated.")
         if not room_for(request.user):
             raise AccessDenied(TOO_MANY)
 
@@ -149,7 +150,7 @@ class Rules(OAuthLibRequestValidator):
         if super().validate_refresh_token(refresh_token, client, request, *args, **kwargs):
             return True
         if not self._terminal.tokens.filter(token__hash=_hashed(refresh_token)).exists():
-            self._terminal.sign_out()
+            Terminal.objects.filter(pk=self._terminal.pk).sign_out()
         return False
 
     def next_refresh_token(self, request: Request) -> str:
@@ -186,13 +187,11 @@ class Rules(OAuthLibRequestValidator):
         self, token: str, token_type_hint: str, request: Request, *args: Any, **kwargs: Any
     ) -> None:
         """Sign out the terminal that it belongs to; a personal token belongs to none."""
-        theirs = Terminal.objects.filter(tokens__token__client=request.client)
-        terminal = (
-            theirs.filter(family=_family_of(token)).first()
-            or theirs.filter(tokens__token__hash=_hashed(token)).first()
-        )
-        if terminal:
-            terminal.sign_out()
+        links = TerminalToken.objects.filter(token__client=request.client)
+        by_access = links.filter(token__hash=_hashed(token)).values("terminal")
+        by_refresh = links.filter(terminal__family=_family_of(token)).values("terminal")
+        for found in (by_access, by_refresh):
+            Terminal.objects.filter(pk__in=found).sign_out()
 
 
 TOO_MANY = f"You are signed in in {MOST} terminals. Sign one of them out in the settings."
