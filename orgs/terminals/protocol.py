@@ -165,7 +165,7 @@ class Rules(OAuthLibRequestValidator):
         super().save_bearer_token(token, request, *args, **kwargs)
         terminal = self._terminal or self._sign_in(token, request)
         refresh = Token.objects.by_value(token["refresh_token"])
-        refresh.update(expires_at=terminal.ends_at)
+        refresh.update(expires_at=terminal.ends_at, scopes="\n".join(terminal.scopes))
         both = [_hashed(token["access_token"]), _hashed(token["refresh_token"])]
         TerminalToken.objects.bulk_create(
             TerminalToken(token=each, terminal=terminal)
