@@ -6,7 +6,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.csrf import csrf_protect
 
 from core import rates
 from core.error_answers import page_error
@@ -48,7 +47,6 @@ class CodeForm(forms.Form):
     )
 
 
-@csrf_protect
 def approve(request: PersonRequest) -> HttpResponse:
     """Ask for the code, then whether to approve; the answer is a POST."""
     given = request.POST if request.method == "POST" else request.GET
