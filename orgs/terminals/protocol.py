@@ -164,6 +164,7 @@ class Rules(OAuthLibRequestValidator):
         """Save both tokens with their terminal, and for no longer than it is signed in."""
         super().save_bearer_token(token, request, *args, **kwargs)
         terminal = self._terminal or self._sign_in(token, request)
+        _end_all_but_the_last(terminal)
         refresh = Token.objects.by_value(token["refresh_token"])
         refresh.update(expires_at=terminal.ends_at, scopes="\n".join(terminal.scopes))
         both = [_hashed(token["access_token"]), _hashed(token["refresh_token"])]
@@ -201,6 +202,13 @@ def room_for(user: User) -> bool:
     """Whether the person can sign in in one more terminal."""
     signed_in = Terminal.objects.filter(user=user, ends_at__gt=timezone.now())
     return not signed_in[MOST - 1 : MOST].exists()
+
+
+def _end_all_but_the_last(terminal: Terminal) -> None:
+    """End its access tokens before the last, which another process may still use."""
+    access = Token.objects.filter(of_terminal__terminal=terminal, type=Token.Type.ACCESS_TOKEN)
+    ended = list(access.order_by("-pk").values_list("pk", flat=True)[1:])
+    Token.objects.filter(pk__in=ended).delete()
 
 
 def _access_token(request: Request) -> str:

@@ -321,6 +321,15 @@ def test_a_refresh_for_less_leaves_what_was_approved(alice):
     assert terminal.refresh(less).json()["scope"] == "orgs:read orgs:write"
 
 
+def test_a_terminal_has_at_most_two_access_tokens(alice):
+    given = [terminal.sign_in(alice)]
+    for _ in range(4):
+        given.append(terminal.refresh(given[-1]).json())
+
+    assert [terminal.me(each).status_code for each in given] == [401, 401, 401, 200, 200]
+    assert Token.objects.count() == 3
+
+
 def test_a_refresh_token_opens_nothing_itself(alice):
     tokens = terminal.sign_in(alice)
 
