@@ -144,14 +144,18 @@ class Rules(OAuthLibRequestValidator):
     def validate_refresh_token(
         self, refresh_token: str, client: Client, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """Whether it is the terminal's latest. An earlier one signs the terminal out: it was copied."""
+        """Whether it is the terminal's latest. An earlier one signs the terminal out: it was copied.
+
+        Raises `InvalidGrantError` if not, with a sentence for the person.
+        """
         if self._terminal is None:
-            return False
+            raise InvalidGrantError(SIGNED_OUT)
         if super().validate_refresh_token(refresh_token, client, request, *args, **kwargs):
             return True
-        if not self._terminal.tokens.filter(token__hash=_hashed(refresh_token)).exists():
-            Terminal.objects.filter(pk=self._terminal.pk).sign_out()
-        return False
+        if self._terminal.tokens.filter(token__hash=_hashed(refresh_token)).exists():
+            raise InvalidGrantError(ENDED)
+        Terminal.objects.filter(pk=self._terminal.pk).sign_out()
+        raise InvalidGrantError(USED_AGAIN)
 
     def next_refresh_token(self, request: Request) -> str:
         """A new value, which begins as the one before."""
@@ -195,6 +199,12 @@ class Rules(OAuthLibRequestValidator):
             Terminal.objects.filter(pk__in=found).sign_out()
 
 
+SIGNED_OUT = "This terminal is signed out. Sign in again."
+ENDED = "This sign-in has ended. Sign in again."
+USED_AGAIN = (
+    "This refresh token was used before, so somebody may have copied it: the terminal is signed out. "
+    "Sign in again."
+)
 TOO_MANY = f"You are signed in in {MOST} terminals. Sign one of them out in the settings."
 
 

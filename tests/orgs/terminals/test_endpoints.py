@@ -1,5 +1,7 @@
 """What terminals ask, and every wrong way to ask it: answered as RFC 6749 and RFC 8628 say, never a 5xx."""
 
+import json
+
 import pytest
 from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token
@@ -8,6 +10,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from core.error_answers import InternalError
+from hub.server import answers
+from hub.server.bodies import BodyTooLarge
+from hub.server.overload import Overloaded
 from orgs.models import Terminal
 from orgs.terminals import codes, protocol
 from tests import build
@@ -195,6 +201,27 @@ def test_the_address_carries_nothing(path):
     assert Client().post(url, "", content_type=FORM).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (BodyTooLarge("x"), "invalid_request"),
+        (Overloaded("x"), "temporarily_unavailable"),
+        (InternalError(), "server_error"),
+    ],
+)
+def test_what_the_server_refuses_itself_has_the_same_form(error, code):
+    refused = answers.refusal(error, "/oauth/token")
+
+    assert json.load(refused.body) == {"error": code, "error_description": str(error.detail)}
+
+
+def test_what_is_not_there_has_the_same_form(client):
+    assert client.post("/oauth/introspect").json() == {
+        "error": "invalid_request",
+        "error_description": "There is nothing at this URL.",
+    }
+
+
 def test_without_a_scope_it_may_only_read(alice):
     codes_of_it = post("/oauth/device", client_id=CLI).json()
     terminal.answer(alice, codes_of_it)
@@ -287,8 +314,10 @@ def test_a_refresh_token_used_again_ends_the_sign_in(alice):
     new = terminal.refresh(stolen).json()
     other = terminal.sign_in(alice)
 
-    assert refusal(terminal.refresh(stolen)) == (400, "invalid_grant")
+    again = terminal.refresh(stolen)
 
+    assert refusal(again) == (400, "invalid_grant")
+    assert "was used before" in again.json()["error_description"]
     assert terminal.me(new).status_code == terminal.me(stolen).status_code == 401
     assert refusal(terminal.refresh(new)) == (400, "invalid_grant")
     assert terminal.me(other).status_code == 200
