@@ -1,0 +1,97 @@
+"""`/device/`: where a person approves that a terminal signs in as them."""
+
+from allauth.idp.oidc.models import Client
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from core import rates
+from core.error_answers import page_error
+from core.errors import ApiError
+from orgs.models import Membership, User
+from orgs.people.tokens import ALLOWS, NAMES
+from orgs.terminals import codes, protocol
+
+APPROVED = "Approved. The terminal signs in within seconds, and is listed here from then on."
+DENIED = "Denied. The terminal is not signed in."
+NO_ORGANIZATION = "You do not belong to an organization. Sign out and in again to get one."
+LONGEST = 40  # characters of a code, with what people type between them
+
+
+class PersonRequest(HttpRequest):
+    """A request by a person who has signed in; `membership` is None without an organization."""
+
+    user: User
+    membership: Membership | None
+
+
+class CannotApprove(ApiError):
+    """409: the person cannot sign in in one more terminal."""
+
+    status_code = 409
+    default_code = "cannot_approve"
+
+
+class CodeForm(forms.Form):
+    """The code that a terminal shows."""
+
+    user_code = forms.CharField(
+        max_length=LONGEST,
+        label="The code in your terminal",
+        error_messages={"required": "Enter the code that your terminal shows."},
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
+        ),
+    )
+
+
+def approve(request: PersonRequest) -> HttpResponse:
+    """Ask for the code, then whether to approve; the answer is a POST."""
+    given = request.POST if request.method == "POST" else request.GET
+    form = CodeForm(given if "user_code" in given else None)
+    if not form.is_valid():
+        return render(request, "orgs/device.html", {"form": form})
+    try:
+        rates.check(settings.HUB_SIGN_IN_RATE, "user-codes", str(request.user.pk), what="codes")
+        waiting = codes.waiting(form.cleaned_data["user_code"])
+        match request.POST.get("answer"):
+            case "approve":
+                return _approved(request, waiting)
+            case "deny":
+                return _denied(request, waiting)
+    except (codes.WrongCode, codes.UsedCode, CannotApprove) as error:
+        form.add_error("user_code", str(error.detail))
+        return render(request, "orgs/device.html", {"form": form})
+    except (codes.CodesAway, rates.RateLimited) as error:
+        return page_error(request, error)
+    return _ask(request, waiting)
+
+
+def _approved(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
+    if request.membership is None:
+        raise CannotApprove(NO_ORGANIZATION)
+    if not protocol.room_for(request.user):
+        raise CannotApprove(protocol.TOO_MANY)
+    organization = request.membership.organization_id
+    codes.approve(waiting, codes.Approval(request.user.pk, organization))
+    messages.success(request, APPROVED)
+    return redirect("tokens")
+
+
+def _denied(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
+    codes.deny(waiting)
+    messages.success(request, DENIED)
+    return redirect("tokens")
+
+
+def _ask(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
+    context = {
+        "code": waiting.user_code,
+        "client": Client.objects.filter(pk=waiting.client_id).first(),
+        "allowed": [(NAMES[each], ALLOWS[each]) for each in waiting.scopes if each in NAMES],
+        "organization": request.membership and request.membership.organization,
+        "days": protocol.LIFETIME.days,
+    }
+    return render(request, "orgs/approve_device.html", context)
