@@ -8,6 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator, URLValidator
 from django.db import connections
 
+from orgs.domains.txt_records import configured_servers
+
 
 @checks.register(checks.Tags.database)
 def no_atomic_requests(
@@ -47,6 +49,18 @@ def contact_can_be_written_to(app_configs: Any, **kwargs: Any) -> list[checks.Ch
             id="hub.E002",
         )
     ]
+
+
+@checks.register
+def dns_servers_can_be_asked(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Refuse `HUB_DNS_SERVERS` that are no addresses: no domain could be verified."""
+    try:
+        configured_servers()
+    except ValueError as error:
+        servers = f"HUB_DNS_SERVERS is {settings.HUB_DNS_SERVERS!r}: {error}."
+        hint = "Set it to a list of ip[:port], such as 192.0.2.1,192.0.2.2:5353."
+        return [checks.Error(servers, hint=hint, id="hub.E003")]
+    return []
 
 
 def _is_contact(text: str) -> bool:

@@ -2,13 +2,18 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.command import Group, HubCommand
 from hub.setup import problems
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = "Checks the configuration and lists its problems; exits with 1 if there are any."
+    group = Group.SET_UP
+    summary = "lists the problems of the configuration"
+    examples = {"check_setup": "print what was checked, and what to do about it"}
+    asks_the_database = False
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = problems()

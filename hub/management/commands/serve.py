@@ -13,11 +13,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
+
+from core.command import Group, HubCommand
 
 log = logging.getLogger(__name__)
 
@@ -28,11 +30,17 @@ LONGEST_HEADERS = 16 * 1024  # bytes, with the first line, for each connection
 MOST_CONNECTIONS = 8192  # per process; more wait to be accepted
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Serves the Hub on HUB_HOST (default 127.0.0.1) and PORT (default 8000) until it is "
         "stopped, and runs `maintain` beside it."
     )
+    group = Group.RUN
+    summary = "the production server"
+    examples = {
+        "serve": "serve, and run maintain beside it",
+        "serve --no-maintain": "only serve; maintain runs elsewhere",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--no-maintain", action="store_true", help="do not run `maintain`")
