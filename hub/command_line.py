@@ -13,7 +13,7 @@ from django.core.management.color import color_style
 from django.db import DatabaseError, InterfaceError
 
 from core.command import Group, HubCommand
-from hub import database_state
+from hub.setup import database_state
 
 OURS = ("hub", "orgs", "reports", "integrations")
 HELP = ("help", "version", "--help", "-h", "--version")

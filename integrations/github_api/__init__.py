@@ -14,6 +14,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
        |- Suspended    everything for this installation
        `- BadCode      the code that a browser brought
 
+    app.py            who the app is, and what became of its webhooks
     issues.py         opening an issue, finding it again, and closing it
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
@@ -25,6 +26,15 @@ Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,
 https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 """
 
+from integrations.github_api.app import (
+    AppFacts,
+    SentWebhook,
+    WebhookFacts,
+    app_facts,
+    sent_webhooks,
+    takes_credentials,
+    webhook_facts,
+)
 from integrations.github_api.errors import (
     BadCode,
     Blocked,
@@ -45,7 +55,6 @@ from integrations.github_api.installations import (
     RepositoryFacts,
     RepositoryPage,
     Right,
-    app_slug,
     candidate,
     installation,
     pushable,
@@ -59,6 +68,7 @@ from integrations.github_api.transport import private_key
 from integrations.github_api.users import Visitor, person, visitor
 
 __all__ = [
+    "AppFacts",
     "BadCode",
     "Blocked",
     "Busy",
@@ -74,11 +84,13 @@ __all__ = [
     "RepositoryFacts",
     "RepositoryPage",
     "Right",
+    "SentWebhook",
     "Suspended",
     "TimedOut",
     "Unreachable",
     "Visitor",
-    "app_slug",
+    "WebhookFacts",
+    "app_facts",
     "candidate",
     "close_issue",
     "create_issue",
@@ -91,5 +103,8 @@ __all__ = [
     "reached",
     "repository_facts",
     "rights",
+    "sent_webhooks",
+    "takes_credentials",
     "visitor",
+    "webhook_facts",
 ]
