@@ -7,12 +7,12 @@ from datetime import timedelta
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.conf import settings
 
-from hub.setup.expected import EVENTS, PERMISSIONS, callback_urls
+from hub.registering.credentials import NAMES
+from hub.registering.manifest import EVENTS, PERMISSIONS, callback_urls
 from hub.setup.findings import Finding, note, ok, problem, warning
 from integrations import github_api
 from integrations.github_api import AppFacts, GitHubError
 
-NAMES = ("APP_ID", "APP_SLUG", "CLIENT_ID", "CLIENT_SECRET", "PRIVATE_KEY", "WEBHOOK_SECRET")
 TIMEOUT = 8  # seconds for each of GitHub's answers
 CLOCK = timedelta(seconds=5)  # more than that between two clocks is worth a warning
 SHORTEST_SECRET = 20  # characters
@@ -20,25 +20,23 @@ SHORTEST_SECRET = 20  # characters
 
 def app() -> Iterator[Finding]:
     """Whether the app is there with this key, and is as the Hub needs it."""
-    missing = [name for name in NAMES if not getattr(settings, f"HUB_GITHUB_{name}")]
+    missing = [name for name in NAMES if not getattr(settings, name)]
     if len(missing) == len(NAMES):
-        names = ", ".join(f"HUB_GITHUB_{name}" for name in NAMES)
         yield problem(
-            f"There is no GitHub App: run `manage.py setup_github`, which registers one. ({names} are empty.)"
+            "There is no GitHub App: run `manage.py setup_github`, which registers one. "
+            f"({', '.join(NAMES)} are empty.)"
         )
         return
     for name in missing:
-        yield problem(
-            f"HUB_GITHUB_{name} is empty: copy it from the settings page of your GitHub App."
-        )
+        yield problem(f"{name} is empty: copy it from the settings page of your GitHub App.")
     if 0 < len(settings.HUB_GITHUB_WEBHOOK_SECRET) < SHORTEST_SECRET:
         yield warning(
             "HUB_GITHUB_WEBHOOK_SECRET can be guessed, and with it anybody sends webhooks in GitHub's "
             f"name: set a random text of {SHORTEST_SECRET} characters or more, here and on GitHub."
         )
-    if "PRIVATE_KEY" not in missing and "APP_ID" not in missing:
+    if not {"HUB_GITHUB_PRIVATE_KEY", "HUB_GITHUB_APP_ID"} & {*missing}:
         yield from _if_the_key_is_one()
-    if not {"CLIENT_ID", "CLIENT_SECRET"} & {*missing}:
+    if not {"HUB_GITHUB_CLIENT_ID", "HUB_GITHUB_CLIENT_SECRET"} & {*missing}:
         yield _credentials()
 
 

@@ -53,7 +53,8 @@ def _existing(folder: Path) -> Path:
 def _secrets() -> list[Path]:
     key = settings.HUB_GITHUB_PRIVATE_KEY
     named = [Path(key)] if key and "BEGIN" not in key else []
-    return [*named, settings.VAR_DIR / "secret_key", *_databases()]
+    kept = settings.BASE_DIR / settings.HUB_GITHUB_CREDENTIALS  # a folder, where there is none
+    return [*named, kept, settings.VAR_DIR / "secret_key", *_databases()]
 
 
 def _static_files() -> Finding:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from core import times
-from hub.setup.expected import webhook_url
+from hub.registering.manifest import webhook_url
 from hub.setup.findings import Finding, note, ok, problem, warning
 from integrations import github_api
 from integrations.github_api import GitHubError, SentWebhook
