@@ -75,10 +75,9 @@ def _compared(facts: AppFacts) -> Iterator[Finding]:
     yield from _events(facts)
     yield _clock(facts.clock_ahead)
     urls = " and ".join(callback_urls())
-    where = facts.page or "the app's settings page"
     yield note(
-        "GitHub tells nobody the callback URLs. Compare them on the app's settings page "
-        f"({where}): {urls}, in this order, with Request user authorization (OAuth) during "
+        f"GitHub tells nobody the callback URLs. Compare them at {facts.settings_page}: {urls}, in this "
+        "order, with Request user authorization (OAuth) during "
         "installation switched on."
     )
 

@@ -15,6 +15,8 @@ from integrations.github_api import GitHubError, SentWebhook
 
 TIMEOUT = 8  # seconds for each of GitHub's answers
 SIGNATURE = 401, 403
+AGAIN = "GitHub sends it again from the app's page Advanced, by Redeliver."
+IN_A_ROW = 3  # failures that are no short outage
 
 
 def webhooks() -> Iterator[Finding]:
@@ -60,7 +62,14 @@ def _arrival(sent: Sequence[SentWebhook]) -> Iterator[Finding]:
             f"did not: {_described(failed[0])}. The Hub asks about what they told within the hour."
         )
     else:
-        yield problem(f"The latest webhook failed: {_described(sent[0])}. {_advice(sent[0])}")
+        say = problem if _is_lasting(sent) else warning
+        yield say(f"The latest webhook failed: {_described(sent[0])}. {_advice(sent[0])}")
+
+
+def _is_lasting(sent: Sequence[SentWebhook]) -> bool:
+    """Whether those that failed tell of more than a short outage."""
+    in_a_row = len(sent) >= IN_A_ROW and not any(each.was_taken for each in sent[:IN_A_ROW])
+    return in_a_row or sent[0].status in SIGNATURE
 
 
 def _described(each: SentWebhook) -> str:
@@ -71,8 +80,8 @@ def _advice(each: SentWebhook) -> str:
     if each.status in SIGNATURE:
         return "Set HUB_GITHUB_WEBHOOK_SECRET to the secret on the app's settings page."
     if each.status >= 500:
-        return "If it was not the proxy without the Hub, the log of the Hub says why."
-    return "Let GitHub reach the Hub at its public address."
+        return f"If it was not the proxy without the Hub, the log of the Hub says why. {AGAIN}"
+    return f"If the Hub was running, let GitHub reach it at its public address. {AGAIN}"
 
 
 def _ago(at: datetime) -> str:

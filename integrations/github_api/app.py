@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from django.conf import settings
 
@@ -21,13 +22,16 @@ NO_CODE = "check-setup"  # as the code of a person; GitHub looks at it after the
 
 
 class AppFacts(NamedTuple):
-    """The app as GitHub describes it. `clock_ahead` is how far this machine's clock is ahead of GitHub's."""
+    """The app as GitHub describes it. `settings_page` is where its owner changes it.
+
+    `clock_ahead` is how far this machine's clock is ahead of GitHub's.
+    """
 
     slug: str
     client_id: str
     permissions: Mapping[str, str]
     events: frozenset[str]
-    page: str
+    settings_page: str
     clock_ahead: timedelta
 
 
@@ -63,7 +67,7 @@ def app_facts(*, deadline: float) -> AppFacts:
             body.get("client_id") or "",
             dict(body["permissions"]),
             frozenset(body["events"]),
-            body.get("html_url") or "",
+            _settings_page(body),
             datetime.now(UTC) - date(answer),
         )
 
@@ -114,6 +118,13 @@ def _ask(path: str, **parameters: Any) -> GitHubAnswer:
     if answer.status != 200:
         raise Unreachable(f"GitHub answered {answer.status} when asked for {path}.")
     return answer
+
+
+def _settings_page(body: Mapping[str, Any]) -> str:
+    owner = body.get("owner") or {}
+    is_shared = owner.get("type") == "Organization"
+    folder = f"/organizations/{quote(owner['login'], safe='')}" if is_shared else ""
+    return f"{settings.HUB_GITHUB_URL}{folder}/settings/apps/{quote(body['slug'], safe='')}"
 
 
 def _sent(body: Mapping[str, Any]) -> SentWebhook:

@@ -25,7 +25,7 @@ def test_an_app_that_is_as_it_should_be(app, settings):
 
     assert levels(found()) == {OK, NOTE}
     assert said(found(), NOTE).startswith("GitHub tells nobody the callback URLs.")
-    assert CALLBACKS in said(found(), NOTE)
+    assert f"{app.slug}: {CALLBACKS}" in said(found(), NOTE)
     assert "has the permissions that it needs (issues: write, metadata: read)" in said(found())
 
 
@@ -132,8 +132,9 @@ def test_webhooks_that_are_sent_elsewhere(app, name, value, sentence):
             PROBLEM,
             "with 401 (Invalid HTTP Response: 401). Set HUB_GITHUB_WEBHOOK_SECRET",
         ),
-        ([202, 503], PROBLEM, "the log of the Hub says why."),
-        ([None], PROBLEM, "with no answer (ConnectionRefusedError). Let GitHub reach the Hub"),
+        ([202, 503], WARNING, "the log of the Hub says why. GitHub sends it again"),
+        ([None], WARNING, "with no answer (ConnectionRefusedError). If the Hub was running, let"),
+        ([202, None, 502, 502], PROBLEM, "with 502 (Invalid HTTP Response: 502)."),
     ],
 )
 def test_what_became_of_the_last_webhooks(app, code_host, statuses, level, sentence):

@@ -15,7 +15,6 @@ APP = {
     "client_id": "Iv1",
     "permissions": {"issues": "write"},
     "events": ["issues"],
-    "html_url": "https://github.com/apps/docs",
 }
 HOOK = {"url": "https://hub.example/", "content_type": "json", "insecure_ssl": "0"}
 SENT = {
@@ -55,10 +54,26 @@ def test_the_app_with_the_clock_of_github(wire):
         "Iv1",
         {"issues": "write"},
         {"issues"},
-        "https://github.com/apps/docs",
+        "https://github.com/settings/apps/docs",
     )
     assert round(found.clock_ahead / timedelta(hours=1), 1) == 1
     assert wire.sent[0].headers["authorization"].startswith("Bearer ")
+
+
+@pytest.mark.parametrize(
+    ("owner", "page"),
+    [
+        ({"login": "alice", "type": "User"}, "https://github.com/settings/apps/docs"),
+        (
+            {"login": "acme", "type": "Organization"},
+            "https://github.com/organizations/acme/settings/apps/docs",
+        ),
+    ],
+)
+def test_where_its_owner_changes_it(wire, owner, page):
+    wire.answer("GET /app", 200, APP | {"owner": owner})
+
+    assert facts().settings_page == page
 
 
 @pytest.mark.parametrize(
