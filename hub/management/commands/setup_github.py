@@ -110,6 +110,8 @@ class Command(HubCommand):
                 )
             if code := Offer.objects.take_code(token):
                 return code
+            if offer.is_over and offer.stage == Offer.Stage.OFFERED:
+                raise CommandError(_nobody_came())
             if offer.is_over:
                 raise CommandError(_too_late(wish))
             if offer.stage == Offer.Stage.OPENED and not was_opened:
@@ -266,6 +268,13 @@ def _where_to_look(target: Path) -> str:
     if target == (settings.BASE_DIR / settings.HUB_GITHUB_CREDENTIALS).resolve():
         return ""
     return f" Set HUB_GITHUB_CREDENTIALS={target} for the Hub."
+
+
+def _nobody_came() -> str:
+    return (
+        f"Nobody opened the page within {MINUTES} minutes, and nothing was saved. Is the Hub running at "
+        f"{settings.HUB_BASE_URL}? If your browser cannot reach it, use --port."
+    )
 
 
 def _too_late(wish: Wish) -> str:

@@ -6,7 +6,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-import requests
 from django.core.management import call_command
 from django.test import Client
 
@@ -99,7 +98,3 @@ def meanwhile(monkeypatch) -> Callable[..., None]:
         monkeypatch.setattr(setup_github, "pause", pause)
 
     return plan
-
-
-def keys_at(host: CodeHost, code: str) -> requests.Response:
-    return requests.post(f"{host.url}/api/v3/app-manifests/{code}/conversions", timeout=10)

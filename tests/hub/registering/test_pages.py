@@ -96,13 +96,18 @@ def test_a_hub_with_an_app_has_no_such_page(token, client, settings, django_asse
     with django_assert_num_queries(0):
         assert client.get(f"/setup/github/{token}/").status_code == 404
         assert client.get(CREATED).status_code == 404
+        assert client.get(CREATED, {"code": "a1b2"}).status_code == 404
 
 
-def test_a_strangers_browser_learns_nothing_at_the_address_that_github_returns_to(opened):
-    stranger = Client()
+def test_another_browser_than_the_one_that_opened_it_gets_no_answer_in(opened):
+    other = Client()
 
-    for query in ({}, {"code": "a1b2"}, {"code": "a1b2", "state": state_of(opened)}):
-        assert stranger.get(CREATED, query).status_code == 404
+    response = answer(other, state_of(opened))
+
+    assert other.get(CREATED).status_code == 404
+    assert response.status_code == 400
+    assert "delete it among" in response.content.decode()
+    assert "acme" not in response.content.decode()
     assert Offer.objects.get().code == ""
 
 
@@ -139,7 +144,9 @@ def test_a_cookie_of_ones_own_making_is_not_believed(opened, token):
     forger = Client()
     forger.cookies[pages.COOKIE] = f"{token}.{state_of(opened)}:1:forged"
 
-    assert answer(forger, state_of(opened)).status_code == 404
+    assert answer(forger, state_of(opened)).status_code == 400
+    assert forger.get(CREATED).status_code == 404
+    assert Offer.objects.get().code == ""
 
 
 def test_a_cookie_of_an_earlier_offer_gets_no_answer_in(opened, client):

@@ -10,8 +10,7 @@ from django.db import DatabaseError
 from hub.management.commands import setup_github
 from hub.registering import credentials
 from hub.registering.offer import Offer
-
-from .conftest import path_of
+from tests.hub.registering.conftest import path_of
 
 pytestmark = pytest.mark.django_db
 
@@ -188,10 +187,25 @@ def test_an_interrupted_command_leaves_no_address(operator, meanwhile, settings)
     assert operator.client.get(path_of(operator.address)).status_code == 404
 
 
-def test_nobody_came_in_time(operator, meanwhile, clock):
-    meanwhile(lambda: clock.advance(minutes=10))
+@pytest.mark.parametrize(
+    ("comes", "sentence"),
+    [
+        (
+            False,
+            "Nobody opened the page within 10 minutes.* Is the Hub running at https://hub.example",
+        ),
+        (True, "Nobody came back from GitHub within 10 minutes.* delete it at http"),
+    ],
+)
+def test_nobody_came_in_time(operator, meanwhile, clock, comes, sentence):
+    def wait():
+        if comes:
+            operator.client.get(path_of(operator.address))
+        clock.advance(minutes=10)
 
-    with pytest.raises(CommandError, match="Nobody came back from GitHub within 10 minutes"):
+    meanwhile(wait)
+
+    with pytest.raises(CommandError, match=sentence):
         operator.run()
 
     assert operator.client.get(path_of(operator.address)).status_code == 404
