@@ -1,5 +1,6 @@
 """Settings, read from the environment at the top of this file. docs/decisions.md explains some of them."""
 
+import os
 import sys
 from collections import defaultdict
 from contextlib import suppress
@@ -18,6 +19,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
 
 env = environ.Env()
+# A password may begin with $, which would else stand for another variable.
+env.ENVIRON = {name: value.replace("$", r"\$") for name, value in os.environ.items()}
+env.escape_proxy = True
 MISCONFIGURED: list[str] = []  # a sentence for each setting that is missing or wrong
 
 

@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 from runpy import run_path
 
 import pytest
@@ -14,7 +15,7 @@ from django.db import ProgrammingError, connections
 from core.command import DJANGOS, Group, HubCommand
 from hub import command_line
 from hub.command_line import CommandLine
-from tests.docs import tables
+from tests.docs import defaults, tables
 from tests.hub_process import ROOT
 
 OURS = sorted(name for name, app in get_commands().items() if app in command_line.OURS)
@@ -123,6 +124,23 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(environment, name, va
     assert sentence in str(refusal.value)
     assert name in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+NONSENSE = ["nonsense", "-1", "0", "9" * 5000, "http://[", "://", "ü\n", "$HOME", "1/minute;", " "]
+
+
+@pytest.mark.parametrize("name", sorted(defaults.settings()))
+def test_no_value_of_a_setting_ends_in_another_error(environment, name):
+    for value in NONSENSE:
+        environment(name, value)
+        with suppress(ImproperlyConfigured):
+            read_settings()
+
+
+def test_a_value_that_begins_with_a_dollar_is_taken_as_it_is(environment):
+    environment("HUB_SECRET_KEY", r"$HOME\$PATH$")
+
+    assert read_settings()["SECRET_KEY"] == r"$HOME\$PATH$"
 
 
 def test_a_command_about_the_setup_is_told_all_that_is_wrong(environment, monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from hub.management.commands import check_setup, sandbox
+from hub.setup import database
 from tests import build
 from tests.hub_process import ROOT, alone, free_port
 
@@ -30,6 +31,12 @@ def run(command: str, **options) -> str:
     out = StringIO()
     call_command(command, stdout=out, **options)
     return out.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def a_server_that_waits_for_its_disk(monkeypatch) -> None:
+    """The tests' own PostgreSQL does not."""
+    monkeypatch.setattr(database, "_unfit", lambda values, is_copy: ())
 
 
 def set_up(code_host, settings) -> None:

@@ -20,6 +20,8 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from core.command import Group, HubCommand
+from hub.setup import redis_server
+from hub.setup.findings import Level
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +54,7 @@ class Command(HubCommand):
                 "set REDIS_URL, or leave HUB_PROCESSES at 1."
             )
         _refuse_a_taken_port()
+        _warn_without_redis()
         _collect_static_files()
         _preload()
         server = Granian(
@@ -90,6 +93,13 @@ def _refuse_a_taken_port() -> None:
                 f"The Hub cannot listen on {settings.HUB_HOST} port {settings.HUB_PORT}: "
                 f"{error.strerror}. Stop what listens there, or set HUB_HOST and PORT to others."
             ) from None
+
+
+def _warn_without_redis() -> None:
+    """Say at once if Redis is away. The Hub serves without it, and shares its limits once it is back."""
+    for level, text in redis_server.redis():
+        if level == Level.PROBLEM:
+            log.warning(text)
 
 
 def _collect_static_files() -> None:
