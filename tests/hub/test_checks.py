@@ -33,7 +33,11 @@ def test_the_models_are_as_their_migrations_say():
 
 @pytest.mark.parametrize(
     ("name", "value", "code"),
-    [("HUB_CONTACT", "nobody", "hub.E002"), ("HUB_DNS_SERVERS", "dns.example.com", "hub.E003")],
+    [
+        ("HUB_CONTACT", "nobody", "hub.E002"),
+        ("HUB_DNS_SERVERS", "dns.example.com", "hub.E003"),
+        ("HUB_PAGES_HOST", "https://github.io", "hub.E004"),
+    ],
 )
 def test_a_setting_that_its_users_would_trip_over_is_refused(settings, name, value, code):
     setattr(settings, name, value)
