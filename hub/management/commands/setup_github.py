@@ -163,6 +163,7 @@ class Command(HubCommand):
 
     def _save(self, app: github_api.RegisteredApp, wish: Wish) -> None:
         """Write or print the keys, and say what is next."""
+        _refuse_another_owner(app, wish)
         values = _values(app)
         if self.target is None:
             self.stdout.write(credentials.as_text(values), ending="")
@@ -248,6 +249,15 @@ def _target(named: str | None) -> Path:
             "--file, or --print the keys."
         ) from None
     return target.resolve()
+
+
+def _refuse_another_owner(app: github_api.RegisteredApp, wish: Wish) -> None:
+    """Whoever got hold of the address could have answered with an app of their own."""
+    if wish.organization and app.owner.lower() != wish.organization.lower():
+        raise CommandError(
+            f"The app {app.slug} belongs to {app.owner}, not to {wish.organization}: perhaps somebody "
+            "else has opened the address. Nothing was saved. Run setup_github again."
+        )
 
 
 def _values(app: github_api.RegisteredApp) -> dict[str, str]:

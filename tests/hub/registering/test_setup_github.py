@@ -230,6 +230,20 @@ def test_the_second_of_two_operators_goes_on(operator, meanwhile):
     assert operator.client.get(path_of(operator.address)).status_code == 404
 
 
+def test_an_app_of_somebody_else_is_not_taken(operator, meanwhile):
+    def answer_with_ones_own():
+        page = operator.client.get(path_of(operator.address)).content.decode()
+        location = operator.confirm(page.replace("/organizations/acme/", "/"), login="bob")
+        operator.client.get(path_of(location))
+
+    meanwhile(answer_with_ones_own)
+
+    with pytest.raises(CommandError, match="app acme-docs belongs to bob, not to acme"):
+        operator.run("--organization", "acme")
+
+    assert not operator.file.exists()
+
+
 def test_a_code_that_github_does_not_know_is_said(operator, meanwhile, code_host):
     def used_elsewhere():
         operator.register()
