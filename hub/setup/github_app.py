@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from threading import Lock
 
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.conf import settings
@@ -13,9 +14,10 @@ from hub.setup.findings import Finding, note, ok, problem, warning
 from integrations import github_api
 from integrations.github_api import AppFacts, GitHubError
 
-TIMEOUT = 8  # seconds for each of GitHub's answers
+TIMEOUT = 5  # seconds for each of GitHub's answers
 CLOCK = timedelta(seconds=5)  # more than that between two clocks is worth a warning
 SHORTEST_SECRET = 20  # characters
+one_at_a_time = Lock()  # with few threads, there is room for one call to GitHub
 
 
 def app() -> Iterator[Finding]:
@@ -34,10 +36,11 @@ def app() -> Iterator[Finding]:
             "HUB_GITHUB_WEBHOOK_SECRET can be guessed, and with it anybody sends webhooks in GitHub's "
             f"name: set a random text of {SHORTEST_SECRET} characters or more, here and on GitHub."
         )
-    if not {"HUB_GITHUB_PRIVATE_KEY", "HUB_GITHUB_APP_ID"} & {*missing}:
-        yield from _if_the_key_is_one()
-    if not {"HUB_GITHUB_CLIENT_ID", "HUB_GITHUB_CLIENT_SECRET"} & {*missing}:
-        yield _credentials()
+    with one_at_a_time:
+        if not {"HUB_GITHUB_PRIVATE_KEY", "HUB_GITHUB_APP_ID"} & {*missing}:
+            yield from _if_the_key_is_one()
+        if not {"HUB_GITHUB_CLIENT_ID", "HUB_GITHUB_CLIENT_SECRET"} & {*missing}:
+            yield _credentials()
 
 
 def _if_the_key_is_one() -> Iterator[Finding]:

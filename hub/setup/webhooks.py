@@ -10,10 +10,10 @@ from django.utils import timezone
 from core import times
 from hub.registering.manifest import webhook_url
 from hub.setup.findings import Finding, note, ok, problem, warning
+from hub.setup.github_app import TIMEOUT, one_at_a_time
 from integrations import github_api
 from integrations.github_api import GitHubError, SentWebhook
 
-TIMEOUT = 8  # seconds for each of GitHub's answers
 SIGNATURE = 401, 403
 AGAIN = "GitHub sends it again from the app's page Advanced, by Redeliver."
 IN_A_ROW = 3  # failures that are no short outage
@@ -25,8 +25,9 @@ def webhooks() -> Iterator[Finding]:
         yield note("Not checked: there is no app to ask about.")
         return
     try:
-        yield from _address()
-        yield from _arrival(github_api.sent_webhooks(deadline=time.monotonic() + TIMEOUT))
+        with one_at_a_time:
+            yield from _address()
+            yield from _arrival(github_api.sent_webhooks(deadline=time.monotonic() + TIMEOUT))
     except GitHubError as error:
         yield problem(f"The webhooks could not be checked: {error}")
 

@@ -1,11 +1,13 @@
 """What is compared with GitHub."""
 
 from datetime import timedelta
+from threading import BoundedSemaphore
 
 import pytest
 
+from core import deadlines
 from hub.setup import github_app, webhooks
-from hub.setup.findings import Level
+from hub.setup.findings import Level, Question, ask_all
 from sandbox.webhooks import Event, Sent
 from tests.hub.setup.conftest import levels, said
 
@@ -56,6 +58,16 @@ def test_settings_that_github_does_not_know(app, settings, name, value, level, s
     setattr(settings, f"HUB_GITHUB_{name}", value)
 
     assert sentence in said(found(), level)
+
+
+def test_a_hub_with_one_thread_asks_one_after_the_other(app, monkeypatch):
+    room = BoundedSemaphore(1)
+    monkeypatch.setattr(deadlines, "_slots", lambda: room)
+    asked = [Question("app", github_app.app), Question("webhooks", webhooks.webhooks)]
+
+    found = [each for _, findings in ask_all(asked) for each in findings]
+
+    assert PROBLEM not in levels(found)
 
 
 def test_without_any_setting_one_sentence_leads_to_the_command(settings):
