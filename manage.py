@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line for the Docs Feedback Hub."""
+"""The command line of the Docs Feedback Hub."""
 
 import os
 import sys
@@ -7,9 +7,14 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
-    from django.core.management import execute_from_command_line
-
-    execute_from_command_line(sys.argv)
+    try:
+        from hub import command_line
+    except ModuleNotFoundError as error:
+        sys.exit(
+            f"Python has no module {error.name!r} here. Run `script/serve` once, which installs what "
+            "the Hub needs, then `.venv/bin/python manage.py`."
+        )
+    command_line.run(sys.argv)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.core.management.base import CommandError
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -18,11 +19,11 @@ def note(taken_at: datetime) -> str:
     return f"PRAGMA user_version = {(taken_at - BEGINNING) // MINUTE}"
 
 
-def noted() -> datetime | None:
+def noted(using: BaseDatabaseWrapper = connection) -> datetime | None:
     """When the backup was taken that this database is; None if it is none, or was looked after."""
-    if connection.vendor != "sqlite":
+    if using.vendor != "sqlite":
         return None
-    with connection.cursor() as cursor:
+    with using.cursor() as cursor:
         [minutes] = cursor.execute("PRAGMA user_version").fetchone()
     return BEGINNING + minutes * MINUTE if minutes else None
 
@@ -39,9 +40,9 @@ def as_text(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def problem() -> str:
+def problem(using: BaseDatabaseWrapper = connection) -> str:
     """What to do if the database is a backup that nobody has looked after; empty if it is none."""
-    taken_at = noted()
+    taken_at = noted(using)
     if taken_at is None:
         return ""
     return (

@@ -77,11 +77,13 @@ def _begin(function: Callable[[], T]) -> Future[T]:
 
     def work() -> None:
         try:
-            future.set_result(function())
+            result = function()
         except BaseException as error:
+            slots.release()  # first: who waits for this may begin another call at once
             future.set_exception(error)
-        finally:
+        else:
             slots.release()
+            future.set_result(result)
 
     try:
         threading.Thread(target=work, daemon=True).start()

@@ -1,5 +1,6 @@
 """Checks of the configuration for Django's `check`."""
 
+import re
 from typing import Any
 
 from django.conf import settings
@@ -7,6 +8,10 @@ from django.core import checks
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator, URLValidator
 from django.db import connections
+
+from orgs.domains.txt_records import configured_servers
+
+HOST = re.compile(r"[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*")
 
 
 @checks.register(checks.Tags.database)
@@ -47,6 +52,28 @@ def contact_can_be_written_to(app_configs: Any, **kwargs: Any) -> list[checks.Ch
             id="hub.E002",
         )
     ]
+
+
+@checks.register
+def dns_servers_can_be_asked(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Refuse `HUB_DNS_SERVERS` that are no addresses: no domain could be verified."""
+    try:
+        configured_servers()
+    except ValueError as error:
+        servers = f"HUB_DNS_SERVERS is {settings.HUB_DNS_SERVERS!r}: {error}."
+        hint = "Set it to a list of ip[:port], such as 192.0.2.1,192.0.2.2:5353."
+        return [checks.Error(servers, hint=hint, id="hub.E003")]
+    return []
+
+
+@checks.register
+def pages_host_is_a_name(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Refuse a `HUB_PAGES_HOST` that is no host name: nobody could claim a site. Empty, there is none."""
+    host = settings.HUB_PAGES_HOST
+    if not host or HOST.fullmatch(host):
+        return []
+    hint = "Set it to the host name of the code host's static sites, such as github.io."
+    return [checks.Error(f"HUB_PAGES_HOST is {host!r}.", hint=hint, id="hub.E004")]
 
 
 def _is_contact(text: str) -> bool:

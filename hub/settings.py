@@ -1,5 +1,6 @@
 """Settings, read from the environment at the top of this file. docs/decisions.md explains some of them."""
 
+import os
 import sys
 from collections import defaultdict
 from contextlib import suppress
@@ -8,34 +9,44 @@ from urllib.parse import urlsplit
 
 import environ
 from django.contrib.messages.constants import ERROR, SUCCESS, WARNING
-from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 from limits import parse_many
 
+from hub import command_line
 from hub.registering import credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
 
 env = environ.Env()
+# A password may begin with $, which would else stand for another variable.
+env.ENVIRON = {name: value.replace("$", r"\$") for name, value in os.environ.items()}
+env.escape_proxy = True
+MISCONFIGURED: list[str] = []  # a sentence for each setting that is missing or wrong
 
 
 def _rate(name: str, default: str) -> str:
-    """A rate such as `60/minute;400/hour`, checked at start-up."""
+    """A rate such as `60/minute;400/hour`."""
     rate = env.str(name, default)
     try:
         parse_many(rate)
-    except ValueError as error:
-        message = f"{name} is {rate!r}: set it to a rate such as 60/minute or 20/minute;400/hour."
-        raise ImproperlyConfigured(message) from error
+    except ValueError:
+        MISCONFIGURED.append(
+            f"{name} is {rate!r}: set it to a rate such as 60/minute or 20/minute;400/hour."
+        )
+        return default
     return rate
 
 
-def _number(name: str, default: int) -> int:
-    """A whole number, checked at start-up."""
+def _number(name: str, default: int, *, least: int = 0, most: int = 999_999_999) -> int:
+    """A whole number in this range."""
     written = env.str(name, str(default)).strip()
     if not (written.isascii() and written.isdigit()):
-        raise ImproperlyConfigured(f"{name} is {written!r}: set it to a whole number.")
+        MISCONFIGURED.append(f"{name} is {written!r}: set it to a whole number.")
+        return default
+    if len(written) > len(str(most)) or not least <= int(written) <= most:
+        MISCONFIGURED.append(f"{name} is {written:.20}: set it to a number from {least} to {most}.")
+        return default
     return int(written)
 
 
@@ -44,11 +55,29 @@ def _listed(text: str) -> list[str]:
     return [each.strip() for each in text.split(",") if each.strip()]
 
 
+def _url(name: str, default: str, *, example: str) -> str:
+    """The address of a site, without a slash at its end."""
+    url = env.str(name, default).rstrip("/")
+    if not _is_url(url, ("http", "https")):
+        MISCONFIGURED.append(f"{name} is {url!r}: set it to an address such as {example}.")
+        return default
+    return url
+
+
+def _is_url(url: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none
+        return False
+
+
 def _redis_url() -> str:
-    """The URL of Redis, checked at start-up: another one would make every process count on its own."""
+    """The URL of Redis: another one would make every process count on its own."""
     url = env.str("REDIS_URL", "")
-    if url and not urlsplit(url).scheme.startswith("redis"):
-        raise ImproperlyConfigured("REDIS_URL must be a URL such as redis://127.0.0.1:6379/0.")
+    if url and not (url.startswith("unix://") or _is_url(url, ("redis", "rediss"))):
+        MISCONFIGURED.append("REDIS_URL must be a URL such as redis://127.0.0.1:6379/0.")
+        return ""
     return url
 
 
@@ -59,17 +88,17 @@ def _github_app(file: str, code_host: str) -> defaultdict[str, str]:
         try:
             app.update(credentials.read(BASE_DIR / file, code_host=code_host))
         except credentials.Unusable as error:
-            raise ImproperlyConfigured(f"HUB_GITHUB_CREDENTIALS: {error}") from None
+            MISCONFIGURED.append(f"HUB_GITHUB_CREDENTIALS: {error}")
     return app
 
 
 HUB_DEBUG = env.bool("HUB_DEBUG", False)
 DEBUG = False  # Django's error pages show code and settings; the log has the traceback
 
-HUB_BASE_URL = env.str("HUB_BASE_URL", "http://localhost:8000").rstrip("/")
+HUB_BASE_URL = _url("HUB_BASE_URL", "http://localhost:8000", example="https://hub.example.com")
 HUB_CONTACT = env.str("HUB_CONTACT", "")  # an address for mail, or of a page
 
-HUB_GITHUB_URL = env.str("HUB_GITHUB_URL", "https://github.com").rstrip("/")
+HUB_GITHUB_URL = _url("HUB_GITHUB_URL", "https://github.com", example="https://github.example.com")
 HUB_GITHUB_CREDENTIALS = env.str("HUB_GITHUB_CREDENTIALS", "var/github.json")  # empty: no file
 _app = _github_app(HUB_GITHUB_CREDENTIALS, HUB_GITHUB_URL)
 HUB_GITHUB_APP_ID = env.str("HUB_GITHUB_APP_ID", "") or _app["HUB_GITHUB_APP_ID"]
@@ -89,7 +118,7 @@ HUB_PAGES_HOST = env.str("HUB_PAGES_HOST", "github.io").lower()
 
 HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's where it is empty
 
-HUB_TRUSTED_PROXIES = _number("HUB_TRUSTED_PROXIES", 0)
+HUB_TRUSTED_PROXIES = _number("HUB_TRUSTED_PROXIES", 0, most=100)
 HUB_REPORT_RATE = _rate("HUB_REPORT_RATE", "60/minute")
 HUB_NETWORK_RATE = _rate("HUB_NETWORK_RATE", "3600/hour")
 HUB_HOST_RATE = _rate("HUB_HOST_RATE", "600/minute")
@@ -102,13 +131,11 @@ REDIS_URL = _redis_url()
 
 HUB_PREPARED_STATEMENTS = env.bool("HUB_PREPARED_STATEMENTS", True)
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
-HUB_PORT = _number("PORT", 8000)
-HUB_PROCESSES = _number("HUB_PROCESSES", 1)
-HUB_THREADS = _number("HUB_THREADS", 32)
-HUB_DEDUP_DAYS = _number("HUB_DEDUP_DAYS", 30)
-HUB_RETENTION_DAYS = _number("HUB_RETENTION_DAYS", 365)
-if not 1 <= HUB_RETENTION_DAYS <= 36_500:
-    raise ImproperlyConfigured("HUB_RETENTION_DAYS must be a number of days, 1 to 36500.")
+HUB_PORT = _number("PORT", 8000, least=1, most=65_535)
+HUB_PROCESSES = _number("HUB_PROCESSES", 1, least=1, most=1000)
+HUB_THREADS = _number("HUB_THREADS", 32, least=1, most=1000)
+HUB_DEDUP_DAYS = _number("HUB_DEDUP_DAYS", 30, most=36_500)
+HUB_RETENTION_DAYS = _number("HUB_RETENTION_DAYS", 365, least=1, most=36_500)
 
 
 def _secret_key() -> str:
@@ -116,16 +143,21 @@ def _secret_key() -> str:
     if key := env.str("HUB_SECRET_KEY", ""):
         return key
     if not HUB_DEBUG:
-        raise ImproperlyConfigured(
+        MISCONFIGURED.append(
             "Set HUB_SECRET_KEY to a long random text. "
             "(For a trial on your own machine, set HUB_DEBUG=true instead.)"
         )
+        return get_random_secret_key()
     path = VAR_DIR / "secret_key"
-    if not path.exists():
-        VAR_DIR.mkdir(exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(get_random_secret_key())
-    return path.read_text()
+    try:
+        if not path.exists():
+            VAR_DIR.mkdir(exist_ok=True)
+            path.touch(mode=0o600)
+            path.write_text(get_random_secret_key())
+        return path.read_text()
+    except OSError as error:
+        MISCONFIGURED.append(f"{path} cannot be used: {error.strerror}. Set HUB_SECRET_KEY.")
+        return get_random_secret_key()
 
 
 def _keep_private(path: Path) -> None:
@@ -156,18 +188,27 @@ POSTGRESQL_POOL = {
 }
 
 
+def _database_at(url: str) -> dict:
+    """What Django has to know of this database."""
+    try:
+        if urlsplit(url).scheme in ("postgres", "postgresql", "sqlite"):
+            return environ.Env.db_url_config(url)
+    except ValueError:  # a port that is none
+        pass
+    MISCONFIGURED.append(
+        "DATABASE_URL must be a URL such as postgres://user:password@host:5432/name or "
+        "sqlite:////path/to/file."
+    )
+    return environ.Env.db_url_config("sqlite://:memory:")
+
+
 def _database() -> dict:
     """DATABASE_URL with the options that each engine needs."""
     url = env.str("DATABASE_URL", "")
     if not url:
-        VAR_DIR.mkdir(exist_ok=True)
-        url = f"sqlite:///{VAR_DIR / 'hub.sqlite3'}"
-    if urlsplit(url).scheme not in ("postgres", "postgresql", "sqlite"):
-        raise ImproperlyConfigured(
-            "DATABASE_URL must be a URL such as postgres://user:password@host:5432/name or "
-            "sqlite:////path/to/file."
-        )
-    database = environ.Env.db_url_config(url)
+        with suppress(OSError):  # SQLite says what it cannot open
+            VAR_DIR.mkdir(exist_ok=True)
+    database = _database_at(url or f"sqlite:///{VAR_DIR / 'hub.sqlite3'}")
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"].endswith("sqlite3"):
         _keep_private(Path(database["NAME"]))
@@ -329,7 +370,8 @@ TASK_BACKENDS = {
     "queue": "django_tasks_db.DatabaseBackend",
 }
 if HUB_FORWARDING not in TASK_BACKENDS:
-    raise ImproperlyConfigured(f"HUB_FORWARDING is {HUB_FORWARDING!r}: set it to inline or queue.")
+    MISCONFIGURED.append(f"HUB_FORWARDING is {HUB_FORWARDING!r}: set it to inline or queue.")
+    HUB_FORWARDING = "inline"
 TASKS = {"default": {"BACKEND": TASK_BACKENDS[HUB_FORWARDING]}}
 
 STATIC_URL = "static/"
@@ -369,3 +411,5 @@ LOGGING = {
         "django_tasks": {"level": "WARNING"},
     },
 }
+
+command_line.refuse(MISCONFIGURED)

@@ -2,6 +2,7 @@
 
 import threading
 from collections import deque
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -34,7 +35,7 @@ class Announcements(State):
         return self._send(webhooks.Event(event, payload, delivery_id or str(uuid4())))
 
     def _send(self, event: webhooks.Event) -> webhooks.Sent:
-        sent = webhooks.send(event, self.app)
+        sent = replace(webhooks.send(event, self.app), at=self.now())
         self._sent.append(sent)
         return sent
 

@@ -1,6 +1,7 @@
 """API calls of the app itself: its installations, and tokens for them.
 
-https://docs.github.com/en/rest/apps/apps and https://docs.github.com/en/rest/apps/installations
+https://docs.github.com/en/rest/apps/apps, https://docs.github.com/en/rest/apps/webhooks and
+https://docs.github.com/en/rest/apps/installations
 """
 
 from datetime import timedelta
@@ -20,6 +21,28 @@ def show_app(call: Call) -> Response:
     """`GET /app`"""
     call.require_app()
     return json_response(github_json.app(call.host))
+
+
+def show_webhook(call: Call) -> Response:
+    """`GET /app/hook/config`"""
+    call.require_app()
+    app = call.host.app
+    return json_response(
+        {
+            "content_type": app.webhook_content_type,
+            "insecure_ssl": "0" if app.webhook_checks_certificate else "1",
+            "secret": "********",
+            "url": app.webhook_url,
+        }
+    )
+
+
+def list_webhooks(call: Call) -> Response:
+    """`GET /app/hook/deliveries`, newest first"""
+    call.require_app()
+    sent = list(enumerate(call.host.webhooks_sent, start=1))
+    page, headers = page_of(sent[::-1], call)
+    return json_response([github_json.webhook(*each) for each in page], headers=headers)
 
 
 def list_installations(call: Call) -> Response:

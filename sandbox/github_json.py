@@ -5,6 +5,7 @@ from typing import Any
 from .messages import timestamp
 from .records import ROLES, Account, Installation, Issue, Repository, Role
 from .state import State
+from .webhooks import Sent
 
 Json = dict[str, Any]
 
@@ -68,6 +69,26 @@ def installation(state: State, installation: Installation) -> Json:
         "single_file_name": None,
         "suspended_at": timestamp(installation.suspended_at),
         "suspended_by": None,
+    }
+
+
+def webhook(number: int, sent: Sent) -> Json:
+    """The JSON of a webhook that was sent, the `number`th."""
+    payload = sent.event.payload
+    taken = sent.status is not None and 200 <= sent.status < 300
+    return {
+        "id": number,
+        "guid": sent.event.id,
+        "delivered_at": timestamp(sent.at),
+        "redelivery": False,
+        "duration": 0.1,
+        "status": "OK" if taken else sent.problem or f"Invalid HTTP Response: {sent.status}",
+        "status_code": sent.status or 0,
+        "event": sent.event.name,
+        "action": payload.get("action"),
+        "installation_id": payload.get("installation", {}).get("id"),
+        "repository_id": payload.get("repository", {}).get("id"),
+        "throttled_at": None,
     }
 
 

@@ -35,6 +35,8 @@ class App:
     callback_urls: list[str] = field(default_factory=list)
     setup_url: str = ""
     webhook_url: str = ""
+    webhook_content_type: str = "json"
+    webhook_checks_certificate: bool = True
     asks_for_code: bool = True
     permissions: dict[str, str] = field(
         default_factory=lambda: {"issues": "write", "metadata": "read"}

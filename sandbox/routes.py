@@ -50,6 +50,8 @@ def _route(method: str, pattern: str, handler: Handler) -> Route:
 
 ROUTES = (
     _route("GET", f"{API}/app", api_app.show_app),
+    _route("GET", f"{API}/app/hook/config", api_app.show_webhook),
+    _route("GET", f"{API}/app/hook/deliveries", api_app.list_webhooks),
     _route("GET", f"{API}/app/installations", api_app.list_installations),
     _route("GET", f"{API}/app/installations/{INSTALLATION}", api_app.show_installation),
     _route("POST", f"{API}/app/installations/{INSTALLATION}/access_tokens", api_app.create_token),

@@ -8,6 +8,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,6 +34,7 @@ class Sent:
     event: Event
     status: int | None
     problem: str = ""
+    at: datetime | None = None
 
 
 def send(event: Event, app: App) -> Sent:

@@ -32,6 +32,7 @@ ROOMS = [  # from the ground up
     "hub/docs",
     "hub/public",
     "hub/registering",
+    "hub/setup",
     "sandbox",
     "hub",
 ]

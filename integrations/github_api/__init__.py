@@ -15,6 +15,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
        |- Suspended    everything for this installation
        `- BadCode      the code that a browser brought
 
+    app.py            who the app is, and what became of its webhooks
     issues.py         opening an issue, and closing it
     looking.py        finding an issue again
     users.py          who somebody is, and which installations they see
@@ -28,6 +29,15 @@ Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,
 https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 """
 
+from integrations.github_api.app import (
+    AppFacts,
+    SentWebhook,
+    WebhookFacts,
+    app_facts,
+    sent_webhooks,
+    takes_credentials,
+    webhook_facts,
+)
 from integrations.github_api.errors import (
     BadCode,
     Blocked,
@@ -49,7 +59,6 @@ from integrations.github_api.installations import (
     RepositoryFacts,
     RepositoryPage,
     Right,
-    app_slug,
     candidate,
     installation,
     pushable,
@@ -65,6 +74,7 @@ from integrations.github_api.transport import private_key
 from integrations.github_api.users import Visitor, person, visitor
 
 __all__ = [
+    "AppFacts",
     "BadCode",
     "Blocked",
     "Busy",
@@ -81,12 +91,14 @@ __all__ = [
     "RepositoryFacts",
     "RepositoryPage",
     "Right",
+    "SentWebhook",
     "Suspended",
     "TimedOut",
     "Unfinished",
     "Unreachable",
     "Visitor",
-    "app_slug",
+    "WebhookFacts",
+    "app_facts",
     "candidate",
     "close_issue",
     "create_issue",
@@ -101,5 +113,8 @@ __all__ = [
     "registered_app",
     "repository_facts",
     "rights",
+    "sent_webhooks",
+    "takes_credentials",
     "visitor",
+    "webhook_facts",
 ]

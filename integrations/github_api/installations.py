@@ -113,12 +113,6 @@ def repository_facts(body: Mapping[str, Any]) -> RepositoryFacts:
     )
 
 
-def app_slug(*, deadline: float) -> str:
-    """The slug of the app that the key belongs to."""
-    with making_sense():
-        return bounded_by(_app_slug, deadline=deadline)
-
-
 def installation(installation_id: int, *, deadline: float) -> InstallationFacts | None:
     """The installation as it is now; None if the app is no longer installed there."""
     with making_sense():
@@ -162,13 +156,6 @@ def pushable(installation_id: int, *, person: Person, page: int, deadline: float
         rights = _rights(token, [each.id for each in listed], person, deadline)
         found = [each for each, right in zip(listed, rights, strict=True) if right.pushes]
         return RepositoryPage(found, page + 1 if page * PAGE_SIZE < body["total_count"] else None)
-
-
-def _app_slug() -> str:
-    answer = tokens.ask_as_app("GET", "/app")
-    if answer.status != 200:
-        raise Unreachable(f"GitHub answered {answer.status} when asked about the app.")
-    return answer.body["slug"]
 
 
 def _installation(installation_id: int) -> InstallationFacts | None:

@@ -10,8 +10,10 @@ DNS and does not share (`claimable_domain`).
 """
 
 import re
+from datetime import date
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from ipaddress import IPv6Address
 
 import idna
@@ -30,6 +32,9 @@ IPV4_END = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)")  # WHATWG URL: "ends in a 
 AROUND_A_NAME = re.compile(  # a URL, or a name with a port or a path
     r"([a-z]+://)?(?P<name>[a-z0-9.-]+)(:[0-9]*)?([/?#].*)?", re.IGNORECASE | re.DOTALL
 )
+
+LIST_DATE = re.compile(r"^// VERSION: (\d{4}-\d\d-\d\d)", re.MULTILINE)
+HEAD_OF_LIST = 2000  # characters in which the list says of which day it is
 
 NEVER_PUBLIC = ("internal", "local", "localhost", "onion", "test")  # `onion` is in the list
 GITHUB = (
@@ -244,11 +249,22 @@ def prepare() -> None:
     _list()
 
 
+def list_date() -> date | None:
+    """The day of the list of public suffixes; None if it does not say."""
+    found = LIST_DATE.search(_list_path().read_text("utf-8")[:HEAD_OF_LIST])
+    return date.fromisoformat(found[1]) if found else None
+
+
+def _list_path() -> Traversable:
+    return resources.files("publicsuffixlist") / "public_suffix_list.dat"
+
+
 @cache
 def _list() -> tuple[publicsuffix2.PublicSuffixList, frozenset[str]]:
     """publicsuffix2 with publicsuffixlist's list, because its own is from 2019."""
-    path = resources.files("publicsuffixlist") / "public_suffix_list.dat"
-    suffixes = publicsuffix2.PublicSuffixList(path.read_text("utf-8").splitlines(), idna=True)
+    suffixes = publicsuffix2.PublicSuffixList(
+        _list_path().read_text("utf-8").splitlines(), idna=True
+    )
     return suffixes, frozenset(suffixes.tlds)
 
 

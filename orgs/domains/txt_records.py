@@ -79,6 +79,18 @@ def configured_servers() -> list[Server]:
     return [_server(text.strip()) for text in settings.HUB_DNS_SERVERS.split(",") if text.strip()]
 
 
+def asked_one_by_one(name: str) -> Iterator[tuple[Server, NotAnswered | None]]:
+    """The first of the servers that are asked, and why each did not answer for `name`; None if it did."""
+    lookup = Lookup(queries=2 * NAME_SERVERS)  # the second, over TCP
+    for server in _resolvers()[:NAME_SERVERS]:
+        try:
+            lookup._ask(server, dns_name(name), RdataType.TXT, flags=dns.flags.RD)
+        except NotAnswered as error:
+            yield server, error
+        else:
+            yield server, None
+
+
 class Lookup:
     """Looks up TXT records, with a budget of so many DNS queries and 8 seconds (or less) over all names.
 

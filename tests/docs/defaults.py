@@ -19,4 +19,4 @@ def settings() -> dict[str, object]:
 def _reads_the_environment(function: ast.expr) -> bool:
     if isinstance(function, ast.Attribute):
         return isinstance(function.value, ast.Name) and function.value.id == "env"
-    return isinstance(function, ast.Name) and function.id in ("_rate", "_number")
+    return isinstance(function, ast.Name) and function.id in ("_rate", "_number", "_url")

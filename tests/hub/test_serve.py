@@ -11,9 +11,10 @@ import pytest
 import requests
 from django.conf import settings
 
+from hub.management.commands import serve
 from reports.models import Report
 from tests import build
-from tests.hub_process import ROOT, HubProcess
+from tests.hub_process import ROOT, HubProcess, free_port
 from tests.waiting import wait_until
 
 
@@ -170,3 +171,13 @@ def test_several_processes_need_redis(transactional_db, code_host):
 
     assert ended.returncode == 1
     assert "set REDIS_URL" in ended.stderr
+
+
+def test_a_redis_that_is_away_is_said_at_the_start(settings, caplog):
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
+
+    serve._warn_without_redis()
+
+    [said] = caplog.messages
+    assert said.startswith("Redis does not answer: ")
+    assert said.endswith("Check REDIS_URL, and that it is running.")

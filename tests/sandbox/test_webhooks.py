@@ -6,7 +6,10 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import github
 import pytest
+
+from tests.conftest import key_pair
 
 
 class Received:
@@ -188,3 +191,36 @@ def test_without_an_address_there_are_no_webhooks(host, installation):
 
 def _issue(host):
     return host.new_issue(host.repository("acme/handbook"), "Title", body=None, user="charlie")
+
+
+def app_key(host) -> str:
+    return github.Auth.AppAuth(host.app.id, key_pair()[0]).create_jwt()
+
+
+def test_what_was_sent_is_listed_newest_first(host, inbox, call):
+    host.deliver_webhook("ping", {})
+    host.app.webhook_url = "http://127.0.0.1:1/"
+    host.deliver_webhook("issues", {"action": "closed"})
+
+    listed = call("GET", "/app/hook/deliveries", app_key(host)).json()
+
+    assert [(each["event"], each["action"], each["status_code"]) for each in listed] == [
+        ("issues", "closed", 0),
+        ("ping", None, 202),
+    ]
+    assert listed[0]["status"].startswith("ConnectionRefusedError")
+
+
+def test_where_webhooks_go_is_told_to_the_app_only(host, call):
+    host.app.webhook_url = "https://hub.example/v1/webhooks/github"
+
+    told = call("GET", "/app/hook/config", app_key(host)).json()
+
+    assert told == {
+        "content_type": "json",
+        "insecure_ssl": "0",
+        "secret": "********",
+        "url": "https://hub.example/v1/webhooks/github",
+    }
+    assert call("GET", "/app/hook/config").status_code == 401
+    assert call("GET", "/app/hook/deliveries").status_code == 401

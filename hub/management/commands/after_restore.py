@@ -4,10 +4,11 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from core import backups
+from core.command import Group, HubCommand
 from core.progress import Progress
 from hub import restoring
 from hub.maintenance import RUNNER
@@ -16,11 +17,18 @@ from hub.models import Lease
 EXAMPLE = "2026-11-22T21:48:55Z"
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Run it once a backup was restored, before the Hub starts: what waits in the backup may have been "
         "sent since it was taken, so the Hub looks for each issue before it sends anything."
     )
+    group = Group.KEEP
+    summary = "lets a Hub that was restored from a backup send nothing twice"
+    examples = {
+        f"after_restore --taken-at {EXAMPLE} --dry-run": "count what was unsent then",
+        f"after_restore --taken-at {EXAMPLE}": "have the issues looked for",
+        "after_restore": "the same, where the backup is a copy that `backup` has made",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -6,20 +6,27 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 from django.template.defaultfilters import filesizeformat
 
 from core import backups, durations
+from core.command import Group, HubCommand
 from core.progress import Progress
 from hub.backup import NotWhole, copy
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Copies the SQLite database to a file while the Hub runs, looks whether the copy is whole, and "
         "prints when it was taken."
     )
+    group = Group.KEEP
+    summary = "copies an SQLite database while the Hub runs"
+    examples = {
+        "backup /var/backups/hub.sqlite3": "copy the database to a new file",
+        "backup /var/backups/hub.sqlite3 --force": "replace the copy of yesterday",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="where the copy goes; only you can read it")

@@ -22,10 +22,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from core.command import Group, HubCommand
 from hub.management import demo_history
 from hub.management.commands.sandbox import code_host, wait_for_interrupt
 from hub.public import sample
@@ -39,11 +40,18 @@ FOLDER = settings.VAR_DIR / "demo"
 START_TIMEOUT = 30  # seconds
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Starts the Hub with a sandbox code host and an organization that has received reports for "
         "eight weeks, sends one more, and shows the issue that it became. Runs until Ctrl-C."
     )
+    group = Group.TRY
+    summary = "the whole way of a report on this machine; `script/demo` starts it"
+    examples = {
+        "demo": "as script/demo starts it, until Ctrl-C",
+        "demo --once": "exit once the issue is open",
+    }
+    asks_the_database = False
     requires_system_checks = []  # `serve` makes them
 
     def add_arguments(self, parser: ArgumentParser) -> None:

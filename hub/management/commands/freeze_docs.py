@@ -3,13 +3,20 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.command import Group, HubCommand
 from hub.docs import shelf, snapshots
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = "Copies docs/v0/ to a snapshot that is served at its own address and never changes."
+    group = Group.DEVELOP
+    summary = "keeps these docs as they are now, as a snapshot of a version"
+    examples = {
+        "freeze_docs 0.1": "keep them as those of version 0.1",
+    }
+    asks_the_database = False
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -6,17 +6,21 @@ import threading
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from core import backups
+from core.command import Group, HubCommand
 from hub.maintenance import PAUSE, Runner
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Retries what is due and runs periodic work until it is stopped. Any number may run: one of "
         "them works, and another takes over within a minute if that one is killed."
     )
+    group = Group.RUN
+    summary = "retries and periodic work, until it is stopped"
+    examples = {
+        "maintain": "run it by itself, beside `serve --no-maintain`",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

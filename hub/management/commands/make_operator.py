@@ -3,16 +3,23 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.command import Group, HubCommand
 from orgs.models import User
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = "Gives a person who has signed in with this GitHub login access to /admin/."
+    group = Group.SET_UP
+    summary = "gives a person access to /admin/"
+    examples = {
+        "make_operator alice": "let alice open /admin/",
+        "make_operator alice --undo": "take that access away",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("login")
+        parser.add_argument("login", help="the GitHub login of the person")
         parser.add_argument("--undo", action="store_true", help="take the access away")
 
     def handle(self, *args: Any, login: str, undo: bool, **options: Any) -> None:

@@ -4,18 +4,24 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
+from core.command import Group, HubCommand
 from core.progress import Progress
 from hub import pruning
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Deletes reports that never became an issue and were last sent more than "
         "HUB_RETENTION_DAYS ago, attempts, invitations and ended alerts of that age, and what "
         "has expired: sessions, tokens, states of installations, ids of webhooks."
     )
+    group = Group.KEEP
+    summary = "deletes what is no longer kept"
+    examples = {
+        "prune_reports --dry-run": "count what would be deleted",
+        "prune_reports": "delete it",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="only count, delete nothing")

@@ -12,10 +12,11 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.db.models import Max
 
+from core.command import Group, HubCommand
 from hub.public import sample
 from hub.registering import manifest
 from integrations.github_api import private_key
@@ -37,10 +38,17 @@ def code_host() -> CodeHost:
 
 
 def _app() -> App:
-    key = load_pem_private_key(private_key().encode(), password=None)
+    try:
+        key = load_pem_private_key(private_key().encode(), password=None)
+        app_id = int(settings.HUB_GITHUB_APP_ID)
+    except (OSError, ValueError):
+        raise CommandError(
+            "The sandbox plays a GitHub App with your settings: set HUB_GITHUB_APP_ID to a number and "
+            "HUB_GITHUB_PRIVATE_KEY to a PEM key or its path. `script/demo` sets all of them."
+        ) from None
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     return App(
-        id=int(settings.HUB_GITHUB_APP_ID),
+        id=app_id,
         slug=settings.HUB_GITHUB_APP_SLUG,
         client_id=settings.HUB_GITHUB_CLIENT_ID,
         client_secret=settings.HUB_GITHUB_CLIENT_SECRET,
@@ -48,6 +56,8 @@ def _app() -> App:
         webhook_url=manifest.webhook_url(),
         callback_urls=manifest.callback_urls(),
         public_key_pem=public.decode(),
+        permissions=dict(manifest.PERMISSIONS),
+        events=tuple(manifest.EVENTS),
     )
 
 
@@ -87,11 +97,20 @@ def wait_for_interrupt() -> None:
         threading.Event().wait()
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = "Serves a stand-in code host on 127.0.0.1, with a repository acme/docs, until Ctrl-C."
+    group = Group.TRY
+    summary = "a stand-in for GitHub on this machine"
+    examples = {
+        "sandbox": "listen on port 9000",
+        "sandbox --port 9100": "listen on another port",
+    }
+    asks_the_database = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=9000)
+        parser.add_argument(
+            "--port", type=int, default=9000, help="the port on which it listens (default 9000)"
+        )
 
     def handle(self, *args: Any, port: int, **options: Any) -> None:
         host = code_host()

@@ -8,20 +8,22 @@ import subprocess
 import sys
 import threading
 from argparse import ArgumentParser
-from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError, connection
+from django.core.management.base import CommandError
+from django.db import connection
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from core import backups
+from core.command import Group, HubCommand
+from hub.setup import redis_server
+from hub.setup.findings import Level
 
 log = logging.getLogger(__name__)
 
@@ -32,11 +34,17 @@ LONGEST_HEADERS = 16 * 1024  # bytes, with the first line, for each connection
 MOST_CONNECTIONS = 8192  # per process; more wait to be accepted
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Serves the Hub on HUB_HOST (default 127.0.0.1) and PORT (default 8000) until it is "
         "stopped, and runs `maintain` beside it."
     )
+    group = Group.RUN
+    summary = "the production server"
+    examples = {
+        "serve": "serve, and run maintain beside it",
+        "serve --no-maintain": "only serve; maintain runs elsewhere",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--no-maintain", action="store_true", help="do not run `maintain`")
@@ -49,6 +57,7 @@ class Command(BaseCommand):
             )
         _refuse_a_taken_port()
         _refuse_a_backup()
+        _warn_without_redis()
         _collect_static_files()
         _preload()
         server = Granian(
@@ -90,10 +99,16 @@ def _refuse_a_taken_port() -> None:
 
 
 def _refuse_a_backup() -> None:
-    """Do not start on a restored backup before `after_restore`. A database that is away is told by `/readyz`."""
-    with suppress(DatabaseError):
-        backups.refuse_to_send()
+    """Do not start on a restored backup before `after_restore`."""
+    backups.refuse_to_send()
     connection.close()
+
+
+def _warn_without_redis() -> None:
+    """Say at once if Redis is away. The Hub serves without it, and shares its limits once it is back."""
+    for level, text in redis_server.redis():
+        if level == Level.PROBLEM:
+            log.warning(text)
 
 
 def _collect_static_files() -> None:

@@ -11,10 +11,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.urls import reverse
 
+from core.command import Group, HubCommand
 from hub.registering import credentials, loopback, manifest
 from hub.registering.manifest import Wish
 from hub.registering.offer import LIFETIME, Offer
@@ -28,11 +29,20 @@ MINUTES = LIFETIME.seconds // 60
 pause: Callable[[float], object] = threading.Event().wait
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Registers the Hub's GitHub App: prints an address with one button that leads to GitHub, "
         "waits, and writes the app's keys to the file HUB_GITHUB_CREDENTIALS."
     )
+
+    group = Group.SET_UP
+    summary = "registers the GitHub App, and keeps its keys"
+    examples = {
+        "setup_github --organization acme": "register it by a page of the running Hub",
+        "setup_github --port 8765": "by a page on this machine, before the Hub runs",
+        "setup_github --print": "print the keys, for a secret store",
+    }
+    asks_the_database = False  # with --port
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--organization", default="", help="the organization to own the app")
@@ -50,6 +60,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, port: int | None, **options: Any) -> None:
+        _refuse_wrong_settings()
         _refuse_a_second_app()
         wish = _wish(options)
         self.target = None if options["print"] else _target(options["file"])
@@ -190,6 +201,13 @@ PRINTED = (
     "Its keys are above, and nowhere else: give them to the Hub as the file HUB_GITHUB_CREDENTIALS, or as "
     "environment variables. Then restart the Hub, and run `manage.py check_setup`."
 )
+
+
+def _refuse_wrong_settings() -> None:
+    """The app would be registered for another Hub than this one. A secret key may still be missing."""
+    for sentence in settings.MISCONFIGURED:
+        if not sentence.startswith("Set HUB_SECRET_KEY"):
+            raise CommandError(sentence)
 
 
 def _refuse_a_second_app() -> None:

@@ -7,10 +7,10 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 
 from core import backups
+from core.command import Group, HubCommand
 from core.progress import Progress
 from integrations.delivery import catching_up, holds
 from integrations.delivery.retries import retry
@@ -22,8 +22,15 @@ log = logging.getLogger(__name__)
 PAUSE = 1  # seconds between two looks of --watch
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = "Retries the deliveries that are due, in turn, and prints the results."
+    group = Group.KEEP
+    summary = "retries what has not been delivered"
+    examples = {
+        "retry_deliveries": "try what is due",
+        "retry_deliveries --now": "try all that waits",
+        "retry_deliveries --watch": "go on until Ctrl-C",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         when = parser.add_mutually_exclusive_group()

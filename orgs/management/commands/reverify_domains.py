@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.command import Group, HubCommand
 from core.progress import Progress
 from orgs.domains import hosts, reverification
 from orgs.models import Domain
@@ -14,11 +15,17 @@ from orgs.models.domain import DomainQuerySet
 AT_ONCE_AGAIN = timedelta(seconds=10)  # for --domain: longer than one check takes
 
 
-class Command(BaseCommand):
+class Command(HubCommand):
     help = (
         "Checks the DNS record of every verified claim again and prints the results. "
         "Claims that another run has checked in the last ten minutes are skipped."
     )
+    group = Group.KEEP
+    summary = "checks the DNS records of verified claims again"
+    examples = {
+        "reverify_domains --due": "check what is due",
+        "reverify_domains --domain docs.example.com --dry-run": "look at one, and save nothing",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group()

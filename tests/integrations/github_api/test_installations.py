@@ -49,10 +49,6 @@ def permission_of(login: str, repository: int = 7) -> str:
     return f"GET /repositories/{repository}/collaborators/{login}/permission"
 
 
-def app_slug():
-    return github_api.app_slug(deadline=soon())
-
-
 def installation():
     return github_api.installation(1, deadline=soon())
 
@@ -71,13 +67,6 @@ def candidate(full_name: str = "acme/docs"):
 
 def pushable(page: int = 1):
     return github_api.pushable(1, person=ALICE, page=page, deadline=soon())
-
-
-def test_the_name_of_the_app(wire):
-    wire.answer("GET /app", 200, {"slug": "docs-feedback-hub"})
-
-    assert app_slug() == "docs-feedback-hub"
-    assert wire.sent[0].headers["authorization"].startswith("Bearer ")
 
 
 def test_an_installation(wire):
@@ -112,7 +101,6 @@ def test_an_installation_that_is_gone(wire):
 @pytest.mark.parametrize(
     ("line", "ask", "what"),
     [
-        ("GET /app", app_slug, "the app"),
         ("GET /app/installations/1", installation, "the installation"),
     ],
 )

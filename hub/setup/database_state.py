@@ -1,0 +1,70 @@
+"""Whether the database can be used now, and if not, why, in a sentence.
+
+It is asked on a connection that is not of the pool: a pool hides the reason, and its threads must not
+be there when the server forks.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    InterfaceError,
+    NotSupportedError,
+    connections,
+)
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.executor import MigrationExecutor
+
+OUTDATED = "The database is not up to date: run `manage.py migrate`."
+LONGEST = 300  # characters of what the driver says
+
+
+def why_unreachable() -> str:
+    """Why the database does not answer; empty if it does."""
+    return _problem(migrated=False)
+
+
+def why_unusable() -> str:
+    """Why the database does not answer, or that migrations are missing; empty if it can be used."""
+    return _problem(migrated=True)
+
+
+@contextmanager
+def direct() -> Iterator[BaseDatabaseWrapper]:
+    """A connection of its own, closed at the end of the block."""
+    shared = connections[DEFAULT_DB_ALIAS]
+    settings = deepcopy(shared.settings_dict)
+    settings["OPTIONS"].pop("pool", None)
+    own = type(shared)(settings, alias=shared.alias)
+    try:
+        yield own
+    finally:
+        own.close()
+
+
+def missing_migrations(using: BaseDatabaseWrapper) -> list[str]:
+    """The names of the migrations that have to be applied, such as `hub.0001_initial`."""
+    executor = MigrationExecutor(using)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
+
+
+def reason(error: Exception) -> str:
+    """What the driver says, on one line and without a full stop."""
+    said = " ".join(str(error).split()).partition(" Is the server running")[0]
+    return said.removeprefix("connection failed: ")[:LONGEST].rstrip(".") or type(error).__name__
+
+
+def _problem(*, migrated: bool) -> str:
+    try:
+        with direct() as own:
+            own.ensure_connection()
+            outdated = migrated and missing_migrations(own)
+    except NotSupportedError as error:  # an old version
+        return f"The database cannot be used: {reason(error)}."
+    except (DatabaseError, InterfaceError) as error:
+        return f"The database does not answer: {reason(error)}. Check DATABASE_URL."
+    return OUTDATED if outdated else ""

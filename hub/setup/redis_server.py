@@ -1,0 +1,70 @@
+"""Redis: whether it answers, and keeps what it is given."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+
+from hub.setup.findings import Finding, note, ok, problem, warning
+
+TIMEOUT = 3  # seconds for a connection, and for each answer
+NEARLY_FULL = 0.9
+
+
+def redis() -> Iterator[Finding]:
+    """Whether Redis is there if it is needed, and is set up to keep what it is given."""
+    if not settings.REDIS_URL:
+        yield _without()
+        return
+    from redis import Redis, RedisError  # not loaded by a Hub without it
+
+    try:
+        client = Redis.from_url(
+            settings.REDIS_URL, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT
+        )
+        with client:
+            client.ping()
+            facts = _facts(client)
+    except (RedisError, OSError, ValueError) as error:
+        yield problem(f"Redis does not answer: {error}. Check REDIS_URL, and that it is running.")
+        return
+    yield ok(f"Redis {facts.get('redis_version', '')} answers.".replace("  ", " "))
+    if facts:
+        yield from _memory(facts)
+    else:
+        yield note("Its memory was not checked: the user of REDIS_URL may not ask for INFO.")
+
+
+def _facts(client: Any) -> dict[str, Any]:
+    """What Redis says about itself; nothing, if the user of `REDIS_URL` may not ask."""
+    from redis import ResponseError
+
+    try:
+        return {**client.info("server"), **client.info("memory")}
+    except ResponseError:
+        return {}
+
+
+def _without() -> Finding:
+    if settings.HUB_PROCESSES > 1:
+        return problem(
+            "HUB_PROCESSES is more than 1, so the processes must share their rate limits: "
+            "set REDIS_URL, or leave HUB_PROCESSES at 1."
+        )
+    return ok("REDIS_URL is empty, which is right for one process.")
+
+
+def _memory(facts: dict[str, Any]) -> Iterator[Finding]:
+    policy = str(facts.get("maxmemory_policy", ""))
+    used, most = int(facts.get("used_memory", 0)), int(facts.get("maxmemory", 0))
+    if policy.startswith("allkeys"):
+        yield warning(
+            f"Redis may drop any key when its memory is full (maxmemory-policy {policy}), and counts "
+            "of rate limits are lost with it. Set maxmemory-policy to noeviction or volatile-ttl."
+        )
+    if most and used > NEARLY_FULL * most:
+        yield warning(
+            f"Redis uses {used // 2**20} of {most // 2**20} MiB of memory: raise maxmemory."
+        )
+    elif not policy.startswith("allkeys"):
+        yield ok(f"Redis has room, and keeps what it is given (maxmemory-policy {policy}).")

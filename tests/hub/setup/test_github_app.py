@@ -1,0 +1,162 @@
+"""What is compared with GitHub."""
+
+from datetime import timedelta
+from threading import BoundedSemaphore
+
+import pytest
+
+from core import deadlines
+from hub.setup import github_app, webhooks
+from hub.setup.findings import Level, Question, ask_all
+from sandbox.webhooks import Event, Sent
+from tests.hub.setup.conftest import levels, said
+
+OK, NOTE, WARNING, PROBLEM = Level
+CALLBACKS = (
+    "https://hub.example/v1/integrations/github/callback and "
+    "https://hub.example/login/github/callback/, in this order"
+)
+
+
+def found() -> list:
+    return list(github_app.app())
+
+
+def test_an_app_that_is_as_it_should_be(app, settings):
+    settings.HUB_GITHUB_WEBHOOK_SECRET = app.webhook_secret
+
+    assert levels(found()) == {OK, NOTE}
+    assert said(found(), NOTE).startswith("GitHub tells nobody the callback URLs.")
+    assert f"{app.slug}: {CALLBACKS}" in said(found(), NOTE)
+    assert "has the permissions that it needs (issues: write, metadata: read)" in said(found())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "level", "sentence"),
+    [
+        ("APP_SLUG", "another", PROBLEM, "GitHub calls the app docs-feedback-hub"),
+        ("APP_ID", "docs", PROBLEM, "HUB_GITHUB_APP_ID is docs: set it to the app's number."),
+        ("APP_ID", "77", PROBLEM, "GitHub has no app with the id 77. Check"),
+        ("CLIENT_ID", "", PROBLEM, "HUB_GITHUB_CLIENT_ID is empty"),
+        ("CLIENT_ID", "another", PROBLEM, "HUB_GITHUB_CLIENT_ID is another: the app's is client."),
+        ("CLIENT_SECRET", "", PROBLEM, "HUB_GITHUB_CLIENT_SECRET is empty"),
+        ("CLIENT_SECRET", "old", PROBLEM, "so nobody can sign in: copy both"),
+        ("PRIVATE_KEY", "", PROBLEM, "HUB_GITHUB_PRIVATE_KEY is empty"),
+        ("PRIVATE_KEY", "/nowhere.pem", PROBLEM, "neither a PEM key"),
+        ("PRIVATE_KEY", "-----BEGIN nonsense", PROBLEM, "neither a PEM key"),
+        ("WEBHOOK_SECRET", "", PROBLEM, "HUB_GITHUB_WEBHOOK_SECRET is empty"),
+        ("WEBHOOK_SECRET", "short", WARNING, "HUB_GITHUB_WEBHOOK_SECRET can be guessed"),
+        (
+            "URL",
+            "http://127.0.0.1:1",
+            PROBLEM,
+            "GitHub could not be reached. Check HUB_GITHUB_APP_ID",
+        ),
+    ],
+)
+def test_settings_that_github_does_not_know(app, settings, name, value, level, sentence):
+    setattr(settings, f"HUB_GITHUB_{name}", value)
+
+    assert sentence in said(found(), level)
+
+
+def test_a_hub_with_one_thread_asks_one_after_the_other(app, monkeypatch):
+    room = BoundedSemaphore(1)
+    monkeypatch.setattr(deadlines, "_slots", lambda: room)
+    asked = [Question("app", github_app.app), Question("webhooks", webhooks.webhooks)]
+
+    found = [each for _, findings in ask_all(asked) for each in findings]
+
+    assert PROBLEM not in levels(found)
+
+
+def test_without_any_setting_one_sentence_leads_to_the_command(settings):
+    [only] = found()
+
+    assert only.level == PROBLEM
+    assert "run `manage.py setup_github`" in only.text
+
+
+def test_permissions_that_are_missing_and_too_many(app):
+    app.permissions = {"metadata": "read", "issues": "read", "contents": "write"}
+
+    assert "The app lacks permissions: issues: write." in said(found(), PROBLEM)
+    assert "permissions that the Hub never uses: contents." in said(found(), WARNING)
+
+
+def test_an_event_that_is_not_subscribed_to(app):
+    app.events = ("issues", "repository")
+
+    assert "The app is not subscribed to: Installation target." in said(found(), WARNING)
+
+
+def test_a_clock_that_is_a_little_off_is_a_warning(app, code_host):
+    code_host.clock_offset = timedelta(seconds=-20)
+
+    assert "clock is +2" in said(found(), WARNING)  # seconds; GitHub tells them whole
+
+
+def test_a_clock_that_is_far_off_is_why_the_key_is_refused(app, code_host):
+    code_host.clock_offset = timedelta(hours=1)
+
+    assert "clock is -60 minutes off GitHub's" in said(found(), PROBLEM)
+
+
+def test_a_key_may_have_its_line_ends_written_out(app, settings):
+    settings.HUB_GITHUB_PRIVATE_KEY = settings.HUB_GITHUB_PRIVATE_KEY.replace("\n", "\\n")
+
+    assert "GitHub knows the app docs-feedback-hub" in said(found(), OK)
+
+
+def test_webhooks_that_are_sent_here(app):
+    assert levels(webhooks.webhooks()) == {OK, NOTE}
+    assert "GitHub sends webhooks to https://hub.example/v1/webhooks/github." in said(
+        webhooks.webhooks()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("webhook_url", "", "GitHub sends no webhooks: make them active"),
+        (
+            "webhook_url",
+            "https://old.example/",
+            "GitHub sends webhooks to https://old.example/: set",
+        ),
+        ("webhook_content_type", "form", "GitHub sends webhooks as form: choose JSON"),
+        ("webhook_checks_certificate", False, "turn SSL verification on"),
+    ],
+)
+def test_webhooks_that_are_sent_elsewhere(app, name, value, sentence):
+    setattr(app, name, value)
+
+    assert sentence in said(webhooks.webhooks(), PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "level", "sentence"),
+    [
+        ([202, 202], OK, "The last 2 webhooks arrived, the latest just now."),
+        ([401, 202], WARNING, "1 of the last 2 did not: issues closed, just now, with 401"),
+        (
+            [202, 401],
+            PROBLEM,
+            "with 401 (Invalid HTTP Response: 401). Set HUB_GITHUB_WEBHOOK_SECRET",
+        ),
+        ([202, 503], WARNING, "the log of the Hub says why. GitHub sends it again"),
+        ([None], WARNING, "with no answer (ConnectionRefusedError). If the Hub was running, let"),
+        ([202, None, 502, 502], PROBLEM, "with 502 (Invalid HTTP Response: 502)."),
+    ],
+)
+def test_what_became_of_the_last_webhooks(app, code_host, statuses, level, sentence):
+    for number, status in enumerate(statuses):
+        event = Event("issues", {"action": "closed"}, str(number))
+        why = "" if status else "ConnectionRefusedError"
+        code_host._sent.append(Sent(event, status, why, at=code_host.now()))
+
+    assert sentence in said(webhooks.webhooks(), level)
+
+
+def test_webhooks_without_an_app_are_not_asked_about(settings):
+    assert levels(webhooks.webhooks()) == {NOTE}

@@ -1,0 +1,246 @@
+"""`manage.py`: its help, and one sentence where a command cannot work."""
+
+import os
+import shlex
+import subprocess
+import sys
+from contextlib import suppress
+from runpy import run_path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import get_commands, load_command_class
+from django.db import ProgrammingError, connections
+
+from core.command import DJANGOS, Group, HubCommand
+from hub import command_line
+from hub.command_line import CommandLine
+from tests.docs import defaults, tables
+from tests.hub_process import ROOT
+
+OURS = sorted(name for name, app in get_commands().items() if app in command_line.OURS)
+EVERYTHING_WRONG = {
+    "HUB_SECRET_KEY": "",
+    "DATABASE_URL": "mysql://hub@127.0.0.1/hub",
+    "HUB_THREADS": "0",
+}
+
+
+def load(name: str) -> HubCommand:
+    return load_command_class(get_commands()[name], name)
+
+
+def parser(name: str):
+    return load(name).create_parser("manage.py", name)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_help_of_a_command_shows_its_own_options_and_examples_that_work(name):
+    command = load(name)
+    said = parser(name).format_help()
+
+    assert isinstance(command, HubCommand), f"{name} has to be a core.command.HubCommand"
+    before, _, after = said.partition("\nexamples:\n")
+    assert not [option for option in [*DJANGOS, "--help"] if option in before]
+    for typed, does in command.examples.items():
+        assert f"  manage.py {typed} " in after
+        assert does in after
+        called, *arguments = shlex.split(typed)
+        assert called == name
+        parser(name).parse_args(arguments)
+    assert [each.dest for each in parser(name)._actions if not each.help] == []
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_list_says_of_a_command_what_the_reference_says(name):
+    rows = tables.rows("commands", "command", "what it does")
+    said = {tables.codes(command)[0]: does for command, does in rows}
+
+    assert load(name).summary.replace("`", "") == said[name].replace("`", "")
+
+
+def test_the_list_begins_with_our_commands_by_what_they_are_for():
+    lines = CommandLine(["manage.py"]).main_help_text().splitlines()
+
+    named = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(named[: len(OURS)]) == OURS
+    assert [line for line in lines if line in [*Group]] == [*Group]
+    assert next(line for line in lines if line.startswith("  core:")).startswith("  core: check, ")
+
+
+def test_an_unknown_command_leads_to_the_known_one(capsys):
+    with pytest.raises(SystemExit, match="1"):
+        CommandLine(["manage.py", "maintian"]).fetch_command("maintian")
+
+    assert "Did you mean maintain?" in capsys.readouterr().err
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """What `hub/settings.py` reads, with all that it needs and nothing else."""
+    for name in [name for name in os.environ if name.startswith("HUB_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("HUB_SECRET_KEY", "x" * 50)
+    return monkeypatch.setenv
+
+
+def read_settings() -> dict:
+    return run_path(str(ROOT / "hub/settings.py"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("HUB_SECRET_KEY", "", "Set HUB_SECRET_KEY to a long random text"),
+        ("HUB_BASE_URL", "hub.example.com", "such as https://hub.example.com"),
+        ("HUB_BASE_URL", "https://[::1", "such as https://hub.example.com"),
+        ("HUB_BASE_URL", "https://hub.example:99999", "such as https://hub.example.com"),
+        ("HUB_BASE_URL", "https://", "such as https://hub.example.com"),
+        ("HUB_GITHUB_URL", "github.com", "such as https://github.example.com"),
+        ("HUB_REPORT_RATE", "sixty", "set it to a rate such as 60/minute"),
+        ("HUB_FORWARDING", "later", "set it to inline or queue"),
+        ("REDIS_URL", "127.0.0.1:6379", "must be a URL such as redis://"),
+        ("REDIS_URL", "redis://127.0.0.1:port", "must be a URL such as redis://"),
+        ("DATABASE_URL", "/var/hub.sqlite3", "must be a URL such as postgres://"),
+        ("DATABASE_URL", "mysql://hub@127.0.0.1/hub", "must be a URL such as postgres://"),
+        ("DATABASE_URL", "postgres://hub@127.0.0.1:port/hub", "must be a URL such as postgres://"),
+        ("DATABASE_URL", "postgres://hub@[::1/hub", "must be a URL such as postgres://"),
+        ("HUB_THREADS", "many", "HUB_THREADS is 'many': set it to a whole number."),
+        ("HUB_THREADS", "0", "HUB_THREADS is 0: set it to a number from 1 to 1000."),
+        ("HUB_PROCESSES", "0", "set it to a number from 1 to 1000."),
+        ("PORT", "70000", "PORT is 70000: set it to a number from 1 to 65535."),
+        ("HUB_TRUSTED_PROXIES", "-1", "HUB_TRUSTED_PROXIES is '-1': set it to a whole number."),
+        ("HUB_DEDUP_DAYS", "9" * 5000, "set it to a number from 0 to 36500."),
+        ("HUB_RETENTION_DAYS", "0", "set it to a number from 1 to 36500."),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_in_a_sentence(environment, name, value, sentence):
+    environment(name, value)
+
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_settings()
+
+    assert sentence in str(refusal.value)
+    assert name in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+NONSENSE = ["nonsense", "-1", "0", "9" * 5000, "http://[", "://", "ü\n", "$HOME", "1/minute;", " "]
+
+
+@pytest.mark.parametrize("name", sorted(defaults.settings()))
+def test_no_value_of_a_setting_ends_in_another_error(environment, name):
+    for value in NONSENSE:
+        environment(name, value)
+        with suppress(ImproperlyConfigured):
+            read_settings()
+
+
+def test_a_value_that_begins_with_a_dollar_is_taken_as_it_is(environment):
+    environment("HUB_SECRET_KEY", r"$HOME\$PATH$")
+
+    assert read_settings()["SECRET_KEY"] == r"$HOME\$PATH$"
+
+
+def test_a_command_about_the_setup_is_told_all_that_is_wrong(environment, monkeypatch):
+    for name, value in EVERYTHING_WRONG.items():
+        environment(name, value)
+
+    with pytest.raises(ImproperlyConfigured, match=r"2 more: `manage\.py check_setup` lists them"):
+        read_settings()
+    monkeypatch.setattr(command_line, "tolerant", True)
+
+    sentences = " ".join(read_settings()["MISCONFIGURED"])
+    assert [name for name in EVERYTHING_WRONG if name not in sentences] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "tolerant"),
+    [
+        ("", True),
+        ("help", True),
+        ("help migrate", True),
+        ("serve --help", True),
+        ("check_setup --json", True),
+        ("setup_github", True),
+        ("serve", False),
+        ("make_operator help", False),
+    ],
+)
+def test_only_commands_about_the_setup_run_without_it(monkeypatch, typed, tolerant):
+    monkeypatch.setattr(command_line, "tolerant", False)
+    monkeypatch.setattr(CommandLine, "execute", lambda self: None)
+
+    command_line.run(["manage.py", *typed.split()])
+
+    assert command_line.tolerant == tolerant
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["migrate", "maintain", "serve", "make_operator", "prune_reports"])
+def test_a_command_says_that_the_database_is_away(monkeypatch, name):
+    away = {"NAME": "/nowhere/hub.sqlite3", "HOST": "/nowhere"}
+    for key, value in away.items():
+        monkeypatch.setitem(connections["default"].settings_dict, key, value)
+
+    with pytest.raises(ImproperlyConfigured, match=r"does not answer: .+[^.]\. Check DATABASE_URL"):
+        CommandLine(["manage.py", name]).fetch_command(name)
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["maintain", "serve", "make_operator", "retry_deliveries"])
+def test_a_command_says_that_the_database_is_not_migrated(monkeypatch, tmp_path, name):
+    monkeypatch.setitem(connections["default"].settings_dict, "NAME", tmp_path / "empty.sqlite3")
+
+    with pytest.raises(ImproperlyConfigured, match=r"not up to date: run `manage\.py migrate`"):
+        CommandLine(["manage.py", name]).fetch_command(name)
+    CommandLine(["manage.py", "migrate"]).fetch_command("migrate")
+    CommandLine(["manage.py", name, "--help"]).fetch_command(name)
+
+
+def test_a_worker_without_a_queue_is_told_so(settings):
+    settings.HUB_FORWARDING = "inline"
+
+    with pytest.raises(ImproperlyConfigured, match="HUB_FORWARDING is inline"):
+        CommandLine(["manage.py", "db_worker"]).fetch_command("db_worker")
+
+
+@pytest.mark.django_db
+def test_an_error_of_the_database_that_nobody_knows_keeps_its_traceback(monkeypatch):
+    def fail(self):
+        raise ProgrammingError("a bug")
+
+    monkeypatch.setattr(CommandLine, "execute", fail)
+
+    with pytest.raises(ProgrammingError, match="a bug"):
+        command_line.run(["manage.py", "prune_reports"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "status", "sentence"),
+    [
+        (
+            "serve",
+            1,
+            "Set HUB_SECRET_KEY to a long random text. (For a trial on your own machine, ",
+        ),
+        ("help serve", 0, ""),
+    ],
+)
+def test_without_any_setting_there_is_no_traceback(command, status, sentence):
+    ended = subprocess.run(
+        [sys.executable, "manage.py", *command.split()],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ended.returncode == status
+    assert ended.stderr.startswith(sentence)
+    assert ended.stderr.count("\n") == status
