@@ -4,17 +4,21 @@ from collections.abc import Callable
 from functools import wraps
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
 from core import client_address, rates
 from core.error_answers import page_error
 
 
-def limited(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+View = Callable[[HttpRequest], HttpResponseBase]
+
+
+def limited(view: View) -> View:
     """Limit a view to `HUB_SIGN_IN_RATE` requests from one address; then it answers 429."""
 
     @wraps(view)
-    def bounded(request: HttpRequest) -> HttpResponse:
+    def bounded(request: HttpRequest) -> HttpResponseBase:
         each = client_address.limits(request, settings.HUB_SIGN_IN_RATE, request.path)
         try:
             rates.check_all(*each, what="sign-ins from your address")

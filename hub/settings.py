@@ -155,11 +155,25 @@ def _database() -> dict:
     return database
 
 
+def _cache() -> dict:
+    """Where sign-ins from a terminal wait to be approved: in Redis, or in the memory of one process."""
+    if not REDIS_URL:
+        backend = "django.core.cache.backends.locmem.LocMemCache"
+        return {"BACKEND": backend, "OPTIONS": {"MAX_ENTRIES": 30_000}}  # more than limits let in
+    return {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "hub",
+        "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
+    }
+
+
 SECRET_KEY = _secret_key()
 DATABASES = {"default": _database()}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Django REST framework looks whether its fields exist, and loads psycopg with them: 12 MB a process.
     sys.modules.setdefault("django.contrib.postgres.fields", None)  # type: ignore[arg-type]
+CACHES = {"default": _cache()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "orgs.User"
 
@@ -254,6 +268,7 @@ SOCIALACCOUNT_PROVIDERS = {
         **({} if HUB_GITHUB_URL == "https://github.com" else {"GITHUB_URL": HUB_GITHUB_URL}),
     }
 }
+IDP_OIDC_AUTH_METHODS = ["none"]  # public clients: a terminal keeps no secret
 
 HTTPS = HUB_BASE_URL.startswith("https://")
 SESSION_ENGINE = "orgs.people.sessions"

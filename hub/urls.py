@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 from core import error_answers
 from hub.limits import limited
 from hub.screen import integration
+from hub.screen.access import signed_in
 from integrations.api import acts, setup
 from integrations.api.organization import Me
 from integrations.api.receipts import ReceiptView
@@ -14,6 +15,7 @@ from integrations.api.reports import ActOnReport, ActOnReports, OneReport
 from integrations.github_sync.webhooks import GitHubWebhook
 from orgs.api.domains import Domains, OneDomain, VerifyDomain
 from orgs.people import sign_in
+from orgs.terminals import approval, endpoints
 from reports.views import Reports
 
 urlpatterns = [
@@ -51,6 +53,11 @@ urlpatterns = [
     path("login/github/callback/", limited(sign_in.complete), name="github_callback"),
     path("login/inactive/", sign_in.inactive, name="account_inactive"),
     path("logout/", sign_in.sign_out, name="account_logout"),
+    path(".well-known/openid-configuration", endpoints.metadata, name="oauth-metadata"),
+    path("oauth/device", endpoints.device_authorization, name="device-authorization"),
+    path("oauth/token", endpoints.token, name="token"),
+    path("oauth/revoke", endpoints.revocation, name="revocation"),
+    path("device/", limited(signed_in(approval.approve)), name="device"),
     path("", include("hub.public.urls")),
     path("", include("hub.docs.urls")),
     path("settings/", include("hub.screen.urls")),

@@ -75,7 +75,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-KEPT = {"django_content_type", "auth_permission"}  # the same for every test
+KEPT = {
+    "django_content_type",
+    "auth_permission",
+    "allauth_idp_oidc_client",
+}  # the same for every test
 
 
 def _empty_tables(test: TransactionTestCase) -> None:

@@ -10,6 +10,7 @@ ROOMS = [  # from the ground up
     "core",
     "orgs/models",
     "orgs/people",
+    "orgs/terminals",
     "orgs/domains",
     "orgs/discovery",
     "orgs",

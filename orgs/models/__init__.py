@@ -11,6 +11,7 @@ from orgs.models.organization import (
     User,
 )
 from orgs.models.site import Site
+from orgs.models.terminal import Terminal, TerminalToken
 
 __all__ = [
     "Domain",
@@ -21,5 +22,7 @@ __all__ = [
     "Organization",
     "PersonalToken",
     "Site",
+    "Terminal",
+    "TerminalToken",
     "User",
 ]

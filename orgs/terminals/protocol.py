@@ -1,0 +1,221 @@
+"""The OAuth server: oauthlib's endpoints for two grants, on allauth's clients and tokens."""
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from allauth.idp.oidc import app_settings
+from allauth.idp.oidc.adapter import get_adapter
+from allauth.idp.oidc.internal.oauthlib.request_validator import OAuthLibRequestValidator
+from allauth.idp.oidc.models import Client, Token
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from oauthlib.common import Request
+from oauthlib.oauth2.rfc6749.endpoints import RevocationEndpoint, TokenEndpoint
+from oauthlib.oauth2.rfc6749.errors import (
+    InvalidClientError,
+    InvalidClientIdError,
+    InvalidGrantError,
+    InvalidRequestError,
+    InvalidScopeError,
+    UnauthorizedClientError,
+)
+from oauthlib.oauth2.rfc6749.grant_types import RefreshTokenGrant
+from oauthlib.oauth2.rfc6749.tokens import BearerToken
+from oauthlib.oauth2.rfc8628.endpoints import DeviceAuthorizationEndpoint
+from oauthlib.oauth2.rfc8628.errors import AccessDenied
+from oauthlib.oauth2.rfc8628.grant_types import DeviceCodeGrant
+
+from orgs.models import Terminal, TerminalToken, User
+from orgs.people.tokens import PREFIX
+from orgs.terminals import codes
+
+LIFETIME = timedelta(days=90)  # of a sign-in, however often its tokens are replaced
+MOST = 50  # terminals in which one person is signed in
+FAMILY = 22  # characters after the prefix that all refresh tokens of one sign-in have in common
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+TRIES = 5  # at a user code that no other sign-in has
+
+Fields = dict[str, str]
+Answer = tuple[dict[str, str], Any, int]  # headers, JSON or what becomes JSON, status
+
+
+def begin(url: str, fields: Fields) -> Answer:
+    """Answer the device authorization endpoint (RFC 8628, 3.1): a code for the device, one for its user."""
+    rules = Rules(fields)
+    page = f"{settings.HUB_BASE_URL}/device/"
+    endpoint = DeviceAuthorizationEndpoint(
+        rules,
+        verification_uri=page,
+        verification_uri_complete=f"{page}?user_code={{user_code}}",
+        expires_in=codes.LIFETIME,
+        interval=codes.INTERVAL,
+        user_code_generator=get_adapter().generate_user_code,
+    )
+    for _ in range(TRIES):
+        try:
+            headers, answer, status = endpoint.create_device_authorization_response(
+                url, "POST", urlencode(fields), FORM
+            )
+        except InvalidClientIdError:
+            raise InvalidClientError("There is no such client.") from None
+        client, scopes = _asked(fields)
+        device, user = answer["device_code"], answer["user_code"]
+        if codes.begin(device, user, client_id=client.pk, scopes=scopes):
+            return headers, answer, status
+    raise codes.CodesAway
+
+
+def _asked(fields: Fields) -> tuple[Client, list[str]]:
+    client = Client.objects.get(pk=fields["client_id"])
+    if Client.GrantType.DEVICE_CODE not in client.get_grant_types():
+        raise UnauthorizedClientError("This client cannot sign in from a terminal.")
+    scopes = sorted({*fields.get("scope", "").split()}) or client.get_default_scopes()
+    if not {*scopes} <= {*client.get_scopes()}:
+        known = " and ".join(client.get_scopes())
+        raise InvalidScopeError(f"The scopes are {known}.")
+    return client, scopes
+
+
+def create_token(url: str, fields: Fields) -> Answer:
+    """Answer the token endpoint (RFC 6749, 3.2; RFC 8628, 3.4)."""
+    if "grant_type" not in fields:
+        raise InvalidRequestError("The parameter grant_type is missing.")
+    rules = Rules(fields)
+    grants = {
+        Client.GrantType.DEVICE_CODE: DeviceCodeGrant(rules, post_token=[rules.exchange]),
+        Client.GrantType.REFRESH_TOKEN: RefreshTokenGrant(rules),
+    }
+    lifetime = app_settings.ACCESS_TOKEN_EXPIRES_IN
+    bearer = BearerToken(rules, _access_token, lifetime, rules.next_refresh_token)
+    endpoint = TokenEndpoint(Client.GrantType.REFRESH_TOKEN, bearer, grants)
+    try:
+        with rules.one_at_a_time():
+            return endpoint.create_token_response(url, "POST", urlencode(fields), FORM)
+    except IntegrityError:  # the account was deleted meanwhile
+        raise InvalidGrantError("This account no longer exists.") from None
+
+
+def revoke(url: str, fields: Fields) -> Answer:
+    """Answer the revocation endpoint (RFC 7009): either token of a sign-in ends it."""
+    endpoint = RevocationEndpoint(Rules(fields))
+    return endpoint.create_revocation_response(url, "POST", urlencode(fields), FORM)
+
+
+class Rules(OAuthLibRequestValidator):
+    """allauth's rules and those of terminals, for one request with these fields."""
+
+    def __init__(self, fields: Fields) -> None:
+        super().__init__()
+        self._fields = fields
+        self._terminal: Terminal | None = None  # the one that signs in, or whose token is replaced
+
+    def exchange(self, request: Request) -> None:
+        """Take the person and the scopes that a device code was approved for."""
+        if "device_code" not in self._fields:
+            raise InvalidRequestError("The parameter device_code is missing.")
+        user_id, request.scopes = codes.exchange(
+            self._fields["device_code"], client_id=request.client.pk
+        )
+        request.user = User.objects.filter(pk=user_id, is_active=True).first()
+        if request.user is None:
+            raise AccessDenied("This account no longer exists, or is deactivated.")
+        if not room_for(request.user):
+            raise AccessDenied(TOO_MANY)
+
+    @contextmanager
+    def one_at_a_time(self) -> Iterator[None]:
+        """Lock the terminal whose refresh token this is; strangers' tokens open no transaction."""
+        family = _family_of(self._fields.get("refresh_token", ""))
+        if not Terminal.objects.filter(family=family).exists():
+            yield
+            return
+        with transaction.atomic():
+            locked = Terminal.objects.select_for_update()
+            self._terminal = locked.filter(family=family).first()
+            yield
+
+    def validate_refresh_token(
+        self, refresh_token: str, client: Client, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Whether it is the terminal's latest. An earlier one signs the terminal out: it was copied."""
+        if self._terminal is None:
+            return False
+        if super().validate_refresh_token(refresh_token, client, request, *args, **kwargs):
+            return True
+        if not self._terminal.tokens.filter(token__hash=_hashed(refresh_token)).exists():
+            self._terminal.sign_out()
+        return False
+
+    def next_refresh_token(self, request: Request) -> str:
+        """A new value, which begins as the one before."""
+        old = request.refresh_token if self._terminal else None
+        family = _family(old) if old else secrets.token_urlsafe(16)
+        return f"{PREFIX}{family}{secrets.token_urlsafe(32)}"
+
+    @transaction.atomic
+    def save_bearer_token(self, token: dict, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Save both tokens with their terminal, and for no longer than it is signed in."""
+        super().save_bearer_token(token, request, *args, **kwargs)
+        terminal = self._terminal or self._sign_in(token, request)
+        refresh = Token.objects.by_value(token["refresh_token"])
+        refresh.update(expires_at=terminal.ends_at)
+        both = [_hashed(token["access_token"]), _hashed(token["refresh_token"])]
+        TerminalToken.objects.bulk_create(
+            TerminalToken(token=each, terminal=terminal)
+            for each in Token.objects.filter(hash__in=both)
+        )
+        left = terminal.ends_at - timezone.now()
+        token["refresh_expires_in"] = max(0, int(left.total_seconds()))
+
+    def _sign_in(self, token: dict, request: Request) -> Terminal:
+        return Terminal.objects.create(
+            user=request.user,
+            client=request.client.name,
+            family=_family_of(token["refresh_token"]),
+            scopes=request.scopes,
+            ends_at=timezone.now() + LIFETIME,
+        )
+
+    def revoke_token(
+        self, token: str, token_type_hint: str, request: Request, *args: Any, **kwargs: Any
+    ) -> None:
+        """Sign out the terminal that it belongs to; a personal token belongs to none."""
+        theirs = Terminal.objects.filter(tokens__token__client=request.client)
+        terminal = (
+            theirs.filter(family=_family_of(token)).first()
+            or theirs.filter(tokens__token__hash=_hashed(token)).first()
+        )
+        if terminal:
+            terminal.sign_out()
+
+
+TOO_MANY = f"You are signed in in {MOST} terminals. Sign one of them out in the settings."
+
+
+def room_for(user: User) -> bool:
+    """Whether the person can sign in in one more terminal."""
+    signed_in = Terminal.objects.filter(user=user, ends_at__gt=timezone.now())
+    return not signed_in[MOST - 1 : MOST].exists()
+
+
+def _access_token(request: Request) -> str:
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def _family(refresh_token: str) -> str:
+    return refresh_token.removeprefix(PREFIX)[:FAMILY]
+
+
+def _family_of(refresh_token: str) -> str:
+    """How its family is stored."""
+    return hashlib.sha256(_family(refresh_token).encode()).hexdigest()
+
+
+def _hashed(value: str) -> str:
+    return get_adapter().hash_token(value)

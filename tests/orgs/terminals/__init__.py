@@ -1,0 +1,1 @@
+"""Sign-in from a terminal."""
