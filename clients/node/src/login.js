@@ -163,11 +163,11 @@ async function waitFor(endpoints, code, hubUrl, time) {
 
 /** Seconds until the Hub may be asked again; AuthError if that is of no use. */
 function nextInterval(refused, interval) {
-  const { code, status } = refused;
+  const { code, description, status } = refused;
   if (code === "authorization_pending") return interval;
   if (code === "slow_down") return interval + SLOW_DOWN_SECONDS;
   if (code === "access_denied") {
-    throw new AuthError("sign_in_denied", message("sign_in_denied"), { status });
+    throw new AuthError("sign_in_denied", description || message("sign_in_denied"), { status });
   }
   throw ["expired_token", "invalid_grant"].includes(code) ? expired() : refused;
 }

@@ -170,7 +170,8 @@ def _next_interval(refused: oauth.Refused, interval: float, hub_url: str) -> flo
     if refused.code == "slow_down":
         return interval + SLOW_DOWN_SECONDS
     if refused.code == "access_denied":
-        raise AuthError("sign_in_denied", message("sign_in_denied"), status=refused.status)
+        sentence = refused.description or message("sign_in_denied")
+        raise AuthError("sign_in_denied", sentence, status=refused.status)
     if refused.code in ("expired_token", "invalid_grant"):
         raise _expired()
     raise refused
