@@ -3,6 +3,7 @@
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { message } from "./contract.js";
+import { textOf } from "./document.js";
 import { AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable } from "./errors.js";
 import { Refused, discover, redeem, requestCode, revoke } from "./oauth.js";
 import * as settings from "./settings.js";
@@ -51,7 +52,7 @@ export async function logout({ flags }) {
 
 /**
  * The organization, asked with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file, and which of
- * these was used: `{organization, used: {place, endsAt}}`, `place` null for a sign-in.
+ * these was used: `{organization, used: {place, until}}`, `place` null for a sign-in, which ends `until`.
  */
 export async function signedIn(hubUrl, client) {
   let tokens = settings.environmentToken() ? null : signIns.stored(hubUrl);
@@ -67,19 +68,19 @@ export async function signedIn(hubUrl, client) {
     tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
     organization = await meWith(client, tokens);
   }
-  return { organization, used: { place: null, endsAt: tokens.ends_at } };
+  const until = textOf(organization.caller?.expires_at) || timeOf(tokens.ends_at);
+  return { organization, used: { place: null, until } };
 }
 
 /** Which token was used, for people. */
-export function usedLine({ place, endsAt }) {
+export function usedLine({ place, until }) {
   if (place !== null) return message("token_line", { place });
-  if (endsAt === null) return message("signed_in_line");
-  return message("signed_in_until_line", { time: timeOf(endsAt) });
+  return until ? message("signed_in_until_line", { time: until }) : message("signed_in_line");
 }
 
 /** Which token was used, for programs. */
-export function usedData({ place, endsAt }) {
-  return { token_from: place ?? "sign_in", signed_in_until: timeOf(endsAt) };
+export function usedData({ place, until }) {
+  return { token_from: place ?? "sign_in", signed_in_until: until };
 }
 
 async function withAToken(hubUrl, client) {
@@ -88,7 +89,7 @@ async function withAToken(hubUrl, client) {
     throw AuthError.of("not_signed_in", { url: hubUrl });
   }
   const place = fromEnvironment ? "DOCFEEDBACK_TOKEN" : basename(settings.configPath());
-  return { organization: await client.me(), used: { place, endsAt: null } };
+  return { organization: await client.me(), used: { place, until: null } };
 }
 
 function meWith(client, { access_token: token }) {
@@ -129,10 +130,10 @@ async function show({ userCode, address, link, seconds }, flags) {
 }
 
 /**
- * The tokens, once the person has approved. A Hub that cannot be reached is asked again, ever more
+ * The tokens, once the person has approved. Exported for its tests. A Hub that cannot be reached is asked again, ever more
  * seldom, until the code has expired.
  */
-async function waitFor(endpoints, code, hubUrl, time) {
+export async function waitFor(endpoints, code, hubUrl, time) {
   const ends = performance.now() + code.seconds * 1000;
   let { interval } = code;
   let pause = interval;

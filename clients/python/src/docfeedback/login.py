@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple
 from . import oauth, settings, sign_ins, terminal
 from .arguments import Arguments
 from .contract import message
+from .document import text
 from .errors import AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable
 from .oauth import Code, Endpoints, Tokens
 from .result import Result
@@ -26,23 +27,22 @@ EARLY_SECONDS = 60  # so long before its end a token is refreshed
 
 
 class Used(NamedTuple):
-    """Which token was used: from a sign-in that ends at `ends_at`, or from the place named."""
+    """Which token was used: that of a sign-in (`place` is None), which ends `until`, or of a place."""
 
     place: Optional[str]
-    ends_at: Optional[int] = None
+    until: Optional[str] = None
 
     def line(self) -> str:
         """For people."""
         if self.place is not None:
             return message("token_line", place=self.place)
-        if self.ends_at is None:
+        if self.until is None:
             return message("signed_in_line")
-        return message("signed_in_until_line", time=_time(self.ends_at))
+        return message("signed_in_until_line", time=self.until)
 
     def data(self) -> Dict[str, Any]:
         """For programs."""
-        until = None if self.ends_at is None else _time(self.ends_at)
-        return {"token_from": self.place or "sign_in", "signed_in_until": until}
+        return {"token_from": self.place or "sign_in", "signed_in_until": self.until}
 
 
 def login(arguments: Arguments) -> Result:
@@ -63,8 +63,8 @@ def login(arguments: Arguments) -> Result:
             _revoke(endpoints, before, hub_url, seconds)
     notes = [message("token_wins")] if settings.environment_token() else []
     data = {"hub_url": hub_url, "signed_in": True, "scope": tokens.scope}
-    until = Used(None, tokens.ends_at).data()["signed_in_until"]
-    return Result([message("signed_in", url=hub_url)], {**data, "signed_in_until": until}, notes)
+    until = {"signed_in_until": _time(tokens.ends_at)}
+    return Result([message("signed_in", url=hub_url)], {**data, **until}, notes)
 
 
 def logout(arguments: Arguments) -> Result:
@@ -98,7 +98,8 @@ def signed_in(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
             raise
         tokens = sign_ins.refreshed(hub_url, tokens, client.timeout)
         organization = _me(client, tokens)
-    return organization, Used(None, tokens.ends_at)
+    caller = organization["caller"] or {}
+    return organization, Used(None, text(caller.get("expires_at")) or _time(tokens.ends_at))
 
 
 def _with_a_token(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
@@ -187,6 +188,8 @@ def _revoke(endpoints: Endpoints, tokens: Tokens, hub_url: str, seconds: float) 
     oauth.revoke(endpoints, tokens.access_token, "access_token", hub_url, seconds)
 
 
-def _time(second: int) -> str:
-    """RFC 3339, in UTC, as the Hub writes times."""
+def _time(second: Optional[int]) -> Optional[str]:
+    """RFC 3339, in UTC, as the Hub writes times; None if there is none."""
+    if second is None:
+        return None
     return datetime.fromtimestamp(second, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
