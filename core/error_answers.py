@@ -24,6 +24,7 @@ from core.errors import ApiError
 
 log = logging.getLogger(__name__)
 
+OAUTH = "/oauth/"  # where errors have the form of RFC 6749
 UNDEFINED = ("42P01", "42703")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 LACKING = re.compile("no such table|no such column|table .* has no column named")  # SQLite
 
@@ -116,6 +117,18 @@ def body_of(error: exceptions.APIException) -> dict:
     }
 
 
+def body_at(path: str, error: exceptions.APIException) -> dict:
+    """The JSON body for an error at this path: that of OAuth (RFC 6749, 5.2) where that is spoken."""
+    if not path.startswith(OAUTH):
+        return body_of(error)
+    code = {429: "temporarily_unavailable", 500: "server_error", 503: "temporarily_unavailable"}
+    description = str(error.detail)
+    return {
+        "error": code.get(error.status_code, "invalid_request"),
+        "error_description": description,
+    }
+
+
 def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
     path = context["request"].path
     if isinstance(exc, Http404):
@@ -202,11 +215,11 @@ class DatabaseAway:
 
 
 def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
-    """Answer with JSON below /v1/, else with an HTML page or, for other clients, a line of text."""
+    """Answer with JSON to programs' calls, else with an HTML page or, for other clients, a line of text."""
     headers = {**error.headers, "Cache-Control": "no-store"}
     answer: dict[str, Any] = {"status": error.status_code, "headers": headers}
-    if request.path.split("/")[1] == "v1":
-        return JsonResponse(body_of(error), **answer)
+    if request.path.split("/")[1] == "v1" or request.path.startswith(OAUTH):
+        return JsonResponse(body_at(request.path, error), **answer)
     if "text/html" in request.headers.get("Accept", ""):
         return HttpResponse(_page(request, error), **answer)
     return HttpResponse(f"{error.detail}\n", content_type="text/plain", **answer)

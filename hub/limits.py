@@ -10,7 +10,6 @@ from django.http.response import HttpResponseBase
 from core import client_address, rates
 from core.error_answers import page_error
 
-
 View = Callable[[HttpRequest], HttpResponseBase]
 
 

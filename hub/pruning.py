@@ -21,7 +21,7 @@ from integrations.delivery import operator_holds
 from integrations.models import Alert, Attempt, Delivery, OneTimeState, Webhook
 from integrations.models import one_time_state as states
 from integrations.models import webhook as webhooks
-from orgs.models import Invitation
+from orgs.models import Invitation, Terminal
 from reports.models import Report
 
 BATCH = 200  # rows deleted in one transaction
@@ -198,6 +198,7 @@ KINDS = [
         "sign-in states", lambda: _older(OneTimeState, "expires_at", states.KEPT), _in_batches
     ),
     Prunable("tokens", lambda: _older(Token, "expires_at", EXPIRED_TOKENS_KEPT), _in_batches),
+    Prunable("terminals", lambda: _older(Terminal, "ends_at", EXPIRED_TOKENS_KEPT), _in_batches),
     Prunable("operators' holds", operator_holds.over, _in_batches),
     Prunable("sessions", lambda: _older(Session, "expire_date", timedelta()), _in_batches),
 ]

@@ -160,12 +160,7 @@ def _cache() -> dict:
     if not REDIS_URL:
         backend = "django.core.cache.backends.locmem.LocMemCache"
         return {"BACKEND": backend, "OPTIONS": {"MAX_ENTRIES": 30_000}}  # more than limits let in
-    return {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL,
-        "KEY_PREFIX": "hub",
-        "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
-    }
+    return {"BACKEND": "core.shared_cache.Shared", "LOCATION": REDIS_URL, "KEY_PREFIX": "hub"}
 
 
 SECRET_KEY = _secret_key()

@@ -22,6 +22,8 @@ from orgs.models import (
     Organization,
     PersonalToken,
     Site,
+    Terminal,
+    TerminalToken,
     User,
 )
 from orgs.read_only import ALL, Inline, ReadOnly
@@ -110,6 +112,24 @@ class PersonalTokenAdmin(ReadOnly):
     def token_user(self, personal: PersonalToken) -> User | None:
         """The person whose token it is."""
         return personal.token.user
+
+
+@admin.register(Terminal)
+class TerminalAdmin(ReadOnly):
+    """Lists the terminals in which people are signed in."""
+
+    list_display = ["user", "client", "signed_in_at", "last_used_at", "ends_at"]
+    list_select_related = ["user"]
+    search_fields = ["user__username"]
+    fields = ["user", "client", "scopes", "signed_in_at", "last_used_at", "ends_at"]
+
+
+@admin.register(TerminalToken)
+class TerminalTokenAdmin(ReadOnly):
+    """Lists which tokens belong to which terminal."""
+
+    list_display = ["token", "terminal"]
+    list_select_related = ["token", "terminal"]
 
 
 @admin.register(Domain)

@@ -1,15 +1,17 @@
 """What tests are about: organizations with claims, and reports."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from itertools import count
 from typing import Any
+from uuid import uuid4
 
 from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Attempt, Delivery, Installation, Integration
 from orgs.domains import hosts
-from orgs.models import Domain, Membership, Organization, Site, User
+from orgs.models import Domain, Membership, Organization, Site, Terminal, User
 from orgs.people import tokens
 from sandbox import CodeHost
 
@@ -38,6 +40,14 @@ def member(
 def token(user: User, scopes: Iterable[str] = tokens.SCOPES) -> str:
     """The value of a new personal token."""
     return tokens.issue(user, "for a test", scopes=scopes)[1]
+
+
+def terminal(user: User) -> Terminal:
+    """One in which this person is signed in."""
+    ends_at = timezone.now() + timedelta(days=90)
+    return Terminal.objects.create(
+        user=user, client="docfeedback", scopes=["orgs:read"], family=uuid4().hex, ends_at=ends_at
+    )
 
 
 def api(token: str) -> Client:

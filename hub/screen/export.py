@@ -10,14 +10,14 @@ from django.db.models import Model, Prefetch, QuerySet
 
 from core import batches
 from integrations.models import Alert, Delivery, Integration
-from orgs.models import Organization, PersonalToken
+from orgs.models import Organization, PersonalToken, Terminal
 from reports.models import Account, Report
 
 BATCH = 20  # reports read at once: with accounts and issue, one may take a megabyte of memory
 
 
 def as_json(organization: Organization) -> Generator[str, None, None]:
-    """`{organization, members, invitations, tokens, domains, earlier_challenges, sites, integrations,
+    """`{organization, members, invitations, tokens, terminals, domains, earlier_challenges, sites, integrations,
     alerts, notices, reports}`, piece by piece.
     """
     integrations = Integration.objects.select_related("installation")
@@ -25,6 +25,9 @@ def as_json(organization: Organization) -> Generator[str, None, None]:
         "members": _rows(organization.memberships.order_by("pk")),
         "invitations": _rows(organization.invitations.order_by("pk")),
         "tokens": _tokens(organization),
+        "terminals": _rows(
+            Terminal.objects.filter(user__membership__organization=organization).order_by("pk")
+        ),
         "domains": _rows(organization.domains.order_by("name")),
         "earlier_challenges": _rows(organization.earlier_challenges.order_by("pk")),
         "sites": _rows(organization.sites.order_by("host", "path")),

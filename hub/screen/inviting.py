@@ -10,7 +10,7 @@ from core.errors import ApiError
 from integrations import github_api
 from integrations.github_api import asking
 from integrations.models import Integration
-from orgs.models import Invitation, Membership, Organization
+from orgs.models import Invitation, Membership, Organization, Terminal
 from orgs.people import members
 from reports.models import Report
 
@@ -88,8 +88,8 @@ def of(membership: Membership) -> list[Invitation]:
 def join(membership: Membership, invitation_id: int, role: str) -> Organization:
     """Accept an invitation with the role that the person saw; returns the organization.
 
-    Their own organization is deleted if it is empty, and so are the person's tokens, which were made for
-    it. Raises `Withdrawn`, `InUse`.
+    Their own organization is deleted if it is empty, and so are the person's tokens and terminals,
+    which were made for it. Raises `Withdrawn`, `InUse`.
     """
     invitation = _answered(membership, invitation_id)
     members.lock(membership.organization_id, invitation.organization_id)
@@ -105,6 +105,7 @@ def join(membership: Membership, invitation_id: int, role: str) -> Organization:
         )
     membership.organization, membership.role = invitation.organization, invitation.role
     membership.save(update_fields=["organization", "role"])
+    Terminal.objects.filter(user=membership.user).sign_out()
     Token.objects.filter(user=membership.user).delete()
     invitation.delete()
     former.delete()

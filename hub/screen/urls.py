@@ -46,6 +46,11 @@ urlpatterns = [
     path("reports/<str:report_id>/restore/", report_page.restore, name="restore"),
     path("tokens/", signed_in(account_pages.tokens), name="tokens"),
     path("tokens/<int:token_id>/revoke/", signed_in(account_pages.revoke), name="revoke-token"),
+    path(
+        "tokens/terminals/<int:terminal_id>/sign-out/",
+        signed_in(account_pages.sign_out_terminal),
+        name="sign-out-terminal",
+    ),
     path("account/", account.account, name="account"),
     path("invitations/<int:invitation_id>/", account.answer, name="answer-invitation"),
     path("account/invitations/<int:invitation_id>/", account.withdraw, name="withdraw-invitation"),

@@ -60,7 +60,7 @@ def refusal(error: ApiError, path: str) -> HttpAnswer:
     headers = {"Content-Type": "application/json", "Connection": "close", **error.headers}
     if path.startswith("/v1/reports"):
         headers |= cors.HEADERS
-    body = json.dumps(error_answers.body_of(error)).encode()
+    body = json.dumps(error_answers.body_at(path, error)).encode()
     return HttpAnswer(error.status_code, _encoded(headers.items()), BytesIO(body))
 
 

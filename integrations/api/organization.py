@@ -7,9 +7,9 @@ from rest_framework.response import Response
 
 from integrations.api import as_json
 from integrations.models import Integration
-from orgs.api.authentication import MaintainerView
+from orgs.api.authentication import MaintainerView, terminal_of
 from orgs.api.domains import domain_as_json
-from orgs.models import Organization
+from orgs.models import Membership, Organization
 
 
 class Me(MaintainerView):
@@ -21,11 +21,22 @@ class Me(MaintainerView):
             {
                 "id": mine.id,
                 "name": mine.name,
+                "caller": _caller(self.membership, request.auth),
                 "integration": _integration(mine),
                 "domains": [domain_as_json(each) for each in mine.domains.order_by("name")],
                 "sites": [as_json.site(each) for each in mine.sites.order_by("host", "path")],
             }
         )
+
+
+def _caller(member: Membership, token: Any) -> dict[str, Any]:
+    """Who calls, what the token may do, and until when: that of a terminal is replaced each hour."""
+    terminal = terminal_of(token)
+    return {
+        "login": member.login,
+        "scopes": token.get_scopes(),
+        "expires_at": terminal.ends_at if terminal else token.expires_at,
+    }
 
 
 def _integration(organization: Organization) -> dict[str, Any] | None:

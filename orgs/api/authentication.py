@@ -52,7 +52,7 @@ class BearerToken(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, Token]:
         """The user and the token of the request; notes when the token was used."""
         token = _good_token(_bearer(request))
-        if used := getattr(token, "personal", None) or _terminal(token):
+        if used := getattr(token, "personal", None) or terminal_of(token):
             used.note_use()
         return token.user, token
 
@@ -73,9 +73,10 @@ def _good_token(value: str) -> Token:
     return token
 
 
-def _terminal(token: Token) -> Terminal | None:
-    """The terminal that it was given to: a query of its own, so that personal tokens cost none more."""
-    return Terminal.objects.filter(tokens__token=token).first()
+def terminal_of(token: Token) -> Terminal | None:
+    """The terminal that has it; None for a personal token, which costs no query more."""
+    link = None if getattr(token, "personal", None) else getattr(token, "of_terminal", None)
+    return link and link.terminal
 
 
 class HasScope(BasePermission):

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('client', models.CharField(help_text='The name of the program.', max_length=100)),
-                ('family', models.CharField(max_length=64, unique=True)),
+                ('family', models.CharField(editable=False, max_length=64, unique=True)),
                 ('scopes', models.JSONField(default=list)),
                 ('signed_in_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('ends_at', models.DateTimeField(db_index=True)),

@@ -12,11 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from orgs.models import PersonalToken, User
+from orgs.models import PersonalToken, Terminal, User
 from orgs.people import leaving
 from orgs.people import tokens as personal_tokens
 
 TOKENS_SHOWN = 100  # the latest tokens; these include all valid ones, whose number is limited
+TERMINALS_SHOWN = 100  # the same for terminals
 
 
 class PersonRequest(HttpRequest):
@@ -82,17 +83,20 @@ def tokens(request: PersonRequest) -> HttpResponse:
         "form": form,
         "value": value,
         "tokens": [
-            (each, _permissions(each))
+            (each, _permissions(each.token.get_scopes()))
             for each in theirs.order_by("-token__created_at")[:TOKENS_SHOWN]
+        ],
+        "terminals": [
+            (each, _permissions(each.scopes))
+            for each in request.user.terminals.order_by("-signed_in_at")[:TERMINALS_SHOWN]
         ],
         "now": timezone.now(),
     }
     return render(request, "orgs/tokens.html", context)
 
 
-def _permissions(personal: PersonalToken) -> str:
+def _permissions(scopes: list[str]) -> str:
     """What a token may do, in the words of the form."""
-    scopes = personal.token.get_scopes()
     return ", ".join(name for scope, name in personal_tokens.NAMES.items() if scope in scopes)
 
 
@@ -105,6 +109,17 @@ def revoke(request: PersonRequest, token_id: int) -> HttpResponse:
         messages.success(request, f"Token {personal} revoked.")
         return redirect("tokens")
     return render(request, "orgs/revoke_token.html", {"token": personal})
+
+
+def sign_out_terminal(request: PersonRequest, terminal_id: int) -> HttpResponse:
+    """Ask for confirmation, then sign a terminal out."""
+    theirs = Terminal.objects.filter(user=request.user)
+    terminal = get_object_or_404(theirs, pk=terminal_id)
+    if request.method == "POST":
+        theirs.filter(pk=terminal_id).sign_out()
+        messages.success(request, "The terminal is signed out.")
+        return redirect("tokens")
+    return render(request, "orgs/sign_out_terminal.html", {"terminal": terminal})
 
 
 def delete(request: PersonRequest) -> HttpResponse:

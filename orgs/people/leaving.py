@@ -1,8 +1,9 @@
 """Deleting an account, and what is deleted with it."""
 
 from django.db import transaction
+from django.db.models import QuerySet
 
-from orgs.models import Membership, Organization, User
+from orgs.models import Membership, Organization, Terminal, User
 from orgs.people import members
 
 
@@ -38,10 +39,16 @@ def leave(user: User, name: str) -> None:
     if organization := organization_that_goes(user):
         for operator in organization.memberships.filter(user__is_staff=True).exclude(user=user):
             members.go_alone(operator)
-        User.objects.filter(membership__organization=organization).delete()
+        _delete(User.objects.filter(membership__organization=organization))
         organization.delete()
     Membership.objects.filter(user=user).delete()
-    User.objects.filter(pk=user.pk).delete()
+    _delete(User.objects.filter(pk=user.pk))
+
+
+def _delete(users: QuerySet[User]) -> None:
+    """Delete accounts; their terminals first, so that none of them gets new tokens meanwhile."""
+    Terminal.objects.filter(user__in=users).sign_out()
+    users.delete()
 
 
 def _wait_for_others_who_leave(user: User) -> None:

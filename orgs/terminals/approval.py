@@ -6,9 +6,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.csrf import csrf_protect
 
 from core import rates
+from core.error_answers import page_error
 from core.errors import ApiError
 from orgs.models import Membership, User
 from orgs.people.tokens import ALLOWS, NAMES
@@ -16,6 +16,8 @@ from orgs.terminals import codes, protocol
 
 APPROVED = "Approved. The terminal signs in within seconds, and is listed here from then on."
 DENIED = "Denied. The terminal is not signed in."
+NO_ORGANIZATION = "You do not belong to an organization. Sign out and in again to get one."
+LONGEST = 40  # characters of a code, with what people type between them
 
 
 class PersonRequest(HttpRequest):
@@ -25,11 +27,18 @@ class PersonRequest(HttpRequest):
     membership: Membership | None
 
 
+class CannotApprove(ApiError):
+    """409: the person cannot sign in in one more terminal."""
+
+    status_code = 409
+    default_code = "cannot_approve"
+
+
 class CodeForm(forms.Form):
     """The code that a terminal shows."""
 
     user_code = forms.CharField(
-        max_length=20,
+        max_length=LONGEST,
         label="The code in your terminal",
         error_messages={"required": "Enter the code that your terminal shows."},
         widget=forms.TextInput(
@@ -38,47 +47,48 @@ class CodeForm(forms.Form):
     )
 
 
-@csrf_protect
 def approve(request: PersonRequest) -> HttpResponse:
     """Ask for the code, then whether to approve; the answer is a POST."""
     given = request.POST if request.method == "POST" else request.GET
     form = CodeForm(given if "user_code" in given else None)
     if not form.is_valid():
-        return _ask_for_code(request, form)
+        return render(request, "orgs/device.html", {"form": form})
     try:
         rates.check(settings.HUB_SIGN_IN_RATE, "user-codes", str(request.user.pk), what="codes")
         waiting = codes.waiting(form.cleaned_data["user_code"])
-        if request.POST.get("answer") in ("approve", "deny"):
-            return _answer(request, waiting, approved=request.POST["answer"] == "approve")
-    except (codes.WrongCode, codes.UsedCode, TooMany) as error:
+        match request.POST.get("answer"):
+            case "approve":
+                return _approved(request, waiting)
+            case "deny":
+                return _denied(request, waiting)
+    except (codes.WrongCode, codes.UsedCode, CannotApprove) as error:
         form.add_error("user_code", str(error.detail))
-        return _ask_for_code(request, form)
-    return _ask_to_approve(request, form, waiting)
+        return render(request, "orgs/device.html", {"form": form})
+    except (codes.CodesAway, rates.RateLimited) as error:
+        return page_error(request, error)
+    return _ask(request, waiting)
 
 
-class TooMany(ApiError):
-    """409: the person is signed in in as many terminals as one may be."""
-
-    status_code = 409
-    default_code = "too_many_terminals"
-    default_detail = protocol.TOO_MANY
-
-
-def _answer(request: PersonRequest, waiting: codes.Waiting, *, approved: bool) -> HttpResponse:
-    if approved and not protocol.room_for(request.user):
-        raise TooMany
-    codes.answer(waiting, user_id=request.user.pk, approved=approved)
-    messages.success(request, APPROVED if approved else DENIED)
+def _approved(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
+    if request.membership is None:
+        raise CannotApprove(NO_ORGANIZATION)
+    if not protocol.room_for(request.user):
+        raise CannotApprove(protocol.TOO_MANY)
+    organization = request.membership.organization_id
+    codes.approve(waiting, codes.Approval(request.user.pk, organization))
+    messages.success(request, APPROVED)
     return redirect("tokens")
 
 
-def _ask_for_code(request: PersonRequest, form: CodeForm) -> HttpResponse:
-    return render(request, "orgs/device.html", {"form": form})
+def _denied(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
+    codes.deny(waiting)
+    messages.success(request, DENIED)
+    return redirect("tokens")
 
 
-def _ask_to_approve(request: PersonRequest, form: CodeForm, waiting: codes.Waiting) -> HttpResponse:
+def _ask(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
     context = {
-        "code": form.cleaned_data["user_code"],
+        "code": waiting.user_code,
         "client": Client.objects.filter(pk=waiting.client_id).first(),
         "allowed": [(NAMES[each], ALLOWS[each]) for each in waiting.scopes if each in NAMES],
         "organization": request.membership and request.membership.organization,

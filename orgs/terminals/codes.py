@@ -36,7 +36,6 @@ log = logging.getLogger(__name__)
 LIFETIME = 600  # seconds
 INTERVAL = 5  # seconds between two polls of one device
 REMEMBERED = 60  # seconds after the end, in which a device is told that its code has expired
-LONGEST = 100  # characters of a code that somebody types
 
 
 class CodesAway(ApiError):
@@ -70,9 +69,17 @@ class Waiting(NamedTuple):
     """A sign-in that waits: which client asks, for which scopes, and until when (seconds since 1970)."""
 
     device: str  # the hash of its device code
+    user_code: str  # as the terminal shows it
     client_id: str
     scopes: list[str]
     until: float
+
+
+class Approval(NamedTuple):
+    """Who approved it, and the organization that the person acted for."""
+
+    user: int
+    organization: str
 
 
 def begin(device_code: str, user_code: str, *, client_id: str, scopes: list[str]) -> bool:
@@ -86,8 +93,6 @@ def begin(device_code: str, user_code: str, *, client_id: str, scopes: list[str]
 
 def waiting(user_code: str) -> Waiting:
     """The sign-in that waits with the code that a person typed. Raises `WrongCode`, `UsedCode`."""
-    if len(user_code) > LONGEST:
-        raise WrongCode
     with _reachable():
         device = cache.get(_key_of(user_code))
         answered = device and cache.get(f"answer/{device}")
@@ -96,19 +101,28 @@ def waiting(user_code: str) -> Waiting:
         raise UsedCode
     if not asked or asked["until"] <= time.time():
         raise WrongCode
-    return Waiting(device=device, **asked)
+    plain = normalize_user_code(user_code).upper()
+    return Waiting(device=device, user_code=f"{plain[:4]}-{plain[4:]}", **asked)
 
 
-def answer(sign_in: Waiting, *, user_id: int, approved: bool) -> None:
-    """Approve or deny it; the first answer counts. Raises `UsedCode`."""
-    given = {"user_id": user_id, "approved": approved}
+def approve(sign_in: Waiting, approval: Approval) -> None:
+    """Let the terminal sign in as this person. Raises `UsedCode` if the code was answered before."""
+    _answer(sign_in, [*approval])
+
+
+def deny(sign_in: Waiting) -> None:
+    """Refuse it. Raises `UsedCode` if the code was answered before."""
+    _answer(sign_in, [])
+
+
+def _answer(sign_in: Waiting, approval: list[Any]) -> None:
     with _reachable():
-        first = cache.add(f"answer/{sign_in.device}", given, LIFETIME + REMEMBERED)
+        first = cache.add(f"answer/{sign_in.device}", approval, LIFETIME + REMEMBERED)
     if not first:
         raise UsedCode
 
 
-def exchange(device_code: str, *, client_id: str) -> tuple[int, list[str]]:
+def exchange(device_code: str, *, client_id: str) -> tuple[Approval, list[str]]:
     """Who approved it, and the scopes: once, for the device that polls.
 
     Raises `SlowDownError`, `AuthorizationPendingError`, `AccessDenied`, `ExpiredTokenError`,
@@ -126,11 +140,11 @@ def exchange(device_code: str, *, client_id: str) -> tuple[int, list[str]]:
         given = cache.get(f"answer/{device}")
         if given is None:
             raise AuthorizationPendingError("Nobody has approved it yet.")
-        if not given["approved"]:
+        if not given:
             raise AccessDenied("The sign-in was denied.")
         if not cache.delete(f"device/{device}"):
             raise InvalidGrantError("This device code was already used.")
-    return given["user_id"], asked["scopes"]
+    return Approval(*given), asked["scopes"]
 
 
 def _key_of(user_code: str) -> str:

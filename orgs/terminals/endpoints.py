@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 
 from core import client_address, rates
-from core.error_answers import of_the_database
+from core.error_answers import of_the_database, page_error
 from core.errors import ApiError
 from orgs.people.tokens import SCOPES
 from orgs.terminals import protocol
@@ -78,12 +78,12 @@ def _endpoint(answer: Endpoint, limits: Callable[[HttpRequest], list[rates.Limit
         except OAuth2Error as error:
             response = _as_response(error.headers, error.json, error.status_code)
         except ApiError as error:
-            response = _unavailable(error)
+            response = page_error(request, error)
         except (DatabaseError, InterfaceError) as error:
             away = of_the_database(error, request.path)
             if away is None:
                 raise
-            response = _unavailable(away)
+            response = page_error(request, away)
         response["Cache-Control"] = "no-store"
         return response
 
@@ -120,12 +120,6 @@ def _as_response(headers: dict[str, str], body: object, status: int) -> HttpResp
     for name, value in headers.items():
         response[name] = value
     return response
-
-
-def _unavailable(error: ApiError) -> HttpResponse:
-    """429 or 503; a terminal that polls slows down."""
-    body = {"error": "temporarily_unavailable", "error_description": str(error.detail)}
-    return JsonResponse(body, status=max(error.status_code, 429), headers=error.headers)
 
 
 def _for_begin(request: HttpRequest) -> list[rates.Limit]:

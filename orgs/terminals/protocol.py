@@ -119,12 +119,13 @@ class Rules(OAuthLibRequestValidator):
         """Take the person and the scopes that a device code was approved for."""
         if "device_code" not in self._fields:
             raise InvalidRequestError("The parameter device_code is missing.")
-        user_id, request.scopes = codes.exchange(
+        approved, request.scopes = codes.exchange(
             self._fields["device_code"], client_id=request.client.pk
         )
-        request.user = User.objects.filter(pk=user_id, is_active=True).first()
+        people = User.objects.filter(is_active=True, membership__organization=approved.organization)
+        request.user = people.filter(pk=approved.user).first()
         if request.user is None:
-            raise AccessDenied("This account no longer exists, or is deactivated.")
+            raise AccessDenied("Who approved it has left the organization, or is deactivated.")
         if not room_for(request.user):
             raise AccessDenied(TOO_MANY)
 
@@ -143,14 +144,18 @@ class Rules(OAuthLibRequestValidator):
     def validate_refresh_token(
         self, refresh_token: str, client: Client, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """Whether it is the terminal's latest. An earlier one signs the terminal out: it was copied."""
+        """Whether it is the terminal's latest. An earlier one signs the terminal out: it was copied.
+
+        Raises `InvalidGrantError` if not, with a sentence for the person.
+        """
         if self._terminal is None:
-            return False
+            raise InvalidGrantError(SIGNED_OUT)
         if super().validate_refresh_token(refresh_token, client, request, *args, **kwargs):
             return True
-        if not self._terminal.tokens.filter(token__hash=_hashed(refresh_token)).exists():
-            self._terminal.sign_out()
-        return False
+        if self._terminal.tokens.filter(token__hash=_hashed(refresh_token)).exists():
+            raise InvalidGrantError(ENDED)
+        Terminal.objects.filter(pk=self._terminal.pk).sign_out()
+        raise InvalidGrantError(USED_AGAIN)
 
     def next_refresh_token(self, request: Request) -> str:
         """A new value, which begins as the one before."""
@@ -163,8 +168,9 @@ class Rules(OAuthLibRequestValidator):
         """Save both tokens with their terminal, and for no longer than it is signed in."""
         super().save_bearer_token(token, request, *args, **kwargs)
         terminal = self._terminal or self._sign_in(token, request)
+        _end_all_but_the_last(terminal)
         refresh = Token.objects.by_value(token["refresh_token"])
-        refresh.update(expires_at=terminal.ends_at)
+        refresh.update(expires_at=terminal.ends_at, scopes="\n".join(terminal.scopes))
         both = [_hashed(token["access_token"]), _hashed(token["refresh_token"])]
         TerminalToken.objects.bulk_create(
             TerminalToken(token=each, terminal=terminal)
@@ -186,15 +192,19 @@ class Rules(OAuthLibRequestValidator):
         self, token: str, token_type_hint: str, request: Request, *args: Any, **kwargs: Any
     ) -> None:
         """Sign out the terminal that it belongs to; a personal token belongs to none."""
-        theirs = Terminal.objects.filter(tokens__token__client=request.client)
-        terminal = (
-            theirs.filter(family=_family_of(token)).first()
-            or theirs.filter(tokens__token__hash=_hashed(token)).first()
-        )
-        if terminal:
-            terminal.sign_out()
+        links = TerminalToken.objects.filter(token__client=request.client)
+        by_access = links.filter(token__hash=_hashed(token)).values("terminal")
+        by_refresh = links.filter(terminal__family=_family_of(token)).values("terminal")
+        for found in (by_access, by_refresh):
+            Terminal.objects.filter(pk__in=found).sign_out()
 
 
+SIGNED_OUT = "This terminal is signed out. Sign in again."
+ENDED = "This sign-in has ended. Sign in again."
+USED_AGAIN = (
+    "This refresh token was used before, so somebody may have copied it: the terminal is signed out. "
+    "Sign in again."
+)
 TOO_MANY = f"You are signed in in {MOST} terminals. Sign one of them out in the settings."
 
 
@@ -202,6 +212,13 @@ def room_for(user: User) -> bool:
     """Whether the person can sign in in one more terminal."""
     signed_in = Terminal.objects.filter(user=user, ends_at__gt=timezone.now())
     return not signed_in[MOST - 1 : MOST].exists()
+
+
+def _end_all_but_the_last(terminal: Terminal) -> None:
+    """End its access tokens before the last, which another process may still use."""
+    access = Token.objects.filter(of_terminal__terminal=terminal, type=Token.Type.ACCESS_TOKEN)
+    ended = list(access.order_by("-pk").values_list("pk", flat=True)[1:])
+    Token.objects.filter(pk__in=ended).delete()
 
 
 def _access_token(request: Request) -> str:

@@ -33,13 +33,16 @@ from tests.rooms import MODULES, ROOT
 
 ON_PAGES_ONLY = {  # there people read the message, and no program reads the code
     ("already_a_member", 409),
+    ("cannot_approve", 409),
     ("form_refused", 403),
     ("last_owner", 409),
     ("no_such_account", 422),
     ("organization_in_use", 409),
     ("too_many_invitations", 409),
     ("too_many_tokens", 409),
+    ("used_code", 400),
     ("withdrawn", 409),
+    ("wrong_code", 400),
 }
 
 

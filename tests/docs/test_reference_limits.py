@@ -1,7 +1,9 @@
 """The page of limits has every number as the code has it."""
 
+from datetime import timedelta
 from fractions import Fraction
 
+from allauth.idp.oidc import app_settings
 from django.conf import settings
 from limits import parse_many
 
@@ -28,6 +30,7 @@ from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
 from orgs.models import domain
 from orgs.people import account_pages, tokens
+from orgs.terminals import codes, endpoints, protocol
 from reports import accounts, admission
 from tests.docs import defaults, tables
 from tests.docs.written import span
@@ -48,6 +51,10 @@ def test_rates():
         "all reports from a network": times(DEFAULT["HUB_TOTAL_RATE"], admission.SHARE),
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
+        "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
+        "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], endpoints.TOTAL),
+        "codes that a person types at `/device/`": DEFAULT["HUB_SIGN_IN_RATE"],
+        "questions of terminals for tokens": times(DEFAULT["HUB_SIGN_IN_RATE"], endpoints.POLLS),
         "questions to GitHub": asking_rate,
         "checks of DNS records": asking_rate,
         "claims of domains": asking_rate,
@@ -106,6 +113,7 @@ def test_sizes():
         "form of somebody who is signed in": f"{bodies.LARGEST_FORM} bytes",
         "report form at `/report/`": f"{bodies._most({'path': bodies.REPORT_FORM})} bytes",
         "other form of a visitor": f"{bodies.SMALL_FORM} bytes",
+        "form of a terminal": f"{endpoints.MAX_BYTES} bytes",
         "one header": f"{door.LONGEST} bytes",
         "header `Cookie`": f"{door.SHORTER[b'cookie']} bytes",
         "header `Content-Type`": f"{door.SHORTER[b'content-type']} bytes",
@@ -140,6 +148,9 @@ def test_times():
         "SQLite: a lock": "5 seconds",
         "Redis": f"{rates.REDIS_TIMEOUT} seconds",
         "link of an installation": span(one_time_state.LIFETIME),
+        "code for a terminal": span(timedelta(seconds=codes.LIFETIME)),
+        "access token of a terminal": span(timedelta(seconds=app_settings.ACCESS_TOKEN_EXPIRES_IN)),
+        "sign-in of a terminal": span(protocol.LIFETIME),
         "token": f"{span(tokens.LIFETIME)} unless you choose otherwise",
     }
     assert (
@@ -221,6 +232,7 @@ def test_claims_and_organizations():
         "the claims of sites lapse, if nobody has push access": f"{span(domain.GRACE)} later",
         "members asked about in one check of push access": f"{push_access.MOST}",
         "valid tokens of one person": f"{tokens.MOST}",
+        "terminals in which one person is signed in": f"{protocol.MOST}",
         "name of a token": (f"{account_pages.TokenForm.base_fields['name'].max_length} characters"),
     }
 
@@ -248,7 +260,7 @@ def test_retention():
         "the keyed hash of a sender's network": span(pacing.SOURCES_KEPT),
         "ids of webhooks": span(webhook.KEPT),
         "links of installations": span(one_time_state.KEPT),
-        "expired tokens": span(pruning.EXPIRED_TOKENS_KEPT),
+        "expired tokens, and sign-ins of terminals": span(pruning.EXPIRED_TOKENS_KEPT),
         "finished tasks of the queue": span(pruning.TASKS_KEPT),
     }
 

@@ -39,6 +39,7 @@ from orgs.models import (
     Organization,
     PersonalToken,
     Site,
+    Terminal,
     User,
 )
 from reports.models import Report
@@ -76,6 +77,9 @@ def crowd(db) -> None:
     )
     PersonalToken.objects.bulk_create(
         [PersonalToken(token=tokens[n], name=f"CI {n}", ending="abcd") for n in each]
+    )
+    Terminal.objects.bulk_create(
+        [Terminal(user=users[n], client="cli", family=f"hash{n}", ends_at=now) for n in each]
     )
     Invitation.objects.bulk_create(
         [

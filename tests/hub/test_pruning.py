@@ -213,7 +213,7 @@ def test_a_batch_costs_few_statements_however_many_are_in_it(
 
 INDEXED = {"reports": "received_at", "attempts": "attempt_oldest", "webhooks": "received_at",
            "tokens": "expires_at", "sessions": "expire_date", "invitations": "invitation_oldest",
-           "sign-in states": "state_oldest", "alerts": "alert_due"}  # fmt: skip
+           "terminals": "ends_at", "sign-in states": "state_oldest", "alerts": "alert_due"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", INDEXED)

@@ -262,7 +262,7 @@ def test_a_form_of_another_site_is_refused(browser):
 @pytest.mark.parametrize(
     "path",
     ["signup/", "login/email/", "password/reset/", "password/change/", "3rdparty/", "3rdparty/signup/",
-     "accounts/login/", "identity/o/device", "identity/o/authorize", ".well-known/openid-configuration"],
+     "accounts/login/", "identity/o/device", "identity/o/authorize"],
 )  # fmt: skip
 def test_there_is_no_other_door(client, path):
     assert client.get(f"/{path}").status_code == 404

@@ -27,6 +27,7 @@ NOBODYS = {
     "claim_id": "0" * 26,
     "member_id": 0,
     "token_id": 0,
+    "terminal_id": 0,
     "invitation_id": 0,
     "name": "llms.txt",
 }
@@ -97,6 +98,7 @@ def test_no_cache_keeps_a_page_of_a_member(transactional_db, code_host, client):
         "claim_id": acme.domains.get().pk,
         "member_id": alice.membership.pk,
         "token_id": PersonalToken.objects.get().pk,
+        "terminal_id": build.terminal(alice).pk,
         "invitation_id": other.invitations.create(role="member", **asked).pk,
         "name": "llms.txt",
     }

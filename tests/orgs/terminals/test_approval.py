@@ -1,0 +1,222 @@
+"""The page at which a person approves that a terminal signs in."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from orgs.models import Terminal
+from orgs.terminals import codes
+from tests import build
+from tests.orgs.terminals import terminal
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(codes, "INTERVAL", 0)
+
+
+@pytest.fixture
+def alice():
+    return build.member(build.organization())
+
+
+def text_of(answer) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+def test_who_is_not_signed_in_comes_back_after_signing_in(client):
+    page = client.get("/device/?user_code=BCDF-GHJK")
+
+    assert page["Location"] == "/login/?next=/device/%3Fuser_code%3DBCDF-GHJK"
+
+
+def test_the_page_says_who_what_where_and_shows_the_code(alice):
+    waiting = terminal.begin("orgs:read")
+
+    page = terminal.browser(alice).get(f"/device/?user_code={waiting['user_code'].lower()}")
+
+    text = text_of(page)
+    for said in ("Sign in a terminal as alice?", "docfeedback", "acme", waiting["user_code"],
+                 "see the settings, the claims and the reports", "90 days"):  # fmt: skip
+        assert said in text
+    assert "change the settings" not in text
+    assert "no-store" in page["Cache-Control"]
+
+
+def test_without_a_code_it_asks_for_one(alice):
+    browser = terminal.browser(alice)
+
+    assert "The code in your terminal" in text_of(browser.get("/device/"))
+    assert "Enter the code that your terminal shows." in text_of(browser.get("/device/?user_code="))
+
+
+@pytest.mark.parametrize("code", ["BCDF-GHJK", "x", "<script>", "' OR 1=1", "b" * 500, "\0", "ÿ"])
+def test_a_wrong_code_is_said_in_a_sentence(alice, code):
+    page = terminal.browser(alice).get("/device/", {"user_code": code})
+
+    assert page.status_code == 200
+    assert "<title>Error: " in text_of(page)
+    assert "<script>" not in text_of(page)
+
+
+def test_a_used_code_says_so(alice):
+    waiting = terminal.begin()
+    terminal.answer(alice, waiting)
+
+    again = text_of(terminal.answer(alice, waiting, "deny"))
+
+    assert "This code was already used." in again
+    assert terminal.poll(waiting).status_code == 200
+
+
+def test_looking_and_unknown_answers_approve_nothing(alice):
+    waiting = terminal.begin()
+    browser = terminal.browser(alice)
+
+    browser.get("/device/", {"user_code": waiting["user_code"], "answer": "approve"})
+    browser.post("/device/", {"user_code": waiting["user_code"], "answer": "yes"})
+    browser.post(f"/device/?user_code={waiting['user_code']}&answer=approve", {})
+
+    assert terminal.poll(waiting).json()["error"] == "authorization_pending"
+
+
+def test_another_site_cannot_send_the_form(alice):
+    waiting = terminal.begin()
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(alice)
+
+    refused = browser.post(
+        "/device/",
+        {"user_code": waiting["user_code"], "answer": "approve"},
+        headers={"Origin": "https://evil.example"},
+    )
+
+    assert refused.status_code == 403
+    assert terminal.poll(waiting).json()["error"] == "authorization_pending"
+
+
+def test_another_site_cannot_frame_the_page(alice):
+    page = terminal.browser(alice).get("/device/")
+
+    assert page["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+
+
+def test_it_sends_nobody_elsewhere(alice):
+    form = {"user_code": terminal.begin()["user_code"], "answer": "approve"}
+    elsewhere = {"next": "https://evil.example/", "redirect_uri": "https://evil.example/"}
+
+    answer = terminal.browser(alice).post("/device/?next=//evil.example", form | elsewhere)
+
+    assert answer["Location"] == "/settings/tokens/"
+
+
+def test_a_terminal_acts_for_whoever_approved_it(alice):
+    bob = build.member(build.organization("initech"), "bob")
+    waiting = terminal.begin()
+    terminal.answer(bob, waiting)
+    terminal.answer(alice, waiting)
+
+    mine = terminal.me(terminal.poll(waiting).json()).json()
+
+    assert (mine["name"], mine["caller"]["login"]) == ("initech", "bob")
+
+
+def test_who_was_deactivated_approves_nothing(alice):
+    waiting = terminal.begin()
+    browser = terminal.browser(alice)
+    alice.is_active = False
+    alice.save()
+
+    page = browser.post("/device/", {"user_code": waiting["user_code"], "answer": "approve"})
+
+    assert page["Location"].startswith("/login/")
+    assert terminal.poll(waiting).json()["error"] == "authorization_pending"
+
+
+def test_who_belongs_to_no_organization_is_told(alice):
+    alice.membership.delete()
+
+    page = terminal.answer(alice, terminal.begin())
+
+    assert "You do not belong to an organization." in text_of(page)
+
+
+def test_guessing_codes_is_limited_for_a_person_wherever_they_are(alice, settings):
+    settings.HUB_SIGN_IN_RATE = "3/minute"
+    settings.HUB_TRUSTED_PROXIES = 1
+    waiting, browser = terminal.begin(), terminal.browser(alice)
+
+    def guess(number: int, code: str) -> int:
+        headers = {"X-Forwarded-For": f"192.0.2.{number}"}
+        return browser.get(f"/device/?user_code={code}", headers=headers).status_code
+
+    assert [guess(number, "CCCC-CCCC") for number in range(4)] == [200, 200, 200, 429]
+    assert guess(9, waiting["user_code"]) == 429
+
+
+def test_terminals_are_listed_and_signed_out(alice):
+    tokens = terminal.sign_in(alice)
+    browser = terminal.browser(alice)
+    page = f"/settings/tokens/terminals/{Terminal.objects.get().pk}/sign-out/"
+    assert "Never used" in text_of(browser.get("/settings/tokens/"))
+
+    terminal.me(tokens)
+    assert "Last used" in text_of(browser.get("/settings/tokens/"))
+    assert "Sign out docfeedback?" in text_of(browser.get(page))
+    assert terminal.me(tokens).status_code == 200
+    done = browser.post(page, follow=True)
+
+    assert "The terminal is signed out." in text_of(done)
+    assert terminal.me(tokens).status_code == 401
+
+
+def test_nobody_sees_or_signs_out_anothers_terminal(alice):
+    tokens = terminal.sign_in(alice)
+    bob = terminal.browser(build.member(build.organization("initech"), "bob"))
+    page = f"/settings/tokens/terminals/{Terminal.objects.get().pk}/sign-out/"
+
+    assert bob.get(page).status_code == bob.post(page).status_code == 404
+    assert "Terminals that are signed in" not in text_of(bob.get("/settings/tokens/"))
+    assert terminal.me(tokens).status_code == 200
+
+
+def test_who_joins_another_organization_is_signed_out_in_terminals(alice):
+    tokens = terminal.sign_in(alice)
+    owner = build.member(build.organization("initech"), "bob").membership
+    mine = {"github_id": alice.membership.github_id, "login": "alice", "role": "member"}
+    invitation = owner.organization.invitations.create(invited_by=owner, **mine)
+
+    terminal.browser(alice).post(f"/settings/invitations/{invitation.pk}/", {"join": "member"})
+
+    alice.membership.refresh_from_db()
+    assert alice.membership.organization == owner.organization
+    assert terminal.me(tokens).status_code == 401
+    assert not Terminal.objects.exists()
+
+
+def test_the_export_has_terminals_without_secrets(alice):
+    terminal.sign_in(alice)
+
+    export = terminal.browser(alice).get("/settings/account/export.json")
+
+    [row] = json.loads(b"".join(export.streaming_content))["terminals"]
+    assert row["client"] == "docfeedback"
+    assert "family" not in row
+
+
+def test_a_call_of_a_terminal_costs_two_queries_more_than_one_of_a_personal_token(
+    alice, django_assert_num_queries
+):
+    tokens = terminal.sign_in(alice)
+    terminal.me(tokens)
+
+    with django_assert_num_queries(4 + 2):
+        terminal.me(tokens)
+    personal = build.api(build.token(alice))
+    personal.get("/v1/orgs/me")
+    with django_assert_num_queries(4):
+        personal.get("/v1/orgs/me")
