@@ -117,7 +117,7 @@ def test_a_sign_in_that_was_ended_on_the_page_is_said_to_have_ended(
     client: CommandLine, desk: Desk
 ):
     desk.sign_in(client)
-    Terminal.objects.get().sign_out()
+    Terminal.objects.all().sign_out()
 
     ended = desk.run(client, "me")
 

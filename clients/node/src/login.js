@@ -68,7 +68,8 @@ export async function signedIn(hubUrl, client) {
     tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
     organization = await meWith(client, tokens);
   }
-  const until = textOf(organization.caller?.expires_at) || timeOf(tokens.ends_at);
+  const endsAt = textOf(organization.caller?.expires_at);
+  const until = endsAt ? endsAt.replace(/\.[0-9]+/, "") : timeOf(tokens.ends_at);
   return { organization, used: { place: null, until } };
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 import time
 from datetime import datetime, timezone
@@ -98,8 +99,9 @@ def signed_in(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
             raise
         tokens = sign_ins.refreshed(hub_url, tokens, client.timeout)
         organization = _me(client, tokens)
-    caller = organization["caller"] or {}
-    return organization, Used(None, text(caller.get("expires_at")) or _time(tokens.ends_at))
+    ends_at = text((organization["caller"] or {}).get("expires_at"))
+    until = re.sub(r"\.[0-9]+", "", ends_at) if ends_at else _time(tokens.ends_at)
+    return organization, Used(None, until)
 
 
 def _with_a_token(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
