@@ -13,7 +13,10 @@ from orgs.models import Membership, Organization
 
 
 class Me(MaintainerView):
-    """The organization, its integration and its claims, in five queries however many there are."""
+    """The organization, its integration and its claims, in five queries however many there are.
+
+    For a terminal in two more.
+    """
 
     def get(self, request: Request) -> Response:
         mine = self.organization

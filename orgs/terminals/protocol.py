@@ -133,7 +133,8 @@ class Rules(OAuthLibRequestValidator):
     def one_at_a_time(self) -> Iterator[None]:
         """Lock the terminal whose refresh token this is; strangers' tokens open no transaction."""
         family = _family_of(self._fields.get("refresh_token", ""))
-        if not Terminal.objects.filter(family=family).exists():
+        refreshes = self._fields["grant_type"] == Client.GrantType.REFRESH_TOKEN
+        if not refreshes or not Terminal.objects.filter(family=family).exists():
             yield
             return
         with transaction.atomic():

@@ -378,6 +378,18 @@ def test_another_clients_refresh_token_is_refused(alice):
     assert terminal.me(tokens).status_code == 200
 
 
+def test_a_sign_in_cannot_be_hidden_in_another_persons_terminal(alice):
+    mallory = terminal.sign_in(build.member(build.organization("initech"), "mallory"))
+    waiting = terminal.begin()
+    terminal.answer(alice, waiting)
+
+    post("/oauth/token", client_id=CLI, grant_type=DEVICE, device_code=waiting["device_code"],
+         refresh_token=mallory["refresh_token"])  # fmt: skip
+
+    assert [each.user.username for each in Terminal.objects.order_by("pk")] == ["mallory", "alice"]
+    assert alice.terminals.get().tokens.count() == 2
+
+
 def test_a_client_without_the_grant_begins_nothing(alice):
     OAuthClient.objects.create(id="other", name="other", type="public", scopes="orgs:read")
 
