@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import pty
+import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from tests import build
 from tests.clients.command_line import CommandLine, Ended
 from tests.clients.conftest import COMMAND_LINES, NODE, Sdk, World
 from tests.clients.stand_ins import HUB
+from tests.clients.test_cli import SIGN_IN
 from tests.orgs.terminals import terminal as terminals
 
 LATER = 4102444800  # the year 2100
@@ -239,6 +242,43 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_code(client: Command
 
 
 @pytest.mark.parametrize(
+    ("flags", "changed", "opened"),
+    [
+        ([], {}, True),
+        (["--no-browser"], {}, False),
+        ([], {"DISPLAY": ""}, False),
+        ([], {"SSH_CONNECTION": "203.0.113.7 50000 203.0.113.8 22"}, False),
+        ([], {"PATH": "/nowhere"}, False),
+    ],
+)
+def test_a_browser_is_opened_only_where_a_person_sits(
+    client: CommandLine, world: World, flags: list[str], changed: dict[str, str], opened: bool
+):
+    (world.home / "xdg-open").write_text("#!/bin/sh\n")
+    (world.home / "xdg-open").chmod(0o755)
+    path = f"{world.home}:{world.environment['PATH']}"
+    code = SIGN_IN["answers"]["a code for a moment"]
+    denied = SIGN_IN["answers"]["denied"]
+    world.stage.answers = {HUB: [_discovery(world), world.filled(code), denied]}
+    controller, terminal = pty.openpty()
+
+    ended = subprocess.run(
+        [*_absolute(client.command), "login", *flags],
+        cwd=world.folder,
+        env=world.environment | {"PATH": path, "DISPLAY": ":0"} | changed,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(terminal)
+    os.close(controller)
+
+    assert ("This page is being opened in your browser.\n" in ended.stderr) == opened
+    assert ended.stderr.endswith("Error: The sign-in was denied.\n")
+
+
+@pytest.mark.parametrize(
     ("answers", "pauses"),
     [
         (["pending", "pending"], [5, 5, 5]),
@@ -268,6 +308,10 @@ def test_the_hub_is_asked_as_often_as_it_says(
 def _but_for_the_time(ended: Ended) -> list[str]:
     """Its lines, but for the one with the end of the sign-in, which may be rounded otherwise."""
     return [line for line in ended.stdout.splitlines() if not line.startswith("Signed in until")]
+
+
+def _absolute(command: list[str]) -> list[str]:
+    return [shutil.which(command[0]) or command[0], *command[1:]]
 
 
 def _expired(world: World) -> Path:

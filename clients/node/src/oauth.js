@@ -132,8 +132,9 @@ function tokensOf({ status, json }, hubUrl, refreshToken) {
 /** Throw ServerError unless the URLs are on the Hub's own scheme, host and port. */
 function refuseForeign(urls, hubUrl) {
   for (const url of urls.filter(Boolean)) {
-    if (origin(url) === null || origin(url) !== origin(hubUrl)) {
-      throw ServerError.of("foreign_endpoint", { url: hubUrl });
+    const other = origin(url);
+    if (other === null || other !== origin(hubUrl)) {
+      throw ServerError.of("foreign_endpoint", { url: hubUrl, other: other ?? url });
     }
   }
 }

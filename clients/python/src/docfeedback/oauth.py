@@ -178,8 +178,9 @@ def _tokens(
 
 def _refuse_foreign(url: str, hub_url: str) -> None:
     """Raise ServerError unless the URL is on the Hub's own scheme, host and port."""
-    if settings.origin(url) is None or settings.origin(url) != settings.origin(hub_url):
-        raise ServerError.of("foreign_endpoint", url=hub_url)
+    other = settings.origin(url)
+    if other is None or other != settings.origin(hub_url):
+        raise ServerError.of("foreign_endpoint", url=hub_url, other=other or url)
 
 
 def _seconds(value: Any) -> Optional[float]:
