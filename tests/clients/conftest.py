@@ -1,5 +1,6 @@
 """What the tests of the clients share: the contract, a world to talk to, and two command lines."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -41,6 +42,16 @@ class World:
         return self.server.url
 
     @property
+    def loud_hub(self) -> str:
+        """The same address in another spelling."""
+        return self.hub.replace("http:", "HTTP:")
+
+    def sign_in_at(self, hub: str) -> Path:
+        """Where the sign-in at this Hub is kept."""
+        name = hashlib.sha256(hub.encode()).hexdigest()[:32]
+        return self.home / "config" / "docfeedback" / "sign-ins" / f"{name}.json"
+
+    @property
     def proxy(self) -> str:
         """The way to the doc hosts, with a password."""
         return self.hub.replace("http://", "http://alice:k9@")
@@ -68,7 +79,7 @@ class World:
     def filled(self, value: Any) -> Any:
         """A value of the contract, with this world's addresses in its placeholders."""
         text = json.dumps(value, ensure_ascii=False)
-        for name in ("hub", "proxy", "dead", "home"):
+        for name in ("hub", "loud_hub", "proxy", "dead", "home"):
             text = text.replace(f"{{{name}}}", str(getattr(self, name)))
         return json.loads(text)
 

@@ -6,6 +6,7 @@ import dns from "node:dns";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
+import timers from "node:timers/promises";
 
 const load = (name) => import(`${process.env.NODE_CLIENT}/src/${name}`);
 
@@ -22,7 +23,9 @@ const { asciiUrl, check } = await load("address.js");
 const { Damaged, find, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
+const { waitFor } = await load("login.js");
 const secrets = await load("secret_patterns.js");
+const signIns = await load("sign_ins.js");
 
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camel = (name) => name.replace(/_[a-z]/g, (pair) => pair[1].toUpperCase());
@@ -87,6 +90,24 @@ const DO = {
     return null;
   },
   replace: ({ path }) => files.replace(path, "new") ?? null,
+  keep_sign_in: async ({ hub_url: hubUrl }) => {
+    const ends = { expires_at: 1, ends_at: null };
+    await signIns.replace(hubUrl, { access_token: "a", refresh_token: "r", scope: null, ...ends });
+    return null;
+  },
+  skip_pauses: () => {
+    const slept = [];
+    timers.setTimeout = async (milliseconds) => {
+      slept.push(milliseconds / 1000);
+    };
+    syncBuiltinESMExports();
+    return slept;
+  },
+  wait: async ({ hub_url: hubUrl }) => {
+    const code = { deviceCode: "device-1", seconds: 600, interval: 5 };
+    await waitFor({ token: `${hubUrl}/oauth/token` }, code, hubUrl, 10_000);
+    return null;
+  },
   resolve_slowly: ({ seconds }) => {
     dns.lookup = (host, options, callback) => {
       const found = { address: "127.0.0.1", family: 4 };

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import docfeedback
-from docfeedback import address, blocks, files, secret_patterns, web
+from docfeedback import address, blocks, files, login, oauth, secret_patterns, sign_ins, web
 
 NOBODY = 65534
 sockets = []
@@ -95,6 +95,23 @@ def load_the_dice(call):
     os.urandom = bytes
 
 
+def keep_sign_in(call):
+    sign_ins.replace(call["hub_url"], oauth.Tokens("a", 1, "r", None, None))
+
+
+def skip_pauses(call):
+    """The pauses that are asked for, and which take no time."""
+    slept = []
+    time.sleep = slept.append
+    return slept
+
+
+def wait(call):
+    hub = call["hub_url"]
+    code = oauth.Code("device-1", "BCDF-GHJK", hub, None, 600, 5)
+    login._wait(oauth.Endpoints(hub, f"{hub}/oauth/token", None), code, hub, 10)
+
+
 def replace(call):
     files.replace(call["path"], b"new")
 
@@ -132,6 +149,9 @@ DO = {
     "watch_drafts": watch_drafts,
     "load_the_dice": load_the_dice,
     "replace": replace,
+    "keep_sign_in": keep_sign_in,
+    "skip_pauses": skip_pauses,
+    "wait": wait,
     "resolve_slowly": resolve_slowly,
     "connections": connections,
     "sockets": lambda call: len(sockets),

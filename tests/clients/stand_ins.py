@@ -29,12 +29,14 @@ class Stage:
     answers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     asked: dict[str, list[Asked]] = field(default_factory=dict)
     arrived: threading.Event = field(default_factory=threading.Event)
+    awaited: int = 1  # the request with which `arrived` is set
     over: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, host: str, asked: Asked) -> dict[str, Any]:
         seen = self.asked.setdefault(host, [])
         seen.append(asked)
-        self.arrived.set()
+        if len(seen) >= self.awaited:
+            self.arrived.set()
         script = self.answers.get(host) or [{"status": 599, "text": "not in the script"}]
         return script[min(len(seen), len(script)) - 1]
 

@@ -2,7 +2,7 @@
 _docfeedback() {
   local -a common=('--hub-url[The address of the Hub]:address:' '--json[Print JSON]' '--help[Show help]')
   if (( CURRENT == 2 )); then
-    compadd -- report status me init completion --help --version
+    compadd -- report status login logout me init completion --help --version
     return
   fi
   local command=$words[2]
@@ -15,9 +15,11 @@ _docfeedback() {
       '--suggested-fix[What the page should say]:text:' '--file[A whole report]:file:_files' \
       '--idempotency-key[Marks repeats]:key:' '--dry-run[Send nothing]' \
       '--allow-private[Allow private pages]' ;;
+    login) _arguments $common '--no-browser[Open no browser]' ;;
     init) _arguments $common '--global[Third-party documentation]' '--file[File]:file:_files' \
       '--check[Change nothing]' '--remove[Take the block out]' ;;
     completion) _arguments $common '1:shell:(bash zsh fish)' ;;
+    logout|me) _arguments $common ;;
     *) _arguments $common '1:id:' ;;
   esac
 }

@@ -4,8 +4,9 @@ import { parse } from "./arguments.js";
 import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
+import { clearProgress, write } from "./terminal.js";
 import { VERSION } from "./version.js";
-import { escaped, plain } from "./visible.js";
+import { escaped } from "./visible.js";
 
 const FAILED = 1;
 const NOTHING_SENT = 2;
@@ -36,16 +37,11 @@ async function resultOf(words) {
 }
 
 async function end({ lines, data, notes = [], exitCode = 0 }, asJson) {
+  clearProgress();
   await write(process.stderr, notes.map((note) => message("note", { text: note })));
   if (asJson) await write(process.stdout, [escaped(JSON.stringify(data))]);
   else await write(exitCode ? process.stderr : process.stdout, lines);
   process.exit(exitCode);
-}
-
-/** Line by line, without characters that control a terminal. */
-function write(stream, lines) {
-  const output = lines.map((line) => `${plain(line)}\n`).join("");
-  return new Promise((resolve) => stream.write(output, resolve));
 }
 
 function help(word) {

@@ -128,6 +128,7 @@ function organizationOf(body) {
   return {
     ...body,
     name: textOf(body.name),
+    caller: objectOf(body.caller, "login"),
     integration: integration && {
       ...integration,
       repo_owner: textOf(integration.repo_owner),

@@ -6,15 +6,16 @@ import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
+import { login, logout, signedIn, usedData, usedLine } from "./login.js";
 import { KINDS, bodyOf } from "./report.js";
-import { timeout } from "./settings.js";
+import { requiredHubUrl, timeout } from "./settings.js";
 import { escaped } from "./visible.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
 const OPTIONAL = ["--details", "--suggested-fix"];
 
-export const COMMANDS = { report, status, me, init, completion };
+export const COMMANDS = { report, status, login, logout, me, init, completion };
 
 /** Send a report, or show it (`--dry-run`). */
 async function report({ flags }) {
@@ -37,11 +38,19 @@ async function status({ flags, argument }) {
   return { lines, data: { ...data, issue_url: issueUrl, issue_state: issueState } };
 }
 
-/** Whose token this is, and what is set up. */
+/** Where and as whom you are signed in, and what is set up. */
 async function me({ flags }) {
-  const organization = await clientFrom(flags).me();
-  const { name, id, integration, domains, sites } = organization;
-  const lines = [message("organization_line", { name: name || "-", id }), ...integrationLines(integration)];
+  const client = clientFrom(flags);
+  const hubUrl = requiredHubUrl(client.hubUrl);
+  const { organization, used } = await signedIn(hubUrl, client);
+  const { name, id, caller, integration, domains, sites } = organization;
+  const lines = [
+    message("hub_line", { url: hubUrl }),
+    ...(caller ? [message("user_line", { name: caller.login })] : []), // an older Hub does not say
+    usedLine(used),
+    message("organization_line", { name: name || "-", id }),
+    ...integrationLines(integration),
+  ];
   for (const { domain, status, dns_record: record } of domains) {
     lines.push(message("domain_line", { name: domain, status }));
     if (record) lines.push(message("record_line", record));
@@ -49,7 +58,7 @@ async function me({ flags }) {
   for (const { url, status } of sites) {
     lines.push(message("site_line", { name: url, status }));
   }
-  return { lines, data: organization };
+  return { lines, data: { ...organization, hub_url: hubUrl, ...usedData(used) } };
 }
 
 /** A script for the shell that is named. */

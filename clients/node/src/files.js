@@ -76,7 +76,7 @@ export function replace(path, data) {
     fs.mkdirSync(dirname(target), { recursive: true });
     const before = fs.statSync(target, { throwIfNoEntry: false });
     if (before) refuseReadOnly(target);
-    write(target, data, before);
+    write(target, data, { before });
   });
 }
 
@@ -109,11 +109,14 @@ async function readStandardInput() {
   return Buffer.concat(chunks);
 }
 
-/** By a draft beside it, which is never open to more people than the file was. */
-function write(target, data, before) {
+/**
+ * By a draft beside it, which is never open to more people than the file. `before`: the file whose
+ * owner and mode it gets; without one, its mode is `mode`.
+ */
+export function write(target, data, { before, mode = 0o666 } = {}) {
   const suffix = randomBytes(6).toString("hex");
   const draft = join(dirname(target), `.${basename(target)}.docfeedback-${suffix}`);
-  const handle = fs.openSync(draft, "wx", before ? 0o600 : 0o666);
+  const handle = fs.openSync(draft, "wx", before ? 0o600 : mode);
   try {
     try {
       fs.writeFileSync(handle, data);
@@ -157,6 +160,7 @@ function nameOf(path) {
   return path === STANDARD_INPUT ? message("standard_input") : path;
 }
 
-function reasonOf(error) {
+/** The name in `messages.json` of why a file cannot be used. */
+export function reasonOf(error) {
   return REASONS[error.code] ?? "other_reason";
 }

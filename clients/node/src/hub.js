@@ -15,15 +15,24 @@ const AGAIN_REASONS = ["refused", "unknown_host", "broken"];
  * `id`, as every answer of a Hub has. Else an error of `errors.js`.
  */
 export async function call(request, milliseconds) {
-  let answer;
-  try {
-    answer = await exchangeTwice(request, performance.now() + milliseconds);
-  } catch (error) {
-    throw unanswered(request, error);
-  }
+  const hubUrl = request.url.split("/v1/")[0];
+  const answer = await ask(request, milliseconds, hubUrl);
   const { status, json } = answer;
   if (status >= 200 && status < 300 && typeof json?.id === "string") return { status, body: json };
-  throw refusal(request, answer);
+  throw refusal(answer, hubUrl);
+}
+
+/**
+ * The answer of the Hub at `hubUrl`, whatever its status; else PrivateAddress or Unreachable.
+ * `again`: whether to try a second time where the first request may have been lost.
+ */
+export async function ask(request, milliseconds, hubUrl, { again = true } = {}) {
+  try {
+    if (!again) return await exchange(request, milliseconds);
+    return await exchangeTwice(request, performance.now() + milliseconds);
+  } catch (error) {
+    throw unanswered(error, hubUrl);
+  }
 }
 
 async function exchangeTwice(request, deadline) {
@@ -37,17 +46,17 @@ async function exchangeTwice(request, deadline) {
   return exchange(request, deadline - performance.now());
 }
 
-function unanswered(request, error) {
+function unanswered(error, url) {
   if (error instanceof LeadsToPrivate) {
     return new PrivateAddress("private_address", message("resolves_private", { host: error.host }));
   }
   if (!(error instanceof Failed)) return error;
-  const sentence = message("unreachable", { url: hub(request), reason: message(error.reason) });
+  const sentence = message("unreachable", { url, reason: message(error.reason) });
   return new Unreachable("unreachable", sentence);
 }
 
-function refusal(request, { status, headers, json }) {
-  const url = hub(request);
+/** The error for an answer that is not what a Hub gives to the request. */
+export function refusal({ status, headers, json }, url) {
   if (status >= 300 && status < 400) {
     const location = headers.location ?? "";
     return new ServerError("redirected", message("redirected", { url, location }), { status });
@@ -55,9 +64,10 @@ function refusal(request, { status, headers, json }) {
   if (status >= 400 && (isObject(json) || (status !== 404 && status !== 405))) {
     return fromAnswer(status, json, headers["retry-after"]);
   }
-  return new ServerError("not_a_hub", message("not_a_hub", { url, status }), { status });
+  return unlikeAHub(status, url);
 }
 
-function hub(request) {
-  return request.url.split("/v1/")[0];
+/** The error for an answer that no Hub gives. */
+export function unlikeAHub(status, url) {
+  return new ServerError("not_a_hub", message("not_a_hub", { url, status }), { status });
 }

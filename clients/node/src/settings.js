@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { isLoopback } from "./address.js";
 import { isObject, parse } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
@@ -11,10 +11,17 @@ export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
 const HUB_URL =
   /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
-const TOKEN = /^[\x21-\x7e]+$/;
+const ORIGIN = /^(https?):\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])/i;
+const PORTS = { http: 80, https: 443 };
+export const TOKEN = /^[\x21-\x7e]+$/;
 
 export function configPath() {
   return join(folder("XDG_CONFIG_HOME", ".config"), "config.json");
+}
+
+/** The folder for what `login` keeps, a file for each Hub. */
+export function signInsFolder() {
+  return join(dirname(configPath()), "sign-ins");
 }
 
 export function cacheFolder() {
@@ -46,6 +53,20 @@ export function isHubUrl(url) {
   return match !== null && Number(match[1] ?? 0) <= 65535;
 }
 
+/** Scheme, host and port of a URL, in one spelling; null if they are not plain to see. */
+export function origin(url) {
+  const match = ORIGIN.exec(url);
+  if (match === null || !TOKEN.test(url)) return null;
+  const scheme = match[1].toLowerCase();
+  return `${scheme}://${match[2].toLowerCase()}:${Number(match[3] ?? PORTS[scheme])}`;
+}
+
+/** The Hub's URL, the same for all spellings of its scheme, host and port. */
+export function oneSpelling(url) {
+  const match = ORIGIN.exec(url);
+  return match ? `${origin(url)}${url.slice(match[0].length)}` : url;
+}
+
 /** The address that `/v1/…` is appended to, or ValidationError. */
 function base(url) {
   if (!isHubUrl(url)) throw ValidationError.of("invalid_hub_url", { url });
@@ -58,13 +79,23 @@ function base(url) {
  * The file's token belongs to the Hub in the file, and no token is sent unencrypted.
  */
 export function token(given, hub) {
-  const found = given || process.env.DOCFEEDBACK_TOKEN || configToken(hub);
+  const found = given || environmentToken() || configToken(hub);
   if (!found) throw AuthError.of("no_token", { path: configPath() });
   if (!TOKEN.test(found)) throw AuthError.of("invalid_token");
+  refuseInsecure(hub);
+  return found;
+}
+
+/** The token in DOCFEEDBACK_TOKEN, which comes before all others; null without one. */
+export function environmentToken() {
+  return process.env.DOCFEEDBACK_TOKEN || null;
+}
+
+/** Throw AuthError if a token for `hub` would be sent unencrypted over a network. */
+export function refuseInsecure(hub) {
   if (!/^https:/i.test(hub) && !isLoopback(hub)) {
     throw AuthError.of("insecure_hub", { url: hub });
   }
-  return found;
 }
 
 /** Milliseconds: DOCFEEDBACK_TIMEOUT, which is in seconds, or 10 seconds. */
@@ -77,7 +108,8 @@ export function timeout() {
   return Number(text) * 1000;
 }
 
-function configToken(hub) {
+/** The token in the file, if the file's Hub is `hub`; else undefined. */
+export function configToken(hub) {
   const { hub_url: owner, token } = config();
   return owner && base(owner) === hub ? token : undefined;
 }

@@ -1,5 +1,5 @@
 complete -c docfeedback -f
-complete -c docfeedback -n __fish_use_subcommand -a "report status me init completion"
+complete -c docfeedback -n __fish_use_subcommand -a "report status login logout me init completion"
 complete -c docfeedback -n __fish_use_subcommand -l version -d "Show the version"
 complete -c docfeedback -l help -d "Show help"
 complete -c docfeedback -l hub-url -x -d "The address of the Hub"
@@ -15,6 +15,7 @@ complete -c docfeedback -n "__fish_seen_subcommand_from report" -l file -r -F -d
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l idempotency-key -x -d "Marks repeats"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l dry-run -d "Send nothing"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l allow-private -d "Allow private pages"
+complete -c docfeedback -n "__fish_seen_subcommand_from login" -l no-browser -d "Open no browser"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l global -d "Third-party documentation"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l file -r -F -d "File"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l check -d "Change nothing"

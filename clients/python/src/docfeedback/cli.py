@@ -6,9 +6,9 @@ import json
 import os
 import sys
 from io import TextIOWrapper
-from typing import Any, Dict, List, Optional, Sequence, TextIO
+from typing import Any, Dict, List
 
-from . import arguments, commands, visible
+from . import arguments, commands, terminal, visible
 from .contract import message, table, text
 from .errors import DocFeedbackError
 from .result import Result
@@ -51,22 +51,13 @@ def _result(words: List[str]) -> Result:
 
 
 def _print(result: Result, *, as_json: bool) -> int:
-    _write(sys.stderr, [message("note", text=note) for note in result.notes])
+    terminal.write(sys.stderr, [message("note", text=note) for note in result.notes])
     if as_json:
         data = json.dumps(result.data, ensure_ascii=False, separators=(",", ":"))
-        _write(sys.stdout, [visible.escaped(data)])
+        terminal.write(sys.stdout, [visible.escaped(data)])
     else:
-        _write(sys.stderr if result.exit_code else sys.stdout, result.lines)
+        terminal.write(sys.stderr if result.exit_code else sys.stdout, result.lines)
     return result.exit_code
-
-
-def _write(stream: Optional[TextIO], lines: Sequence[str]) -> None:
-    """Line by line, without characters that steer a terminal."""
-    if stream is None:  # it was closed before we began
-        return
-    for line in lines:
-        stream.write(visible.plain(line) + "\n")
-    stream.flush()
 
 
 def _help(word: str) -> Result:

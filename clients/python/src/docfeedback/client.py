@@ -229,6 +229,7 @@ def _organization(body: Dict[str, Any]) -> Dict[str, Any]:
     return {
         **body,
         "name": text(body.get("name")),
+        "caller": an_object(body.get("caller"), "login"),
         "integration": integration
         and {
             **integration,

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import files, init, settings
+from . import files, init, login, settings
 from .arguments import Arguments, usage_error
 from .client import Client, SentReport
 from .contract import message, text
@@ -43,9 +43,14 @@ def status(arguments: Arguments) -> Result:
 
 
 def me(arguments: Arguments) -> Result:
-    """Show whose token this is, and what is set up."""
-    organization = _client(arguments).me()
+    """Show where and as whom you are signed in, and what is set up."""
+    client = _client(arguments)
+    hub_url = settings.required_hub_url(client.hub_url)
+    organization, used = login.signed_in(hub_url, client)
     lines = [
+        message("hub_line", url=hub_url),
+        *_person(organization["caller"]),
+        used.line(),
         message("organization_line", name=organization["name"] or "-", id=organization["id"]),
         *_integration(organization["integration"]),
     ]
@@ -55,7 +60,7 @@ def me(arguments: Arguments) -> Result:
             lines.append(message("record_line", name=record["name"], value=record["value"]))
     for site in organization["sites"]:
         lines.append(message("site_line", name=site["url"], status=site["status"]))
-    return Result(lines, organization)
+    return Result(lines, {**organization, "hub_url": hub_url, **used.data()})
 
 
 def completion(arguments: Arguments) -> Result:
@@ -69,6 +74,8 @@ def completion(arguments: Arguments) -> Result:
 COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "report": report,
     "status": status,
+    "login": login.login,
+    "logout": login.logout,
     "me": me,
     "init": init.run,
     "completion": completion,
@@ -138,6 +145,11 @@ def _sent(sent: SentReport, notes: List[str]) -> Result:
         message("removed", field=notice["field"], kind=notice["kind"]) for notice in sent.notices
     ]
     return Result(lines, asdict(sent), [*notes, *removed])
+
+
+def _person(caller: Optional[Dict[str, Any]]) -> List[str]:
+    """Who the Hub says it is; an older Hub says nothing."""
+    return [] if caller is None else [message("user_line", name=caller["login"])]
 
 
 def _integration(integration: Optional[Dict[str, Any]]) -> List[str]:

@@ -44,7 +44,7 @@ def read_text(path: str) -> str:
         reason = message(error.reason)
         raise ValidationError.of("unreadable_file", path=name, reason=reason) from None
     except OSError as error:
-        reason = message(_reason(error))
+        reason = message(reason_of(error))
         raise ValidationError.of("unreadable_file", path=name, reason=reason) from None
     except UnicodeDecodeError:
         raise ValidationError.of("not_utf8", path=name) from None
@@ -71,7 +71,7 @@ def read(path: str) -> Optional[bytes]:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Unusable(_reason(error)) from None
+        raise Unusable(reason_of(error)) from None
 
 
 def _standard_input() -> bytes:
@@ -93,9 +93,9 @@ def replace(path: str, data: bytes) -> None:
         before = target.stat() if target.exists() else None
         if before is not None:
             _refuse_read_only(target)
-        _write(target, data, before)
+        write(target, data, before)
     except OSError as error:
-        raise Unusable(_reason(error)) from None
+        raise Unusable(reason_of(error)) from None
 
 
 def remove(path: str) -> None:
@@ -106,7 +106,7 @@ def remove(path: str) -> None:
         _refuse_read_only(Path(path))
         Path(path).unlink()
     except OSError as error:
-        raise Unusable(_reason(error)) from None
+        raise Unusable(reason_of(error)) from None
     return None
 
 
@@ -116,10 +116,15 @@ def _refuse_read_only(path: Path) -> None:
         raise Unusable("read_only")
 
 
-def _write(target: Path, data: bytes, before: Optional[os.stat_result]) -> None:
-    """Write a draft beside the file and rename it; it is never readable by more people than the file."""
+def write(
+    target: Path, data: bytes, before: Optional[os.stat_result], *, mode: int = 0o666
+) -> None:
+    """Write a draft beside the file and rename it; it is never readable by more people than the file.
+
+    `before`: the file whose owner and mode it gets; without one, its mode is `mode`. Raises OSError.
+    """
     draft = target.with_name(f".{target.name}.docfeedback-{os.urandom(6).hex()}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if before else 0o666)
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if before else mode)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -140,5 +145,6 @@ def _hand_over(draft: Path, before: os.stat_result) -> None:
     draft.chmod(stat.S_IMODE(before.st_mode))
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """The name in `messages.json` of why a file cannot be used."""
     return REASONS.get(error.errno or 0, "other_reason")

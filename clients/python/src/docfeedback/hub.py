@@ -26,20 +26,28 @@ def call(request: web.Request, seconds: float, *, again: bool = True) -> Answere
 
     `again`: whether to try a second time if the first request may have been lost.
     """
-    exchange = _exchange_with_retry if again else web.exchange
+    hub_url = request.url.split("/v1/")[0]
+    answer = exchange(request, seconds, hub_url, again=again)
+    body = answer.json()
+    has_id = isinstance(body, dict) and isinstance(body.get("id"), str)
+    if 200 <= answer.status < 300 and has_id:
+        return Answered(answer.status, body)
+    raise refusal(answer, hub_url)
+
+
+def exchange(
+    request: web.Request, seconds: float, hub_url: str, *, again: bool = True
+) -> web.Answer:
+    """The response of the Hub at `hub_url`, whatever its status. Raises PrivateAddress or Unreachable."""
+    once_or_twice = _exchange_with_retry if again else web.exchange
     try:
-        answer = exchange(request, seconds)
+        return once_or_twice(request, seconds)
     except web.LeadsToPrivate as error:
         sentence = message("resolves_private", host=error.host)
         raise PrivateAddress("private_address", sentence) from None
     except web.Failed as failed:
         reason = message(failed.reason)
-        raise Unreachable.of("unreachable", url=_hub(request), reason=reason) from failed
-    body = answer.json()
-    has_id = isinstance(body, dict) and isinstance(body.get("id"), str)
-    if 200 <= answer.status < 300 and has_id:
-        return Answered(answer.status, body)
-    raise _error(request, answer, body)
+        raise Unreachable.of("unreachable", url=hub_url, reason=reason) from failed
 
 
 def _exchange_with_retry(request: web.Request, seconds: float) -> web.Answer:
@@ -55,17 +63,19 @@ def _exchange_with_retry(request: web.Request, seconds: float) -> web.Answer:
     return web.exchange(request, deadline - time.monotonic())
 
 
-def _error(request: web.Request, answer: web.Answer, body: Any) -> DocFeedbackError:
-    status, url = answer.status, _hub(request)
+def refusal(answer: web.Answer, hub_url: str) -> DocFeedbackError:
+    """The error for a response that is not what a Hub answers to the request."""
+    status, body = answer.status, answer.json()
     if 300 <= status < 400:
         location = answer.headers.get("Location", "")
-        sentence = message("redirected", url=url, location=location)
+        sentence = message("redirected", url=hub_url, location=location)
         return ServerError("redirected", sentence, status=status)
     if status >= 400 and (isinstance(body, dict) or status not in (404, 405)):
         return from_answer(status, body, retry_after=answer.headers.get("Retry-After"))
-    sentence = message("not_a_hub", url=url, status=status)
-    return ServerError("not_a_hub", sentence, status=status)
+    return unlike_a_hub(answer, hub_url)
 
 
-def _hub(request: web.Request) -> str:
-    return request.url.split("/v1/")[0]
+def unlike_a_hub(answer: web.Answer, hub_url: str) -> ServerError:
+    """The error for a response that no Hub gives."""
+    sentence = message("not_a_hub", url=hub_url, status=answer.status)
+    return ServerError("not_a_hub", sentence, status=answer.status)

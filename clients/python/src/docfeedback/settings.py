@@ -16,13 +16,22 @@ HUB_URL = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:/[A-Za-z0-9._~%/-]*)?",
     re.IGNORECASE,
 )
-TOKEN = re.compile(r"[\x21-\x7e]+")
+ORIGIN = re.compile(
+    r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])", re.IGNORECASE
+)
+PORTS = {"http": 80, "https": 443}
+TOKEN = VISIBLE = re.compile(r"[\x21-\x7e]+")
 DEFAULT_TIMEOUT = 10.0
 
 
 def config_path() -> Path:
     """The path of the configuration file."""
     return _folder("XDG_CONFIG_HOME", ".config") / "config.json"
+
+
+def sign_ins_folder() -> Path:
+    """The folder for what `login` keeps, a file for each Hub."""
+    return config_path().with_name("sign-ins")
 
 
 def cache_folder() -> Path:
@@ -55,6 +64,21 @@ def is_hub_url(url: str) -> bool:
     return match is not None and int(match[1] or 0) <= 65535
 
 
+def origin(url: str) -> Optional[str]:
+    """Scheme, host and port of a URL, in one spelling; None if they are not plain to see."""
+    match = ORIGIN.match(url)
+    if match is None or not VISIBLE.fullmatch(url):
+        return None
+    scheme, host, port = match[1].lower(), match[2].lower(), match[3]
+    return f"{scheme}://{host}:{int(port or PORTS[scheme])}"
+
+
+def one_spelling(url: str) -> str:
+    """The Hub's URL, the same for all spellings of its scheme, host and port."""
+    match = ORIGIN.match(url)
+    return f"{origin(url)}{url[match.end() :]}" if match else url
+
+
 def base(url: str) -> str:
     """The URL to which `/v1/…` is appended. Raises ValidationError."""
     if not is_hub_url(url):
@@ -68,14 +92,24 @@ def token(given: Optional[str], hub: str) -> str:
 
     The file's token belongs to the Hub in the file, and no token is sent unencrypted.
     """
-    found = given or os.environ.get("DOCFEEDBACK_TOKEN") or _config_token(hub)
+    found = given or environment_token() or config_token(hub)
     if not found:
         raise AuthError.of("no_token", path=config_path())
     if not TOKEN.fullmatch(found):
         raise AuthError.of("invalid_token")
+    refuse_insecure(hub)
+    return found
+
+
+def environment_token() -> Optional[str]:
+    """The token in DOCFEEDBACK_TOKEN, which comes before all others; None without one."""
+    return os.environ.get("DOCFEEDBACK_TOKEN") or None
+
+
+def refuse_insecure(hub: str) -> None:
+    """Raise AuthError if a token for `hub` would be sent unencrypted over a network."""
     if not hub.lower().startswith("https:") and not is_loopback(hub):
         raise AuthError.of("insecure_hub", url=hub)
-    return found
 
 
 def timeout() -> float:
@@ -88,7 +122,8 @@ def timeout() -> float:
     return float(text)
 
 
-def _config_token(hub: str) -> Optional[str]:
+def config_token(hub: str) -> Optional[str]:
+    """The token in the file, if the file's Hub is `hub`; else None."""
     config = _config()
     owner = config.get("hub_url")
     return config.get("token") if owner and base(owner) == hub else None

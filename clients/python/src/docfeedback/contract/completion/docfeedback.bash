@@ -7,13 +7,14 @@ _docfeedback() {
     *) case ${COMP_WORDS[1]} in
       report) words="--doc-url --summary --agent --kind --details --suggested-fix --file
         --idempotency-key --dry-run --allow-private $common" ;;
-      status|me) words=$common ;;
+      login) words="--no-browser $common" ;;
+      status|logout|me) words=$common ;;
       init) words="--global --file --check --remove $common" ;;
       completion) words="bash zsh fish $common" ;;
     esac ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="report status me init completion --help --version"
+    words="report status login logout me init completion --help --version"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }

@@ -1,0 +1,203 @@
+/** `login`, `logout`, and the token of the person who is signed in. */
+
+import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { message } from "./contract.js";
+import { textOf } from "./document.js";
+import { AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable } from "./errors.js";
+import { Refused, discover, redeem, requestCode, revoke } from "./oauth.js";
+import * as settings from "./settings.js";
+import * as signIns from "./sign_ins.js";
+import { clearProgress, openBrowser, showProgress, write } from "./terminal.js";
+import { escaped } from "./visible.js";
+
+const SLOW_DOWN_SECONDS = 5; // by RFC 8628
+const MAX_PAUSE_SECONDS = 60;
+const EARLY_SECONDS = 60; // so long before its end a token is refreshed
+
+/** Sign in at the Hub: a person approves a code in a browser. */
+export async function login({ flags }) {
+  const hubUrl = settings.requiredHubUrl(flags.get("--hub-url"));
+  const time = settings.timeout();
+  const endpoints = await discover(hubUrl, time);
+  await signIns.checkFolder(hubUrl); // before somebody approves a sign-in that cannot be kept
+  const tokens = await approved(endpoints, flags, hubUrl, time);
+  const before = await signIns.replace(hubUrl, tokens);
+  if (before) await attempt(() => revokeAll(endpoints, before, hubUrl, time)); // it ends by itself, too
+  const notes = settings.environmentToken() ? [message("token_wins")] : [];
+  const data = { hub_url: hubUrl, signed_in: true, scope: tokens.scope };
+  return {
+    lines: [message("signed_in", { url: hubUrl })],
+    data: { ...data, signed_in_until: timeOf(tokens.ends_at) },
+    notes,
+  };
+}
+
+/** End the sign-in here and at the Hub, or only here if the Hub cannot be reached. */
+export async function logout({ flags }) {
+  const hubUrl = settings.requiredHubUrl(flags.get("--hub-url"));
+  const time = settings.timeout();
+  const tokens = await signIns.take(hubUrl);
+  if (!tokens) {
+    const data = { hub_url: hubUrl, signed_out: false, revoked: false };
+    return { lines: [message("was_not_signed_in", { url: hubUrl })], data };
+  }
+  const error = await attempt(async () =>
+    revokeAll(await discover(hubUrl, time), tokens, hubUrl, time),
+  );
+  const data = { hub_url: hubUrl, signed_out: true, revoked: !error };
+  const notes = error ? [message("not_revoked", { reason: error.message })] : [];
+  return { lines: [message("signed_out", { url: hubUrl })], data, notes };
+}
+
+/**
+ * The organization, asked with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file, and which of
+ * these was used: `{organization, used: {place, until}}`, `place` null for a sign-in, which ends `until`.
+ */
+export async function signedIn(hubUrl, client) {
+  let tokens = settings.environmentToken() ? null : signIns.stored(hubUrl);
+  if (!tokens) return withAToken(hubUrl, client);
+  if (tokens.expires_at - EARLY_SECONDS < Date.now() / 1000) {
+    tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
+  }
+  let organization;
+  try {
+    organization = await meWith(client, tokens);
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.status !== 401) throw error;
+    tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
+    organization = await meWith(client, tokens);
+  }
+  const endsAt = textOf(organization.caller?.expires_at);
+  const until = endsAt ? endsAt.replace(/\.[0-9]+/, "") : timeOf(tokens.ends_at);
+  return { organization, used: { place: null, until } };
+}
+
+/** Which token was used, for people. */
+export function usedLine({ place, until }) {
+  if (place !== null) return message("token_line", { place });
+  return until ? message("signed_in_until_line", { time: until }) : message("signed_in_line");
+}
+
+/** Which token was used, for programs. */
+export function usedData({ place, until }) {
+  return { token_from: place ?? "sign_in", signed_in_until: until };
+}
+
+async function withAToken(hubUrl, client) {
+  const fromEnvironment = settings.environmentToken();
+  if (!fromEnvironment && !settings.configToken(hubUrl)) {
+    throw AuthError.of("not_signed_in", { url: hubUrl });
+  }
+  const place = fromEnvironment ? "DOCFEEDBACK_TOKEN" : basename(settings.configPath());
+  return { organization: await client.me(), used: { place, until: null } };
+}
+
+function meWith(client, { access_token: token }) {
+  client.token = token;
+  return client.me();
+}
+
+/** The tokens of a person who was shown a code, and has approved it. */
+async function approved(endpoints, flags, hubUrl, time) {
+  try {
+    const code = await requestCode(endpoints, hubUrl, time);
+    await show(code, flags);
+    return await waitFor(endpoints, code, hubUrl, time);
+  } catch (error) {
+    throw error instanceof Refused ? error.error(hubUrl) : error;
+  }
+}
+
+/** The code and where to enter it, on standard error; as one line of JSON with `--json`. */
+async function show({ userCode, address, link, seconds }, flags) {
+  if (flags.has("--json")) {
+    const event = {
+      event: "code",
+      user_code: userCode,
+      verification_uri: address,
+      verification_uri_complete: link,
+      expires_in: Math.trunc(seconds),
+    };
+    await write(process.stderr, [escaped(JSON.stringify(event))]);
+  } else {
+    const lines = [message("sign_in_code", { user_code: userCode, address })];
+    if (link) lines.push(message("sign_in_link", { address: link }));
+    await write(process.stderr, lines);
+  }
+  if (!flags.has("--no-browser") && (await openBrowser(link || address))) {
+    await write(process.stderr, [message("browser_opened")]);
+  }
+}
+
+/**
+ * The tokens, once the person has approved. Exported for its tests. A Hub that cannot be reached is asked again, ever more
+ * seldom, until the code has expired.
+ */
+export async function waitFor(endpoints, code, hubUrl, time) {
+  const ends = performance.now() + code.seconds * 1000;
+  let { interval } = code;
+  let pause = interval;
+  let failure = null;
+  try {
+    for (let left = code.seconds; left > 0; left = (ends - performance.now()) / 1000) {
+      const rest = String(Math.trunc(left) % 60).padStart(2, "0");
+      showProgress(message("waiting", { time: `${Math.trunc(left / 60)}:${rest}` }));
+      await sleep(Math.min(pause, left) * 1000);
+      try {
+        return await redeem(endpoints, code, hubUrl, time);
+      } catch (error) {
+        failure = null;
+        if (error instanceof Refused) {
+          interval = pause = nextInterval(error, interval);
+        } else if ([Unreachable, ServerError, RateLimited].some((kind) => error instanceof kind)) {
+          const longer = Math.min(2 * pause, Math.max(MAX_PAUSE_SECONDS, interval));
+          pause = error.fields.retry_after || longer;
+          failure = error;
+        } else throw error;
+      }
+    }
+  } finally {
+    clearProgress();
+  }
+  throw failure ?? expired();
+}
+
+/** Seconds until the Hub may be asked again; AuthError if that is of no use. */
+function nextInterval(refused, interval) {
+  const { code, description, status } = refused;
+  if (code === "authorization_pending") return interval;
+  if (code === "slow_down") return interval + SLOW_DOWN_SECONDS;
+  if (code === "access_denied") {
+    throw new AuthError("sign_in_denied", description || message("sign_in_denied"), { status });
+  }
+  throw ["expired_token", "invalid_grant"].includes(code) ? expired() : refused;
+}
+
+function expired() {
+  return new AuthError("code_expired", message("code_expired"), { status: 400 });
+}
+
+async function revokeAll(endpoints, tokens, hubUrl, time) {
+  const { refresh_token: refreshToken, access_token: accessToken } = tokens;
+  if (refreshToken !== null) {
+    await revoke(endpoints, refreshToken, "refresh_token", hubUrl, time);
+  }
+  await revoke(endpoints, accessToken, "access_token", hubUrl, time);
+}
+
+/** The error of an attempt that may fail, or null. */
+async function attempt(work) {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof DocFeedbackError) return error;
+    throw error;
+  }
+}
+
+/** RFC 3339, in UTC, as the Hub writes times; null where there is none. */
+function timeOf(second) {
+  return second === null ? null : new Date(second * 1000).toISOString().replace(".000", "");
+}

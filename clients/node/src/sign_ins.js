@@ -1,0 +1,130 @@
+/**
+ * The sign-ins that `login` keeps, one file for each Hub, and their refreshing.
+ *
+ * The Python package uses the same files under the same locks.
+ */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { message } from "./contract.js";
+import { objectOf, parse, textOf, wholeOf } from "./document.js";
+import { AuthError, ValidationError } from "./errors.js";
+import { Unusable } from "./files.js";
+import { Refused, discover, refresh } from "./oauth.js";
+import { Exposed, locked, read, remove, write } from "./private_files.js";
+import { TOKEN, oneSpelling, signInsFolder } from "./settings.js";
+
+const LAST_SECOND = 253402300799; // of the year 9999
+const REFRESH_TIME = 10_000; // for all requests under a lock; less than LOCK_SECONDS
+
+/** The sign-in at this Hub, or null; AuthError if others can read or change the file. */
+export function stored(hubUrl, { evenExposed = false } = {}) {
+  const path = pathOf(hubUrl);
+  try {
+    const data = read(path, { evenExposed });
+    return data === null ? null : parsed(data);
+  } catch (error) {
+    if (error instanceof Exposed) throw AuthError.of("exposed_sign_in", { path });
+    throw named("unreadable_file", path, error);
+  }
+}
+
+/** Keep the sign-in at this Hub; the one before, or null. */
+export function replace(hubUrl, tokens) {
+  return changing(hubUrl, () => {
+    const before = stored(hubUrl, { evenExposed: true });
+    keep(hubUrl, tokens);
+    return before;
+  });
+}
+
+/** The sign-in at this Hub, or null; it is kept no longer. */
+export async function take(hubUrl) {
+  if (!existsSync(pathOf(hubUrl))) return null;
+  return changing(hubUrl, () => {
+    const before = stored(hubUrl, { evenExposed: true });
+    remove(pathOf(hubUrl));
+    return before;
+  });
+}
+
+/** ValidationError if no sign-in can be kept here. */
+export async function checkFolder(hubUrl) {
+  await changing(hubUrl, () => null);
+}
+
+/**
+ * A sign-in that is newer than `old`: that of another command, or a new one from the Hub. AuthError if
+ * the sign-in has ended; then it is forgotten.
+ */
+export async function refreshed(hubUrl, old, milliseconds) {
+  const found = await changing(hubUrl, async () => {
+    const now = stored(hubUrl);
+    if (now && now.access_token !== old.access_token) return now;
+    const tokens = now && (await newTokens(hubUrl, now, Math.min(milliseconds, REFRESH_TIME) / 2));
+    if (tokens) keep(hubUrl, tokens);
+    else remove(pathOf(hubUrl));
+    return tokens;
+  });
+  if (found) return found;
+  const sentence = message("sign_in_ended", { url: hubUrl });
+  throw new AuthError("sign_in_ended", sentence, { status: 401 });
+}
+
+/** New tokens from the Hub, with this time for each of two requests; null if it gives none. */
+async function newTokens(hubUrl, { refresh_token: refreshToken }, milliseconds) {
+  if (refreshToken === null) return null;
+  const endpoints = await discover(hubUrl, milliseconds);
+  try {
+    return await refresh(endpoints, refreshToken, hubUrl, milliseconds);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.code === "invalid_grant") return null;
+    throw error.error(hubUrl);
+  }
+}
+
+/** The file for this Hub, however its address is spelled. */
+function pathOf(hubUrl) {
+  const name = createHash("sha256").update(oneSpelling(hubUrl)).digest("hex").slice(0, 32);
+  return join(signInsFolder(), `${name}.json`);
+}
+
+/** What `work` gives while no other command changes the sign-in: refresh tokens work once. */
+async function changing(hubUrl, work) {
+  const path = pathOf(hubUrl);
+  try {
+    return await locked(path.replace(/json$/, "lock"), work);
+  } catch (error) {
+    throw named("unwritable_file", path, error);
+  }
+}
+
+function keep(hubUrl, tokens) {
+  write(pathOf(hubUrl), `${JSON.stringify({ hub_url: hubUrl, ...tokens }, null, 2)}\n`);
+}
+
+function parsed(data) {
+  let found;
+  try {
+    found = objectOf(parse(data), "access_token");
+  } catch {
+    return null;
+  }
+  if (!found || !TOKEN.test(found.access_token)) return null;
+  const endsAt = wholeOf(found.ends_at);
+  return {
+    access_token: found.access_token,
+    expires_at: wholeOf(found.expires_at) ?? 0,
+    refresh_token: textOf(found.refresh_token),
+    ends_at: endsAt === null ? null : Math.min(endsAt, LAST_SECOND),
+    scope: textOf(found.scope),
+  };
+}
+
+/** Say which file cannot be used. */
+function named(code, path, error) {
+  if (!(error instanceof Unusable)) return error;
+  return ValidationError.of(code, { path, reason: message(error.reason) });
+}

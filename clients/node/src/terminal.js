@@ -1,0 +1,46 @@
+/** What is written while a command runs, and the browser of the person at the terminal. */
+
+import { spawn } from "node:child_process";
+import { plain } from "./visible.js";
+
+const REMOTE = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"];
+const DISPLAYS = ["DISPLAY", "WAYLAND_DISPLAY"];
+let width = 0; // of the line of progress that stands on the terminal
+
+/** Line by line, without characters that control a terminal. */
+export function write(stream, lines) {
+  const output = lines.map((line) => `${plain(line)}\n`).join("");
+  return new Promise((resolve) => stream.write(output, resolve));
+}
+
+/** Write the line of progress over the one before, on a terminal's standard error. */
+export function showProgress(line) {
+  if (!process.stderr.isTTY) return;
+  process.stderr.write(`\r${plain(line).padEnd(width)}`);
+  width = line.length;
+}
+
+/** Take the line of progress away. */
+export function clearProgress() {
+  if (width) process.stderr.write(`\r${" ".repeat(width)}\r`);
+  width = 0;
+}
+
+/** Open the URL in the person's browser, if they sit at this machine; whether it was tried. */
+export function openBrowser(url) {
+  const [program, ...words] = process.stdin.isTTY && process.stdout.isTTY ? opener() : [];
+  if (!program || REMOTE.some((name) => process.env[name])) return Promise.resolve(false);
+  const options = { stdio: "ignore", detached: true };
+  return new Promise((resolve) => {
+    const started = spawn(program, [...words, url], options);
+    started.on("spawn", () => resolve(true)).on("error", () => resolve(false));
+    started.unref();
+  });
+}
+
+/** The program that opens a URL here; nothing without a screen. */
+function opener() {
+  if (process.platform === "darwin") return ["open"];
+  if (process.platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
+  return DISPLAYS.some((name) => process.env[name]) ? ["xdg-open"] : [];
+}

@@ -1,0 +1,197 @@
+"""`login`, `logout`, and the token of the person who is signed in."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+import time
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple
+
+from . import oauth, settings, sign_ins, terminal
+from .arguments import Arguments
+from .contract import message
+from .document import text
+from .errors import AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable
+from .oauth import Code, Endpoints, Tokens
+from .result import Result
+from .visible import escaped
+
+if TYPE_CHECKING:
+    from .client import Client
+
+SLOW_DOWN_SECONDS = 5.0  # by RFC 8628
+MAX_PAUSE_SECONDS = 60.0
+EARLY_SECONDS = 60  # so long before its end a token is refreshed
+
+
+class Used(NamedTuple):
+    """Which token was used: that of a sign-in (`place` is None), which ends `until`, or of a place."""
+
+    place: Optional[str]
+    until: Optional[str] = None
+
+    def line(self) -> str:
+        """For people."""
+        if self.place is not None:
+            return message("token_line", place=self.place)
+        if self.until is None:
+            return message("signed_in_line")
+        return message("signed_in_until_line", time=self.until)
+
+    def data(self) -> Dict[str, Any]:
+        """For programs."""
+        return {"token_from": self.place or "sign_in", "signed_in_until": self.until}
+
+
+def login(arguments: Arguments) -> Result:
+    """Sign in at the Hub: a person approves a code in a browser."""
+    hub_url = settings.required_hub_url(arguments.get("--hub-url"))
+    seconds = settings.timeout()
+    endpoints = oauth.discover(hub_url, seconds)
+    sign_ins.check_folder(hub_url)  # before somebody approves a sign-in that cannot be kept
+    try:
+        code = oauth.request_code(endpoints, hub_url, seconds)
+        _show(code, arguments)
+        tokens = _wait(endpoints, code, hub_url, seconds)
+    except oauth.Refused as refused:
+        raise refused.error(hub_url) from None
+    before = sign_ins.replace(hub_url, tokens)
+    if before is not None:
+        with contextlib.suppress(DocFeedbackError):  # it ends by itself, too
+            _revoke(endpoints, before, hub_url, seconds)
+    notes = [message("token_wins")] if settings.environment_token() else []
+    data = {"hub_url": hub_url, "signed_in": True, "scope": tokens.scope}
+    until = {"signed_in_until": _time(tokens.ends_at)}
+    return Result([message("signed_in", url=hub_url)], {**data, **until}, notes)
+
+
+def logout(arguments: Arguments) -> Result:
+    """End the sign-in here and at the Hub, or only here if the Hub cannot be reached."""
+    hub_url = settings.required_hub_url(arguments.get("--hub-url"))
+    seconds = settings.timeout()
+    tokens = sign_ins.take(hub_url)
+    if tokens is None:
+        data = {"hub_url": hub_url, "signed_out": False, "revoked": False}
+        return Result([message("was_not_signed_in", url=hub_url)], data)
+    notes = []
+    try:
+        _revoke(oauth.discover(hub_url, seconds), tokens, hub_url, seconds)
+    except DocFeedbackError as error:
+        notes = [message("not_revoked", reason=error)]
+    data = {"hub_url": hub_url, "signed_out": True, "revoked": not notes}
+    return Result([message("signed_out", url=hub_url)], data, notes)
+
+
+def signed_in(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
+    """The organization, asked with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file."""
+    tokens = None if settings.environment_token() else sign_ins.stored(hub_url)
+    if tokens is None:
+        return _with_a_token(hub_url, client)
+    if tokens.expires_at - EARLY_SECONDS < time.time():
+        tokens = sign_ins.refreshed(hub_url, tokens, client.timeout)
+    try:
+        organization = _me(client, tokens)
+    except AuthError as error:
+        if error.status != 401:
+            raise
+        tokens = sign_ins.refreshed(hub_url, tokens, client.timeout)
+        organization = _me(client, tokens)
+    ends_at = text((organization["caller"] or {}).get("expires_at"))
+    until = re.sub(r"\.[0-9]+", "", ends_at) if ends_at else _time(tokens.ends_at)
+    return organization, Used(None, until)
+
+
+def _with_a_token(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
+    if settings.environment_token():
+        return client.me(), Used("DOCFEEDBACK_TOKEN")
+    if not settings.config_token(hub_url):
+        raise AuthError.of("not_signed_in", url=hub_url)
+    return client.me(), Used(settings.config_path().name)
+
+
+def _me(client: Client, tokens: Tokens) -> Dict[str, Any]:
+    client.token = tokens.access_token
+    return client.me()
+
+
+def _show(code: Code, arguments: Arguments) -> None:
+    """The code and where to enter it, on standard error; as one line of JSON with `--json`."""
+    link = code.link or code.address
+    if "--json" in arguments.flags:
+        event = {
+            "event": "code",
+            "user_code": code.user_code,
+            "verification_uri": code.address,
+            "verification_uri_complete": code.link,
+            "expires_in": int(code.seconds),
+        }
+        terminal.write(sys.stderr, [escaped(json.dumps(event, separators=(",", ":")))])
+    else:
+        lines = [message("sign_in_code", user_code=code.user_code, address=code.address)]
+        if code.link is not None:
+            lines.append(message("sign_in_link", address=code.link))
+        terminal.write(sys.stderr, lines)
+    if "--no-browser" not in arguments.flags and terminal.open_browser(link):
+        terminal.write(sys.stderr, [message("browser_opened")])
+
+
+def _wait(endpoints: Endpoints, code: Code, hub_url: str, seconds: float) -> Tokens:
+    """The tokens, once the person has approved.
+
+    A Hub that cannot be reached is asked again, ever more seldom, until the code has expired.
+    """
+    ends = time.monotonic() + code.seconds
+    interval = pause = code.interval
+    failure: Optional[DocFeedbackError] = None
+    progress = terminal.Progress()
+    try:
+        while (left := ends - time.monotonic()) > 0:
+            minutes, rest = divmod(int(left), 60)
+            progress.show(message("waiting", time=f"{minutes}:{rest:02}"))
+            time.sleep(min(pause, left))
+            try:
+                return oauth.redeem(endpoints, code, hub_url, seconds)
+            except oauth.Refused as refused:
+                interval = pause = _next_interval(refused, interval, hub_url)
+                failure = None
+            except (Unreachable, ServerError, RateLimited) as error:
+                longer = min(2 * pause, max(MAX_PAUSE_SECONDS, interval))
+                pause = error.fields.get("retry_after") or longer
+                failure = error
+    finally:
+        progress.clear()
+    raise failure or _expired()
+
+
+def _next_interval(refused: oauth.Refused, interval: float, hub_url: str) -> float:
+    """Seconds until the Hub may be asked again. Raises AuthError if that is of no use."""
+    if refused.code == "authorization_pending":
+        return interval
+    if refused.code == "slow_down":
+        return interval + SLOW_DOWN_SECONDS
+    if refused.code == "access_denied":
+        sentence = refused.description or message("sign_in_denied")
+        raise AuthError("sign_in_denied", sentence, status=refused.status)
+    if refused.code in ("expired_token", "invalid_grant"):
+        raise _expired()
+    raise refused
+
+
+def _expired() -> DocFeedbackError:
+    return AuthError("code_expired", message("code_expired"), status=400)
+
+
+def _revoke(endpoints: Endpoints, tokens: Tokens, hub_url: str, seconds: float) -> None:
+    if tokens.refresh_token is not None:
+        oauth.revoke(endpoints, tokens.refresh_token, "refresh_token", hub_url, seconds)
+    oauth.revoke(endpoints, tokens.access_token, "access_token", hub_url, seconds)
+
+
+def _time(second: Optional[int]) -> Optional[str]:
+    """RFC 3339, in UTC, as the Hub writes times; None if there is none."""
+    if second is None:
+        return None
+    return datetime.fromtimestamp(second, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,76 @@
+"""What is written while a command runs, and the browser of the person at the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import List, Optional, Sequence, TextIO
+
+from . import visible
+
+REMOTE = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY")
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+
+
+def write(stream: Optional[TextIO], lines: Sequence[str]) -> None:
+    """Line by line, without characters that steer a terminal."""
+    if stream is None:  # it was closed before we began
+        return
+    for line in lines:
+        stream.write(visible.plain(line) + "\n")
+    stream.flush()
+
+
+class Progress:
+    """One line on a terminal's standard error, which changes; nothing is left of it."""
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    def show(self, line: str) -> None:
+        """Write the line over the one before."""
+        if is_terminal(sys.stderr):
+            self._write(visible.plain(line))
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._width:
+            self._write("")
+            sys.stderr.write("\r")
+            sys.stderr.flush()
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write("\r" + line.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(line)
+
+
+def is_terminal(stream: Optional[TextIO]) -> bool:
+    """Whether a person sees or types it."""
+    return stream is not None and stream.isatty()
+
+
+def open_browser(url: str) -> bool:
+    """Open the URL in the person's browser, if they sit at this machine; whether it was tried."""
+    command = _opener() if is_terminal(sys.stdin) and is_terminal(sys.stdout) else []
+    if not command or any(os.environ.get(name) for name in REMOTE):
+        return False
+    import subprocess  # here, since every command line would wait for its import
+
+    quiet = subprocess.DEVNULL
+    try:
+        subprocess.Popen(  # noqa: S603 (the URL is on the Hub's origin)
+            [*command, url], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
+    except OSError:
+        return False
+    return True
+
+
+def _opener() -> List[str]:
+    """The program that opens a URL here; nothing without a screen."""
+    if sys.platform == "darwin":
+        return ["open"]
+    if sys.platform == "win32":
+        return ["rundll32", "url.dll,FileProtocolHandler"]
+    return ["xdg-open"] if any(os.environ.get(name) for name in DISPLAYS) else []
