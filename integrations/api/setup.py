@@ -8,9 +8,9 @@ from pydantic import Field
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from core import ids
+from core.cors import OneOrigin
 from core.json_body import Text
 from integrations.api import as_json
 from integrations.models import Delivery, Integration
@@ -58,7 +58,7 @@ class BrowserSession(BaseAuthentication):
         return (user, None) if isinstance(user, User) else None
 
 
-class Callback(APIView):
+class Callback(OneOrigin):
     """`GET /v1/integrations/github/callback`: the browser returns from GitHub."""
 
     authentication_classes = [BrowserSession]
