@@ -171,6 +171,7 @@ def _number(sent: Mapping[str, str], name: str) -> int | None:
     text = sent.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-        raise InvalidRequest(details=[{"path": f"query:{name}", "message": "Must be a number."}])
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18 and int(text)):
+        message = "Must be a number, 1 or more."
+        raise InvalidRequest(details=[{"path": f"query:{name}", "message": message}])
     return int(text)

@@ -1,0 +1,188 @@
+"""The document as a page of the reference: each call with its parameters, body, answers and an example."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hub.docs import markdown
+from hub.docs.library import HUB
+from tests.openapi import describing
+from tests.openapi.words import below
+
+TITLE = """\
+# OpenAPI
+
+You will know every call, field and answer of the API, as [/openapi.json]({hub}/openapi.json) describes them for \
+programs.
+
+This page is made from that description, an OpenAPI 3.1 document: give it to a program that makes clients, tests or \
+mock servers. `script/openapi` makes both from the code and from the reference, and a test compares them. \
+[Reports API](reports-api.md) and [Maintainer API](maintainer-api.md) say more about each call, \
+[Errors](errors.md) what to do about each code, and [Limits](limits.md) which rates and sizes there are.
+
+"""
+COMMON = ("headers_too_large", "internal_error", "unavailable")  # of all calls
+
+Document = dict[str, Any]
+
+
+def text() -> str:
+    """The page as Markdown."""
+    made = describing.document()
+    parts = [TITLE.format(hub=HUB), made["info"]["description"], "\n\n"]
+    for tag in made["tags"]:
+        parts.append(f"## {tag['name']}\n\n")
+        for path, operations in made["paths"].items():
+            for method, operation in operations.items():
+                if tag["name"] in operation["tags"]:
+                    parts += _call(made, f"{method.upper()} {path}", operation)
+    parts.append(
+        "## Answers\n\nThe objects in the answers. Programs ignore fields that they do not know.\n\n"
+    )
+    for name in _answered(made):
+        parts.append(_object(made, name))
+    return "".join(parts).rstrip() + "\n"
+
+
+def _call(made: Document, call: str, operation: Document) -> Iterator[str]:
+    yield f"### `{call}`\n\n{operation['summary']}. {operation['description']}\n\n"
+    yield f"{_needs(operation)} {_more(operation)}\n\n"
+    if operation.get("parameters"):
+        yield _table(
+            ("parameter", "in", "value", "meaning"),
+            (
+                (f"`{each['name']}`", each["in"], _value(each["schema"]), each["description"])
+                for each in operation["parameters"]
+            ),
+        )
+    if body := operation.get("requestBody"):
+        yield _fields(made, _name(_json(body)["schema"]), "field of the body")
+    yield _table(("status", "answer"), _answers(made, operation))
+    yield _example(operation)
+
+
+def _needs(operation: Document) -> str:
+    for each in operation.get("security", []):
+        return f"Needs a token with the scope `{each['token'][0]}`."
+    return "For everybody, without a token."
+
+
+def _more(operation: Document) -> str:
+    rates = "; ".join(
+        f"{each['name']}, `{each['rate']}`" for each in operation.get("x-rate-limits", [])
+    )
+    page, _, anchor = operation["externalDocs"]["url"].rpartition("/reference/")[2].partition("/#")
+    said = f"Rates: {rates}. " if rates else ""
+    return f"{said}In generated clients: `{operation['operationId']}`. [More about it]({page}.md#{anchor})"
+
+
+def _answers(made: Document, operation: Document) -> Iterator[tuple[str, str]]:
+    for status, answer in operation["responses"].items():
+        if "$ref" in answer:
+            answer = made["components"]["responses"][answer["$ref"].rpartition("/")[2]]
+        yield f"`{status}`", _answer(status, answer)
+
+
+def _answer(status: str, answer: Document) -> str:
+    if "content" not in answer:
+        return "no body"
+    schema = _json(answer)["schema"]
+    if int(status) < 400:
+        name = _name(schema)
+        return f"[{name}](#{markdown.anchor(name)}): {answer['description']}"
+    codes = schema["allOf"][1]["properties"]["error"]["enum"]
+    return "[Error](#error): " + ", ".join(f"`{code}`" for code in codes)
+
+
+def _example(operation: Document) -> str:
+    blocks = []
+    if body := operation.get("requestBody"):
+        blocks.append(("Request", _json(body)))
+    blocks += [
+        (status, _json(answer))
+        for status, answer in operation["responses"].items()
+        if status < "300" and "content" in answer
+    ]
+    shown = [
+        (tab, each["examples"]["Example"]["value"]) for tab, each in blocks if "examples" in each
+    ][:2]
+    return "".join(
+        f"```json tab={tab}\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```\n\n"
+        for tab, value in shown
+    )
+
+
+def _answered(made: Document) -> list[str]:
+    """The objects that answers have at their top, in order, and those that are in several of them."""
+    found = [
+        _name(_json(answer)["schema"])
+        for path in made["paths"].values()
+        for operation in path.values()
+        for status, answer in operation["responses"].items()
+        if status < "300" and "content" in answer
+    ]
+    return [*dict.fromkeys(found), "Error"]
+
+
+def _object(made: Document, name: str) -> str:
+    schema = made["components"]["schemas"][name]
+    return f"### {name}\n\n{schema['description']}\n\n{_fields(made, name, 'field')}"
+
+
+def _fields(made: Document, name: str, header: str) -> str:
+    schemas = made["components"]["schemas"]
+    rows = (
+        (
+            f"`{path}`",
+            f"{_value(field)}{'' if required else ', optional'}",
+            field.get("description", ""),
+        )
+        for path, field, required in below(schemas, schemas[name])
+    )
+    return _table((header, "value", "meaning"), rows)
+
+
+def _value(schema: Document) -> str:
+    """What a value looks like, in a few words."""
+    if "anyOf" in schema:
+        return " or ".join(_value(each) for each in schema["anyOf"])
+    if "$ref" in schema:
+        return "object"
+    if values := schema.get("enum", [schema["const"]] if "const" in schema else []):
+        return ", ".join("null" if each is None else f"`{json.dumps(each)}`" for each in values)
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    named = {"date-time": "time", "date": "day", "uri": "URL"}.get(schema.get("format", ""))
+    said = " or ".join(
+        [
+            *(named or kind for kind in kinds if kind != "null"),
+            *(["null"] if "null" in kinds else []),
+        ]
+    )
+    limits = [
+        words.format(schema[key])
+        for key, words in {
+            "minLength": "at least {} characters",
+            "maxLength": "at most {} characters",
+            "maxItems": "at most {} items",
+            "minimum": "at least {}",
+        }.items()
+        if key in schema and not (key in ("minLength", "minimum") and schema[key] in (0, 1))
+    ]
+    return ", ".join([said, *limits])
+
+
+def _table(header: tuple[str, ...], rows: Any) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def _json(body: Document) -> Document:
+    return body["content"]["application/json"]
+
+
+def _name(schema: Document) -> str:
+    return schema["$ref"].rpartition("/")[2]
