@@ -30,6 +30,7 @@ SAME_ON_EITHER = (
     "tests/hub/screen/test_spark_lines.py",
     "tests/hub/test_every_call.py",
     "tests/hub/test_serve.py",
+    "tests/openapi/",
     "tests/sandbox/",
     "tests/test_setting_up.py",
 )

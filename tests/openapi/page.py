@@ -21,43 +21,77 @@ mock servers. `script/openapi` makes both from the code and from the reference, 
 [Errors](errors.md) what to do about each code, and [Limits](limits.md) which rates and sizes there are.
 
 """
-COMMON = ("headers_too_large", "internal_error", "unavailable")  # of all calls
-
 Document = dict[str, Any]
 
 
 def text() -> str:
     """The page as Markdown."""
     made = describing.document()
-    parts = [TITLE.format(hub=HUB), made["info"]["description"], "\n\n"]
+    common = _common(made)
+    parts = [TITLE.format(hub=HUB), made["info"]["description"], "\n\n", *_of_every_call(common)]
     for tag in made["tags"]:
         parts.append(f"## {tag['name']}\n\n")
         for path, operations in made["paths"].items():
             for method, operation in operations.items():
                 if tag["name"] in operation["tags"]:
-                    parts += _call(made, f"{method.upper()} {path}", operation)
-    parts.append(
-        "## Answers\n\nThe objects in the answers. Programs ignore fields that they do not know.\n\n"
-    )
-    for name in _answered(made):
-        parts.append(_object(made, name))
+                    parts += _call(made, f"{method.upper()} {path}", operation, common)
+    parts.append("## Answers\n\nThe objects in the answers.\n\n")
+    parts += [_object(made, name) for name in _answered(made)]
     return "".join(parts).rstrip() + "\n"
 
 
-def _call(made: Document, call: str, operation: Document) -> Iterator[str]:
+def _common(made: Document) -> dict[str, dict[str, str]]:
+    """The errors of every call, of every call with a token and of every call with a body: status by code."""
+    every = [operation for path in made["paths"].values() for operation in path.values()]
+    found: dict[str, dict[str, str]] = {}
+    known: set[tuple[str, str]] = set()
+    for kind, calls in {
+        "every call": every,
+        "with a token": [each for each in every if each.get("security")],
+        "with a body": [each for each in every if each.get("requestBody")],
+    }.items():
+        shared = set.intersection(*({*_codes(made, each)} for each in calls)) - known
+        found[kind] = {code: status for status, code in sorted(shared)}
+        known |= shared
+    return found
+
+
+def _codes(made: Document, operation: Document) -> Iterator[tuple[str, str]]:
+    """The status and code of each error that a call may answer."""
+    for status, answer in operation["responses"].items():
+        if status >= "400":
+            schema = _json(_whole(made, answer))["schema"]
+            yield from (
+                (status, code) for code in schema["allOf"][1]["properties"]["error"]["enum"]
+            )
+
+
+def _of_every_call(common: dict[str, dict[str, str]]) -> Iterator[str]:
+    yield "## Errors of all calls\n\nWhat these calls may answer besides what stands with each.\n\n"
+    rows = [
+        (kind, code, status) for kind, codes in common.items() for code, status in codes.items()
+    ]
+    yield _table(
+        ("status", "code", "calls"),
+        ((f"`{status}`", f"`{code}`", kind) for kind, code, status in rows),
+    )
+
+
+def _call(
+    made: Document, call: str, operation: Document, common: dict[str, dict[str, str]]
+) -> Iterator[str]:
     yield f"### `{call}`\n\n{operation['summary']}. {operation['description']}\n\n"
     yield f"{_needs(operation)} {_more(operation)}\n\n"
     if operation.get("parameters"):
-        yield _table(
-            ("parameter", "in", "value", "meaning"),
-            (
-                (f"`{each['name']}`", each["in"], _value(each["schema"]), each["description"])
-                for each in operation["parameters"]
-            ),
+        rows = (
+            (f"`{each['name']}`", each["in"], _value(each["schema"]), each["description"])
+            for each in operation["parameters"]
         )
+        yield _table(("parameter", "in", "value", "meaning"), rows)
     if body := operation.get("requestBody"):
         yield _fields(made, _name(_json(body)["schema"]), "field of the body")
-    yield _table(("status", "answer"), _answers(made, operation))
+    of_all = {code for codes in common.values() for code in codes}
+    yield _table(("status", "answer"), _answers(made, operation, of_all))
     yield _example(operation)
 
 
@@ -76,22 +110,31 @@ def _more(operation: Document) -> str:
     return f"{said}In generated clients: `{operation['operationId']}`. [More about it]({page}.md#{anchor})"
 
 
-def _answers(made: Document, operation: Document) -> Iterator[tuple[str, str]]:
+def _answers(made: Document, operation: Document, of_all: set[str]) -> Iterator[tuple[str, str]]:
     for status, answer in operation["responses"].items():
-        if "$ref" in answer:
-            answer = made["components"]["responses"][answer["$ref"].rpartition("/")[2]]
-        yield f"`{status}`", _answer(status, answer)
+        if status >= "400":
+            own = [code for at, code in _codes(made, operation) if at == status]
+            codes = [f"`{code}`" for code in own if code not in of_all]
+            if codes:
+                yield f"`{status}`", f"[Error](#error): {', '.join(codes)}"
+        elif "content" in answer:
+            name = _name(_json(answer)["schema"])
+            yield f"`{status}`", f"[{name}](#{_anchor(made, name)}): {answer['description']}"
+        else:
+            yield f"`{status}`", "no body"
 
 
-def _answer(status: str, answer: Document) -> str:
-    if "content" not in answer:
-        return "no body"
-    schema = _json(answer)["schema"]
-    if int(status) < 400:
-        name = _name(schema)
-        return f"[{name}](#{markdown.anchor(name)}): {answer['description']}"
-    codes = schema["allOf"][1]["properties"]["error"]["enum"]
-    return "[Error](#error): " + ", ".join(f"`{code}`" for code in codes)
+def _whole(made: Document, answer: Document) -> Document:
+    """An answer of a call, also one that several calls share."""
+    if "$ref" in answer:
+        return made["components"]["responses"][answer["$ref"].rpartition("/")[2]]
+    return answer
+
+
+def _anchor(made: Document, name: str) -> str:
+    """Where an object is described; a tag may have its name, too."""
+    taken = any(tag["name"] == name for tag in made["tags"])
+    return markdown.anchor(name) + ("-1" if taken else "")
 
 
 def _example(operation: Document) -> str:

@@ -27,7 +27,7 @@ from tests.dns_server import DNSServer
 from tests.openapi.calls import CALLS
 from tests.openapi.strict import Document, strict
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 CONFIG = {
     "seed": 1,

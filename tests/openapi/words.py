@@ -21,7 +21,10 @@ calls for everybody: these answer `OPTIONS`, and every answer has `Access-Contro
 Unknown fields in a body are refused; unknown parameters of an address are ignored, \
 and an empty one counts as absent. Ignore fields of an \
 answer that you do not know: later versions may have more. Rates are those of a Hub with default settings; \
-`Retry-After` says what holds for you."""
+`Retry-After` says what holds for you.
+
+Not described here are `/.well-known/docs-feedback.json`, which the Docs Feedback Protocol describes, and \
+the addresses to which GitHub sends webhooks and browsers."""
 TOKENS = """\
 A personal token (it begins with `hub_`), which you create at `/settings/tokens/`, or an access token of \
 OAuth's device flow (RFC 8628). Its scopes are `orgs:read` and `orgs:write`; neither includes the other."""
