@@ -4,10 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hub.docs import markdown
 from hub.docs.library import HUB
-from tests.openapi import describing
-from tests.openapi.words import below
+from tests.openapi import describing, objects
 
 TITLE = """\
 # OpenAPI
@@ -36,7 +34,7 @@ def text() -> str:
                 if tag["name"] in operation["tags"]:
                     parts += _call(made, f"{method.upper()} {path}", operation, common)
     parts.append("## Answers\n\nThe objects in the answers.\n\n")
-    parts += [_object(made, name) for name in _answered(made)]
+    parts += objects.of_answers(made)
     return "".join(parts).rstrip() + "\n"
 
 
@@ -60,7 +58,7 @@ def _codes(made: Document, operation: Document) -> Iterator[tuple[str, str]]:
     """The status and code of each error that a call may answer."""
     for status, answer in operation["responses"].items():
         if status >= "400":
-            schema = _json(_whole(made, answer))["schema"]
+            schema = objects.json_of(_whole(made, answer))["schema"]
             yield from (
                 (status, code) for code in schema["allOf"][1]["properties"]["error"]["enum"]
             )
@@ -71,7 +69,7 @@ def _of_every_call(common: dict[str, dict[str, str]]) -> Iterator[str]:
     rows = [
         (kind, code, status) for kind, codes in common.items() for code, status in codes.items()
     ]
-    yield _table(
+    yield objects.table(
         ("status", "code", "calls"),
         ((f"`{status}`", f"`{code}`", kind) for kind, code, status in rows),
     )
@@ -84,14 +82,14 @@ def _call(
     yield f"{_needs(operation)} {_more(operation)}\n\n"
     if operation.get("parameters"):
         rows = (
-            (f"`{each['name']}`", each["in"], _value(each["schema"]), each["description"])
+            (f"`{each['name']}`", each["in"], objects.value(each["schema"]), each["description"])
             for each in operation["parameters"]
         )
-        yield _table(("parameter", "in", "value", "meaning"), rows)
+        yield objects.table(("parameter", "in", "value", "meaning"), rows)
     if body := operation.get("requestBody"):
-        yield _fields(made, _name(_json(body)["schema"]), "field of the body")
+        yield objects.of_body(made, body)
     of_all = {code for codes in common.values() for code in codes}
-    yield _table(("status", "answer"), _answers(made, operation, of_all))
+    yield objects.table(("status", "answer"), _answers(made, operation, of_all))
     yield _example(operation)
 
 
@@ -118,8 +116,8 @@ def _answers(made: Document, operation: Document, of_all: set[str]) -> Iterator[
             if codes:
                 yield f"`{status}`", f"[Error](#error): {', '.join(codes)}"
         elif "content" in answer:
-            name = _name(_json(answer)["schema"])
-            yield f"`{status}`", f"[{name}](#{_anchor(made, name)}): {answer['description']}"
+            name = objects.name_of(objects.json_of(answer)["schema"])
+            yield f"`{status}`", f"[{name}](#{objects.anchor(made, name)}): {answer['description']}"
         else:
             yield f"`{status}`", "no body"
 
@@ -131,18 +129,12 @@ def _whole(made: Document, answer: Document) -> Document:
     return answer
 
 
-def _anchor(made: Document, name: str) -> str:
-    """Where an object is described; a tag may have its name, too."""
-    taken = any(tag["name"] == name for tag in made["tags"])
-    return markdown.anchor(name) + ("-1" if taken else "")
-
-
 def _example(operation: Document) -> str:
     blocks = []
     if body := operation.get("requestBody"):
-        blocks.append(("Request", _json(body)))
+        blocks.append(("Request", objects.json_of(body)))
     blocks += [
-        (status, _json(answer))
+        (status, objects.json_of(answer))
         for status, answer in operation["responses"].items()
         if status < "300" and "content" in answer
     ]
@@ -153,79 +145,3 @@ def _example(operation: Document) -> str:
         f"```json tab={tab}\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```\n\n"
         for tab, value in shown
     )
-
-
-def _answered(made: Document) -> list[str]:
-    """The objects that answers have at their top, in order, and those that are in several of them."""
-    found = [
-        _name(_json(answer)["schema"])
-        for path in made["paths"].values()
-        for operation in path.values()
-        for status, answer in operation["responses"].items()
-        if status < "300" and "content" in answer
-    ]
-    return [*dict.fromkeys(found), "Error"]
-
-
-def _object(made: Document, name: str) -> str:
-    schema = made["components"]["schemas"][name]
-    return f"### {name}\n\n{schema['description']}\n\n{_fields(made, name, 'field')}"
-
-
-def _fields(made: Document, name: str, header: str) -> str:
-    schemas = made["components"]["schemas"]
-    rows = (
-        (
-            f"`{path}`",
-            f"{_value(field)}{'' if required else ', optional'}",
-            field.get("description", ""),
-        )
-        for path, field, required in below(schemas, schemas[name])
-    )
-    return _table((header, "value", "meaning"), rows)
-
-
-def _value(schema: Document) -> str:
-    """What a value looks like, in a few words."""
-    if "anyOf" in schema:
-        return " or ".join(_value(each) for each in schema["anyOf"])
-    if "$ref" in schema:
-        return "object"
-    if values := schema.get("enum", [schema["const"]] if "const" in schema else []):
-        return ", ".join("null" if each is None else f"`{json.dumps(each)}`" for each in values)
-    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    named = {"date-time": "time", "date": "day", "uri": "URL"}.get(schema.get("format", ""))
-    said = " or ".join(
-        [
-            *(named or kind for kind in kinds if kind != "null"),
-            *(["null"] if "null" in kinds else []),
-        ]
-    )
-    limits = [
-        words.format(schema[key])
-        for key, words in {
-            "minLength": "at least {} characters",
-            "maxLength": "at most {} characters",
-            "maxItems": "at most {} items",
-            "minimum": "at least {}",
-        }.items()
-        if key in schema and not (key in ("minLength", "minimum") and schema[key] in (0, 1))
-    ]
-    return ", ".join([said, *limits])
-
-
-def _table(header: tuple[str, ...], rows: Any) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
-
-
-def _json(body: Document) -> Document:
-    return body["content"]["application/json"]
-
-
-def _name(schema: Document) -> str:
-    return schema["$ref"].rpartition("/")[2]
