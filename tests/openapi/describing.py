@@ -23,7 +23,7 @@ from tests.openapi.calls import CALLS, LEFT_OUT, Call
 
 Document = dict[str, Any]
 
-NAMES = {"{report_id}": "<id>", "{site_id}": "<id>", "{name}": "<domain>"}  # in the reference
+NAMES = {"{report_id}": "<id>", "{site_id}": "<id>", "{domain}": "<domain>"}  # in the reference
 INFO = {
     "OAS_VERSION": "3.1.1",
     "TITLE": "Docs Feedback Hub",
@@ -127,6 +127,9 @@ class Generator(SchemaGenerator):
         view = super().create_view(callback, method, request)
         self._set_schema_to_view(view, Described())
         return view
+
+    def coerce_path(self, path: str, method: str, view: APIView) -> str:
+        return super().coerce_path(path, method, view).replace("{name}", "{domain}")
 
     def parse(self, input_request: Any, public: bool) -> Document:
         paths = super().parse(input_request, public)

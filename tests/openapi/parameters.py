@@ -35,7 +35,7 @@ IN_PATHS = {
     "GET /v1/reports/<id>": ("report_id", ID, "The id of a report."),
     "/sites/<id>": ("site_id", ID, "The id of a site."),
     "/reports/<id>": ("report_id", ID, "The id of a report."),
-    "/domains/<domain>": ("name", {"type": "string"}, "The domain, in any spelling."),
+    "/domains/<domain>": ("domain", {"type": "string"}, "The domain, in any spelling."),
 }
 RETRY_AFTER = "For how many seconds to wait."
 CHALLENGE = "What is wrong with the token (RFC 6750)."

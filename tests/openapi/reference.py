@@ -94,10 +94,13 @@ def errors() -> dict[str, tuple[int, str, str]]:
     }
 
 
-def meanings(page: str, *header: str) -> dict[str, str]:
-    """What the tables with this header say in their last column, by the code in the first; the first one counts."""
+def meanings(page: str, *header: str, before: str = "") -> dict[str, str]:
+    """What the tables with this header say in their last column, by the code in the first; the first one counts.
+
+    `before` begins each sentence.
+    """
     rows = reversed(tables.rows(page, *header))
-    return {tables.codes(row[0])[0]: sentence(row[-1]) for row in rows}
+    return {tables.codes(row[0])[0]: sentence(before + row[-1]) for row in rows}
 
 
 @cache

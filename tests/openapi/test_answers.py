@@ -77,7 +77,7 @@ class World:
         return {
             "report_id": [self.sent, self.failed, NOBODYS],
             "site_id": [self.site.pk, NOBODYS],
-            "name": [*(each.name for each in self.domains), "unknown.acme.com", "no name"],
+            "domain": [*(each.name for each in self.domains), "unknown.acme.com", "no name"],
         }
 
 

@@ -51,10 +51,10 @@ FIELDS = [  # a component, and the tables with what its fields mean
         "ConfigureBody", "DomainBody", "OptOutBody", "SiteBody", "Chosen",
     )),
 ]  # fmt: skip
-VALUES = [  # a field, and the table with what each of its values means
+VALUES = [  # a field, the table with what each of its values means, and what comes before that
     ("Receipt", "status", REPORTS, "`status`"),
     ("DeliveryOfReport", "status", MAINTAINERS, "status"),
-    ("DeliveryOfReport", "held_for", MAINTAINERS, "cause"),
+    ("DeliveryOfReport", "held_for", MAINTAINERS, "cause", "held until "),
     ("Wait", "cause", MAINTAINERS, "cause in `waits_for`"),
     ("Try", "outcome", MAINTAINERS, "outcome"),
 ]
@@ -89,8 +89,9 @@ def fill_in(schemas: Schemas) -> None:
     for row in tables.rows("errors", "code", "field", "meaning"):
         field = schemas["Error"]["properties"][tables.codes(row[1])[0]]
         field.setdefault("description", reference.sentence(row[2]))
-    for name, field, page, header in VALUES:
-        _list_values(schemas[name]["properties"][field], reference.meanings(page, header))
+    for name, field, page, header, *before in VALUES:
+        said = reference.meanings(page, header, before="".join(before))
+        _list_values(schemas[name]["properties"][field], said)
 
 
 def _plain(schema: Any) -> Any:
