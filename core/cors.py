@@ -9,6 +9,12 @@ from rest_framework.views import APIView
 HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After"}
 
 
+class OneOrigin(APIView):
+    """A view that scripts of other origins may not call: there is no preflight, so OPTIONS is no method of it."""
+
+    http_method_names = [name for name in APIView.http_method_names if name != "options"]
+
+
 class AnyOrigin(APIView):
     """A view that scripts of any origin may call (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
 

@@ -11,7 +11,13 @@ TOGETHER = (  # shares a browser and a Hub; the first that fits
     "tests/browser/",
     "tests/faults/",
 )
-LONGEST = (*TOGETHER, "tests/hub/", "tests/clients/", "tests/test_")  # the others are quick
+LONGEST = (
+    *TOGETHER,
+    "tests/openapi/",
+    "tests/hub/",
+    "tests/clients/",
+    "tests/test_",
+)  # the others are quick
 
 
 def workers() -> int:

@@ -33,6 +33,7 @@ SAME_ON_EITHER = (
     "tests/hub/test_rotating_secrets.py",
     "tests/hub/test_serve.py",
     "tests/orgs/terminals/test_approval.py",
+    "tests/openapi/",
     "tests/sandbox/",
     "tests/test_first_run.py",
     "tests/test_setting_up.py",

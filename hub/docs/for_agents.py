@@ -3,17 +3,20 @@
 import json
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache, partial
+from pathlib import Path
 from urllib.parse import urljoin
 
 from hub.docs import markdown
-from hub.docs.library import Library, Page
+from hub.docs.library import HUB, Library, Page
 from orgs.discovery import kit
 
+OPENAPI = Path(__file__).with_name("openapi.json")  # written by script/openapi
 TITLE = "Docs Feedback Hub"
 ABOUT = (
     "Takes reports about problems in documentation pages, from agents and people, "
     "and opens an issue where the maintainers of the page work."
 )
+CALLS = "every call of the API for programs, with its errors and examples (OpenAPI 3.1)"
 PUBLIC = ("/", "/report/", "/connect/", "/privacy/")  # and the docs
 NOT_FOR_CRAWLERS = (
     *("/settings/", "/r/", "/admin/", "/login/", "/v1/", "/v0/search/"),
@@ -30,6 +33,7 @@ def llms(library: Library, base_url: str) -> str:
         if entries:
             pages = (_line(library.pages[each.name], each.about, base_url) for each in entries)
             lines += [f"## {chapter.title}", "", *pages, ""]
+    lines += ["## OpenAPI", "", f"- [openapi.json]({base_url}/openapi.json): {CALLS}", ""]
     return "\n".join([*lines, kit.llms_section(base_url, base_url + library.index.path)])
 
 
@@ -47,6 +51,12 @@ def _with_absolute_links(page: Page, base_url: str) -> str:
     here = base_url + page.markdown_path
     text = markdown.with_links(page.source, link=partial(urljoin, here))
     return f"<!-- {base_url}{page.path} -->\n\n{text}"
+
+
+@lru_cache(maxsize=1)
+def openapi(base_url: str) -> str:
+    """`/openapi.json`: every call of the API, with the address of this Hub (https://spec.openapis.org/oas/v3.1.1)."""
+    return OPENAPI.read_text(encoding="utf-8").replace(HUB, base_url)
 
 
 def robots(base_url: str) -> str:

@@ -31,6 +31,15 @@ def llms_full(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@conditional_page
+@for_a_while
+def openapi(request: HttpRequest) -> HttpResponse:
+    """`/openapi.json`"""
+    text = for_agents.openapi(settings.HUB_BASE_URL)
+    return HttpResponse(text, content_type="application/json")
+
+
+@require_safe
 @for_a_while
 def robots(request: HttpRequest) -> HttpResponse:
     """`/robots.txt`"""

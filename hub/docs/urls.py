@@ -28,6 +28,7 @@ urlpatterns = [
     path("docs/<path:name>", views.leads_on, {"version": LATEST}),
     path("llms.txt", machine_files.llms),
     path("llms-full.txt", machine_files.llms_full),
+    path("openapi.json", machine_files.openapi),
     path("robots.txt", machine_files.robots),
     path("sitemap.xml", machine_files.sitemap),
     path(".well-known/docs-feedback.json", machine_files.well_known),

@@ -8,9 +8,9 @@ from pydantic import Field
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from core import ids
+from core.cors import OneOrigin
 from core.json_body import Text
 from integrations.api import as_json
 from integrations.models import Delivery, Integration
@@ -58,7 +58,7 @@ class BrowserSession(BaseAuthentication):
         return (user, None) if isinstance(user, User) else None
 
 
-class Callback(APIView):
+class Callback(OneOrigin):
     """`GET /v1/integrations/github/callback`: the browser returns from GitHub."""
 
     authentication_classes = [BrowserSession]
@@ -171,6 +171,7 @@ def _number(sent: Mapping[str, str], name: str) -> int | None:
     text = sent.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-        raise InvalidRequest(details=[{"path": f"query:{name}", "message": "Must be a number."}])
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18 and int(text)):
+        message = "Must be a number, 1 or more."
+        raise InvalidRequest(details=[{"path": f"query:{name}", "message": message}])
     return int(text)

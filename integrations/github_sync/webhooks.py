@@ -15,9 +15,9 @@ from django.db import transaction
 from django.utils.crypto import constant_time_compare
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from core import client_address, rates
+from core.cors import OneOrigin
 from core.errors import ApiError
 from integrations.delivery import holds
 from integrations.github_sync import applying, webhook_payload
@@ -50,7 +50,7 @@ class WebhookTooLarge(ApiError):
     default_detail = "The body is too large for a webhook."
 
 
-class GitHubWebhook(APIView):
+class GitHubWebhook(OneOrigin):
     """Applies a webhook that GitHub has signed, once, and answers without calling GitHub."""
 
     def post(self, request: Request) -> Response:

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core import at_once
+from core.cors import OneOrigin
 from core.errors import ApiError
 from orgs.models import Membership, Organization, Terminal
 from orgs.people import tokens
@@ -94,7 +95,7 @@ class HasScope(BasePermission):
         return True
 
 
-class MaintainerView(APIView):
+class MaintainerView(OneOrigin):
     """The base class of all calls of the maintainers' API.
 
     Sets `self.membership` of the caller and `self.organization` before the method runs. The methods in

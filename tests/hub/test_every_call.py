@@ -72,6 +72,20 @@ def alice():
     return build.member(build.organization())
 
 
+@pytest.mark.parametrize("route", list(routes()), ids=lambda route: str(route.pattern))
+def test_allow_lists_the_methods_that_are_answered(alice, route):
+    """To a method that none has, and to each that is listed."""
+    client = build.api(build.token(alice))
+    path = "/" + re.sub("<[^>]*>", "x", str(route.pattern))
+
+    allowed = client.generic("BREW", path)["Allow"].split(", ")
+
+    answered = [client.generic(each, path).status_code for each in allowed]
+    others = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} - set(allowed)
+    assert 405 not in answered
+    assert {client.generic(each, path).status_code for each in others} == {405}
+
+
 @pytest.fixture(params=["none", "malformed", "unknown", "expired", "revoked"])
 def bad_token(request, alice) -> str:
     value = build.token(alice)

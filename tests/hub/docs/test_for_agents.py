@@ -38,6 +38,16 @@ def test_llms_full_txt_has_all_pages_in_order(client, docs):
     assert "[the fields](https://hub.example/v0/reference/reports-api.md#fields)" in text
 
 
+def test_openapi_json_has_this_hubs_address_and_is_asked_for_once(client, docs):
+    answer = client.get("/openapi.json")
+
+    assert answer["Content-Type"] == "application/json"
+    assert answer.json()["servers"][0]["url"] == "https://hub.example"
+    assert "hub.example.com/v1" not in answer.content.decode()
+    assert client.get("/openapi.json", headers={"If-None-Match": answer["ETag"]}).status_code == 304
+    assert "(https://hub.example/openapi.json)" in client.get("/llms.txt").content.decode()
+
+
 def test_crawlers_are_kept_from_what_is_not_for_them(client, docs):
     lines = client.get("/robots.txt").content.decode().splitlines()
 
@@ -106,6 +116,7 @@ def test_without_a_contact_there_is_no_security_txt(client, docs, settings, cont
     [
         "/llms.txt",
         "/llms-full.txt",
+        "/openapi.json",
         "/robots.txt",
         "/sitemap.xml",
         "/.well-known/docs-feedback.json",

@@ -1,0 +1,315 @@
+"""What the API answers, as models. The meanings of their fields are in the tables of the reference."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from core import json_body
+from core.ids import ULID_FORM
+from integrations.api import receipts, report_list
+from integrations.delivery import waiting
+from integrations.models import Attempt, Delivery, Integration
+from orgs import models as claims
+from orgs.people.tokens import SCOPES
+from reports.models import Report
+from reports.shape import Evidence
+
+Id = Annotated[str, Field(pattern=f"^{ULID_FORM.pattern}$")]
+Address = Annotated[str, Field(json_schema_extra={"format": "uri"})]
+Count = Annotated[int, Field(ge=0)]
+Kind = Literal[*Report.Kind.values]
+EvidenceKind = Evidence.model_fields["kind"].annotation
+IssueState = Literal[*Delivery.IssueState.values]
+
+
+class Answer(BaseModel):
+    """What they have in common: later versions may have more fields."""
+
+
+class Removed(Answer):
+    """A secret that was removed from a text."""
+
+    field: str
+    kind: str
+
+
+class Sent(Answer):
+    """A report was accepted, new or duplicate."""
+
+    id: Id
+    is_duplicate: bool
+    received_at: datetime
+    protocol_version: Literal["0"]
+    server_capabilities: list[str]
+    receipt_url: Address
+    notices: list[Removed]
+
+
+class TestReportSent(Sent):
+    """A test report was sent."""
+
+    issue_url: Address | None = Field(description="The issue; null if it is not open yet.")
+
+
+class Receipt(Answer):
+    """What anybody may know of a report: none of its text."""
+
+    id: Id
+    status: Literal[*dict.fromkeys(receipts.STATUS.values())]
+    received_at: datetime
+    times_reported: Count
+    issue_url: Address | None
+    issue_state: IssueState | None
+
+
+class DNSRecord(Answer):
+    """The record that proves a claim."""
+
+    name: str
+    type: Literal["TXT"]
+    value: str
+
+
+class DomainClaim(Answer):
+    """A claim of a domain, with the record to publish."""
+
+    domain: str
+    status: Literal[*claims.Domain.Status.values]
+    dns_record: DNSRecord | None
+
+
+class CheckedDomain(DomainClaim):
+    """A claim of a domain, and what the DNS answered."""
+
+    hint: str | None = Field(
+        description="What the DNS answered, in words; null once the claim is proved."
+    )
+
+
+class Domain(DomainClaim):
+    """A domain."""
+
+    verified_at: datetime | None
+    lapsed_at: datetime | None
+    lapses_at: datetime | None
+    last_checked_at: datetime | None
+    opted_out_at: datetime | None
+
+
+class Site(Answer):
+    """A site."""
+
+    id: Id
+    url: Address
+    status: Literal[*claims.Site.Status.values]
+    repository: str
+    verified_at: datetime
+    lapsed_at: datetime | None
+    opted_out_at: datetime | None
+
+
+class GitHubIntegration(Answer):
+    """The integration with GitHub."""
+
+    provider: Literal["github"]
+    status: Literal[*Integration.Status.values]
+    account: str
+    repo_owner: str | None
+    repo_name: str | None
+    issue_template: str | None
+    problem: str | None
+    alerts: bool
+
+
+class Caller(Answer):
+    """Who calls."""
+
+    login: str
+    scopes: list[Literal[*SCOPES]]
+    expires_at: datetime | None
+
+
+class Organization(Answer):
+    """The organization of the token's owner."""
+
+    id: Id
+    name: str
+    caller: Caller
+    integration: GitHubIntegration | None
+    domains: list[Domain]
+    sites: list[Site]
+
+
+class Installation(Answer):
+    """Where a browser installs the app."""
+
+    install_url: Address
+    use_existing_url: Address
+    expires_at: datetime
+
+
+class Repository(Answer):
+    """A repository to choose."""
+
+    repo_owner: str
+    repo_name: str
+    private: bool
+    archived: bool
+    has_issues: bool
+
+
+class Repositories(Answer):
+    """Repositories to choose."""
+
+    repositories: list[Repository] = Field(description="Those that you may choose.")
+    next_page: int | None = Field(description="The next `page`; null at the end.")
+
+
+class Wait(Answer):
+    """Why a delivery waits."""
+
+    cause: Literal[*map(str, waiting.Cause)]
+    message: str
+    about: datetime | None
+
+
+class DeliveryOfReport(Answer):
+    """What became of a report."""
+
+    status: Literal[*Delivery.Status.values]
+    held_for: Literal[*Delivery.Cause.values] | None
+    reason: str | None
+    waits_for: Wait | None
+    issue_url: Address | None
+    attempts: Count
+
+
+class ListedReport(Answer):
+    """A report in a list."""
+
+    id: Id
+    received_at: datetime
+    doc_url: str
+    kind: Kind
+    summary: str
+    agent_name: str
+    times_reported: Count
+    further_accounts: Count
+    erased_at: datetime | None
+    delivery: DeliveryOfReport | None
+
+
+class Reports(Answer):
+    """A page of reports, the newest first."""
+
+    reports: list[ListedReport] = Field(
+        description=f"At most {report_list.PAGE_SIZE}.", max_length=report_list.PAGE_SIZE
+    )
+    next_cursor: str | None = Field(description="The `cursor` of the next page; null at the end.")
+
+
+class StoredEvidence(Answer):
+    """One piece of evidence, without secrets."""
+
+    kind: EvidenceKind = Field(description="The kind of evidence.")
+    text: str = Field(description="The evidence.")
+
+
+class StoredTaskContext(Answer):
+    """What the reporter was doing, without secrets."""
+
+    task_summary: str = Field("", description="The task, in one line.")
+    transcript_excerpt: str = Field("", description="An excerpt of the transcript.")
+
+
+class Words(Answer):
+    details: str
+    evidence: list[StoredEvidence]
+    suggested_fix: str
+    task_context: StoredTaskContext
+    agent_version: str
+    agent_vendor: str
+    last_received_at: datetime
+
+
+class FurtherAccount(Words):
+    """A duplicate in other words."""
+
+    received_at: datetime
+    times_received: Count
+    kind: Kind
+    summary: str
+
+
+class Try(Answer):
+    """One attempt to deliver."""
+
+    number: Count
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: Literal[*Attempt.Outcome.values] | None
+    reason: str | None
+
+
+class Issue(Answer):
+    """What was sent to GitHub."""
+
+    repository: str
+    title: str
+    body: str
+    number: Count | None
+    url: Address | None
+    state: IssueState | None
+
+
+class WholeReport(Words, ListedReport):
+    """Everything about one report."""
+
+    canonical_url: str
+    submitted_at: str
+    locale: str
+    notices: list[Removed]
+    accounts: list[FurtherAccount]
+    accounts_not_kept: Count
+    attempts: list[Try]
+    issue: Issue | None
+
+
+class RefusedReport(Answer):
+    """A report that was left as it was, and why."""
+
+    id: str
+    error: str
+    message: str
+
+
+class ActedOn(Answer):
+    """What was done, and what was not."""
+
+    done: list[str]
+    refused: list[RefusedReport]
+
+
+class Fault(Answer):
+    """One thing that is wrong in a request."""
+
+    path: str = Field(
+        description="Where: a JSON Pointer into the body (empty: all of it), `header:<name>` or "
+        "`query:<name>`."
+    )
+    message: str = Field(description="What is wrong, in words.")
+
+
+class Error(Answer):
+    """Every error: a code for programs, a sentence for people, and for some codes further fields."""
+
+    error: str = Field(description="The code.")
+    message: str = Field(description="What is wrong and what to do, in words, which may change.")
+    since: datetime = Field(None)
+    max_bytes: int = Field(None)
+    placeholder: str = Field(None)
+    suggestion: str = Field(None)
+    details: list[Fault] = Field(
+        None, description="All that is wrong.", max_length=json_body.MAX_FAULTS
+    )
