@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -77,6 +78,33 @@ HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = _number("PORT", 8000)
 HUB_PROCESSES = _number("HUB_PROCESSES", 1)
 HUB_THREADS = _number("HUB_THREADS", 32)
+
+HUB_LOG_LEVEL = env.str("HUB_LOG_LEVEL", "info").lower()
+HUB_LOG_FORMAT = env.str("HUB_LOG_FORMAT", "json").lower()
+if HUB_LOG_LEVEL not in ("debug", "info", "warning", "error"):
+    raise ImproperlyConfigured(
+        f"HUB_LOG_LEVEL is {HUB_LOG_LEVEL!r}: set it to debug, info, warning or error."
+    )
+if HUB_LOG_FORMAT not in ("json", "text"):
+    raise ImproperlyConfigured(f"HUB_LOG_FORMAT is {HUB_LOG_FORMAT!r}: set it to json or text.")
+HUB_METRICS_TOKEN = env.str("HUB_METRICS_TOKEN", "")
+METRICS_FOLDER = Path(env.str("PROMETHEUS_MULTIPROC_DIR", "") or VAR_DIR / "metrics")
+if HUB_METRICS_TOKEN:
+    try:
+        METRICS_FOLDER.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (METRICS_FOLDER / "all").touch()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"With HUB_METRICS_TOKEN each process counts in {METRICS_FOLDER}, which cannot be written: "
+            f"{error.strerror}. Set PROMETHEUS_MULTIPROC_DIR to a folder that can."
+        ) from error
+HUB_SENTRY_DSN = env.str("HUB_SENTRY_DSN", "")
+if HUB_SENTRY_DSN and find_spec("sentry_sdk") is None:
+    raise ImproperlyConfigured(
+        "HUB_SENTRY_DSN is set, and the package sentry-sdk is not installed: start with script/serve, "
+        "or install requirements/sentry.lock."
+    )
+
 HUB_DEDUP_DAYS = _number("HUB_DEDUP_DAYS", 30)
 HUB_RETENTION_DAYS = _number("HUB_RETENTION_DAYS", 365)
 if not 1 <= HUB_RETENTION_DAYS <= 36_500:
@@ -197,7 +225,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "hub.for_pages.ContentSecurityPolicy",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "hub.server.health.answer_probes",
+    "hub.probes.answer_probes",
     "hub.for_pages.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -315,17 +343,19 @@ FORMAT_MODULE_PATH = "hub.formats"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "hub.logs.JSONLines"}},
+    "formatters": {"json": {"()": "hub.logs.JSONLines"}, "text": {"()": "hub.logs.TextLines"}},
     "filters": {"strangers": {"()": "hub.logs.StrangersMistakes"}},
     "handlers": {
         "stderr": {
-            "class": "logging.StreamHandler",
-            "formatter": "json",
+            "class": "hub.logs.Stderr",
+            "level": HUB_LOG_LEVEL.upper(),
+            "formatter": HUB_LOG_FORMAT,
             "filters": ["strangers"],
         }
     },
-    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "root": {"handlers": ["stderr"], "level": "INFO"},  # at DEBUG, libraries log what they send
     "loggers": {
+        **{name: {"level": "DEBUG"} for name in ("core", "hub", "integrations", "orgs", "reports")},
         "django.request": {"level": "ERROR"},  # clients' mistakes are answered, not logged
         "django_tasks": {"level": "WARNING"},
     },

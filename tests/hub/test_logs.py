@@ -69,7 +69,7 @@ def test_forged_hosts_and_forms_cannot_fill_the_log(written):
 
 
 def test_a_crash_of_a_page_is_in_the_log(written, monkeypatch):
-    monkeypatch.setattr("hub.server.health._problem", lambda: 1 / 0)
+    monkeypatch.setattr("hub.server.health.problem", lambda: 1 / 0)
 
     answer = Client(raise_request_exception=False).get("/readyz")
 

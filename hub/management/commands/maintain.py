@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from hub import logs
 from hub.maintenance import PAUSE, Runner
 
 
@@ -23,6 +24,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, with_parent: bool, **options: Any) -> None:
+        logs.write_behind()
         runner = Runner()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: runner.stopping.set())
