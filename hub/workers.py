@@ -10,7 +10,7 @@ from hub import logs
 
 
 @receiver(task_started, dispatch_uid="write-behind-in-workers")
-def write_behind(sender: type, **kwargs: Any) -> None:
+def write_behind(sender: Any, **kwargs: Any) -> None:
     """Let no slow reader of stderr stop a worker. A task within a request is none of the queue."""
-    if issubclass(sender, DatabaseBackend):
+    if isinstance(sender, DatabaseBackend):  # the worker names the backend itself, not its class
         logs.write_behind()

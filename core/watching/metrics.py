@@ -128,15 +128,22 @@ def _choose(values: Any, name: Any) -> None:
     _value_class = values.ValueClass = values.MultiProcessValue(name)
 
 
+def every() -> list[_Metric]:
+    """All that is counted."""
+    return _Metric.every
+
+
 def begin_all() -> None:
     """Begin to count everything, so that all of it is in the files."""
     for each in _Metric.every:
-        each._child(OTHER)
+        each._child(each.values[-1])
 
 
 def forget() -> None:
     """Begin anew, in new files; only tests need it."""
     global _value_class
+    if _value_class:
+        _value_class.close_all_files()
     _value_class = None
     for each in _Metric.every:
         each._of = {}

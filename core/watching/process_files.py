@@ -45,6 +45,8 @@ def name_of_this_process() -> str:
 def _begun() -> str:
     """Take a name, and the lock of it."""
     global _held
+    if _held:
+        _held.close()  # from before the fork; there it stays locked
     name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}".replace("_", "-")
     with _alone():
         _add_up_the_dead()
