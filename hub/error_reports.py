@@ -20,7 +20,7 @@ KEPT = {  # of an event; all else is dropped
 }  # fmt: skip
 QUERY = re.compile(r"\?[^\s'\"<>]*")
 ADDRESS = re.compile(  # of a network or of mail; a time looks like none of them
-    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<![\w:])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){3,7}(?![\w:])"
+    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<![\w:])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?![\w:])"
     r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
 )
 
@@ -44,7 +44,7 @@ def begin() -> None:
                 dedupe.DedupeIntegration(),
                 excepthook.ExcepthookIntegration(),
             ],
-            send_default_pii=False,
+            # `send_default_pii` is off unless it is set, which newer versions warn about
             include_local_variables=False,
             max_request_body_size="never",
             max_breadcrumbs=0,
