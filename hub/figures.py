@@ -48,6 +48,8 @@ MEANINGS = {
     "hub_queue_tasks": f"Tasks that wait for a worker. {AT_LEAST}",
 }
 
+LABELS = {"hub_deliveries": ("state", "cause"), "hub_maintain_job_age_seconds": ("task",)}
+
 
 def now() -> Iterator[Figure]:
     """All of them."""
@@ -62,7 +64,11 @@ def now() -> Iterator[Figure]:
 
 
 def _one(name: str, value: float) -> Figure:
-    return Figure(name, MEANINGS[name], (), [((), value)])
+    return _figure(name, [((), value)])
+
+
+def _figure(name: str, values: Sequence[tuple[tuple[str, ...], float]]) -> Figure:
+    return Figure(name, MEANINGS[name], LABELS.get(name, ()), values)
 
 
 def _of_the_database() -> Iterator[Figure]:
@@ -89,8 +95,7 @@ def _deliveries(waits: list[Wait]) -> Figure:
     for status, number in counting.each_up_to_most(**others).items():
         counts[status, ""] = number
     values = [((str(state), str(cause)), number) for (state, cause), number in counts.items()]
-    name = "hub_deliveries"
-    return Figure(name, MEANINGS[name], ("state", "cause"), values)
+    return _figure("hub_deliveries", values)
 
 
 def _limits() -> Iterator[Figure]:
@@ -118,8 +123,7 @@ def _maintenance() -> Iterator[Figure]:
         yield _one("hub_maintain_age_seconds", runner)
     if ages:
         yield _one("hub_maintain_round_age_seconds", min(ages.values()))
-    name = "hub_maintain_job_age_seconds"
-    yield Figure(name, MEANINGS[name], ("job",), [((job,), age) for job, age in ages.items()])
+    yield _figure("hub_maintain_job_age_seconds", [((job,), age) for job, age in ages.items()])
 
 
 def ages_of_maintenance() -> dict[str, float]:

@@ -188,7 +188,7 @@ def test_when_maintain_last_ran_is_read_from_its_leases(scraped, clock):
     found = scraped()
 
     assert found["hub_maintain_age_seconds"] == pytest.approx(600, abs=30)
-    assert found["hub_maintain_job_age_seconds job=prune"] == pytest.approx(600, abs=30)
+    assert found["hub_maintain_job_age_seconds task=prune"] == pytest.approx(600, abs=30)
     assert found["hub_maintain_round_age_seconds"] == pytest.approx(0, abs=30)
     assert {job.name for job in JOBS} > {"prune", "probe"}
 
