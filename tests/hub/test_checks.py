@@ -48,6 +48,9 @@ def test_the_models_are_as_their_migrations_say():
         ("DATABASE_URL", "/var/hub.sqlite3", "must be a URL such as postgres://"),
         ("DATABASE_URL", "mysql://hub@127.0.0.1/hub", "must be a URL such as postgres://"),
         ("HUB_THREADS", "many", "HUB_THREADS is 'many': set it to a whole number."),
+        ("HUB_LOG_LEVEL", "loud", "set it to debug, info, warning or error"),
+        ("HUB_LOG_FORMAT", "xml", "set it to json or text"),
+        ("HUB_SENTRY_DSN", "sentry.example.org", "copy it from the service"),
         ("HUB_TRUSTED_PROXIES", "-1", "HUB_TRUSTED_PROXIES is '-1': set it to a whole number."),
     ],
 )
@@ -66,3 +69,38 @@ def test_a_setting_that_cannot_be_is_refused_at_the_start(name, value, sentence)
 
     assert ended.returncode == 1
     assert sentence in ended.stderr
+
+
+def refused(program: str, **environment: str) -> str:
+    """The last line of what the settings say."""
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{program}; import hub.settings"],
+        cwd=ROOT,
+        env={**os.environ, "HUB_SECRET_KEY": "x", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    return ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_errors_cannot_be_sent_without_the_package():
+    missing = "import sys; sys.modules['sentry_sdk'] = None"
+
+    said = refused(missing, HUB_SENTRY_DSN="https://key@sentry.example.org/1")
+
+    assert "the package sentry-sdk is not installed: start with script/serve" in said
+
+
+@pytest.mark.slow
+def test_metrics_need_a_folder_that_can_be_written(tmp_path):
+    (tmp_path / "file").touch()
+
+    said = refused(
+        "pass", HUB_METRICS_TOKEN="x", PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "file" / "metrics")
+    )
+
+    assert "which cannot be written: Not a directory. Set PROMETHEUS_MULTIPROC_DIR" in said

@@ -179,3 +179,14 @@ def test_a_wrong_address_is_said_in_a_sentence(settings):
 
     with pytest.raises(ImproperlyConfigured, match="copy it from the service"):
         error_reports.begin()
+
+
+def test_the_lock_with_the_package_has_all_that_the_hub_needs():
+    """Run script/lock where this fails."""
+    with_it, without_it = (
+        set((ROOT / f"requirements/{name}.lock").read_text().splitlines())
+        for name in ("sentry", "runtime")
+    )
+
+    assert without_it < with_it
+    assert [each for each in with_it - without_it if each.startswith("sentry-sdk==")]
