@@ -21,6 +21,7 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.response import Response
 
 from core.errors import ApiError
+from core.watching import current
 
 log = logging.getLogger(__name__)
 
@@ -109,12 +110,16 @@ def handle(exc: Exception, context: dict) -> Response:
 
 
 def body_of(error: exceptions.APIException) -> dict:
-    """The JSON body for an error."""
-    return {
+    """The JSON body for an error; an internal one has the id of the request, by which the log has more."""
+    body = {
         "error": error.get_codes(),
         "message": str(error.detail),
         **getattr(error, "extra", {}),
     }
+    current.note(outcome=str(body["error"]))
+    if error.status_code == 500 and (request_id := current.request_id()):
+        body["request_id"] = request_id
+    return body
 
 
 def body_at(path: str, error: exceptions.APIException) -> dict:

@@ -112,6 +112,11 @@ def prepare() -> None:
             _outage.begin()
 
 
+def redis_is_away() -> bool:
+    """Whether Redis did not answer when this process last asked it."""
+    return bool(settings.REDIS_URL) and _outage.is_on
+
+
 def _refuse_for(wait: float, what: str) -> None:
     if wait > 0:
         raise RateLimited(max(1, math.ceil(wait)), what)
@@ -180,6 +185,10 @@ class _Outage:
         self._lock = Lock()
         self._away = False
         self._next_try = 0.0
+
+    @property
+    def is_on(self) -> bool:
+        return self._away
 
     def may_ask(self) -> bool:
         if not self._away:

@@ -10,8 +10,12 @@ class HubConfig(AppConfig):
     def ready(self) -> None:
         from hub import (  # noqa: F401
             checks,  # registers them
+            error_reports,
             greeting,  # connects the signal
+            workers,  # connects the signal
         )
+
+        error_reports.begin()
 
 
 class OperatorsConfig(AdminConfig):

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from hub import wsgi  # first, because it sets up Django
+from hub import logs, wsgi  # before all that needs Django, which `wsgi` sets up
 from hub.server import listening
 from hub.server.asgi import Receive, Scope, Send
 from hub.server.bridge import Bridge
@@ -11,6 +11,7 @@ bridge = Bridge(wsgi.application, threads=settings.HUB_THREADS)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request; the first one also sets a time limit on the listening socket."""
-    listening.bound_what_is_not_taken()  # once: before the first request there was no socket
+    """Answer a request; the first one also does what has to be done in each process, after it was forked."""
+    listening.bound_what_is_not_taken()  # before the first request there was no socket
+    logs.write_behind()
     await bridge(scope, receive, send)

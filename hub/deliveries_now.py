@@ -77,7 +77,7 @@ def state_of_affairs() -> dict[str, Any]:
     """The numbers that operators want to see first."""
     now = timezone.now() + clock.ahead
     lately = strip.drawn()
-    waits = _waits()
+    waits = waits_now()
     return {
         "at": now,
         "runner": Lease.objects.filter(name=RUNNER).annotate(runs=Q(until__gt=clock.now())).first(),
@@ -95,7 +95,7 @@ def state_of_affairs() -> dict[str, Any]:
     }
 
 
-class _Wait(NamedTuple):
+class Wait(NamedTuple):
     """Deliveries of an installation that wait for the same."""
 
     why: str
@@ -104,7 +104,7 @@ class _Wait(NamedTuple):
     oldest: datetime
 
 
-def _waits() -> list[_Wait]:
+def waits_now() -> list[Wait]:
     """What waits, of those that have been due for longest."""
     limits = "integration__installation__"
     why = Case(
@@ -117,10 +117,10 @@ def _waits() -> list[_Wait]:
     rows = Delivery.objects.waiting().order_by("due_at")
     rows = rows.annotate(why=why, whose=F("integration__installation"))
     found = _grouped(rows.values("why", "whose", "created_at"), "why", "whose", "MIN(created_at)")
-    return [_Wait(why, whose, count, time_of(oldest)) for why, whose, oldest, count in found]
+    return [Wait(why, whose, count, time_of(oldest)) for why, whose, oldest, count in found]
 
 
-def _waiting(waits: list[_Wait]) -> dict[str, Any]:
+def _waiting(waits: list[Wait]) -> dict[str, Any]:
     by_cause: Counter[str] = Counter()
     for each in waits:
         by_cause[each.why] += each.times
@@ -143,7 +143,7 @@ def _causes(lately: strip.Strip) -> list[Bar]:
     return _bars(counts, most=len(counts))
 
 
-def _busiest(waits: list[_Wait], now: datetime) -> list[Busy]:
+def _busiest(waits: list[Wait], now: datetime) -> list[Busy]:
     """The installations for which most waits, and that were tried most among the latest attempts."""
     lately = Attempt.objects.filter(started_at__gt=now - DAY).order_by("-started_at")
     rows = lately.annotate(whose=F("delivery__integration__installation")).values("whose")

@@ -1,12 +1,24 @@
-"""The log: one JSON object per line, without bodies, tokens or query strings."""
+"""The log: one line each, JSON or text, without bodies, tokens, addresses or query strings."""
 
 import json
 import logging
+import threading
 import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
+from multiprocessing.util import Finalize
+from typing import Any
+
+from core.watching import current, metrics
 
 LONGEST = 2000  # characters of a message, which may quote what a stranger sent
 PAUSE = 60  # seconds between two lines about the same kind of mistake
+UNREAD = 4 * 1024 * 1024  # characters of all lines of this process that wait for a reader of stderr
+GATHER = 0.1  # seconds in which lines are gathered, and written together
+LAST = 2  # seconds for the last lines when a process ends
 
 
 class StrangersMistakes(logging.Filter):
@@ -29,8 +41,19 @@ class StrangersMistakes(logging.Filter):
         return True
 
 
+def _facts(record: logging.LogRecord) -> dict[str, Any]:
+    """What is known besides the message: the id of the request, and what the line is about."""
+    facts = getattr(record, "facts", None)
+    if facts is not None and "request" in facts:
+        return facts
+    request_id = current.request_id()
+    return {"request": request_id, **(facts or {})} if request_id else facts or {}
+
+
 class JSONLines(logging.Formatter):
-    """Formats a record as one JSON object: time, level, logger, message, and the traceback of an error."""
+    """Formats a record as one JSON object: time, level, logger, message, facts, the traceback of an error."""
+
+    _write = json.JSONEncoder(separators=(", ", ": "), check_circular=False, default=str).encode
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line of JSON."""
@@ -39,7 +62,128 @@ class JSONLines(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage()[:LONGEST],
+            **_facts(record),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line)
+        return self._write(line)
+
+
+class TextLines(logging.Formatter):
+    """Formats a record for people: time, level, logger, message and facts in one line; then the traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as a line, in which what it quotes cannot begin another one."""
+        time_of = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        message = json.dumps(record.getMessage()[:LONGEST], ensure_ascii=False)[1:-1]
+        facts = "".join(f" {name}={value}" for name, value in _facts(record).items())
+        line = f"{time_of} {record.levelname} {record.name}: {message}{facts}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class Stderr(logging.StreamHandler):
+    """Writes to stderr; after `write_behind` in a thread of its own, so that nobody waits for its reader.
+
+    If nobody reads, `UNREAD` characters are kept. Further lines are dropped and counted, and once there is
+    room again, a line says how many.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: deque[str] = deque()
+        self._size = self._dropped = 0
+        self._any = threading.Event()
+        self._hurry = threading.Event()
+        self._written = threading.Event()
+        self._written.set()
+        self._behind = False
+
+    def write_behind(self) -> None:
+        """From now on a thread writes for this process. Call it after the last fork."""
+        if not self._behind:
+            self._behind = True
+            threading.Thread(target=self._write_all, name="log", daemon=True).start()
+            Finalize(None, self._end, exitpriority=1)  # where a process ends that was forked
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record, or leave it to the thread."""
+        if not self._behind:
+            super().emit(record)
+            return
+        try:
+            self._keep(self.format(record))
+        except Exception:
+            self.handleError(record)
+        if record.levelno >= logging.WARNING:
+            self._hurry.set()
+
+    def _keep(self, line: str) -> None:
+        if self._size + len(line) > UNREAD:
+            self._dropped += 1
+            metrics.lines_dropped.up()
+            return
+        self._lines.append(line)
+        self._size += len(line)
+        if not self._any.is_set():
+            self._any.set()
+
+    def _write_all(self) -> None:
+        while True:
+            self._any.wait()
+            self._hurry.wait(GATHER)
+            self._write_some()
+
+    def _write_some(self) -> None:
+        """Write what is there. What waits here for a reader still counts as unread."""
+        self._written.clear()
+        with self._alone():
+            self._any.clear()
+            self._hurry.clear()
+            lines, self._lines = self._lines, deque()
+            dropped, self._dropped = self._dropped, 0
+        if dropped:
+            lines.append(self.format(_of_dropped(dropped)))
+        try:
+            self.stream.write("".join(f"{line}\n" for line in lines))
+            self.stream.flush()
+        except Exception:  # such as a reader that has gone
+            self._dropped += len(lines)
+        with self._alone():
+            self._size = sum(map(len, self._lines))
+        self._written.set()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else emits meanwhile."""
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def _end(self) -> None:
+        """Wait for the thread to write the last lines, `LAST` seconds at most."""
+        until = time.monotonic() + LAST
+        while (self._lines or not self._written.is_set()) and time.monotonic() < until:
+            self._hurry.set()
+            self._any.set()
+            time.sleep(GATHER / 10)
+
+    def close(self) -> None:
+        """Write the last lines."""
+        if self._behind:
+            self._end()
+        super().close()
+
+
+def _of_dropped(number: int) -> logging.LogRecord:
+    words = "%s lines were dropped: nobody read stderr for a while"
+    return logging.LogRecord(__name__, logging.WARNING, __file__, 0, words, (number,), None)
+
+
+@cache
+def write_behind() -> None:
+    """Let a thread write the log of this process, so that a slow reader of stderr stops nothing else."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, Stderr):
+            handler.write_behind()

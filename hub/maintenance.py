@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
+from core.watching import metrics
 from hub import pruning
 from hub.models import Lease
 from integrations.alerts import causes, sending
@@ -96,6 +97,7 @@ class Runner:
         self._do("retry", self._retry)
         self._do("jobs", self._run_jobs)
         connection.close()
+        metrics.rounds.up()
 
     def _alert(self) -> None:
         if sending.is_anything_due():

@@ -4,6 +4,7 @@ import os
 import sys
 from collections import defaultdict
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -50,6 +51,16 @@ def _number(name: str, default: int, *, least: int = 0, most: int = 999_999_999)
     return int(written)
 
 
+def _one_of(name: str, words: tuple[str, ...]) -> str:
+    """One of a few words, the first unless it is set."""
+    word = env.str(name, words[0]).strip().lower()
+    if word not in words:
+        *others, last = words
+        MISCONFIGURED.append(f"{name} is {word!r}: set it to {', '.join(others)} or {last}.")
+        return words[0]
+    return word
+
+
 def _listed(text: str) -> list[str]:
     """What is listed with commas between."""
     return [each.strip() for each in text.split(",") if each.strip()]
@@ -92,6 +103,30 @@ def _github_app(file: str, code_host: str) -> defaultdict[str, str]:
     return app
 
 
+def _sentry_dsn() -> str:
+    """The address of a project at a service to which errors are sent; empty for none."""
+    dsn = env.str("HUB_SENTRY_DSN", "")
+    if not dsn:
+        return ""
+    if find_spec("sentry_sdk") is None:
+        MISCONFIGURED.append(
+            "HUB_SENTRY_DSN is set, and the package sentry-sdk is not installed: start with script/serve, "
+            "or install requirements/sentry.lock."
+        )
+        return ""
+    from sentry_sdk.utils import BadDsn, Dsn
+
+    try:
+        Dsn(dsn)
+    except (BadDsn, ValueError) as error:
+        MISCONFIGURED.append(
+            f"HUB_SENTRY_DSN is no address of a project ({error}): copy it from the service, such as "
+            "https://key@sentry.example.org/1."
+        )
+        return ""
+    return dsn
+
+
 HUB_DEBUG = env.bool("HUB_DEBUG", False)
 DEBUG = False  # Django's error pages show code and settings; the log has the traceback
 
@@ -126,7 +161,7 @@ HUB_TOTAL_RATE = _rate("HUB_TOTAL_RATE", "6000/minute")
 HUB_SIGN_IN_RATE = _rate("HUB_SIGN_IN_RATE", "30/minute")
 HUB_ASKING_RATE = _rate("HUB_ASKING_RATE", "30/minute;300/hour")
 HUB_ISSUE_RATE = _rate("HUB_ISSUE_RATE", "20/minute;400/hour")
-HUB_FORWARDING = env.str("HUB_FORWARDING", "inline")
+HUB_FORWARDING = _one_of("HUB_FORWARDING", ("inline", "queue"))
 REDIS_URL = _redis_url()
 
 HUB_PREPARED_STATEMENTS = env.bool("HUB_PREPARED_STATEMENTS", True)
@@ -134,6 +169,22 @@ HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = _number("PORT", 8000, least=1, most=65_535)
 HUB_PROCESSES = _number("HUB_PROCESSES", 1, least=1, most=1000)
 HUB_THREADS = _number("HUB_THREADS", 32, least=1, most=1000)
+
+HUB_LOG_LEVEL = _one_of("HUB_LOG_LEVEL", ("info", "debug", "warning", "error"))
+HUB_LOG_FORMAT = _one_of("HUB_LOG_FORMAT", ("json", "text"))
+HUB_METRICS_TOKEN = env.str("HUB_METRICS_TOKEN", "")
+METRICS_FOLDER = Path(env.str("PROMETHEUS_MULTIPROC_DIR", "") or VAR_DIR / "metrics")
+if HUB_METRICS_TOKEN:
+    try:
+        METRICS_FOLDER.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (METRICS_FOLDER / "all").touch()
+    except OSError as error:
+        MISCONFIGURED.append(
+            f"With HUB_METRICS_TOKEN each process counts in {METRICS_FOLDER}, which cannot be written: "
+            f"{error.strerror}. Set PROMETHEUS_MULTIPROC_DIR to a folder that can."
+        )
+HUB_SENTRY_DSN = _sentry_dsn()
+
 HUB_DEDUP_DAYS = _number("HUB_DEDUP_DAYS", 30, most=36_500)
 HUB_RETENTION_DAYS = _number("HUB_RETENTION_DAYS", 365, least=1, most=36_500)
 
@@ -276,7 +327,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "hub.for_pages.ContentSecurityPolicy",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "hub.server.health.answer_probes",
+    "hub.probes.answer_probes",
     "hub.for_pages.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -369,9 +420,6 @@ TASK_BACKENDS = {
     "inline": "django_tasks.backends.immediate.ImmediateBackend",
     "queue": "django_tasks_db.DatabaseBackend",
 }
-if HUB_FORWARDING not in TASK_BACKENDS:
-    MISCONFIGURED.append(f"HUB_FORWARDING is {HUB_FORWARDING!r}: set it to inline or queue.")
-    HUB_FORWARDING = "inline"
 TASKS = {"default": {"BACKEND": TASK_BACKENDS[HUB_FORWARDING]}}
 
 STATIC_URL = "static/"
@@ -396,17 +444,19 @@ FORMAT_MODULE_PATH = "hub.formats"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "hub.logs.JSONLines"}},
+    "formatters": {"json": {"()": "hub.logs.JSONLines"}, "text": {"()": "hub.logs.TextLines"}},
     "filters": {"strangers": {"()": "hub.logs.StrangersMistakes"}},
     "handlers": {
         "stderr": {
-            "class": "logging.StreamHandler",
-            "formatter": "json",
+            "class": "hub.logs.Stderr",
+            "level": HUB_LOG_LEVEL.upper(),
+            "formatter": HUB_LOG_FORMAT,
             "filters": ["strangers"],
         }
     },
-    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "root": {"handlers": ["stderr"], "level": "INFO"},  # at DEBUG, libraries log what they send
     "loggers": {
+        **{name: {"level": "DEBUG"} for name in ("core", "hub", "integrations", "orgs", "reports")},
         "django.request": {"level": "ERROR"},  # clients' mistakes are answered, not logged
         "django_tasks": {"level": "WARNING"},
     },

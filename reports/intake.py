@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from core.errors import ApiError
+from core.watching import current, metrics
 from orgs.domains import hosts
 from orgs.ownership import Claim, claim_covering
 from reports import repeats
@@ -69,7 +70,16 @@ def accept(
                 raise
         claim = claim_covering(address["canonical_url"])
         _refuse_if_opted_out(claim)
-    return Receipt(report_id, received_at, report_id != new.id, notices)
+    return _noted(Receipt(report_id, received_at, report_id != new.id, notices), claim)
+
+
+def _noted(receipt: Receipt, claim: Claim | None) -> Receipt:
+    kind = "duplicate" if receipt.is_duplicate else "new"
+    metrics.reports.up(kind)
+    current.note(
+        outcome=kind, report=receipt.id, organization=claim.organization_id if claim else ""
+    )
+    return receipt
 
 
 def screened(body: ReportBody) -> tuple[dict[str, Any], list[SecretNotice]]:

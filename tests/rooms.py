@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = [  # from the ground up
+    "core/watching",
     "core",
     "orgs/models",
     "orgs/people",

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 
 from core import at_once
 from core.error_answers import page_error
+from core.watching import current
 from hub.server import spool
 from orgs.models import Membership, User
 
@@ -42,6 +43,7 @@ def signed_in(view: View) -> View:
         membership = request.membership = known.filter(user=request.user).first()
         whose = membership.organization_id if membership else f"user {request.user.pk}"
         request.META[spool.WHOSE] = whose
+        current.note(organization=membership.organization_id if membership else "")
         try:
             with at_once.requests.one(whose):
                 return view(request, *args, **kwargs)

@@ -10,6 +10,8 @@ from typing import IO, Any, NamedTuple
 
 from core import client_address, cors, error_answers
 from core.errors import ApiError
+from core.watching import current
+from core.watching.current import Asked
 from hub.server import environ, health, spool
 from hub.server.asgi import Application, Headers, Scope, Send
 from hub.server.overload import Overloaded
@@ -28,18 +30,19 @@ class HttpAnswer(NamedTuple):
     body: IO[bytes]
 
 
-def of(application: Application, scope: Scope, body: bytes) -> HttpAnswer:
+def of(application: Application, scope: Scope, body: bytes, asked: Asked) -> HttpAnswer:
     """Let `application` produce its response to the end, so that nothing is sent if it fails midway.
 
     Raises `Overloaded` if there is no room for the response.
     """
-    try:
-        return _made(application, environ.of(scope, body))
-    except Overloaded:
-        raise
-    except BaseException:  # SystemExit, too, which would end the event loop
-        log.exception("Internal error at %s", scope["path"])
-        return refusal(error_answers.InternalError(), scope["path"])
+    with current.answering(asked):
+        try:
+            return _made(application, environ.of(scope, body))
+        except Overloaded:
+            raise
+        except BaseException:  # SystemExit, too, which would end the event loop
+            log.exception("Internal error at %s", scope["path"])
+            return refusal(error_answers.InternalError(), scope["path"])
 
 
 def _made(application: Application, asked: dict[str, Any]) -> HttpAnswer:

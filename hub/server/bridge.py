@@ -17,6 +17,7 @@ from hub.server import answers, door
 from hub.server.answers import HttpAnswer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
+from hub.server.noted import Noted
 from hub.server.overload import Overload, Overloaded
 
 WAITING = 8  # requests that may wait for each thread; further ones are refused
@@ -36,24 +37,29 @@ class Bridge:
         self._overload = Overload()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        noted = Noted(scope)
         try:
-            answer = await self._answer(scope, receive)
+            answer = await self._answer(scope, receive, noted)
             self._overload.end()
         except Overloaded as error:
             self._overload.refuse(error)
             answer = answers.refusal(error, scope["path"])
         except ApiError as error:
+            noted.asked.outcome = error.default_code
             answer = answers.refusal(error, scope["path"])
-        await answers.send(answer, send)
+        headers = noted.answered(answer.status, answer.headers)
+        await answers.send(answer._replace(headers=headers), send)
 
-    async def _answer(self, scope: Scope, receive: Receive) -> HttpAnswer:
+    async def _answer(self, scope: Scope, receive: Receive, noted: Noted) -> HttpAnswer:
         if scope["path"] == "/healthz":  # answered here, however busy the threads are
+            noted.asked.route = "healthz"
             return answers.alive()
         door.check(scope)
         async with self._bodies.whole(scope, receive) as body:
+            noted.is_whole()
             with self._room_for(_caller(scope)):
                 return await asyncio.get_running_loop().run_in_executor(
-                    self._threads, answers.of, self._application, scope, body
+                    self._threads, answers.of, self._application, scope, body, noted.asked
                 )
 
     @contextmanager

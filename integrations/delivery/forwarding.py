@@ -11,7 +11,7 @@ from django.db import transaction
 
 from core import connections, deadlines
 from integrations import github_api
-from integrations.delivery import holds, ownership_changes, pacing
+from integrations.delivery import holds, ownership_changes, pacing, steps
 from integrations.issue.evidence import evidence_text
 from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
@@ -42,6 +42,7 @@ def forward(report_id: str) -> None:
     deadline = time.monotonic() + DEADLINE
     if deadlines.is_full() or not (delivery := pacing.take(report_id)):
         return  # sent, held, being sent by someone else, or to wait for its turn
+    since = time.perf_counter()
     try:
         _try(delivery, deadline)
     except LeaseLost:
@@ -50,6 +51,7 @@ def forward(report_id: str) -> None:
         log.exception("The delivery of report %s failed with an internal error", report_id)
         with suppress(LeaseLost):
             delivery.record_internal_error()
+    steps.note(delivery, time.perf_counter() - since)
 
 
 def _try(delivery: Delivery, deadline: float) -> None:

@@ -1,6 +1,7 @@
 """One request to GitHub: the only module that uses PyGithub."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -15,8 +16,9 @@ from django.conf import settings
 from urllib3.exceptions import NewConnectionError
 
 from core import deadlines
+from core.watching import metrics
 from integrations.github_api.answers import GitHubAnswer, raise_for_limit
-from integrations.github_api.errors import Busy, TimedOut, Unreachable
+from integrations.github_api.errors import Busy, Limited, TimedOut, Unreachable
 
 TIMEOUT = 5  # seconds for a connection, and for each read
 USER_AGENT = "docs-feedback-hub"
@@ -106,21 +108,53 @@ def look_up(auth: github.Auth.Auth | None, path: str, **parameters: Any) -> Any:
 def post_form(path: str, fields: dict[str, str]) -> GitHubAnswer:
     """Send a form to a GitHub page outside the API; the response is JSON."""
     try:
-        answer = requests.post(
-            settings.HUB_GITHUB_URL + path,
-            data=fields,
-            headers={"Accept": "application/json", "User-Agent": USER_AGENT},
-            timeout=TIMEOUT,
-            allow_redirects=False,
-        )
+        return _noted(partial(_form_posted, path, fields))
     except requests.RequestException as error:
         raise Unreachable("GitHub could not be reached.") from error
+
+
+def _form_posted(path: str, fields: dict[str, str]) -> GitHubAnswer:
+    answer = requests.post(
+        settings.HUB_GITHUB_URL + path,
+        data=fields,
+        headers={"Accept": "application/json", "User-Agent": USER_AGENT},
+        timeout=TIMEOUT,
+        allow_redirects=False,
+    )
     headers = {name.lower(): value for name, value in answer.headers.items()}
     return GitHubAnswer(answer.status_code, headers, _json(answer.text))
 
 
 def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
     """One request on a new connection: no retries, no waiting between requests."""
+    return _noted(partial(_asked, auth, verb, path, **arguments))
+
+
+def _noted(call: Callable[[], GitHubAnswer]) -> GitHubAnswer:
+    """Call, and count what came of it and how long that took."""
+    since, what = time.perf_counter(), metrics.OTHER
+    try:
+        answer = call()
+        what = _kind_of(answer)
+    except requests.RequestException as error:
+        what = "timeout" if isinstance(error, requests.Timeout) else "unreachable"
+        raise
+    finally:
+        metrics.github_seconds.took(time.perf_counter() - since)
+        metrics.github.up(what)
+    return answer
+
+
+def _kind_of(answer: GitHubAnswer) -> str:
+    """Such as `2xx`, or `limited`."""
+    try:
+        raise_for_limit(answer)
+    except Limited:
+        return "limited"
+    return f"{answer.status // 100}xx"
+
+
+def _asked(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
     client = github.Github(
         auth=auth,
         base_url=_api_url(),

@@ -437,6 +437,8 @@ class Delivery(models.Model):
     )
 
     hold_found: Hold | None = None  # what `take` found: it may not be sent
+    ended_as = ""  # the outcome of the attempt that has just ended here,
+    ended_for = ""  # and the cause for which it holds the delivery
 
     objects = DeliveryQuerySet.as_manager()
 
@@ -621,6 +623,7 @@ class Delivery(models.Model):
             END_ATTEMPT.first(outcome, "", self.pk, self.tries)
             if SUCCEED.first(number, url, self.pk) is None:
                 raise LeaseLost(self.report_id)
+        self.ended_as = outcome
 
     def record_internal_error(self) -> None:
         """Requeue after an internal error."""
@@ -746,6 +749,7 @@ class Delivery(models.Model):
         with transaction.atomic():
             END_ATTEMPT.first(outcome, reason, self.pk, self.tries)
             self._update(reason=reason, lease_until=None, **columns)
+        self.ended_as, self.ended_for = outcome, columns.get("held_for", "")
 
     def _update(self, **columns: Any) -> None:
         """Save, if this attempt still has its lease: a later attempt knows better."""

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 from core import at_once
 from core.cors import OneOrigin
 from core.errors import ApiError
+from core.watching import current
 from orgs.models import Membership, Organization, Terminal
 from orgs.people import tokens
 
@@ -119,6 +120,7 @@ class MaintainerView(OneOrigin):
         super().initial(request, *args, **kwargs)
         self.membership = _membership(request)
         self.organization = self.membership.organization
+        current.note(organization=self.organization.pk)
         self._until_answered.enter_context(at_once.requests.one(self.organization.pk))
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Collection
 from typing import NamedTuple
 
+from core.watching import metrics
 from orgs.domains import misplaced, providers, values
 from orgs.domains.providers import Entry
 from orgs.domains.txt_records import (
@@ -55,6 +56,18 @@ def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = Fals
     `thorough` is for a person who is waiting: it asks the authoritative servers, and also looks where
     records end up by mistake. `earlier`: values that the organization was asked for before.
     """
+    finding = _looked(domain, earlier, thorough)
+    metrics.dns.up(_result(domain, finding))
+    return finding
+
+
+def _result(domain: Domain, finding: Finding) -> str:
+    if finding.proven is None:
+        return "unanswered"
+    return "found" if domain.record_value in finding.proven else "missing"
+
+
+def _looked(domain: Domain, earlier: Collection[str], thorough: bool) -> Finding:
     lookup = Lookup(direct=True, queries=THOROUGH) if thorough else Lookup()
     try:
         answer = lookup.at(domain.record_name)

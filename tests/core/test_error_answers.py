@@ -4,6 +4,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
+from core.watching.current import Asked
 from hub.server import answers
 from hub.server.charset import Application
 from tests import build
@@ -175,7 +176,7 @@ def test_no_address_that_anybody_can_write_is_a_crash(path, query, content_type,
     headers = [(b"host", b"hub.example"), (b"content-type", content_type.encode())]
     asked = scope(path, headers, query) | {"method": "GET"}
 
-    assert answers.of(Application(), asked, b"").status == status
+    assert answers.of(Application(), asked, b"", Asked()).status == status
 
 
 @pytest.mark.parametrize("wanted", ["-1", "%", "9" * 40, "a\nb", "'", "None", "\u0663", "_" * 300])

@@ -13,10 +13,16 @@ def settings() -> dict[str, object]:
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
     ]
     read = [call for call in calls if _reads_the_environment(call.func)]
-    return {call.args[0].value: ast.literal_eval(call.args[1]) for call in read}
+    return {call.args[0].value: _default(call.args[1]) for call in read}
+
+
+def _default(given: ast.expr) -> object:
+    """Of words to choose from, the first."""
+    value = ast.literal_eval(given)
+    return value[0] if isinstance(value, tuple) else value
 
 
 def _reads_the_environment(function: ast.expr) -> bool:
     if isinstance(function, ast.Attribute):
         return isinstance(function.value, ast.Name) and function.value.id == "env"
-    return isinstance(function, ast.Name) and function.id in ("_rate", "_number", "_url")
+    return isinstance(function, ast.Name) and function.id in ("_one_of", "_rate", "_number", "_url")

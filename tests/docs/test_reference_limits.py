@@ -8,7 +8,7 @@ from django.conf import settings
 from limits import parse_many
 
 from core import at_once, batches, client_address, deadlines, json_body, rates
-from hub import pruning
+from hub import logs, pruning, scrape
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting
 from hub.screen import reports as report_pages
@@ -99,6 +99,7 @@ def test_what_may_happen_at_once():
         "calls to GitHub altogether": "half of `HUB_THREADS`",
         "requests that wait for a thread": f"{bridge.WAITING} for each thread",
         "requests of one caller": "a quarter of those in progress and waiting",
+        "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",
     }
     assert bridge.SHARE == 4
@@ -123,6 +124,7 @@ def test_sizes():
         "long responses that wait for their readers": (
             f"{spool.ON_DISK} bytes on disk for each process"
         ),
+        "lines of the log that nobody has read": f"{logs.UNREAD} characters for each process",
         "faults named in one response": f"{json_body.MAX_FAULTS}",
     }
 

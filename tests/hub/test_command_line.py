@@ -113,6 +113,9 @@ def read_settings() -> dict:
         ("HUB_TRUSTED_PROXIES", "-1", "HUB_TRUSTED_PROXIES is '-1': set it to a whole number."),
         ("HUB_DEDUP_DAYS", "9" * 5000, "set it to a number from 0 to 36500."),
         ("HUB_RETENTION_DAYS", "0", "set it to a number from 1 to 36500."),
+        ("HUB_LOG_LEVEL", "loud", "set it to info, debug, warning or error"),
+        ("HUB_LOG_FORMAT", "xml", "set it to json or text"),
+        ("HUB_SENTRY_DSN", "sentry.example.org", "copy it from the service"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_in_a_sentence(environment, name, value, sentence):
@@ -124,6 +127,25 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(environment, name, va
     assert sentence in str(refusal.value)
     assert name in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_errors_cannot_be_sent_without_the_package(environment, monkeypatch):
+    environment("HUB_SENTRY_DSN", "https://key@sentry.example.org/1")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+    with pytest.raises(
+        ImproperlyConfigured, match="sentry-sdk is not installed: start with script"
+    ):
+        read_settings()
+
+
+def test_metrics_need_a_folder_that_can_be_written(environment, tmp_path):
+    (tmp_path / "file").touch()
+    environment("HUB_METRICS_TOKEN", "x")
+    environment("PROMETHEUS_MULTIPROC_DIR", str(tmp_path / "file" / "metrics"))
+
+    with pytest.raises(ImproperlyConfigured, match=r"Set PROMETHEUS_MULTIPROC_DIR to a folder"):
+        read_settings()
 
 
 NONSENSE = ["nonsense", "-1", "0", "9" * 5000, "http://[", "://", "ü\n", "$HOME", "1/minute;", " "]

@@ -1,12 +1,16 @@
 import io
 import json
 import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.test import Client
 
-from hub.logs import LONGEST, JSONLines, StrangersMistakes
+from hub import logs
+from hub.logs import LONGEST, JSONLines, Stderr, StrangersMistakes, TextLines
 from tests import build
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -69,7 +73,7 @@ def test_forged_hosts_and_forms_cannot_fill_the_log(written):
 
 
 def test_a_crash_of_a_page_is_in_the_log(written, monkeypatch):
-    monkeypatch.setattr("hub.server.health._problem", lambda: 1 / 0)
+    monkeypatch.setattr("hub.server.health.problem", lambda: 1 / 0)
 
     answer = Client(raise_request_exception=False).get("/readyz")
 
@@ -77,3 +81,93 @@ def test_a_crash_of_a_page_is_in_the_log(written, monkeypatch):
     assert answer.status_code == 500
     assert (line["logger"], line["level"]) == ("django.request", "error")
     assert "ZeroDivisionError" in line["traceback"]
+
+
+def test_a_line_for_people_is_one_line_with_what_is_known():
+    record = logging.LogRecord("hub", logging.INFO, "x.py", 1, "Broke: %s", ("a\nb\x1b[2J",), None)
+    record.facts = {"report": "01J", "status": 201}
+
+    line = TextLines().format(record)
+
+    assert line.partition(" ")[2] == r"INFO hub: Broke: a\nb\u001b[2J report=01J status=201"
+
+
+def test_libraries_log_nothing_at_debug_however_low_the_level_is():
+    """PyGithub would log whole requests there, and urllib3 addresses with their queries."""
+    assert not logging.getLogger("github.Requester").isEnabledFor(logging.DEBUG)
+    assert not logging.getLogger("urllib3.connectionpool").isEnabledFor(logging.DEBUG)
+    assert logging.getLogger("hub.requests").isEnabledFor(logging.DEBUG)
+
+
+class Reader:
+    """Reads a pipe to which a log is written, when it is told to."""
+
+    def __init__(self) -> None:
+        self.here, there = os.pipe()
+        self.stream = os.fdopen(there, "w")
+
+    def everything(self) -> list[str]:
+        self.stream.close()
+        with os.fdopen(self.here) as here:
+            return here.read().splitlines()
+
+
+@pytest.fixture
+def behind() -> tuple[Stderr, Reader]:
+    """A log that a thread writes into a pipe that nobody reads yet."""
+    reader, handler = Reader(), Stderr()
+    handler.setStream(reader.stream)
+    handler.write_behind()
+    return handler, reader
+
+
+def record(message: str, level: int = logging.INFO) -> logging.LogRecord:
+    return logging.LogRecord("hub", level, "x.py", 1, message, None, None)
+
+
+def test_lines_are_written_in_their_order_when_the_process_ends(behind):
+    handler, reader = behind
+    for number in range(1000):
+        handler.handle(record(f"line {number}"))
+
+    handler.close()
+
+    assert reader.everything() == [f"line {number}" for number in range(1000)]
+
+
+def test_nobody_waits_for_a_reader_that_does_not_read(behind, monkeypatch):
+    """As with a terminal that was stopped: what is over the bound is dropped and counted."""
+    handler, reader = behind
+    monkeypatch.setattr(logs, "UNREAD", 200_000)
+    lines = [f"{number} {'x' * 990}" for number in range(1000)]
+
+    for line in lines:  # a pipe takes 65,536 bytes, and here nobody reads it
+        handler.handle(record(line))
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(os.read, reader.here, 65_536)
+        read.result()
+        rest = pool.submit(lambda: b"".join(iter(lambda: os.read(reader.here, 65_536), b"")))
+        assert wait_until(lambda: not handler._size)
+        handler.handle(record("and on"))
+        handler.close()
+        reader.stream.close()
+        found = (read.result() + rest.result()).decode().splitlines()
+    os.close(reader.here)
+
+    *kept, last = [line for line in found if "dropped" not in line]
+    said = [line for line in found if "dropped" in line]
+    assert kept == lines[: len(kept)]
+    assert 150 < len(kept) < 300
+    assert last == "and on"
+    assert said == [f"{1000 - len(kept)} lines were dropped: nobody read stderr for a while"]
+
+
+def test_a_warning_is_written_at_once(behind, monkeypatch):
+    monkeypatch.setattr(logs, "GATHER", 3600)
+    handler, reader = behind
+
+    handler.handle(record("first"))
+    handler.handle(record("second", logging.WARNING))
+
+    assert os.read(reader.here, 100) == b"first\nsecond\n"
+    os.close(reader.here)

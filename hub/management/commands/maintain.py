@@ -8,6 +8,7 @@ from typing import Any
 
 from core import backups
 from core.command import Group, HubCommand
+from hub import logs
 from hub.maintenance import PAUSE, Runner
 
 
@@ -29,6 +30,7 @@ class Command(HubCommand):
 
     def handle(self, *args: Any, with_parent: bool, **options: Any) -> None:
         backups.refuse_to_send()
+        logs.write_behind()
         runner = Runner()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: runner.stopping.set())

@@ -59,6 +59,7 @@ class Command(HubCommand):
         _refuse_a_backup()
         _warn_without_redis()
         _collect_static_files()
+        _begin_metrics()
         _preload()
         server = Granian(
             APPLICATION,
@@ -115,6 +116,14 @@ def _collect_static_files() -> None:
     """Collect the static files, which pages need. In debug mode they are served from where they are."""
     if not settings.HUB_DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
         call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def _begin_metrics() -> None:
+    """Begin to count at 0, unless another process of this machine, such as a worker, is counting."""
+    if settings.HUB_METRICS_TOKEN:
+        from core.watching import process_files  # loads the library of the metrics
+
+        process_files.clear()
 
 
 def _preload() -> None:

@@ -1,9 +1,14 @@
+import re
+
 import pytest
 from django.db import OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test.utils import CaptureQueriesContext
 
+from core import rates
+from hub.maintenance import JOBS, LEASE, RUNNER
+from hub.models import Lease
 from hub.server import health
 
 
@@ -31,6 +36,54 @@ def test_a_hub_whose_database_lacks_a_migration_is_not_ready_and_says_what_to_ru
     assert before.content == b"The database is not up to date: run `manage.py migrate`.\n"
 
 
+def lines(client) -> list[str]:
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    first, *others = answer.content.decode().splitlines()
+    assert first == "ok"
+    return others
+
+
+@pytest.mark.django_db
+def test_what_does_not_keep_it_from_serving_is_a_warning(client, clock):
+    never = lines(client)
+    Lease.objects.take(RUNNER, holder="one", duration=LEASE)
+    runs = lines(client)
+    clock.advance(minutes=5)
+    away = lines(client)
+
+    assert never == ["Warning: `maintain` has never run."]
+    assert runs == []
+    assert re.fullmatch(
+        r"Warning: `maintain` does not run; it did (2[89]\d|30\d) seconds ago\.", *away
+    )
+
+
+@pytest.mark.django_db
+def test_a_round_of_maintain_that_does_not_end_is_a_warning(client, clock):
+    for job in JOBS:
+        Lease.objects.take_turn(job.name, every=job.every)
+    clock.advance(minutes=20)
+    Lease.objects.take(RUNNER, holder="one", duration=LEASE)
+
+    [warning] = lines(client)
+
+    assert re.fullmatch(
+        r"Warning: `maintain` runs, but has begun no job for 1\d{3} seconds\.", warning
+    )
+
+
+@pytest.mark.django_db
+def test_redis_that_is_away_is_a_warning(client, settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    rates.check("5/minute", "somebody")
+
+    assert (
+        lines(client)[0]
+        == "Warning: Redis does not answer: rate limits are counted in each process only."
+    )
+
+
 @pytest.mark.django_db
 def test_a_hub_that_is_ready_is_asked_cheaply(client):
     client.get("/readyz")
@@ -38,7 +91,7 @@ def test_a_hub_that_is_ready_is_asked_cheaply(client):
     with CaptureQueriesContext(connection) as queries:
         client.get("/readyz")
 
-    assert len(queries) == 1
+    assert len(queries) == 2  # whether it answers, and when `maintain` last ran
 
 
 @pytest.mark.django_db

@@ -1,0 +1,55 @@
+"""The request that this thread answers: what its lines in the log, and its errors, say about it."""
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+HEADER = "X-Request-Id"
+PLAIN = re.compile(r"[A-Za-z0-9-]{1,64}")  # the id of a trusted proxy
+BYTES = 8  # of an id that the Hub makes
+
+
+class Asked:
+    """What is known of a request. Nothing of it is secret, and none of it is text that its sender wrote."""
+
+    __slots__ = ("id", "organization", "outcome", "report", "route")
+
+    def __init__(self, request_id: str = "") -> None:
+        self.id = request_id or secrets.token_hex(BYTES)
+        self.route = ""
+        self.organization = ""
+        self.report = ""
+        self.outcome = ""
+
+
+_current: ContextVar[Asked | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def answering(asked: Asked) -> Iterator[None]:
+    """Until the block ends, this thread answers this request."""
+    token = _current.set(asked)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def request_id() -> str:
+    """The id of the request that this thread answers; empty if it answers none."""
+    asked = _current.get()
+    return asked.id if asked else ""
+
+
+def asked() -> Asked | None:
+    """The request that this thread answers."""
+    return _current.get()
+
+
+def note(**facts: str) -> None:
+    """Note what became known of the request: its `route`, `organization`, `report` or `outcome`."""
+    if asked := _current.get():
+        for name, value in facts.items():
+            setattr(asked, name, value)

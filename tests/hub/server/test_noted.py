@@ -1,0 +1,227 @@
+"""Every answer has the id of its request, and every request is one line of the log."""
+
+import asyncio
+import io
+import json
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.urls import clear_url_caches, path
+
+from hub import urls
+from hub.logs import JSONLines
+from hub.server import bodies
+from hub.server.bridge import Bridge
+from hub.wsgi import application
+from integrations.models import Delivery
+from orgs.people import tokens
+from tests import build
+from tests.hub.server.test_bridge import Answer, Echo, Request
+
+MADE = re.compile(rb"[0-9a-f]{16}")
+ID = b"x-request-id"
+
+
+@pytest.fixture
+def log(monkeypatch) -> io.StringIO:
+    """What goes to stderr."""
+    stderr = next(h for h in logging.getLogger().handlers if isinstance(h.formatter, JSONLines))
+    monkeypatch.setattr(stderr, "stream", io.StringIO())
+    return stderr.stream
+
+
+def lines(log: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.getvalue().splitlines()]
+
+
+def ask(
+    path: str, body: bytes = b"", method: str = "GET", app=application, **headers: str
+) -> Answer:
+    """One request as the server hands it over, on a thread of the Hub."""
+
+    async def conversation() -> Answer:
+        named = {"host": "hub.example", **headers}
+        if body or method == "POST":
+            named |= {"content_length": str(len(body)), "content_type": "application/json"}
+        request = Request(Bridge(app, threads=1), path, method=method, **named)
+        await request.send(body)
+        return await request.answer()
+
+    return asyncio.run(conversation())
+
+
+def send(**changed: Any) -> Answer:
+    return ask("/v1/reports", json.dumps(build.report(**changed)).encode(), "POST")
+
+
+def crash(request):
+    raise ZeroDivisionError
+
+
+@pytest.fixture
+def crashing(monkeypatch) -> Iterator[None]:
+    """A page that fails, at /crash/."""
+    monkeypatch.setattr(
+        urls, "urlpatterns", [path("crash/", crash, name="crash"), *urls.urlpatterns]
+    )
+    clear_url_caches()
+    yield
+    clear_url_caches()
+
+
+@pytest.mark.parametrize("where", ["/healthz", "/nowhere", "/v1/nowhere", "/static/no.css"])
+def test_every_answer_has_an_id_of_its_own(where):
+    first, second = ask(where), ask(where)
+
+    assert MADE.fullmatch(first.headers[ID])
+    assert first.headers[ID] != second.headers[ID]
+
+
+def test_what_the_server_refuses_by_itself_has_an_id_too(monkeypatch, log):
+    monkeypatch.setattr(bodies, "BODY_TIMEOUT", 0.01)
+
+    async def silent() -> Answer:
+        return await Request(Bridge(Echo(), threads=1), content_length="500").answer()
+
+    answers = [
+        ask("/v1/reports", b"x" * 200_000, "POST"),
+        ask("/", cookie="x" * 5000),
+        ask("/", content_type="text/plain; charset=utf-7"),
+        asyncio.run(silent()),
+    ]
+
+    assert [each.status for each in answers] == [413, 431, 415, 408]
+    ids = [each.headers[ID].decode() for each in answers]
+    assert all(MADE.fullmatch(each.encode()) for each in ids)
+    assert [(each["request"], each["status"]) for each in lines(log)] == list(
+        zip(ids, [413, 431, 415, 408], strict=True)
+    )
+    assert [each["outcome"] for each in lines(log)] == [
+        "payload_too_large", "headers_too_large", "unsupported_media_type", "request_timeout"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("proxies", "given", "taken"),
+    [
+        (0, "from-a-stranger", False),
+        (1, "from-the-proxy-1", True),
+        (1, "a" * 64, True),
+        (1, "a" * 65, False),
+        (1, "two lines", False),
+        (1, "é", False),
+        (1, "", False),
+    ],
+)
+def test_an_id_is_taken_from_a_trusted_proxy_only(settings, proxies, given, taken):
+    settings.HUB_TRUSTED_PROXIES = proxies
+
+    found = ask("/healthz", x_request_id=given).headers[ID]
+
+    assert (found == given.encode("latin-1")) is taken
+    assert taken or MADE.fullmatch(found)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_is_a_line_and_the_step_of_its_delivery_another(code_host, log):
+    owner = build.acme(code_host)
+
+    answer = send()
+    again = send()
+
+    report = json.loads(answer.body)["id"]
+    first, second, third = lines(log)
+    assert first | {"time": 0, "ms": 0} == {
+        "time": 0, "level": "info", "logger": "integrations.delivery.steps", "message": "delivery",
+        "request": answer.headers[ID].decode(), "report": report, "organization": owner.pk, "attempt": 1,
+        "outcome": "sent", "ms": 0,
+    }  # fmt: skip
+    assert second | {"time": 0, "ms": 0} == {
+        "time": 0, "level": "info", "logger": "hub.requests", "message": "request",
+        "request": answer.headers[ID].decode(), "method": "POST", "route": "reports",
+        "organization": owner.pk, "report": report, "status": 201, "outcome": "new", "ms": 0,
+    }  # fmt: skip
+    assert (third["report"], third["outcome"]) == (report, "duplicate")
+    assert third["request"] == again.headers[ID].decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_held_delivery_names_its_cause(code_host, log):
+    build.acme(code_host)
+    code_host.archive("acme/docs")
+
+    send()
+
+    step = lines(log)[0]
+    assert (step["outcome"], step["cause"]) == ("held", "integration")
+    assert Delivery.objects.get().status == "held"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_of_a_maintainer_names_the_organization_and_the_report(code_host, log):
+    owner = build.acme(code_host)
+    report = json.loads(send().body)["id"]
+    token = build.token(build.member(owner), [tokens.READ])
+
+    ask(f"/v1/orgs/me/reports/{report}", authorization=f"Bearer {token}")
+
+    line = lines(log)[-1]
+    assert (line["route"], line["organization"], line["report"]) == (
+        "received-report",
+        owner.pk,
+        report,
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_log_has_no_text_of_a_stranger(code_host, log):
+    build.acme(code_host)
+    secret = "hunter2"
+
+    send(report__summary=f"It is {secret}", report__details=secret * 20)
+    ask(f"/nowhere/{secret}?token={secret}", authorization=f"Bearer {secret}", referer=secret)
+    ask(f"/v1/reports/{secret}", method=secret.upper())
+    ask("/report/", f"summary={secret}".encode(), "POST")
+
+    assert len(lines(log)) >= 5
+    assert secret not in log.getvalue().lower()
+    assert "192.0.2." not in log.getvalue()
+
+
+def test_a_flood_of_refusals_is_lines_of_bounded_length(log):
+    for _ in range(20):
+        ask("/" + "x" * 5000, x_request_id="y" * 5000)
+
+    assert max(map(len, log.getvalue().splitlines())) < 300
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_traceback_of_an_error_has_the_id_of_its_request(crashing, log):
+    answer = ask("/crash/", x_forwarded_for="198.51.100.1")
+
+    error, request = [each for each in lines(log) if each["level"] != "warning"]
+    assert answer.status == 500
+    assert "ZeroDivisionError" in error["traceback"]
+    assert error["request"] == request["request"] == answer.headers[ID].decode()
+    assert (request["route"], request["outcome"]) == ("crash", "failed")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_internal_error_of_the_api_names_the_id(monkeypatch, log):
+    monkeypatch.setattr("reports.intake.page", lambda *_: 1 / 0)
+
+    answer = send()
+
+    assert (answer.status, answer.error) == (500, "internal_error")
+    assert json.loads(answer.body)["request_id"] == answer.headers[ID].decode()
+    assert {each["request"] for each in lines(log)} == {answer.headers[ID].decode()}
+
+
+def test_probes_and_static_files_are_not_in_the_log(log):
+    for each in ("/healthz", "/static/look.css", "/static/no.css"):
+        ask(each)
+
+    assert not log.getvalue()
