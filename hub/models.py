@@ -8,6 +8,9 @@ from django.db import models
 from django.db.models import Q
 
 from core import clock
+from hub.registering.offer import Offer
+
+__all__ = ["Lease", "LeaseQuerySet", "Offer"]
 
 
 class LeaseQuerySet(models.QuerySet):

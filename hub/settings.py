@@ -1,6 +1,7 @@
 """Settings, read from the environment at the top of this file. docs/decisions.md explains some of them."""
 
 import sys
+from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,6 +11,8 @@ from django.contrib.messages.constants import ERROR, SUCCESS, WARNING
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 from limits import parse_many
+
+from hub.registering import credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -44,6 +47,17 @@ def _redis_url() -> str:
     return url
 
 
+def _github_app(file: str, code_host: str) -> defaultdict[str, str]:
+    """The app's settings in the file of `setup_github`. It is not read where the environment has them all."""
+    app: defaultdict[str, str] = defaultdict(str)
+    if file and not all(env.str(name, "") for name in credentials.NAMES):
+        try:
+            app.update(credentials.read(BASE_DIR / file, code_host=code_host))
+        except credentials.Unusable as error:
+            raise ImproperlyConfigured(f"HUB_GITHUB_CREDENTIALS: {error}") from None
+    return app
+
+
 HUB_DEBUG = env.bool("HUB_DEBUG", False)
 DEBUG = False  # Django's error pages show code and settings; the log has the traceback
 
@@ -51,12 +65,20 @@ HUB_BASE_URL = env.str("HUB_BASE_URL", "http://localhost:8000").rstrip("/")
 HUB_CONTACT = env.str("HUB_CONTACT", "")  # an address for mail, or of a page
 
 HUB_GITHUB_URL = env.str("HUB_GITHUB_URL", "https://github.com").rstrip("/")
-HUB_GITHUB_APP_ID = env.str("HUB_GITHUB_APP_ID", "")
-HUB_GITHUB_APP_SLUG = env.str("HUB_GITHUB_APP_SLUG", "")
-HUB_GITHUB_CLIENT_ID = env.str("HUB_GITHUB_CLIENT_ID", "")
-HUB_GITHUB_CLIENT_SECRET = env.str("HUB_GITHUB_CLIENT_SECRET", "")
-HUB_GITHUB_PRIVATE_KEY = env.str("HUB_GITHUB_PRIVATE_KEY", "")  # PEM, or the path of a PEM file
-HUB_GITHUB_WEBHOOK_SECRET = env.str("HUB_GITHUB_WEBHOOK_SECRET", "")
+HUB_GITHUB_CREDENTIALS = env.str("HUB_GITHUB_CREDENTIALS", "var/github.json")  # empty: no file
+_app = _github_app(HUB_GITHUB_CREDENTIALS, HUB_GITHUB_URL)
+HUB_GITHUB_APP_ID = env.str("HUB_GITHUB_APP_ID", "") or _app["HUB_GITHUB_APP_ID"]
+HUB_GITHUB_APP_SLUG = env.str("HUB_GITHUB_APP_SLUG", "") or _app["HUB_GITHUB_APP_SLUG"]
+HUB_GITHUB_CLIENT_ID = env.str("HUB_GITHUB_CLIENT_ID", "") or _app["HUB_GITHUB_CLIENT_ID"]
+HUB_GITHUB_CLIENT_SECRET = (
+    env.str("HUB_GITHUB_CLIENT_SECRET", "") or _app["HUB_GITHUB_CLIENT_SECRET"]
+)
+HUB_GITHUB_PRIVATE_KEY = (  # PEM, or the path of a PEM file
+    env.str("HUB_GITHUB_PRIVATE_KEY", "") or _app["HUB_GITHUB_PRIVATE_KEY"]
+)
+HUB_GITHUB_WEBHOOK_SECRET = (
+    env.str("HUB_GITHUB_WEBHOOK_SECRET", "") or _app["HUB_GITHUB_WEBHOOK_SECRET"]
+)
 HUB_PAGES_HOST = env.str("HUB_PAGES_HOST", "github.io").lower()
 
 HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's where it is empty

@@ -54,6 +54,7 @@ urlpatterns = [
     path("", include("hub.public.urls")),
     path("", include("hub.docs.urls")),
     path("settings/", include("hub.screen.urls")),
+    path("setup/github/", include("hub.registering.urls")),
     path("admin/", admin.site.urls),
 ]
 

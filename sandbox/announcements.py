@@ -15,7 +15,7 @@ ALWAYS_SENT = ("installation", "installation_repositories")
 class Announcements(State):
     """The state, with webhooks about its changes."""
 
-    def __init__(self, *, app: App) -> None:
+    def __init__(self, *, app: App | None) -> None:
         super().__init__(app=app)
         self._sent: deque[webhooks.Sent] = deque(maxlen=1000)
         self._announced: deque[webhooks.Event] = deque()

@@ -16,7 +16,7 @@ from .state import AnyRepository
 class Changes(Announcements):
     """The state, and what people do to it."""
 
-    def __init__(self, *, app: App) -> None:
+    def __init__(self, *, app: App | None) -> None:
         super().__init__(app=app)
         self.tokens = Tokens()
 

@@ -10,6 +10,7 @@ from . import faults, routes
 from .changes import Changes
 from .credentials import identify
 from .limits import RateLimits
+from .manifests import Unfetched
 from .messages import ApiError, Request, Response
 from .oauth import Codes
 from .records import App
@@ -41,15 +42,17 @@ class LoggedRequest:
 class CodeHost(Changes):
     """The stand-in for GitHub: its state, what people do there, and its server.
 
+    Without an `app`, somebody creates one on its pages, from a manifest (`manifests.py`).
     `rate_limit` is the number of requests that one caller may make per hour. `clock_offset` (a
     timedelta) moves the host's clock. With a `trial`, it also shows a page of docs that can be reported.
     """
 
-    def __init__(self, *, app: App, rate_limit: int = 5000) -> None:
+    def __init__(self, *, app: App | None, rate_limit: int = 5000) -> None:
         super().__init__(app=app)
         self.limits = RateLimits(rate_limit)
         self.faults = faults.Faults()
         self.codes = Codes()
+        self.unfetched: Unfetched | None = None
         self.sessions: dict[str, Session] = {}
         self.trial: Trial | None = None
         self._requests: deque[LoggedRequest] = deque(maxlen=LOGGED)

@@ -80,10 +80,11 @@ def _check_slug(call: Call) -> None:
 
 
 def _accounts_of(call: Call, user: Account) -> list[Account]:
-    """The accounts on which the person may install an app: their own, and those they own."""
-    login = user.login.lower()
+    """The accounts on which the person may install the app: their own, and those they own."""
+    login, app = user.login.lower(), call.host.app
     everyone = call.host.accounts.values()
-    return [each for each in everyone if each is user or each.members.get(login) == "admin"]
+    mine = [each for each in everyone if each is user or each.members.get(login) == "admin"]
+    return [each for each in mine if app.public or each.login == app.owner]
 
 
 def _account(call: Call, user: Account, *, form: dict[str, list[str]]) -> Account:

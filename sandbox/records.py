@@ -22,7 +22,8 @@ class App:
     `callback_urls` are the URLs that sign-in may return to; the first is the default. `asks_for_code` is
     GitHub's "Request user authorization (OAuth) during installation". Without it, after an installation
     the browser goes to `setup_url`, or the first callback URL, without a code. `events` are the
-    subscriptions besides `installation` and `installation_repositories`.
+    subscriptions besides `installation` and `installation_repositories`. `owner` is a login; only an app
+    that is not `public` cannot be installed on other accounts.
     """
 
     id: int
@@ -39,6 +40,14 @@ class App:
         default_factory=lambda: {"issues": "write", "metadata": "read"}
     )
     events: tuple[str, ...] = ("issues", "repository")
+    name: str = ""
+    owner: str = ""
+    public: bool = True
+
+
+def no_app() -> App:
+    """What stands for the app before there is one: nobody can call as it."""
+    return App(id=0, slug="", client_id="", client_secret="", webhook_secret="", public_key_pem="")
 
 
 @dataclass(eq=False)

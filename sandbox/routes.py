@@ -13,6 +13,7 @@ from . import (
     control,
     docs_page,
     installing,
+    manifests,
     oauth,
     pages,
     sessions,
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
 
 API = "/api/v3"
 REPOSITORY = r"(?:repos/(?P<owner>[^/]+)/(?P<name>[^/]+)|repositories/(?P<repository_id>\d{1,9}))"
+_FROM_ANYWHERE = re.compile(r"(?:/organizations/[^/]+)?/settings/apps/new")
 _OF_REPOSITORY = re.compile(rf"{API}/{REPOSITORY}(?P<rest>/.*)?")
 INSTALLATION = r"(?P<installation_id>\d{1,9})"
 APP = r"/(?:github-apps|apps)/(?P<slug>[^/]+)"
+APPS = r"(?:/organizations/(?P<organization>[^/]+))?/settings/apps"
 REPOSITORY_PATH = r"/(?P<owner>[^/]+)/(?P<name>[^/]+)"
 
 
@@ -69,6 +72,7 @@ ROUTES = (
     _route("POST", f"{API}/{REPOSITORY}/issues", api_issues.create_issue),
     _route("GET", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.show_issue),
     _route("PATCH", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.change_issue),
+    _route("POST", f"{API}/app-manifests/(?P<code>[^/]+)/conversions", manifests.convert),
     _route("GET", f"{API}/rate_limit", api_repositories.show_rate_limit),
     _route("POST", "/_sandbox/faults", control.arm_fault),
     _route("DELETE", "/_sandbox/faults", control.clear_faults),
@@ -87,6 +91,10 @@ ROUTES = (
     _route("POST", "/login/oauth/access_token", oauth.exchange_code),
     _route("GET", f"{APP}/installations/new", installing.show_choice),
     _route("POST", f"{APP}/installations/new", installing.install),
+    _route("GET", APPS, manifests.show_apps),
+    _route("POST", APPS, manifests.create),
+    _route("POST", f"{APPS}/new", manifests.show_manifest),
+    _route("POST", f"{APPS}/delete", manifests.delete),
     _route(
         "GET",
         rf"(?:/organizations/[^/]+)?/settings/installations/{INSTALLATION}",
@@ -114,7 +122,12 @@ def answer(host: "CodeHost", request: Request) -> Response:
 
 
 def _refuse_other_sites(host: "CodeHost", request: Request) -> None:
-    """Refuse what a page of another site sends: browsers say so. Programs have no `Origin`."""
+    """Refuse what a page of another site sends: browsers say so. Programs have no `Origin`.
+
+    A manifest may come from anywhere, because the page that asks about it is shown first.
+    """
+    if _FROM_ANYWHERE.fullmatch(request.path):
+        return
     own = (None, host.url, host.url.replace("127.0.0.1", "localhost"))
     if request.method != "GET" and request.headers.get("Origin") not in own:
         raise ApiError(403, "This form came from another site. Open the sandbox's own page.")

@@ -7,7 +7,17 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from .records import Account, AccountType, App, Installation, Issue, Membership, Repository, Role
+from .records import (
+    Account,
+    AccountType,
+    App,
+    Installation,
+    Issue,
+    Membership,
+    Repository,
+    Role,
+    no_app,
+)
 
 AnyRepository = Repository | str
 
@@ -15,9 +25,11 @@ AnyRepository = Repository | str
 class State:
     """The tables. Ids of different kinds come from different ranges, so that mix-ups are noticed."""
 
-    def __init__(self, *, app: App) -> None:
+    app: App
+    bot: Account
+
+    def __init__(self, *, app: App | None) -> None:
         self.lock = threading.RLock()
-        self.app = app
         self.clock_offset = timedelta(0)
         self.url = "http://127.0.0.1"
         self.accounts: dict[str, Account] = {}
@@ -28,8 +40,9 @@ class State:
         self._repository_ids = count(2001)
         self._installation_ids = count(3001)
         self._issue_ids = count(4001)
+        self._app_ids = count(5001)
         self._depth = 0
-        self.bot = self._add_account(f"{app.slug}[bot]", "Bot")
+        self.register(app or no_app())
 
     @contextmanager
     def changing(self, *, in_background: bool = False) -> Iterator[None]:
@@ -43,6 +56,18 @@ class State:
                 outermost = self._depth == 0
         if outermost:
             self.send_announcements(in_background=in_background)
+
+    def register(self, app: App) -> None:
+        """Make this the app, in the place of the one there was; it is installed nowhere."""
+        with self.lock:
+            login = f"{app.slug}[bot]"
+            self.app = app
+            self.bot = self.accounts.get(login) or self._add_account(login, "Bot")
+            self.installations.clear()
+
+    def new_app_id(self) -> int:
+        """An id for another app."""
+        return next(self._app_ids)
 
     def send_announcements(self, *, in_background: bool) -> None:
         """Nothing to send here: `Announcements` knows about webhooks."""

@@ -30,6 +30,7 @@ ROOMS = [  # from the ground up
     "hub/screen",
     "hub/docs",
     "hub/public",
+    "hub/registering",
     "sandbox",
     "hub",
 ]

@@ -14,6 +14,7 @@ os.environ.pop("REDIS_URL", None)
 os.environ.pop("DATABASE_URL", None)
 os.environ["HUB_SECRET_KEY"] = secrets.token_urlsafe(50)
 os.environ["HUB_BASE_URL"] = "https://hub.example"
+os.environ["HUB_GITHUB_CREDENTIALS"] = ""  # not the app of the developer
 
 if os.environ.get("HUB_TEST_DATABASE") == "postgresql":
     from tests.postgresql import start

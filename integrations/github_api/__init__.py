@@ -17,6 +17,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     issues.py         opening an issue, finding it again, and closing it
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
+    registering.py    the app that an operator has just registered
     asking.py         calling GitHub while a maintainer waits
     tokens.py, transport.py, answers.py, errors.py: how all of them call GitHub
 
@@ -54,6 +55,7 @@ from integrations.github_api.installations import (
     rights,
 )
 from integrations.github_api.issues import Issue, close_issue, create_issue, find_issue
+from integrations.github_api.registering import RegisteredApp, registered_app
 from integrations.github_api.tokens import forget_tokens
 from integrations.github_api.transport import private_key
 from integrations.github_api.users import Visitor, person, visitor
@@ -71,6 +73,7 @@ __all__ = [
     "Person",
     "Reached",
     "Refused",
+    "RegisteredApp",
     "RepositoryFacts",
     "RepositoryPage",
     "Right",
@@ -89,6 +92,7 @@ __all__ = [
     "private_key",
     "pushable",
     "reached",
+    "registered_app",
     "repository_facts",
     "rights",
     "visitor",

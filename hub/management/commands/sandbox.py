@@ -17,37 +17,38 @@ from django.db import DatabaseError
 from django.db.models import Max
 
 from hub.public import sample
+from hub.registering import manifest
 from integrations.github_api import private_key
 from integrations.models import Delivery
 from sandbox import App, CodeHost, Trial
 
 
 def code_host() -> CodeHost:
-    """The sandbox with this Hub's app registered, as in the settings.
+    """The sandbox with this Hub's app registered, as in the settings; without one, if they have none.
 
     Raises `CommandError` in production: what it holds is lost when it stops.
     """
     if not settings.HUB_DEBUG:
         raise CommandError("The sandbox is for trials only. Set HUB_DEBUG=true to use it.")
+    host = _with_people(CodeHost(app=_app() if settings.HUB_GITHUB_APP_ID else None))
+    if site := sample.site():
+        host.trial = Trial(site=f"{site}/", hub_url=settings.HUB_BASE_URL)
+    return host
+
+
+def _app() -> App:
     key = load_pem_private_key(private_key().encode(), password=None)
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    app = App(
+    return App(
         id=int(settings.HUB_GITHUB_APP_ID),
         slug=settings.HUB_GITHUB_APP_SLUG,
         client_id=settings.HUB_GITHUB_CLIENT_ID,
         client_secret=settings.HUB_GITHUB_CLIENT_SECRET,
         webhook_secret=settings.HUB_GITHUB_WEBHOOK_SECRET,
-        webhook_url=f"{settings.HUB_BASE_URL}/v1/webhooks/github",
-        callback_urls=[  # the first is where an installation returns to
-            f"{settings.HUB_BASE_URL}/v1/integrations/github/callback",
-            f"{settings.HUB_BASE_URL}/login/github/callback/",
-        ],
+        webhook_url=manifest.webhook_url(),
+        callback_urls=manifest.callback_urls(),
         public_key_pem=public.decode(),
     )
-    host = _with_people(CodeHost(app=app))
-    if site := sample.site():
-        host.trial = Trial(site=f"{site}/", hub_url=settings.HUB_BASE_URL)
-    return host
 
 
 def _with_people(host: CodeHost) -> CodeHost:
@@ -61,12 +62,13 @@ def _with_people(host: CodeHost) -> CodeHost:
 
 
 def add_docs(host: CodeHost) -> None:
-    """Add the repository acme/docs, with the app. Its issues go on after those that this Hub knows.
+    """Add the repository acme/docs, with the app if there is one. Its issues go on after those that this Hub knows.
 
     The sandbox forgets its issues when it stops, but no code host gives a number twice.
     """
     repository = host.add_repository("acme", "docs")
-    host.add_installation("acme", repositories=[repository])
+    if host.app.id:
+        host.add_installation("acme", repositories=[repository])
     for _ in range(_last_known_issue(repository.id)):
         host.new_issue(repository, "Forgotten", body=None, user="alice").deleted = True
 
@@ -98,6 +100,12 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"The sandbox code host is at {url}/acme/docs/issues. Press Ctrl-C to stop."
             )
+            if not host.app.id:
+                self.stdout.write(
+                    "It has no GitHub App yet: create one with `manage.py setup_github`, with "
+                    f"HUB_GITHUB_URL={url} for it and for the Hub."
+                )
+            self.stdout.flush()
             wait_for_interrupt()
 
 
