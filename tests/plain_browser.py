@@ -1,6 +1,7 @@
 """A browser as far as forms go: it keeps cookies, follows redirects and sends what a form holds."""
 
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
@@ -17,12 +18,16 @@ class Browser:
     def open(self, path: str, **options) -> requests.Response:
         return self._session.get(urljoin(self.url, path), timeout=30, **options)
 
-    def send(self, page: requests.Response, **typed: str | list[str]) -> requests.Response:
+    def send(
+        self, page: requests.Response, *, redirects: bool = True, **typed: str | list[str]
+    ) -> requests.Response:
         """Sends the page's one form, with what was typed into it and its button's value."""
         form = _Forms.read(page.text)[0]
         target = urljoin(page.url, form.action)
         headers = {"Origin": urljoin(page.url, "/").rstrip("/"), "Referer": page.url}
-        return self._session.post(target, form.hidden | typed, headers=headers, timeout=30)
+        return self._session.post(
+            target, form.hidden | typed, headers=headers, timeout=30, allow_redirects=redirects
+        )
 
     def sign_in(self, login: str, path: str = "/login/") -> requests.Response:
         """From the Hub's page by GitHub's page and back."""
@@ -34,6 +39,16 @@ class Browser:
         form = {"name": "CI", "days": "90", "scopes": list(scopes or ("orgs:read", "orgs:write"))}
         shown = self.send(self.open("/settings/tokens/"), **form)
         return re.search(r"hub_[\w-]{43}", shown.text)[0]
+
+    def calling(self, token: str) -> Callable[..., requests.Response]:
+        """Calls of the maintainer's API with this token."""
+
+        def call(method: str, path: str, **body: str) -> requests.Response:
+            headers = {"Authorization": f"Bearer {token}"}
+            url = f"{self.url}/v1/{path}"
+            return requests.request(method, url, json=body or None, headers=headers, timeout=30)
+
+        return call
 
     @property
     def cookies(self) -> requests.cookies.RequestsCookieJar:

@@ -17,6 +17,7 @@ SAME_ON_EITHER = (
     "tests/hub/public/test_plain_pages.py",
     "tests/hub/public/test_receipt_page.py",
     "tests/hub/public/test_report_page.py",
+    "tests/hub/registering/test_pages.py",
     "tests/hub/screen/test_account_page.py",
     "tests/hub/screen/test_alerts.py",
     "tests/hub/screen/test_claim_pages.py",
@@ -31,6 +32,7 @@ SAME_ON_EITHER = (
     "tests/hub/test_every_call.py",
     "tests/hub/test_serve.py",
     "tests/sandbox/",
+    "tests/test_first_run.py",
     "tests/test_setting_up.py",
 )
 SLOW = ("tests/browser/", "tests/clients/", "tests/faults/", "tests/sandbox/")

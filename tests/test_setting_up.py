@@ -17,15 +17,7 @@ class Maintainer:
         self.hub, self.login, self.browser = hub, login, Browser(hub.url)
         self.browser.sign_in(login)
         self.value = self.browser.new_token()
-
-    def call(self, method: str, path: str, **body) -> requests.Response:
-        return requests.request(
-            method,
-            f"{self.hub.url}/v1/{path}",
-            json=body or None,
-            headers={"Authorization": f"Bearer {self.value}"},
-            timeout=30,
-        )
+        self.call = self.browser.calling(self.value)
 
     def install(self, account: str) -> requests.Response:
         """By GitHub's page and its button, and back to the Hub."""

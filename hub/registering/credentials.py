@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 CODE_HOST = "HUB_GITHUB_URL"
@@ -87,18 +88,23 @@ def check_writable(path: Path) -> None:
     """Raise OSError if `write` would fail now; FileExistsError if the file is there."""
     if path.exists():
         raise FileExistsError(errno.EEXIST, "it is there already", str(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path)
     _unnamed(path, "").unlink()
 
 
 def write(path: Path, values: Mapping[str, str]) -> None:
     """Write the file, whole or not at all, for this user only. Raises OSError, also if it exists."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path)
     written = _unnamed(path, as_text(values))
     try:
         _name(written, path)
     finally:
         written.unlink(missing_ok=True)
+
+
+def _make_folder(path: Path) -> None:
+    with suppress(FileExistsError):  # where it is no folder, opening a file in it says so
+        path.parent.mkdir(parents=True)
 
 
 def _unnamed(path: Path, text: str) -> Path:

@@ -4,6 +4,7 @@ import secrets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any
@@ -74,7 +75,8 @@ class Loopback(ThreadingHTTPServer):
 @contextmanager
 def serving(server: Loopback) -> Iterator[Loopback]:
     """Serve while the block runs."""
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    serve = partial(server.serve_forever, poll_interval=0.05)
+    threading.Thread(target=serve, daemon=True).start()
     try:
         yield server
     finally:

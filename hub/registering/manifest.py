@@ -18,6 +18,7 @@ EVENTS = {  # besides those that GitHub sends to every app, with their names on 
     "repository": "Repository",
     "installation_target": "Installation target",
 }
+LEVELS = {"write": "Read and write", "read": "Read-only"}  # as GitHub's page has them
 LONGEST_NAME = 34  # characters; GitHub allows no more
 
 
@@ -86,5 +87,8 @@ def page(wish: Wish, *, redirect_url: str, state: str) -> dict[str, Any]:
         "manifest": json.dumps(asked),
         "webhook_url": webhook_url(),
         "callback_urls": callback_urls(),
+        "permissions": "; ".join(
+            f"{name.capitalize()}: {LEVELS[level]}" for name, level in PERMISSIONS.items()
+        ),
         "events": ", ".join(EVENTS.values()),
     }

@@ -58,12 +58,21 @@ def offer(request: HttpRequest, token: str) -> HttpResponse:
 def created(request: HttpRequest) -> HttpResponse:
     """Where GitHub comes back to with a code; without one, how far the command is."""
     browser = _browser(request)
-    if request.method != "GET" or browser is None:
+    if request.method != "GET":
         raise Http404
+    if browser is None:
+        return _of_nobody(request)
     if request.GET:
         return _answered(request, browser)
     found = Offer.objects.of(browser.token).first()
     return render(request, "registering/created.html", {"offer": found, **_links(found)})
+
+
+def _of_nobody(request: HttpRequest) -> HttpResponse:
+    """For a browser without the cookie: if GitHub has just created an app, say what to do with it."""
+    if "code" not in request.GET or manifest.is_configured():
+        raise Http404
+    return _refused(request, None, FROM_ELSEWHERE)
 
 
 def _answered(request: HttpRequest, browser: Browser) -> HttpResponse:
@@ -78,8 +87,8 @@ def _answered(request: HttpRequest, browser: Browser) -> HttpResponse:
     return redirect("setup-github-created")
 
 
-def _refused(request: HttpRequest, browser: Browser, why: str) -> HttpResponse:
-    found = Offer.objects.of(browser.token).first()
+def _refused(request: HttpRequest, browser: Browser | None, why: str) -> HttpResponse:
+    found = Offer.objects.of(browser.token).first() if browser else None
     context = {"why": why, **_links(found)}
     return render(request, "registering/refused.html", context, status=400)
 

@@ -6,12 +6,14 @@ https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-fro
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from integrations.github_api.answers import GitHubAnswer, making_sense, raise_for_limit
 from integrations.github_api.errors import BadCode, Unreachable
 from integrations.github_api.transport import ask, bounded_by
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,18 @@ def _convert(code: str) -> GitHubAnswer:
 def _app(body: Mapping[str, Any]) -> RegisteredApp:
     owner = body.get("owner") or {}
     return RegisteredApp(
-        id=int(body["id"]),
-        slug=str(body["slug"]),
+        id=_told(body["id"], int),
+        slug=_told(body["slug"], str),
         owner=str(owner.get("login") or owner.get("slug") or ""),
         url=str(body.get("html_url") or ""),
-        client_id=str(body["client_id"]),
-        client_secret=str(body["client_secret"]),
-        webhook_secret=str(body.get("webhook_secret") or ""),
-        private_key=str(body["pem"]),
+        client_id=_told(body["client_id"], str),
+        client_secret=_told(body["client_secret"], str),
+        webhook_secret=str(body.get("webhook_secret") or ""),  # the app exists without it, too
+        private_key=_told(body["pem"], str),
     )
+
+
+def _told(value: T, kind: type[T]) -> T:
+    if not isinstance(value, kind) or not value:
+        raise TypeError(f"not of the kind {kind}")
+    return value

@@ -5,6 +5,7 @@ import threading
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -84,7 +85,8 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             raise CommandError(f"Stopped. {_if_created(wish)}") from None
         finally:
-            Offer.objects.end(token, ended)
+            with suppress(DatabaseError):  # what is to be said has been said
+                Offer.objects.end(token, ended)
 
     def _wait(self, token: str, wish: Wish) -> str:
         """GitHub's code, once the page has it."""
@@ -97,6 +99,8 @@ class Command(BaseCommand):
                 )
             if code := Offer.objects.take_code(token):
                 return code
+            if offer.is_over and offer.stage == Offer.Stage.OFFERED:
+                raise CommandError(_nobody_came())
             if offer.is_over:
                 raise CommandError(_too_late(wish))
             if offer.stage == Offer.Stage.OPENED and not was_opened:
@@ -148,6 +152,7 @@ class Command(BaseCommand):
 
     def _save(self, app: github_api.RegisteredApp, wish: Wish) -> None:
         """Write or print the keys, and say what is next."""
+        _refuse_another_owner(app, wish)
         values = _values(app)
         if self.target is None:
             self.stdout.write(credentials.as_text(values), ending="")
@@ -228,6 +233,15 @@ def _target(named: str | None) -> Path:
     return target.resolve()
 
 
+def _refuse_another_owner(app: github_api.RegisteredApp, wish: Wish) -> None:
+    """Whoever got hold of the address could have answered with an app of their own."""
+    if wish.organization and app.owner.lower() != wish.organization.lower():
+        raise CommandError(
+            f"The app {app.slug} belongs to {app.owner}, not to {wish.organization}: perhaps somebody "
+            "else has opened the address. Nothing was saved. Run setup_github again."
+        )
+
+
 def _values(app: github_api.RegisteredApp) -> dict[str, str]:
     keys = (
         app.id,
@@ -246,6 +260,13 @@ def _where_to_look(target: Path) -> str:
     if target == (settings.BASE_DIR / settings.HUB_GITHUB_CREDENTIALS).resolve():
         return ""
     return f" Set HUB_GITHUB_CREDENTIALS={target} for the Hub."
+
+
+def _nobody_came() -> str:
+    return (
+        f"Nobody opened the page within {MINUTES} minutes, and nothing was saved. Is the Hub running at "
+        f"{settings.HUB_BASE_URL}? If your browser cannot reach it, use --port."
+    )
 
 
 def _too_late(wish: Wish) -> str:
