@@ -36,9 +36,40 @@ def start(*, durable: bool = False) -> str:
 
 def restart(mode: str) -> None:
     """Restart it, as `pg_ctl -m fast` or `immediate` does; returns when it answers again."""
+    _control("-m", mode, "restart")
+
+
+def stop(mode: str) -> None:
+    """Stop it, as `pg_ctl -m fast` or `immediate` does."""
+    _control("-m", mode, "stop")
+
+
+def start_again() -> None:
+    """Start it after `stop`, as it was started before; returns when it answers."""
+    options = (_started[-1].pgdata / "postmaster.opts").read_text().partition(" ")[2].strip()
+    _control("-o", options, "start")
+
+
+def copy_of(url: str) -> str:
+    """The URL of a server of its own, which keeps what it promises, with what is in the database `url`."""
+    mine = start(durable=True)
+    with tempfile.TemporaryDirectory(prefix="hub-dump-") as folder:
+        dump = Path(folder) / "dump"
+        dump.write_text(run("pg_dump", url))
+        Path(folder).chmod(0o755)
+        run("psql", "--quiet", "--set=ON_ERROR_STOP=1", f"--file={dump}", mine)
+    return mine
+
+
+def run(program: str, *arguments: str) -> str:
+    """What one of its own programs prints, such as `psql` or `pg_dump`."""
     server = _started[-1]
-    arguments = ("-w", "-D", str(server.pgdata), "-m", mode, "restart")
-    pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
+    return pgexec(program, arguments, bin_path=server.bin_path, user=server.system_user)
+
+
+def _control(*arguments: str) -> None:
+    folder = _started[-1].pgdata
+    run("pg_ctl", "-w", "-D", str(folder), "-l", str(folder / "log"), *arguments)
 
 
 def pid() -> int:

@@ -36,6 +36,12 @@ class RedisServer:
         self._process.terminate()
         self._process.wait(60)
 
+    def keys(self) -> int:
+        """How many keys it holds."""
+        with socket.create_connection(("127.0.0.1", self._port), timeout=10) as connection:
+            connection.sendall(b"DBSIZE\r\n")
+            return int(connection.recv(64).strip().removeprefix(b":"))
+
     def _answers(self) -> bool:
         try:
             socket.create_connection(("127.0.0.1", self._port), timeout=1).close()

@@ -308,6 +308,7 @@ class Error(Answer):
     message: str = Field(description="What is wrong and what to do, in words, which may change.")
     since: datetime = Field(None)
     max_bytes: int = Field(None)
+    request_id: str = Field(None)
     placeholder: str = Field(None)
     suggestion: str = Field(None)
     details: list[Fault] = Field(

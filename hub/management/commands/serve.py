@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 APPLICATION = "hub.asgi:application"
 RESTART_AFTER = 5  # seconds
+STOPPING = 15  # seconds for the requests that run, and then for `maintain`; deploy/ gives both
 HEADERS_PATIENCE = 10  # seconds for the headers of a request, and until the next one begins
 LONGEST_HEADERS = 16 * 1024  # bytes, with the first line, for each connection
 MOST_CONNECTIONS = 8192  # per process; more wait to be accepted
@@ -75,7 +76,7 @@ class Command(HubCommand):
             backpressure=_connections(),
             workers=settings.HUB_PROCESSES,
             respawn_failed_workers=True,
-            workers_kill_timeout=15,
+            workers_kill_timeout=STOPPING,
             log_level=LogLevels.error,
         )
         if not no_maintain:
@@ -159,12 +160,12 @@ class MaintenanceKeeper:
         threading.Thread(target=self._keep, args=[self._process], daemon=True).start()
 
     def stop(self) -> None:
-        """Stop it and wait for its end; after 15 seconds, kill it."""
+        """Stop it and wait for its end; after `STOPPING` seconds, kill it."""
         self._stopping.set()
         if self._process:
             self._process.terminate()
             try:
-                self._process.wait(15)
+                self._process.wait(STOPPING)
             except subprocess.TimeoutExpired:
                 self._process.kill()  # what it was sending is looked up later
 

@@ -1,0 +1,119 @@
+"""The units for systemd, the scripts beside them, and the examples for proxies."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from hub.management.commands import serve
+from tests.docs import defaults
+from tests.docs.running import examples_of
+from tests.hub_process import ROOT
+
+DEPLOY = ROOT / "deploy"
+SERVICES = sorted(DEPLOY.glob("systemd/*.service"))
+TEXTS = {
+    str(path.relative_to(DEPLOY)): path.read_text()
+    for path in sorted(DEPLOY.rglob("*"))
+    if path.is_file()
+}
+OF_THE_PROXY = {"HUB_NAME", "HUB_SERVERS"}  # Caddy's own variables
+STAND_ALONE = ("NoNewPrivileges", "ProtectSystem", "SystemCallFilter", "CapabilityBoundingSet")
+
+
+def unit(path) -> dict[str, list[str]]:
+    """The values of each option of a unit, in order."""
+    options: dict[str, list[str]] = {}
+    for line in path.read_text().splitlines():
+        if "=" in line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            options.setdefault(name, []).append(value)
+    return options
+
+
+def seconds(span: str) -> int:
+    return int(span.removesuffix("s"))
+
+
+def commands() -> Iterator[tuple[str, list[str]]]:
+    """Each call of manage.py in deploy/ and on the page that tells how to use it."""
+    page = (ROOT / "docs/v0/how-to/run-in-production.md").read_text()
+    told = "\n".join(each.code.code for each in examples_of(page))
+    code = re.sub(r"^ *#.*", "", "\n".join(TEXTS.values()), flags=re.MULTILINE)
+    for text in (code, told):
+        for call in re.findall(r"(?:deploy/manage|manage\.py) ([a-z_]+(?: --?[\w-]+| \w+)*)", text):
+            name, *arguments = shlex.split(call)
+            yield name, arguments
+
+
+@pytest.mark.parametrize(
+    "path", ["nginx/hub.conf", "caddy/Caddyfile", "haproxy/haproxy.cfg"], ids=os.path.dirname
+)
+def test_the_page_about_proxies_shows_the_file_that_is_shipped(path):
+    page = (ROOT / "docs/v0/how-to/deploy-behind-a-proxy.md").read_text()
+
+    assert TEXTS[path].strip() in [each.code.code.strip() for each in examples_of(page)]
+
+
+@pytest.mark.parametrize("path", TEXTS)
+def test_every_setting_that_is_named_exists(path):
+    named = set(re.findall(r"\b(?:HUB_[A-Z_]+|DATABASE_URL|REDIS_URL)\b", TEXTS[path]))
+
+    assert named <= defaults.settings().keys() | OF_THE_PROXY
+
+
+def test_every_command_that_is_called_exists_with_its_options(settings):
+    settings.TASKS = {"default": {"BACKEND": settings.TASK_BACKENDS["queue"]}}
+    called = list(commands())
+
+    assert {"serve", "db_worker", "migrate", "collectstatic"} <= {name for name, _ in called}
+    for name, arguments in called:
+        command = load_command_class(get_commands()[name], name)
+        command.create_parser("manage.py", name).parse_args(arguments)
+
+
+@pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.stem)
+def test_every_service_runs_as_the_hub_and_may_do_what_the_others_may(path):
+    options, server = unit(path), unit(DEPLOY / "systemd/hub@.service")
+    hardening = {
+        name: values
+        for name, values in server.items()
+        if re.match("Protect|Private|Restrict|System|NoNew|Capab|Ambient|Lock|Memory|Remove", name)
+    }
+
+    assert options["User"] == options["Group"] == ["hub"]
+    assert options["EnvironmentFile"] == ["/etc/hub/environment"]
+    assert set(STAND_ALONE) <= hardening.keys()
+    assert {name: options.get(name) for name in hardening} == hardening
+
+
+def test_systemd_waits_longer_than_the_server_needs_to_stop():
+    options = unit(DEPLOY / "systemd/hub@.service")
+
+    assert seconds(options["TimeoutStopSec"][0]) > 2 * serve.STOPPING
+    assert options["KillMode"] == ["mixed"]  # the server stops its own processes
+
+
+def test_a_restart_is_over_when_the_server_is_ready():
+    options = unit(DEPLOY / "systemd/hub@.service")
+    wait = shlex.split(options["ExecStartPost"][0])
+
+    tries = int(wait[wait.index("--retry") + 1])
+    assert wait[-1] == "http://127.0.0.1:%i/readyz"
+    assert "PORT=%i" in options["ExecStart"][0]
+    assert tries < seconds(options["TimeoutStartSec"][0])
+
+
+def test_the_units_of_the_target_stop_with_it():
+    for path in SERVICES:
+        options = unit(path)
+        if options.get("WantedBy") == ["hub.target"]:
+            assert options["PartOf"] == ["hub.target"]
+
+
+@pytest.mark.parametrize("path", ["deploy/manage", "script/install"])
+def test_the_scripts_can_be_run(path):
+    assert os.access(ROOT / path, os.X_OK)
