@@ -183,7 +183,12 @@ def _of_dropped(number: int) -> logging.LogRecord:
 
 @cache
 def write_behind() -> None:
-    """Let a thread write the log of this process, so that a slow reader of stderr stops nothing else."""
+    """Let a thread write the log of this process, so that a slow reader of stderr stops nothing else.
+
+    Nor is anything found out for each line that no line says (the logging cookbook, "Optimization").
+    """
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None
     for handler in logging.getLogger().handlers:
         if isinstance(handler, Stderr):
             handler.write_behind()
