@@ -34,14 +34,19 @@ def why_unusable() -> str:
 
 @contextmanager
 def direct() -> Iterator[BaseDatabaseWrapper]:
-    """A connection of its own, closed at the end of the block."""
+    """A connection of its own, closed at the end of the block. Until then it is this thread's only one.
+
+    Django asks which migrations are applied on the thread's connection, whichever it is given.
+    """
     shared = connections[DEFAULT_DB_ALIAS]
     settings = deepcopy(shared.settings_dict)
     settings["OPTIONS"].pop("pool", None)
     own = type(shared)(settings, alias=shared.alias)
+    connections[DEFAULT_DB_ALIAS] = own
     try:
         yield own
     finally:
+        connections[DEFAULT_DB_ALIAS] = shared
         own.close()
 
 

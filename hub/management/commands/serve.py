@@ -62,6 +62,7 @@ class Command(HubCommand):
         _collect_static_files()
         _begin_metrics()
         _preload()
+        _close_connections()
         server = Granian(
             APPLICATION,
             address=settings.HUB_HOST,
@@ -103,7 +104,6 @@ def _refuse_a_taken_port() -> None:
 def _refuse_a_backup() -> None:
     """Do not start on a restored backup before `after_restore`."""
     backups.refuse_to_send()
-    connection.close()
 
 
 def _warn_without_redis() -> None:
@@ -125,6 +125,12 @@ def _begin_metrics() -> None:
         from core.watching import process_files  # loads the library of the metrics
 
         process_files.clear()
+
+
+def _close_connections() -> None:
+    """Workers are forked: with a connection of this process, they would take each other's answers."""
+    connection.close()
+    connection.close_pool()
 
 
 def _preload() -> None:

@@ -6,7 +6,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from redis import Redis
 
-from hub.setup import database, redis_server
+from hub.setup import database, database_state, redis_server
 from hub.setup.findings import Level
 from tests.hub.setup.conftest import levels, said
 from tests.hub_process import free_port
@@ -35,6 +35,16 @@ def test_a_database_that_can_be_used(settings):
     assert "All migrations are applied." in said(found, OK)
     for line in said(found, PROBLEM).splitlines():  # the tests' server does not wait for its disk
         assert line.startswith(("fsync is off", "full_page_writes is off"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_look_before_a_command_uses_no_connection_that_workers_would_inherit(monkeypatch):
+    shared = connections["default"]
+    shared.close()
+    monkeypatch.setattr(shared, "connect", None)
+
+    assert database_state.why_unusable() == ""
+    assert connections["default"] is shared
 
 
 @pytest.mark.django_db
