@@ -6,6 +6,7 @@ from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 
 from hub.models import Lease
+from hub.registering.offer import Offer
 from orgs.read_only import ReadOnly
 
 for unused in (EmailAddress, SocialApp, SocialToken):
@@ -19,6 +20,13 @@ class LeaseAdmin(ReadOnly):
     """Lists leases: which process does what."""
 
     list_display = ["name", "holder", "until"]
+
+
+@admin.register(Offer)
+class OfferAdmin(ReadOnly):
+    """Shows who may register the GitHub App just now, without the secrets of the address."""
+
+    list_display = fields = ["name", "organization", "stage", "expires_at"]
 
 
 @admin.register(SocialAccount)
