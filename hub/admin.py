@@ -26,7 +26,8 @@ class LeaseAdmin(ReadOnly):
 class OfferAdmin(ReadOnly):
     """Shows who may register the GitHub App just now, without the secrets of the address."""
 
-    list_display = fields = ["name", "organization", "stage", "expires_at"]
+    list_display = ["name", "organization", "stage", "expires_at"]
+    fields = ["name", "organization", "stage", "expires_at"]
 
 
 @admin.register(SocialAccount)

@@ -130,7 +130,7 @@ def _begin_metrics() -> None:
 def _close_connections() -> None:
     """Workers are forked: with a connection of this process, they would take each other's answers."""
     connection.close()
-    connection.close_pool()
+    getattr(connection, "close_pool", lambda: None)()  # PostgreSQL's
 
 
 def _preload() -> None:
