@@ -86,7 +86,8 @@ def _is_url(url: str, schemes: tuple[str, ...]) -> bool:
 def _redis_url() -> str:
     """The URL of Redis: another one would make every process count on its own."""
     url = env.str("REDIS_URL", "")
-    if url and not (url.startswith("unix://") or _is_url(url, ("redis", "rediss"))):
+    is_known = url.startswith(("redis+unix://", "redis+sentinel://"))
+    if url and not (is_known or _is_url(url, ("redis", "rediss"))):
         MISCONFIGURED.append("REDIS_URL must be a URL such as redis://127.0.0.1:6379/0.")
         return ""
     return url

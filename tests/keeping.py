@@ -11,7 +11,6 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection
 
-from core import backups
 from tests.docs import running
 from tests.hub_process import ROOT, database_url
 
@@ -38,13 +37,12 @@ def back_up(folder: Path) -> str:
 
 
 def restore(folder: Path) -> None:
-    """Put the backup in the place of the database, on PostgreSQL as a new one."""
+    """Use the backup, as a new database."""
     connection.close()
     if connection.vendor == "sqlite":
-        name = connection.settings_dict["NAME"]
-        for each in (f"{name}-wal", f"{name}-shm"):
-            Path(each).unlink(missing_ok=True)
-        Path(name).write_bytes((folder / "hub.sqlite3").read_bytes())
+        restored = folder / "restored.sqlite3"
+        restored.write_bytes((folder / "hub.sqlite3").read_bytes())
+        _use(str(restored))
         return
     _run(block(PAGE, "createdb"), folder)
     _use(f"{connection.settings_dict['NAME']}_restored")
@@ -54,10 +52,10 @@ def end(original: str) -> None:
     """Go back to the test's own database."""
     restored = str(connection.settings_dict["NAME"])
     if restored == original:
-        backups.clear_note()
         return
-    connection.close()
     _use(original)
+    if connection.vendor == "sqlite":
+        return
     with connection.cursor() as cursor:
         cursor.execute(f'DROP DATABASE "{restored}" WITH (FORCE)')
 

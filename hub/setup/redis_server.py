@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
+from limits.storage import storage_from_string
 
 from hub.setup.findings import Finding, note, ok, problem, warning
 
@@ -16,13 +17,12 @@ def redis() -> Iterator[Finding]:
     if not settings.REDIS_URL:
         yield _without()
         return
-    from redis import Redis, RedisError  # not loaded by a Hub without it
+    from redis import RedisError  # not loaded by a Hub without it
 
     try:
-        client = Redis.from_url(
-            settings.REDIS_URL, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT
-        )
-        with client:
+        patience: dict[str, Any] = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
+        storage: Any = storage_from_string(settings.REDIS_URL, **patience)
+        with storage.storage as client:
             client.ping()
             facts = _facts(client)
     except (RedisError, OSError, ValueError) as error:

@@ -102,6 +102,7 @@ def read_settings() -> dict:
         ("HUB_FORWARDING", "later", "set it to inline or queue"),
         ("REDIS_URL", "127.0.0.1:6379", "must be a URL such as redis://"),
         ("REDIS_URL", "redis://127.0.0.1:port", "must be a URL such as redis://"),
+        ("REDIS_URL", "unix:///run/redis.sock", "must be a URL such as redis://"),
         ("DATABASE_URL", "/var/hub.sqlite3", "must be a URL such as postgres://"),
         ("DATABASE_URL", "mysql://hub@127.0.0.1/hub", "must be a URL such as postgres://"),
         ("DATABASE_URL", "postgres://hub@127.0.0.1:port/hub", "must be a URL such as postgres://"),
@@ -127,6 +128,12 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(environment, name, va
     assert sentence in str(refusal.value)
     assert name in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_redis_may_listen_at_a_socket(environment):
+    environment("REDIS_URL", "redis+unix:///run/redis.sock")
+
+    assert read_settings()["REDIS_URL"] == "redis+unix:///run/redis.sock"
 
 
 def test_errors_cannot_be_sent_without_the_package(environment, monkeypatch):
