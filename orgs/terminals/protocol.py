@@ -194,9 +194,12 @@ class Rules(OAuthLibRequestValidator):
     ) -> None:
         """Sign out the terminal that it belongs to; a personal token belongs to none."""
         links = TerminalToken.objects.filter(token__client=request.client)
-        by_access = links.filter(token__hash=_hashed(token)).values("terminal")
-        by_refresh = links.filter(terminal__family=_family_of(token)).values("terminal")
-        for found in (by_access, by_refresh):
+        by_access = links.filter(token__hash=_hashed(token))
+        by_refresh = links.filter(terminal__family=_family_of(token))
+        terminals = [
+            each.values_list("terminal", flat=True)[:1] for each in (by_access, by_refresh)
+        ]
+        if found := {pk for each in terminals for pk in each}:  # strangers wait for no lock
             Terminal.objects.filter(pk__in=found).sign_out()
 
 

@@ -5,8 +5,9 @@ import json
 import pytest
 from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
@@ -407,6 +408,21 @@ def test_either_token_signs_out(alice, which):
     assert terminal.me(tokens).status_code == 401
     assert refusal(terminal.refresh(tokens)) == (400, "invalid_grant")
     assert Terminal.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/oauth/revoke", {"token": "x"}),
+        ("/oauth/token", {"grant_type": "refresh_token", "refresh_token": "x"}),
+    ],
+)
+def test_a_strangers_token_opens_no_transaction(path, fields):
+    with CaptureQueriesContext(connection) as statements:
+        post(path, client_id=CLI, **fields)
+
+    assert statements.captured_queries
+    assert not [each for each in statements if "SELECT" not in each["sql"]]
 
 
 def test_a_personal_token_is_not_revoked_here(alice):
