@@ -12,7 +12,6 @@ Codes are stored as keyed hashes.
 | `poll/…` | for a few seconds after the device has asked |
 """
 
-import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,8 +29,7 @@ from oauthlib.oauth2.rfc8628.errors import (
 )
 
 from core.errors import ApiError
-
-log = logging.getLogger(__name__)
+from core.rates import REDIS_PAUSE, RedisAway
 
 LIFETIME = 600  # seconds
 INTERVAL = 5  # seconds between two polls of one device
@@ -157,20 +155,8 @@ def _hashed(kind: str, code: str) -> str:
 
 
 @contextmanager
-def _reachable() -> Iterator[Any]:
+def _reachable() -> Iterator[None]:
     try:
         yield
-    except OAUTH:
-        raise
-    except Exception as error:
-        log.error("The cache of sign-ins from terminals cannot be reached: %s", error)
-        raise CodesAway(headers={"Retry-After": "5"}) from error
-
-
-OAUTH = (
-    InvalidGrantError,
-    ExpiredTokenError,
-    SlowDownError,
-    AuthorizationPendingError,
-    AccessDenied,
-)
+    except RedisAway as error:
+        raise CodesAway(headers={"Retry-After": str(round(REDIS_PAUSE))}) from error
