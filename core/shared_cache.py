@@ -18,7 +18,7 @@ class Client(RedisCacheClient):
     """Django's client, with one pool of connections for all threads. Raises `core.rates.RedisAway`."""
 
     def __init__(self, servers: list[str], **options: Any) -> None:
-        super().__init__(servers, serializer=_AsItIs(), **options)
+        super().__init__(servers, serializer=_AsItIs(), **options)  # type: ignore[arg-type]
 
     def get_client(self, key: Any = None, *, write: bool = False) -> Any:
         """Connects on first use, and does not try again by itself."""
@@ -65,8 +65,8 @@ class _AsItIs:
     def dumps(self, obj: str) -> str:
         return obj
 
-    def loads(self, data: Any) -> str:
-        return bytes(data).decode(errors="replace")
+    def loads(self, data: bytes) -> str:
+        return data.decode(errors="replace")
 
 
 def _signer(key: str) -> Signer:

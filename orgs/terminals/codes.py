@@ -80,6 +80,14 @@ class Approval(NamedTuple):
     organization: str
 
 
+class Exchanged(NamedTuple):
+    """What a device code was exchanged for."""
+
+    approval: Approval
+    scopes: list[str]
+    until: float
+
+
 def begin(device_code: str, user_code: str, *, client_id: str, scopes: list[str]) -> bool:
     """Let a sign-in wait for a person. False if another one waits with this user code."""
     device = _hashed("device", device_code)
@@ -120,7 +128,7 @@ def _answer(sign_in: Waiting, approval: list[Any]) -> None:
         raise UsedCode
 
 
-def exchange(device_code: str, *, client_id: str) -> tuple[Approval, list[str]]:
+def exchange(device_code: str, *, client_id: str) -> Exchanged:
     """Who approved it, and the scopes: once, for the device that polls.
 
     Raises `SlowDownError`, `AuthorizationPendingError`, `AccessDenied`, `ExpiredTokenError`,
@@ -142,7 +150,14 @@ def exchange(device_code: str, *, client_id: str) -> tuple[Approval, list[str]]:
             raise AccessDenied("The sign-in was denied.")
         if not cache.delete(f"device/{device}"):
             raise InvalidGrantError("This device code was already used.")
-    return Approval(*given), asked["scopes"]
+    return Exchanged(Approval(*given), asked["scopes"], asked["until"])
+
+
+def give_back(device_code: str, exchanged: Exchanged, *, client_id: str) -> None:
+    """Let a device code be exchanged again, because nothing could be saved."""
+    asked = {"client_id": client_id, "scopes": exchanged.scopes, "until": exchanged.until}
+    with _reachable():
+        cache.add(f"device/{_hashed('device', device_code)}", asked, LIFETIME + REMEMBERED)
 
 
 def _key_of(user_code: str) -> str:

@@ -302,6 +302,32 @@ def test_refreshing_does_not_make_a_sign_in_longer(alice):
     assert new["refresh_expires_in"] <= 7200
 
 
+def test_an_access_token_ends_with_its_terminal(alice):
+    tokens = terminal.sign_in(alice)
+    Terminal.objects.update(ends_at=timezone.now() + timezone.timedelta(seconds=60))
+
+    new = terminal.refresh(tokens).json()
+
+    assert new["expires_in"] <= 60
+    kept = Token.objects.by_value(new["access_token"]).get()
+    assert (kept.expires_at - kept.created_at).seconds <= 60
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_approval_survives_a_database_that_is_busy_for_a_moment(alice, monkeypatch):
+    def busy(*args, **kwargs):
+        raise OperationalError("database is locked")
+
+    waiting = terminal.begin()
+    terminal.answer(alice, waiting)
+    with monkeypatch.context() as patch:
+        patch.setattr(Terminal.objects, "create", busy)
+        assert refusal(terminal.poll(waiting)) == (503, "temporarily_unavailable")
+
+    assert terminal.poll(waiting).status_code == 200
+    assert refusal(terminal.poll(waiting)) == (400, "invalid_grant")
+
+
 def test_an_ended_sign_in_is_not_refreshed(alice):
     tokens = terminal.sign_in(alice)
     Token.objects.filter(type="rt").update(expires_at=timezone.now())
