@@ -31,6 +31,7 @@ from oauthlib.oauth2.rfc8628.endpoints import DeviceAuthorizationEndpoint
 from oauthlib.oauth2.rfc8628.errors import AccessDenied
 from oauthlib.oauth2.rfc8628.grant_types import DeviceCodeGrant
 
+from core import rates
 from orgs.models import Terminal, TerminalToken, User
 from orgs.people import members
 from orgs.people.tokens import PREFIX
@@ -38,6 +39,7 @@ from orgs.terminals import codes
 
 LIFETIME = timedelta(days=90)  # of a sign-in, however often its tokens are replaced
 MOST = 50  # terminals in which one person is signed in
+TOTAL = 20  # times as many sign-ins from all addresses together; bounds what the cache holds
 FAMILY = 22  # characters after the prefix that all refresh tokens of one sign-in have in common
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TRIES = 5  # at a user code that no other sign-in has
@@ -67,6 +69,7 @@ def begin(url: str, fields: Fields) -> Answer:
             raise InvalidClientError("There is no such client.") from None
         client, scopes = _asked(fields)
         device, user = answer["device_code"], answer["user_code"]
+        rates.check_all(rates.Limit(settings.HUB_SIGN_IN_RATE, ("terminals",), times=TOTAL))
         if codes.begin(device, user, client_id=client.pk, scopes=scopes):
             return headers, answer, status
     raise codes.CodesAway

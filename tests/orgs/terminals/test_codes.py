@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import redis
 from django.core.cache import cache, caches
+from limits import parse_many
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from oauthlib.oauth2.rfc8628.errors import (
     AccessDenied,
@@ -17,11 +18,13 @@ from oauthlib.oauth2.rfc8628.errors import (
 )
 
 from core import rates
-from orgs.terminals import codes
+from hub.settings import _most_entries
+from orgs.terminals import codes, protocol
 from tests import redis_server
 from tests.hub_process import free_port
 
 CLI = "docfeedback-cli"
+LONGEST = codes.LIFETIME + codes.REMEMBERED
 ALICE = codes.Approval(1, "acme")
 BOB = codes.Approval(2, "initech")
 
@@ -178,6 +181,16 @@ def test_no_code_is_stored(settings):
     assert "device/" in stored
     for code in ("the-device-code", "bcdf-ghjk", "bcdfghjk"):
         assert code not in stored
+
+
+@pytest.mark.parametrize("rate", ["30/minute", "100/minute", "20/second;1000/hour", "1/day"])
+def test_the_memory_of_one_process_has_room_for_all_that_limits_let_in(rate):
+    let_in = min(
+        each.amount * protocol.TOTAL * max(1, LONGEST / each.get_expiry())
+        for each in parse_many(rate)
+    )
+
+    assert _most_entries(rate) > 4 * let_in
 
 
 def test_the_memory_of_one_process_is_bounded(settings):

@@ -187,6 +187,16 @@ def test_what_is_no_form_is_refused(path, body, kind, status):
     assert refusal(answer)[1] in ("invalid_request", "invalid_client")
 
 
+@pytest.mark.parametrize("path", [*ENDPOINTS, "/v1/orgs/me/domains"])
+def test_a_length_of_any_length_is_too_long(alice, path):
+    bearer = {"Authorization": f"Bearer {terminal.sign_in(alice)['access_token']}"}
+    kind = "application/json" if path.startswith("/v1") else FORM
+
+    refused = Client(headers=bearer).post(path, "{}", kind, CONTENT_LENGTH="1" * 5000)
+
+    assert refused.status_code == 413
+
+
 @pytest.mark.parametrize("path", ENDPOINTS)
 @pytest.mark.parametrize("method", ["get", "put", "delete", "head", "options"])
 def test_only_posts_are_answered(path, method):
@@ -533,6 +543,43 @@ def test_strangers_together_are_limited(settings):
         )
 
     assert [begin(number) for number in range(22)] == [200] * 20 + [429] * 2
+
+
+WEB_PAGES = [
+    ("GET", {}),
+    ("OPTIONS", {"Origin": "https://evil.example"}),
+    ("post", {"Origin": "https://evil.example"}),
+    ("post", {"Origin": "null"}),
+    ("post", {"Sec-Fetch-Site": "cross-site"}),
+]
+
+
+@pytest.mark.parametrize(("method", "headers"), WEB_PAGES)
+def test_a_web_page_uses_up_no_sign_ins_of_those_who_look_at_it(settings, method, headers):
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+    page = Client(headers=headers)
+
+    for path in ENDPOINTS * 11:
+        refused = page.generic(method, path, f"client_id={CLI}", content_type=FORM)
+        assert refusal(refused) in ((403, "invalid_request"), (405, "invalid_request"))
+
+    assert post("/oauth/device", client_id=CLI).status_code == 200
+    assert post("/oauth/token", client_id=CLI).status_code == 400
+
+
+def test_what_begins_no_sign_in_uses_up_none_of_the_others(settings):
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+    settings.HUB_TRUSTED_PROXIES = 1
+    for number in range(20):
+        client = Client(headers={"X-Forwarded-For": f"192.0.2.{number}"})
+        client.post("/oauth/device", "client_id=nobody", content_type=FORM)
+
+    assert post("/oauth/device", client_id=CLI).status_code == 200
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_what_a_client_says_of_its_state_is_not_repeated(path):
+    assert "evil" not in post(path, client_id="nobody", state="evil").content.decode()
 
 
 def test_without_redis_it_says_so(alice, settings):
