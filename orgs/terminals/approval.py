@@ -94,6 +94,7 @@ def _denied(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
 def _ask(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
     context = {
         "code": waiting.user_code,
+        "began_at": waiting.began_at,
         "client": Client.objects.filter(pk=waiting.client_id).first(),
         "allowed": [(NAMES[each], ALLOWS[each]) for each in waiting.scopes if each in NAMES],
         "organization": request.membership and request.membership.organization,

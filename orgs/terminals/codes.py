@@ -15,6 +15,7 @@ Codes are stored as keyed hashes.
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from allauth.core.internal.cryptokit import normalize_user_code
@@ -71,6 +72,11 @@ class Waiting(NamedTuple):
     client_id: str
     scopes: list[str]
     until: float
+
+    @property
+    def began_at(self) -> datetime:
+        """When the terminal asked."""
+        return datetime.fromtimestamp(self.until - LIFETIME, UTC)
 
 
 class Approval(NamedTuple):

@@ -1,9 +1,11 @@
 """The page at which a person approves that a terminal signs in."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from orgs.models import Terminal
 from orgs.terminals import codes
@@ -43,6 +45,9 @@ def test_the_page_says_who_what_where_and_shows_the_code(alice):
                  "see the settings, the claims and the reports", "90 days"):  # fmt: skip
         assert said in text
     assert "change the settings" not in text
+    began = codes.waiting(waiting["user_code"]).began_at
+    assert timezone.now() - timedelta(minutes=1) < began <= timezone.now()
+    assert f"{began:%H:%M} UTC" in text
     assert "no-store" in page["Cache-Control"]
 
 

@@ -15,6 +15,7 @@ from core.error_answers import InternalError
 from hub.server import answers
 from hub.server.bodies import BodyTooLarge
 from hub.server.overload import Overloaded
+from orgs.api import authentication
 from orgs.models import Terminal
 from orgs.terminals import codes, protocol
 from tests import build
@@ -467,6 +468,26 @@ def test_a_personal_token_is_not_revoked_here(alice):
     post("/oauth/revoke", client_id=CLI, token=value)
 
     assert build.api(value).get("/v1/orgs/me").status_code == 200
+
+
+def test_who_is_signed_out_during_a_call_is_told_so(alice, monkeypatch):
+    tokens = terminal.sign_in(alice)
+    found = authentication._good_token
+
+    def meanwhile(value: str) -> Token:
+        token = found(value)
+        assert token.of_terminal
+        Terminal.objects.all().sign_out()
+        return token
+
+    monkeypatch.setattr(authentication, "_good_token", meanwhile)
+
+    refused = terminal.me(tokens)
+
+    assert (refused.status_code, refused["WWW-Authenticate"]) == (
+        401,
+        'Bearer error="invalid_token"',
+    )
 
 
 def test_who_was_deactivated_gets_nothing(alice):
