@@ -1,9 +1,10 @@
 """JSON request bodies: bounded, strict, and with all their faults named at once."""
 
 import json
+import sys
 from typing import Annotated, Any, TypeVar
 
-from django.http import UnreadablePostError
+from django.http import HttpRequest, UnreadablePostError
 from django.utils.http import parse_header_parameters
 from pydantic import AfterValidator, BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -63,6 +64,14 @@ class Malformed(Exception):
         return cls([{"path": path, "message": message}])
 
 
+def announced(request: Request | HttpRequest) -> int | None:
+    """The length of the body that its header announces; None if that is no number."""
+    length = request.headers.get("Content-Length", "")
+    if not length.isdecimal():
+        return None
+    return int(length) if len(length) < 19 else sys.maxsize  # Python reads no number of any length
+
+
 def raw(request: Request) -> bytes:
     """The bytes of the body, read only after its length and type have been checked."""
     kind, parameters = parse_header_parameters(request.headers.get("Content-Type", ""))
@@ -70,10 +79,10 @@ def raw(request: Request) -> bytes:
         raise UnsupportedMediaType
     if "Content-Encoding" in request.headers:
         raise UnsupportedMediaType
-    length = request.headers.get("Content-Length", "")
-    if not length.isdecimal():
+    length = announced(request)
+    if length is None:
         raise LengthRequired
-    if int(length) > MAX_BYTES:
+    if length > MAX_BYTES:
         raise PayloadTooLarge(max_bytes=MAX_BYTES)
     try:
         return request.body

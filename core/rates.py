@@ -3,7 +3,8 @@
 import logging
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import cache
 from threading import Lock
@@ -66,6 +67,10 @@ class RateLimited(ApiError):
         )
 
 
+class RedisAway(Exception):
+    """Redis does not answer, or did not a few seconds ago."""
+
+
 class Limit(NamedTuple):
     """`rate` (such as `60/minute;400/hour`) for `key`, multiplied by `times`, but at least 1."""
 
@@ -112,6 +117,19 @@ def prepare() -> None:
             _outage.begin()
 
 
+@contextmanager
+def asking_redis() -> Iterator[None]:
+    """Ask Redis in this block. Raises `RedisAway` if it fails, and at once for a while after it failed."""
+    if not _outage.may_ask():
+        raise RedisAway
+    try:
+        yield
+    except Exception as error:
+        _outage.begin()
+        raise RedisAway from error
+    _outage.end()
+
+
 def redis_is_away() -> bool:
     """Whether Redis did not answer when this process last asked it."""
     return bool(settings.REDIS_URL) and _outage.is_on
@@ -142,14 +160,9 @@ def _wait(windows: list[Window]) -> float:
 
     Asks Redis; counts in this process if there is none, or for a while after it failed to answer.
     """
-    if settings.REDIS_URL and _outage.may_ask():
-        try:
-            wait = _wait_in_redis(windows)
-        except Exception:
-            _outage.begin()
-        else:
-            _outage.end()
-            return wait
+    if settings.REDIS_URL:
+        with suppress(RedisAway), asking_redis():
+            return _wait_in_redis(windows)
     return _windows.wait(*windows)
 
 
@@ -206,14 +219,17 @@ class _Outage:
             self._next_try = time.monotonic() + REDIS_PAUSE
             known, self._away = self._away, True
         if not known:
-            log.exception("Redis is unavailable: rate limits are counted in this process only")
+            log.exception(
+                "Redis is unavailable: rate limits are counted in this process only, and nobody can "
+                "sign in from a terminal"
+            )
 
     def end(self) -> None:
         if self._away:
             with self._lock:
                 known, self._away = self._away, False
             if known:
-                log.warning("Redis is available again: rate limits are shared")
+                log.warning("Redis is available again")
 
 
 _building = Lock()

@@ -5,6 +5,7 @@ import sys
 from collections import defaultdict
 from contextlib import suppress
 from importlib.util import find_spec
+from math import ceil
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -276,11 +277,21 @@ def _database() -> dict:
     return database
 
 
+def _most_entries(rate: str) -> int:
+    """More than sign-ins from terminals need, so that none pushes another one out.
+
+    This rate lets 20 times as many wait as it says for one address, for eleven minutes, of four entries each.
+    """
+    each = [(limit.amount, limit.get_expiry()) for limit in parse_many(rate)]
+    waiting = min(20 * amount * ceil(660 / seconds) for amount, seconds in each)
+    return max(30_000, 4 * waiting + 1000)
+
+
 def _cache() -> dict:
     """Where sign-ins from a terminal wait to be approved: in Redis, or in the memory of one process."""
     if not REDIS_URL:
         backend = "django.core.cache.backends.locmem.LocMemCache"
-        return {"BACKEND": backend, "OPTIONS": {"MAX_ENTRIES": 30_000}}  # more than limits let in
+        return {"BACKEND": backend, "OPTIONS": {"MAX_ENTRIES": _most_entries(HUB_SIGN_IN_RATE)}}
     return {"BACKEND": "core.shared_cache.Shared", "LOCATION": REDIS_URL, "KEY_PREFIX": "hub"}
 
 

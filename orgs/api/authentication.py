@@ -21,6 +21,8 @@ from core.watching import current
 from orgs.models import Membership, Organization, Terminal
 from orgs.people import tokens
 
+INVALID = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+
 
 class Unauthorized(ApiError):
     """401: there is no valid access token."""
@@ -71,14 +73,20 @@ def _good_token(value: str) -> Token:
     known = Token.objects.select_related("personal", "user__membership__organization")
     token = known.lookup(Token.Type.ACCESS_TOKEN, value)
     if token is None or token.user is None or not token.user.is_active:
-        raise Unauthorized(headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
+        raise Unauthorized(headers=INVALID)
     return token
 
 
 def terminal_of(token: Token) -> Terminal | None:
-    """The terminal that has it; None for a personal token, which costs no query more."""
+    """The terminal that has it; None for a personal token, which costs no query more.
+
+    Raises `Unauthorized` if it has been signed out since the token was found.
+    """
     link = None if getattr(token, "personal", None) else getattr(token, "of_terminal", None)
-    return link and link.terminal
+    try:
+        return link and link.terminal
+    except Terminal.DoesNotExist:
+        raise Unauthorized(headers=INVALID) from None
 
 
 class HasScope(BasePermission):

@@ -16,6 +16,9 @@ from orgs.terminals import codes, protocol
 
 APPROVED = "Approved. The terminal signs in within seconds, and is listed here from then on."
 DENIED = "Denied. The terminal is not signed in."
+OTHER_ORGANIZATION = (
+    "You belong to another organization than this page said. Continue, and look at the new one."
+)
 NO_ORGANIZATION = "You do not belong to an organization. Sign out and in again to get one."
 LONGEST = 40  # characters of a code, with what people type between them
 
@@ -75,6 +78,8 @@ def _approved(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
     if not protocol.room_for(request.user):
         raise CannotApprove(protocol.TOO_MANY)
     organization = request.membership.organization_id
+    if request.POST.get("organization") != organization:  # joined or left in another tab
+        raise CannotApprove(OTHER_ORGANIZATION)
     codes.approve(waiting, codes.Approval(request.user.pk, organization))
     messages.success(request, APPROVED)
     return redirect("tokens")
@@ -89,6 +94,7 @@ def _denied(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
 def _ask(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
     context = {
         "code": waiting.user_code,
+        "began_at": waiting.began_at,
         "client": Client.objects.filter(pk=waiting.client_id).first(),
         "allowed": [(NAMES[each], ALLOWS[each]) for each in waiting.scopes if each in NAMES],
         "organization": request.membership and request.membership.organization,

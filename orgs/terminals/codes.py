@@ -12,10 +12,10 @@ Codes are stored as keyed hashes.
 | `poll/…` | for a few seconds after the device has asked |
 """
 
-import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from allauth.core.internal.cryptokit import normalize_user_code
@@ -30,8 +30,7 @@ from oauthlib.oauth2.rfc8628.errors import (
 )
 
 from core.errors import ApiError
-
-log = logging.getLogger(__name__)
+from core.rates import REDIS_PAUSE, RedisAway
 
 LIFETIME = 600  # seconds
 INTERVAL = 5  # seconds between two polls of one device
@@ -74,12 +73,25 @@ class Waiting(NamedTuple):
     scopes: list[str]
     until: float
 
+    @property
+    def began_at(self) -> datetime:
+        """When the terminal asked."""
+        return datetime.fromtimestamp(self.until - LIFETIME, UTC)
+
 
 class Approval(NamedTuple):
     """Who approved it, and the organization that the person acted for."""
 
     user: int
     organization: str
+
+
+class Exchanged(NamedTuple):
+    """What a device code was exchanged for."""
+
+    approval: Approval
+    scopes: list[str]
+    until: float
 
 
 def begin(device_code: str, user_code: str, *, client_id: str, scopes: list[str]) -> bool:
@@ -122,7 +134,7 @@ def _answer(sign_in: Waiting, approval: list[Any]) -> None:
         raise UsedCode
 
 
-def exchange(device_code: str, *, client_id: str) -> tuple[Approval, list[str]]:
+def exchange(device_code: str, *, client_id: str) -> Exchanged:
     """Who approved it, and the scopes: once, for the device that polls.
 
     Raises `SlowDownError`, `AuthorizationPendingError`, `AccessDenied`, `ExpiredTokenError`,
@@ -144,7 +156,14 @@ def exchange(device_code: str, *, client_id: str) -> tuple[Approval, list[str]]:
             raise AccessDenied("The sign-in was denied.")
         if not cache.delete(f"device/{device}"):
             raise InvalidGrantError("This device code was already used.")
-    return Approval(*given), asked["scopes"]
+    return Exchanged(Approval(*given), asked["scopes"], asked["until"])
+
+
+def give_back(device_code: str, exchanged: Exchanged, *, client_id: str) -> None:
+    """Let a device code be exchanged again, because nothing could be saved."""
+    asked = {"client_id": client_id, "scopes": exchanged.scopes, "until": exchanged.until}
+    with _reachable():
+        cache.add(f"device/{_hashed('device', device_code)}", asked, LIFETIME + REMEMBERED)
 
 
 def _key_of(user_code: str) -> str:
@@ -157,20 +176,8 @@ def _hashed(kind: str, code: str) -> str:
 
 
 @contextmanager
-def _reachable() -> Iterator[Any]:
+def _reachable() -> Iterator[None]:
     try:
         yield
-    except OAUTH:
-        raise
-    except Exception as error:
-        log.error("The cache of sign-ins from terminals cannot be reached: %s", error)
-        raise CodesAway(headers={"Retry-After": "5"}) from error
-
-
-OAUTH = (
-    InvalidGrantError,
-    ExpiredTokenError,
-    SlowDownError,
-    AuthorizationPendingError,
-    AccessDenied,
-)
+    except RedisAway as error:
+        raise CodesAway(headers={"Retry-After": str(round(REDIS_PAUSE))}) from error

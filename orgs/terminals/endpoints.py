@@ -16,6 +16,7 @@ from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 from core import client_address, rates
 from core.error_answers import of_the_database, page_error
 from core.errors import ApiError
+from core.json_body import announced
 from orgs.people.tokens import SCOPES
 from orgs.terminals import protocol
 
@@ -23,7 +24,6 @@ MAX_BYTES = 8 * 1024
 POLLS = (
     10  # times as many requests as sign-ins from one address: a terminal asks every five seconds
 )
-TOTAL = 20  # times as many sign-ins from all addresses together; bounds what the cache holds
 FORM = "application/x-www-form-urlencoded"
 
 Endpoint = Callable[[str, dict[str, str]], tuple[dict[str, str], object, int]]
@@ -70,6 +70,7 @@ def _endpoint(answer: Endpoint, limits: Callable[[HttpRequest], list[rates.Limit
     @wraps(answer)
     def view(request: HttpRequest) -> HttpResponse:
         try:
+            _refuse_web_pages(request)
             rates.check_all(*limits(request))
             url = settings.HUB_BASE_URL + request.path
             response = _as_response(*answer(url, _fields(request)))
@@ -90,16 +91,22 @@ def _endpoint(answer: Endpoint, limits: Callable[[HttpRequest], list[rates.Limit
     return view
 
 
-def _fields(request: HttpRequest) -> dict[str, str]:
-    """The parameters of a form, each at most once (RFC 6749, 3.2)."""
+def _refuse_web_pages(request: HttpRequest) -> None:
+    """Before it is counted: any page could use up the sign-ins of those who look at it."""
     if request.method != "POST":
         raise Refused("invalid_request", "Send a POST request.", 405, {"Allow": "POST"})
+    if "Origin" in request.headers or request.headers.get("Sec-Fetch-Site") == "cross-site":
+        raise Refused("invalid_request", "Terminals ask here. A web page cannot.", 403)
+
+
+def _fields(request: HttpRequest) -> dict[str, str]:
+    """The parameters of a form, each at most once (RFC 6749, 3.2)."""
     if request.content_type != FORM:
         raise Refused("invalid_request", f"Send the parameters as {FORM}.")
-    length = request.headers.get("Content-Length", "")
-    if not length.isdecimal():
+    length = announced(request)
+    if length is None:
         raise Refused("invalid_request", "Send a Content-Length header.", 411)
-    if int(length) > MAX_BYTES:
+    if length > MAX_BYTES:
         raise Refused("invalid_request", f"The body is over {MAX_BYTES} bytes.", 413)
     try:
         lists = dict(request.POST.lists())
@@ -110,6 +117,7 @@ def _fields(request: HttpRequest) -> dict[str, str]:
             raise Refused("invalid_request", "A parameter is there more than once.")
         if "\0" in name + values[0]:
             raise Refused("invalid_request", "A parameter has the character NUL.")
+    lists.pop("state", None)  # which oauthlib would repeat in its errors
     return {name: values[0] for name, values in lists.items() if values[0]}
 
 
@@ -123,9 +131,7 @@ def _as_response(headers: dict[str, str], body: object, status: int) -> HttpResp
 
 
 def _for_begin(request: HttpRequest) -> list[rates.Limit]:
-    rate = settings.HUB_SIGN_IN_RATE
-    together = rates.Limit(rate, ("terminals",), times=TOTAL)
-    return [together, *client_address.limits(request, rate, "terminals")]
+    return client_address.limits(request, settings.HUB_SIGN_IN_RATE, "terminals")
 
 
 def _for_tokens(request: HttpRequest) -> list[rates.Limit]:

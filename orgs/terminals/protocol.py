@@ -13,7 +13,7 @@ from allauth.idp.oidc.adapter import get_adapter
 from allauth.idp.oidc.internal.oauthlib.request_validator import OAuthLibRequestValidator
 from allauth.idp.oidc.models import Client, Token
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, InterfaceError, transaction
 from django.utils import timezone
 from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749.endpoints import RevocationEndpoint, TokenEndpoint
@@ -31,12 +31,15 @@ from oauthlib.oauth2.rfc8628.endpoints import DeviceAuthorizationEndpoint
 from oauthlib.oauth2.rfc8628.errors import AccessDenied
 from oauthlib.oauth2.rfc8628.grant_types import DeviceCodeGrant
 
+from core import rates
 from orgs.models import Terminal, TerminalToken, User
+from orgs.people import members
 from orgs.people.tokens import PREFIX
 from orgs.terminals import codes
 
 LIFETIME = timedelta(days=90)  # of a sign-in, however often its tokens are replaced
 MOST = 50  # terminals in which one person is signed in
+TOTAL = 20  # times as many sign-ins from all addresses together; bounds what the cache holds
 FAMILY = 22  # characters after the prefix that all refresh tokens of one sign-in have in common
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TRIES = 5  # at a user code that no other sign-in has
@@ -66,6 +69,7 @@ def begin(url: str, fields: Fields) -> Answer:
             raise InvalidClientError("There is no such client.") from None
         client, scopes = _asked(fields)
         device, user = answer["device_code"], answer["user_code"]
+        rates.check_all(rates.Limit(settings.HUB_SIGN_IN_RATE, ("terminals",), times=TOTAL))
         if codes.begin(device, user, client_id=client.pk, scopes=scopes):
             return headers, answer, status
     raise codes.CodesAway
@@ -99,6 +103,9 @@ def create_token(url: str, fields: Fields) -> Answer:
             return endpoint.create_token_response(url, "POST", urlencode(fields), FORM)
     except IntegrityError:  # the account was deleted meanwhile
         raise InvalidGrantError("This account no longer exists.") from None
+    except (DatabaseError, InterfaceError):
+        rules.give_back()
+        raise
 
 
 def revoke(url: str, fields: Fields) -> Answer:
@@ -113,21 +120,22 @@ class Rules(OAuthLibRequestValidator):
     def __init__(self, fields: Fields) -> None:
         super().__init__()
         self._fields = fields
-        self._terminal: Terminal | None = None  # the one that signs in, or whose token is replaced
+        self._terminal: Terminal | None = None  # whose token is replaced
+        self._exchanged: codes.Exchanged | None = None  # for one that signs in
 
     def exchange(self, request: Request) -> None:
         """Take the person and the scopes that a device code was approved for."""
         if "device_code" not in self._fields:
             raise InvalidRequestError("The parameter device_code is missing.")
-        approved, request.scopes = codes.exchange(
-            self._fields["device_code"], client_id=request.client.pk
-        )
-        people = User.objects.filter(is_active=True, membership__organization=approved.organization)
-        request.user = people.filter(pk=approved.user).first()
-        if request.user is None:
-            raise AccessDenied("Who approved it has left the organization, or is deactivated.")
-        if not room_for(request.user):
-            raise AccessDenied(TOO_MANY)
+        code, client_id = self._fields["device_code"], request.client.pk
+        self._exchanged = codes.exchange(code, client_id=client_id)
+        request.approval, request.scopes = self._exchanged.approval, self._exchanged.scopes
+
+    def give_back(self) -> None:
+        """Let the device ask again, because nothing could be saved."""
+        if self._exchanged:
+            code, client_id = self._fields["device_code"], self._fields["client_id"]
+            codes.give_back(code, self._exchanged, client_id=client_id)
 
     @contextmanager
     def one_at_a_time(self) -> Iterator[None]:
@@ -167,8 +175,10 @@ class Rules(OAuthLibRequestValidator):
     @transaction.atomic
     def save_bearer_token(self, token: dict, request: Request, *args: Any, **kwargs: Any) -> None:
         """Save both tokens with their terminal, and for no longer than it is signed in."""
-        super().save_bearer_token(token, request, *args, **kwargs)
         terminal = self._terminal or self._sign_in(token, request)
+        left = max(0, int((terminal.ends_at - timezone.now()).total_seconds()))
+        token["expires_in"] = min(token["expires_in"], left)
+        super().save_bearer_token(token, request, *args, **kwargs)
         _end_all_but_the_last(terminal)
         refresh = Token.objects.by_value(token["refresh_token"])
         refresh.update(expires_at=terminal.ends_at, scopes="\n".join(terminal.scopes))
@@ -177,10 +187,10 @@ class Rules(OAuthLibRequestValidator):
             TerminalToken(token=each, terminal=terminal)
             for each in Token.objects.filter(hash__in=both)
         )
-        left = terminal.ends_at - timezone.now()
-        token["refresh_expires_in"] = max(0, int(left.total_seconds()))
+        token["refresh_expires_in"] = left
 
     def _sign_in(self, token: dict, request: Request) -> Terminal:
+        request.user = _who_approved(request.approval)
         return Terminal.objects.create(
             user=request.user,
             client=request.client.name,
@@ -194,9 +204,12 @@ class Rules(OAuthLibRequestValidator):
     ) -> None:
         """Sign out the terminal that it belongs to; a personal token belongs to none."""
         links = TerminalToken.objects.filter(token__client=request.client)
-        by_access = links.filter(token__hash=_hashed(token)).values("terminal")
-        by_refresh = links.filter(terminal__family=_family_of(token)).values("terminal")
-        for found in (by_access, by_refresh):
+        by_access = links.filter(token__hash=_hashed(token))
+        by_refresh = links.filter(terminal__family=_family_of(token))
+        terminals = [
+            each.values_list("terminal", flat=True)[:1] for each in (by_access, by_refresh)
+        ]
+        if found := {pk for each in terminals for pk in each}:  # strangers wait for no lock
             Terminal.objects.filter(pk__in=found).sign_out()
 
 
@@ -213,6 +226,18 @@ def room_for(user: User) -> bool:
     """Whether the person can sign in in one more terminal."""
     signed_in = Terminal.objects.filter(user=user, ends_at__gt=timezone.now())
     return not signed_in[MOST - 1 : MOST].exists()
+
+
+def _who_approved(approval: codes.Approval) -> User:
+    """The person, who belongs to the organization at least until this transaction ends."""
+    members.lock(approval.organization)
+    people = User.objects.filter(is_active=True, membership__organization=approval.organization)
+    person = people.filter(pk=approval.user).first()
+    if person is None:
+        raise AccessDenied("Who approved it has left the organization, or is deactivated.")
+    if not room_for(person):
+        raise AccessDenied(TOO_MANY)
+    return person
 
 
 def _end_all_but_the_last(terminal: Terminal) -> None:

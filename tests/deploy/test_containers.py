@@ -91,6 +91,15 @@ def test_every_secret_comes_from_the_file_beside_it():
     assert not re.findall(r"(?:SECRET|PASSWORD|KEY)\w*: (?!\$\{)", text)
 
 
+def test_redis_asks_for_the_password_that_the_hub_gives():
+    redis = service("redis")
+    command = redis["command"]
+
+    given = command[command.index("--requirepass") + 1]
+    assert f":{given[:-1]}:?" in service("hub-a")["environment"]["REDIS_URL"]
+    assert redis["environment"]["REDISCLI_AUTH"] == given
+
+
 def test_what_compose_names_is_there():
     for each in compose()["services"].values():
         volumes = [volume.partition(":")[0] for volume in each.get("volumes", [])]

@@ -52,7 +52,7 @@ def test_rates():
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
-        "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], endpoints.TOTAL),
+        "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL),
         "codes that a person types at `/device/`": DEFAULT["HUB_SIGN_IN_RATE"],
         "questions of terminals for tokens": times(DEFAULT["HUB_SIGN_IN_RATE"], endpoints.POLLS),
         "questions to GitHub": asking_rate,

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.test import Client
 
-from orgs.models import User
+from orgs.models import Membership, User
 
 CLI = "docfeedback-cli"
 DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
@@ -39,7 +39,8 @@ def browser(user: User) -> Client:
 
 def answer(user: User, codes: dict[str, Any], how: str = "approve"):
     """What the person sees who approves or denies."""
-    form = {"user_code": codes["user_code"], "answer": how}
+    own = Membership.objects.filter(user=user).values_list("organization", flat=True).first()
+    form = {"user_code": codes["user_code"], "organization": own or "", "answer": how}
     return browser(user).post("/device/", form, follow=True)
 
 

@@ -1,9 +1,11 @@
 """The page at which a person approves that a terminal signs in."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from orgs.models import Terminal
 from orgs.terminals import codes
@@ -43,6 +45,9 @@ def test_the_page_says_who_what_where_and_shows_the_code(alice):
                  "see the settings, the claims and the reports", "90 days"):  # fmt: skip
         assert said in text
     assert "change the settings" not in text
+    began = codes.waiting(waiting["user_code"]).began_at
+    assert timezone.now() - timedelta(minutes=1) < began <= timezone.now()
+    assert f"{began:%H:%M} UTC" in text
     assert "no-store" in page["Cache-Control"]
 
 
@@ -106,7 +111,9 @@ def test_another_site_cannot_frame_the_page(alice):
 
 
 def test_it_sends_nobody_elsewhere(alice):
-    form = {"user_code": terminal.begin()["user_code"], "answer": "approve"}
+    own = alice.membership.organization_id
+    code = terminal.begin()["user_code"]
+    form = {"user_code": code, "organization": own, "answer": "approve"}
     elsewhere = {"next": "https://evil.example/", "redirect_uri": "https://evil.example/"}
 
     answer = terminal.browser(alice).post("/device/?next=//evil.example", form | elsewhere)
@@ -123,6 +130,25 @@ def test_a_terminal_acts_for_whoever_approved_it(alice):
     mine = terminal.me(terminal.poll(waiting).json()).json()
 
     assert (mine["name"], mine["caller"]["login"]) == ("initech", "bob")
+
+
+def test_the_organization_that_the_page_named_is_the_one_approved(alice):
+    waiting = terminal.begin()
+    browser = terminal.browser(alice)
+    page = text_of(browser.get(f"/device/?user_code={waiting['user_code']}"))
+    shown = alice.membership.organization_id
+    assert f'name="organization" value="{shown}"' in page
+    alice.membership.organization = build.organization("initech")
+    alice.membership.save()
+    form = {"user_code": waiting["user_code"], "answer": "approve"}
+
+    for said in ({"organization": shown}, {}):
+        assert "You belong to another organization" in text_of(
+            browser.post("/device/", form | said)
+        )
+        assert terminal.poll(waiting).json()["error"] == "authorization_pending"
+
+    assert "initech" in text_of(browser.get(f"/device/?user_code={waiting['user_code']}"))
 
 
 def test_who_was_deactivated_approves_nothing(alice):

@@ -1,10 +1,14 @@
 """Codes of terminals: each is used once, whoever asks at the same time, in memory and in Redis."""
 
+import pickle
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import redis
 from django.core.cache import cache, caches
+from limits import parse_many
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from oauthlib.oauth2.rfc8628.errors import (
     AccessDenied,
@@ -13,11 +17,14 @@ from oauthlib.oauth2.rfc8628.errors import (
     SlowDownError,
 )
 
-from orgs.terminals import codes
+from core import rates
+from hub.settings import _most_entries
+from orgs.terminals import codes, protocol
 from tests import redis_server
 from tests.hub_process import free_port
 
 CLI = "docfeedback-cli"
+LONGEST = codes.LIFETIME + codes.REMEMBERED
 ALICE = codes.Approval(1, "acme")
 BOB = codes.Approval(2, "initech")
 
@@ -59,7 +66,7 @@ def test_an_approved_code_is_exchanged_once(store):
 
     codes.approve(sign_in, ALICE)
 
-    assert exchange() == (ALICE, ["orgs:read"])
+    assert exchange()[:2] == (ALICE, ["orgs:read"])
     with pytest.raises(InvalidGrantError):
         exchange()
 
@@ -176,6 +183,16 @@ def test_no_code_is_stored(settings):
         assert code not in stored
 
 
+@pytest.mark.parametrize("rate", ["30/minute", "100/minute", "20/second;1000/hour", "1/day"])
+def test_the_memory_of_one_process_has_room_for_all_that_limits_let_in(rate):
+    let_in = min(
+        each.amount * protocol.TOTAL * max(1, LONGEST / each.get_expiry())
+        for each in parse_many(rate)
+    )
+
+    assert _most_entries(rate) > 4 * let_in
+
+
 def test_the_memory_of_one_process_is_bounded(settings):
     settings.CACHES = {"default": {**settings.CACHES["default"], "OPTIONS": {"MAX_ENTRIES": 30}}}
     for number in range(200):
@@ -192,3 +209,68 @@ def test_redis_away_is_said_in_a_sentence(settings, caplog):
         codes.begin("device", "BCDF-GHJK", client_id=CLI, scopes=[])
     with pytest.raises(codes.CodesAway):
         exchange()
+
+
+class Planted:
+    """Runs code when it is unpickled."""
+
+    ran = False
+
+    def __reduce__(self):
+        return setattr, (Planted, "ran", True)
+
+
+@pytest.mark.parametrize("store", ["redis"], indirect=True)
+def test_who_writes_to_redis_runs_no_code_and_approves_nothing(store, redis_of_module):
+    written = redis.from_url(redis_of_module)
+    begun()
+    [device] = written.scan_iter("*device/*")
+    answer = device.replace(b"device/", b"answer/")
+    for value in (pickle.dumps(Planted()), b'[1, "acme"]', b"\xff", written.get(device)):
+        written.set(answer, value)
+        with pytest.raises(AuthorizationPendingError):
+            exchange()
+
+    assert not Planted.ran
+
+
+@pytest.mark.parametrize("store", ["redis"], indirect=True)
+def test_what_redis_has_stays_valid_while_the_secret_key_is_replaced(store, settings):
+    cache.set("x", {"until": 1.5})
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another"
+
+    assert cache.get("x") == {"until": 1.5}
+    settings.SECRET_KEY_FALLBACKS = []
+    assert cache.get("x") is None
+
+
+@pytest.mark.parametrize("store", ["redis"], indirect=True)
+def test_what_is_done_to_many_entries_is_signed_too(store):
+    cache.set_many({"a": 1, "b": [2]})
+    cache.incr("a")
+
+    assert cache.get_many(["a", "b", "c"]) == {"a": 2, "b": [2]}
+
+
+def test_a_redis_that_hangs_is_not_waited_for_again(settings, caplog):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}"
+        settings.CACHES = {
+            "default": {"BACKEND": "core.shared_cache.Shared", "LOCATION": settings.REDIS_URL}
+        }
+        for _ in range(20):
+            with pytest.raises(codes.CodesAway):
+                exchange()
+        rates.check("1/minute", "x")
+        silent.setblocking(False)
+        connections = 0
+        while True:
+            try:
+                silent.accept()[0].close()
+            except BlockingIOError:
+                break
+            connections += 1
+
+    assert connections == 1
+    assert len(caplog.records) == 1

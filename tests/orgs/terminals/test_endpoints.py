@@ -5,8 +5,9 @@ import json
 import pytest
 from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from core.error_answers import InternalError
 from hub.server import answers
 from hub.server.bodies import BodyTooLarge
 from hub.server.overload import Overloaded
+from orgs.api import authentication
 from orgs.models import Terminal
 from orgs.terminals import codes, protocol
 from tests import build
@@ -186,6 +188,16 @@ def test_what_is_no_form_is_refused(path, body, kind, status):
     assert refusal(answer)[1] in ("invalid_request", "invalid_client")
 
 
+@pytest.mark.parametrize("path", [*ENDPOINTS, "/v1/orgs/me/domains"])
+def test_a_length_of_any_length_is_too_long(alice, path):
+    bearer = {"Authorization": f"Bearer {terminal.sign_in(alice)['access_token']}"}
+    kind = "application/json" if path.startswith("/v1") else FORM
+
+    refused = Client(headers=bearer).post(path, "{}", kind, CONTENT_LENGTH="1" * 5000)
+
+    assert refused.status_code == 413
+
+
 @pytest.mark.parametrize("path", ENDPOINTS)
 @pytest.mark.parametrize("method", ["get", "put", "delete", "head", "options"])
 def test_only_posts_are_answered(path, method):
@@ -301,6 +313,32 @@ def test_refreshing_does_not_make_a_sign_in_longer(alice):
     assert new["refresh_expires_in"] <= 7200
 
 
+def test_an_access_token_ends_with_its_terminal(alice):
+    tokens = terminal.sign_in(alice)
+    Terminal.objects.update(ends_at=timezone.now() + timezone.timedelta(seconds=60))
+
+    new = terminal.refresh(tokens).json()
+
+    assert new["expires_in"] <= 60
+    kept = Token.objects.by_value(new["access_token"]).get()
+    assert (kept.expires_at - kept.created_at).seconds <= 60
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_approval_survives_a_database_that_is_busy_for_a_moment(alice, monkeypatch):
+    def busy(*args, **kwargs):
+        raise OperationalError("database is locked")
+
+    waiting = terminal.begin()
+    terminal.answer(alice, waiting)
+    with monkeypatch.context() as patch:
+        patch.setattr(Terminal.objects, "create", busy)
+        assert refusal(terminal.poll(waiting)) == (503, "temporarily_unavailable")
+
+    assert terminal.poll(waiting).status_code == 200
+    assert refusal(terminal.poll(waiting)) == (400, "invalid_grant")
+
+
 def test_an_ended_sign_in_is_not_refreshed(alice):
     tokens = terminal.sign_in(alice)
     Token.objects.filter(type="rt").update(expires_at=timezone.now())
@@ -409,12 +447,47 @@ def test_either_token_signs_out(alice, which):
     assert Terminal.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/oauth/revoke", {"token": "x"}),
+        ("/oauth/token", {"grant_type": "refresh_token", "refresh_token": "x"}),
+    ],
+)
+def test_a_strangers_token_opens_no_transaction(path, fields):
+    with CaptureQueriesContext(connection) as statements:
+        post(path, client_id=CLI, **fields)
+
+    assert statements.captured_queries
+    assert not [each for each in statements if "SELECT" not in each["sql"]]
+
+
 def test_a_personal_token_is_not_revoked_here(alice):
     value = build.token(alice)
 
     post("/oauth/revoke", client_id=CLI, token=value)
 
     assert build.api(value).get("/v1/orgs/me").status_code == 200
+
+
+def test_who_is_signed_out_during_a_call_is_told_so(alice, monkeypatch):
+    tokens = terminal.sign_in(alice)
+    found = authentication._good_token
+
+    def meanwhile(value: str) -> Token:
+        token = found(value)
+        assert token.of_terminal
+        Terminal.objects.all().sign_out()
+        return token
+
+    monkeypatch.setattr(authentication, "_good_token", meanwhile)
+
+    refused = terminal.me(tokens)
+
+    assert (refused.status_code, refused["WWW-Authenticate"]) == (
+        401,
+        'Bearer error="invalid_token"',
+    )
 
 
 def test_who_was_deactivated_gets_nothing(alice):
@@ -491,6 +564,43 @@ def test_strangers_together_are_limited(settings):
         )
 
     assert [begin(number) for number in range(22)] == [200] * 20 + [429] * 2
+
+
+WEB_PAGES = [
+    ("GET", {}),
+    ("OPTIONS", {"Origin": "https://evil.example"}),
+    ("post", {"Origin": "https://evil.example"}),
+    ("post", {"Origin": "null"}),
+    ("post", {"Sec-Fetch-Site": "cross-site"}),
+]
+
+
+@pytest.mark.parametrize(("method", "headers"), WEB_PAGES)
+def test_a_web_page_uses_up_no_sign_ins_of_those_who_look_at_it(settings, method, headers):
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+    page = Client(headers=headers)
+
+    for path in ENDPOINTS * 11:
+        refused = page.generic(method, path, f"client_id={CLI}", content_type=FORM)
+        assert refusal(refused) in ((403, "invalid_request"), (405, "invalid_request"))
+
+    assert post("/oauth/device", client_id=CLI).status_code == 200
+    assert post("/oauth/token", client_id=CLI).status_code == 400
+
+
+def test_what_begins_no_sign_in_uses_up_none_of_the_others(settings):
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+    settings.HUB_TRUSTED_PROXIES = 1
+    for number in range(20):
+        client = Client(headers={"X-Forwarded-For": f"192.0.2.{number}"})
+        client.post("/oauth/device", "client_id=nobody", content_type=FORM)
+
+    assert post("/oauth/device", client_id=CLI).status_code == 200
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_what_a_client_says_of_its_state_is_not_repeated(path):
+    assert "evil" not in post(path, client_id="nobody", state="evil").content.decode()
 
 
 def test_without_redis_it_says_so(alice, settings):
