@@ -91,7 +91,8 @@ def test_no_buttons_are_offered_for_a_code_that_was_answered(alice, how):
 
 def test_no_buttons_are_offered_for_a_code_that_has_expired(alice, monkeypatch):
     waiting = terminal.begin()
-    monkeypatch.setattr(codes.time, "time", lambda now=codes.time.time(): now + codes.LIFETIME)
+    late = codes.time.time() + codes.LIFETIME
+    monkeypatch.setattr(codes.time, "time", lambda: late)
 
     text = text_of(terminal.browser(alice).get(f"/device/?user_code={waiting['user_code']}"))
 
