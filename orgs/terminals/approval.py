@@ -14,7 +14,7 @@ from orgs.people.tokens import ALLOWS, NAMES
 from orgs.terminals import codes, protocol
 
 APPROVED = "Approved. You can close this page and go back to your terminal."
-DENIED = "Denied. The terminal is not signed in. You can close this page."
+DENIED = "Denied. The terminal is not signed in."
 NO_ORGANIZATION = "You do not belong to an organization. Sign out and in again to get one."
 CHECK = "Check the code"  # above the field, which has the whole sentence
 LONGEST = 40  # characters of a code, with what people type between them

@@ -207,7 +207,10 @@ def test_terminals_are_listed_and_signed_out(alice):
     tokens = terminal.sign_in(alice)
     browser = terminal.browser(alice)
     page = f"/settings/tokens/terminals/{Terminal.objects.get().pk}/sign-out/"
-    assert "Never used" in text_of(browser.get("/settings/tokens/"))
+    listed = text_of(browser.get("/settings/tokens/"))
+    assert "Never used" in listed
+    assert '<span class="phone">until </span><time' in listed
+    assert '<th scope="col" class="end">Action</th>' in listed
 
     terminal.me(tokens)
     assert "Last used" in text_of(browser.get("/settings/tokens/"))
