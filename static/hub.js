@@ -112,6 +112,13 @@ for (const all of document.querySelectorAll("[data-all]")) {
   });
 }
 
+// In a long list of pages, the one that is read is in sight.
+const contents = document.querySelector("#contents");
+const read = contents?.querySelector("[aria-current]");
+if (read && contents.scrollHeight > contents.clientHeight) {
+  contents.scrollTop = read.offsetTop - contents.offsetTop - contents.clientHeight / 2;
+}
+
 // What is left empty in a search is left out of its address.
 for (const form of document.querySelectorAll("form[role=search]")) {
   form.addEventListener("formdata", ({ formData }) => {

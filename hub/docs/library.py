@@ -2,6 +2,7 @@
 
 import itertools
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from hub.docs.markdown import Section
 
 HUB = "https://hub.example.com"  # stands for this Hub in the texts
 INDEX = "index"
+CALL = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE) /")
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
 
 
@@ -70,8 +72,8 @@ class Page:
 
     @property
     def on_this_page(self) -> list[Section]:
-        """The sections that a reader may jump to."""
-        return [each for each in self.sections if each.level == 2]
+        """The sections that a reader may jump to, and the calls that are described in them."""
+        return [each for each in self.sections if each.level == 2 or CALL.match(each.title)]
 
     @cached_property
     def html(self) -> str:

@@ -15,6 +15,7 @@ from hub.docs import code, fences
 PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 NOTE = "Note:"
 WIDE = 3  # columns, from which a table does not fit on a phone
+LONG = 12  # characters of a name in its first column, above which it does not, either
 LIGHT, DARK = "-light.webp", "-dark.webp"
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 
@@ -29,6 +30,11 @@ class Section:
     title: str
     anchor: str
     text: str
+
+    @property
+    def parts(self) -> list[str]:
+        """Its title in parts, between which a line may end: a path is longer than a column."""
+        return re.split("(?<=/)", self.title)
 
 
 def parse(text: str) -> list[Token]:
@@ -140,14 +146,20 @@ def _mark_lead(tokens: Sequence[Token]) -> None:
 
 
 def _mark_cells(tokens: Sequence[Token]) -> None:
-    """Each cell of a wide table names its column: on a phone its cells stand below each other."""
+    """Each cell of a wide table, or one of long names, says its column: on a phone its cells stand below each other."""
     for table, rows in _tables(tokens):
         labels = [plain(inline) for cell, inline in rows if cell.type == "th_open"]
-        if len(labels) >= WIDE:
+        names = [code for _, inline in rows[len(labels) :: len(labels)] for code in _codes(inline)]
+        if len(labels) >= WIDE or any(len(name) > LONG for name in names):
             table.attrSet("class", "record")
             cells = (cell for cell, _ in rows if cell.type == "td_open")
             for cell, label in zip(cells, itertools.cycle(labels), strict=False):
                 cell.attrSet("data-label", label)
+
+
+def _codes(inline: Token) -> list[str]:
+    """The names in a cell, which a phone would break in the middle."""
+    return [each.content for each in inline.children or () if each.type == "code_inline"]
 
 
 def _tables(tokens: Sequence[Token]) -> list[tuple[Token, list[tuple[Token, Token]]]]:

@@ -1,11 +1,14 @@
 """The pages for signing in and out."""
 
+from urllib.parse import urlsplit
+
 from allauth.account.utils import get_next_redirect_url
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from django.conf import settings
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from orgs.people.github_account import OAuth
@@ -20,7 +23,11 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     wanted = get_next_redirect_url(request)
     if request.user.is_authenticated:
         return HttpResponseRedirect(wanted) if wanted else redirect(settings.LOGIN_REDIRECT_URL)
-    context = {"next": wanted or "", "is_set_up": bool(settings.HUB_GITHUB_CLIENT_ID)}
+    context = {
+        "next": wanted or "",
+        "is_set_up": bool(settings.HUB_GITHUB_CLIENT_ID),
+        "for_terminal": urlsplit(wanted or "").path == reverse("device"),
+    }
     return render(request, "orgs/login.html", context)
 
 

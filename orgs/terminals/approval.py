@@ -3,9 +3,8 @@
 from allauth.idp.oidc.models import Client
 from django import forms
 from django.conf import settings
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 
 from core import rates
 from core.error_answers import page_error
@@ -14,12 +13,13 @@ from orgs.models import Membership, User
 from orgs.people.tokens import ALLOWS, NAMES
 from orgs.terminals import codes, protocol
 
-APPROVED = "Approved. The terminal signs in within seconds, and is listed here from then on."
+APPROVED = "Approved. You can close this page and go back to your terminal."
 DENIED = "Denied. The terminal is not signed in."
 OTHER_ORGANIZATION = (
     "You belong to another organization than this page said. Continue, and look at the new one."
 )
 NO_ORGANIZATION = "You do not belong to an organization. Sign out and in again to get one."
+CHECK = "Check the code"  # above the field, which has the whole sentence
 LONGEST = 40  # characters of a code, with what people type between them
 
 
@@ -64,8 +64,11 @@ def approve(request: PersonRequest) -> HttpResponse:
                 return _approved(request, waiting)
             case "deny":
                 return _denied(request, waiting)
-    except (codes.WrongCode, codes.UsedCode, CannotApprove) as error:
+    except (codes.WrongCode, codes.UsedCode) as error:
         form.add_error("user_code", str(error.detail))
+        return render(request, "orgs/device.html", {"form": form, "short": CHECK})
+    except CannotApprove as error:
+        form.add_error(None, str(error.detail))
         return render(request, "orgs/device.html", {"form": form})
     except (codes.CodesAway, rates.RateLimited) as error:
         return page_error(request, error)
@@ -81,14 +84,12 @@ def _approved(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
     if request.POST.get("organization") != organization:  # joined or left in another tab
         raise CannotApprove(OTHER_ORGANIZATION)
     codes.approve(waiting, codes.Approval(request.user.pk, organization))
-    messages.success(request, APPROVED)
-    return redirect("tokens")
+    return render(request, "orgs/device_answered.html", {"said": APPROVED, "title": "Approved"})
 
 
 def _denied(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
     codes.deny(waiting)
-    messages.success(request, DENIED)
-    return redirect("tokens")
+    return render(request, "orgs/device_answered.html", {"said": DENIED, "title": "Denied"})
 
 
 def _ask(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:

@@ -107,7 +107,7 @@ def waiting(user_code: str) -> Waiting:
     """The sign-in that waits with the code that a person typed. Raises `WrongCode`, `UsedCode`."""
     with _reachable():
         device = cache.get(_key_of(user_code))
-        answered = device and cache.get(f"answer/{device}")
+        answered = device and cache.get(f"answer/{device}") is not None  # a denial is empty
         asked = device and cache.get(f"device/{device}")
     if answered:
         raise UsedCode

@@ -304,7 +304,7 @@ class Fault(Answer):
 class Error(Answer):
     """Every error: a code for programs, a sentence for people, and for some codes further fields."""
 
-    error: str = Field(description="The code.")
+    error: str = Field(description="The code. Later versions may have more than the examples.")
     message: str = Field(description="What is wrong and what to do, in words, which may change.")
     since: datetime = Field(None)
     max_bytes: int = Field(None)

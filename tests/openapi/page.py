@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from hub.docs import markdown
 from hub.docs.library import HUB
 from tests.openapi import describing, objects
 
@@ -27,6 +28,7 @@ def text() -> str:
     made = describing.document()
     common = _common(made)
     parts = [TITLE.format(hub=HUB), made["info"]["description"], "\n\n", *_of_every_call(common)]
+    parts.insert(3, _every_call(made))
     for tag in made["tags"]:
         parts.append(f"## {tag['name']}\n\n")
         for path, operations in made["paths"].items():
@@ -36,6 +38,18 @@ def text() -> str:
     parts.append("## Answers\n\nThe objects in the answers.\n\n")
     parts += objects.of_answers(made)
     return "".join(parts).rstrip() + "\n"
+
+
+def _every_call(made: Document) -> str:
+    """A table that leads to each call."""
+    rows = (
+        (f"[`{call}`](#{markdown.anchor(call)})", operation["summary"])
+        for path, operations in made["paths"].items()
+        for call, operation in (
+            (f"{method.upper()} {path}", operations[method]) for method in operations
+        )
+    )
+    return f"## All calls\n\n{objects.table(('call', 'what it does'), rows)}"
 
 
 def _common(made: Document) -> dict[str, dict[str, str]]:

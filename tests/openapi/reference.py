@@ -3,6 +3,7 @@
 import re
 from functools import cache
 from typing import NamedTuple
+from urllib.parse import urljoin
 
 from hub.docs import markdown
 from hub.docs.library import HUB
@@ -10,7 +11,7 @@ from tests.docs import tables
 from tests.openapi.calls import CALLS, ONE
 
 REPORTS, MAINTAINERS = "reports-api", "maintainer-api"
-LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
+LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 CODES = re.compile(r"Codes?: (.*?)\.(?=\s)", re.DOTALL)
 NAMED = re.compile(r"\[`(\w+)`\]\(errors\.md#")
 
@@ -26,7 +27,13 @@ class Section(NamedTuple):
         """Its first paragraph, without the codes of its errors; empty if it begins with a block."""
         paragraph = self.text.strip().partition("\n\n")[0]
         begins = "" if paragraph.startswith(("```", "|", "#")) else paragraph
-        return without_links(CODES.sub("", f"{begins}\n").strip())
+        said = CODES.sub("", f"{begins}\n").strip()
+        return LINK.sub(lambda link: f"[{link[1]}]({self._address(link[2])})", said)
+
+    def _address(self, target: str) -> str:
+        """Where a link of the page leads, on the Hub of the docs."""
+        page = self.url.partition("/#")[0]
+        return urljoin(f"{page}.md", target).replace(".md", "/")
 
 
 def without_links(text: str) -> str:

@@ -7,6 +7,7 @@ from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
 from hub.docs import for_agents
+from hub.docs.library import HUB
 from tests.docs import tables
 from tests.openapi.calls import CALLS, LEFT_OUT
 from tests.openapi.files import FILES
@@ -59,6 +60,25 @@ def test_a_call_is_described_completely(name):
     assert "Retry-After" in waiting["headers"]
 
 
+def test_calls_for_everybody_say_that_they_need_no_token():
+    open_to_all = {name for name, each in OPERATIONS.items() if each["security"] == []}
+
+    assert open_to_all == {"sendReport", "getReceipt"}
+
+
+def test_programs_find_every_code_of_an_error():
+    listed = DOCUMENT["components"]["schemas"]["Error"]["properties"]["error"]["examples"]
+    answered = {code for name in OPERATIONS for code in _codes(OPERATIONS[name])}
+
+    assert set(listed) == answered
+
+
+def test_the_description_of_a_call_leads_where_it_points():
+    said = OPERATIONS["sendReport"]["description"]
+
+    assert f"see [Duplicates]({HUB}/v0/reference/reports-api/#duplicates)" in said
+
+
 @pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"])
 def test_every_field_says_what_it_means(name):
     fields = DOCUMENT["components"]["schemas"][name]["properties"]
@@ -89,6 +109,13 @@ def test_its_schemas_tell_what_is_not_described():
 
     assert not validator.is_valid({**example, "status": "lost"})
     assert not validator.is_valid({**example, "more": 1})
+
+
+def _codes(operation):
+    for status, answer in operation["responses"].items():
+        if status >= "400":
+            schema = _content(answer)["content"]["application/json"]["schema"]
+            yield from schema["allOf"][1]["properties"]["error"]["enum"]
 
 
 def _content(answer):

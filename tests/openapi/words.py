@@ -5,11 +5,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from hub.docs.library import HUB
 from tests.docs import tables
 from tests.openapi import reference
+from tests.openapi.calls import CALLS
 from tests.openapi.reference import MAINTAINERS, REPORTS
 
-ABOUT = """\
+ABOUT = f"""\
 Takes reports about problems in documentation pages, and opens an issue where the maintainers of the page \
 work. Sending a report and looking up its receipt are for everybody; all other calls act on the \
 organization of the token's owner.
@@ -22,6 +24,11 @@ Unknown fields in a body are refused; unknown parameters of an address are ignor
 and an empty one counts as absent. Ignore fields of an \
 answer that you do not know: later versions may have more. Rates are those of a Hub with default settings; \
 `Retry-After` says what holds for you.
+
+`info.version` is the release of the Hub that is described, and changes with each release. `v1`, in the \
+addresses, is the version of the calls: there is no other, and what may change within it is not decided yet. \
+`v0`, in the addresses of the docs, is theirs, and `protocol_version` `"0"` is that of the Docs Feedback \
+Protocol. [What changes when]({HUB}/v0/explanation/versioning/).
 
 Not described here are `/.well-known/docs-feedback.json`, which the Docs Feedback Protocol describes, and \
 the addresses to which GitHub sends webhooks and browsers."""
@@ -89,6 +96,9 @@ def fill_in(schemas: Schemas) -> None:
     for row in tables.rows("errors", "code", "field", "meaning"):
         field = schemas["Error"]["properties"][tables.codes(row[1])[0]]
         field.setdefault("description", reference.sentence(row[2]))
+    schemas["Error"]["properties"]["error"]["examples"] = sorted(
+        {code for call in CALLS for code in reference.codes(call)}
+    )
     for name, field, page, header, *before in VALUES:
         said = reference.meanings(page, header, before="".join(before))
         _list_values(schemas[name]["properties"][field], said)

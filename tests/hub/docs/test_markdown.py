@@ -52,6 +52,14 @@ def test_the_cells_of_a_wide_table_name_their_columns():
     assert html.count('<table class="record">') == 1
 
 
+def test_a_table_of_long_names_is_a_wide_one():
+    html = markdown.html(
+        "|a|b|\n|-|-|\n|`reconcile_all`|1|\n\n|c|d|\n|-|-|\n|`short`|a long word|", link=str
+    )
+
+    assert re.findall(r'data-label="(\w)"', html) == ["a", "b"]
+
+
 TABS = """```sh tab=curl
 one
 ```

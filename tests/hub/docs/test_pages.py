@@ -25,6 +25,18 @@ def test_a_page_is_shown_in_its_frame(client, docs):
     assert '<code>"doc_url": "https://hub.example/v0/how-to/prove-a-domain/"</code>' in page
 
 
+def test_on_this_page_are_its_chapters_and_the_calls_in_them(client, docs):
+    said = "# A\n\nAll.\n\n## B\n\n### `GET /v1/c/d`\n\n### E\n"
+    (docs / "reference" / "reports-api.md").write_text(said)
+
+    page = client.get("/v0/reference/reports-api/").content.decode()
+
+    toc = page.partition("<b>On this page</b>")[2].partition("</nav>")[0]
+    assert toc == (
+        '<a href="#b">B</a><a href="#get-v1cd" class="sub">GET /<wbr>v1/<wbr>c/<wbr>d</a>'
+    )
+
+
 def test_the_first_page_lists_the_others(client, docs):
     page = client.get("/v0/").content.decode()
 

@@ -33,6 +33,8 @@ def test_who_is_not_signed_in_comes_back_after_signing_in(client):
     page = client.get("/device/?user_code=BCDF-GHJK")
 
     assert page["Location"] == "/login/?next=/device/%3Fuser_code%3DBCDF-GHJK"
+    assert "Sign in to approve a terminal" in text_of(client.get(page["Location"]))
+    assert "terminal" not in text_of(client.get("/login/?next=/settings/"))
 
 
 def test_the_page_says_who_what_where_and_shows_the_code(alice):
@@ -77,6 +79,48 @@ def test_a_used_code_says_so(alice):
     assert terminal.poll(waiting).status_code == 200
 
 
+@pytest.mark.parametrize("how", ["approve", "deny"])
+def test_no_buttons_are_offered_for_a_code_that_was_answered(alice, how):
+    waiting = terminal.begin()
+    terminal.answer(alice, waiting, how)
+    page = f"/device/?user_code={waiting['user_code']}"
+
+    before = text_of(terminal.browser(alice).get(page))
+    terminal.poll(waiting)
+    after = text_of(terminal.browser(alice).get(page))
+
+    for text in (before, after):
+        assert "This code was already used." in text
+        assert ">Approve<" not in text
+
+
+def test_no_buttons_are_offered_for_a_code_that_has_expired(alice, monkeypatch):
+    waiting = terminal.begin()
+    late = codes.time.time() + codes.LIFETIME
+    monkeypatch.setattr(codes.time, "time", lambda: late)
+
+    text = text_of(terminal.browser(alice).get(f"/device/?user_code={waiting['user_code']}"))
+
+    assert "No terminal waits with this code." in text
+    assert ">Approve<" not in text
+
+
+def test_whoever_answered_is_sent_back_to_the_terminal(alice):
+    approved = text_of(terminal.answer(alice, terminal.begin()))
+    denied = text_of(terminal.answer(alice, terminal.begin(), "deny"))
+
+    assert "Approved. You can close this page and go back to your terminal." in approved
+    assert "Denied. The terminal is not signed in." in denied
+    assert "No tokens yet" not in approved + denied
+
+
+def test_what_is_wrong_with_a_code_is_said_once(alice):
+    text = text_of(terminal.browser(alice).get("/device/?user_code=BCDF-GHJK"))
+
+    assert text.count("No terminal waits with this code.") == 1
+    assert '<a href="#id_user_code">Check the code</a>' in text
+
+
 def test_looking_and_unknown_answers_approve_nothing(alice):
     waiting = terminal.begin()
     browser = terminal.browser(alice)
@@ -118,7 +162,8 @@ def test_it_sends_nobody_elsewhere(alice):
 
     answer = terminal.browser(alice).post("/device/?next=//evil.example", form | elsewhere)
 
-    assert answer["Location"] == "/settings/tokens/"
+    assert answer.status_code == 200
+    assert "evil.example" not in text_of(answer)
 
 
 def test_a_terminal_acts_for_whoever_approved_it(alice):
@@ -188,7 +233,10 @@ def test_terminals_are_listed_and_signed_out(alice):
     tokens = terminal.sign_in(alice)
     browser = terminal.browser(alice)
     page = f"/settings/tokens/terminals/{Terminal.objects.get().pk}/sign-out/"
-    assert "Never used" in text_of(browser.get("/settings/tokens/"))
+    listed = text_of(browser.get("/settings/tokens/"))
+    assert "Never used" in listed
+    assert '<span class="phone">until </span><time' in listed
+    assert '<th scope="col" class="end">Action</th>' in listed
 
     terminal.me(tokens)
     assert "Last used" in text_of(browser.get("/settings/tokens/"))
