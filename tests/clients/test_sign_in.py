@@ -90,6 +90,7 @@ def test_from_the_sign_in_to_the_sign_out(client: CommandLine, desk: Desk):
     me = desk.run(client, "me")
 
     assert (signed_in["signed_in"], signed_in["scope"]) == (True, "orgs:read")
+    assert (signed_in["login"], signed_in["organization"]) == ("alice", "acme")
     assert f"Hub: {desk.hub}\n" in me.stdout
     assert f"Signed in until: {signed_in['signed_in_until'][:10]}" in me.stdout
     assert "Organization: acme (" in me.stdout
