@@ -24,6 +24,7 @@ const { Damaged, find, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
+const { requestCode } = await load("oauth.js");
 const secrets = await load("secret_patterns.js");
 const signIns = await load("sign_ins.js");
 
@@ -107,6 +108,10 @@ const DO = {
     const code = { deviceCode: "device-1", seconds: 600, interval: 5 };
     await waitFor({ token: `${hubUrl}/oauth/token` }, code, hubUrl, 10_000);
     return null;
+  },
+  interval: async ({ hub_url: hubUrl }) => {
+    const code = await requestCode({ device: `${hubUrl}/oauth` }, hubUrl, 10_000);
+    return code.interval;
   },
   resolve_slowly: ({ seconds }) => {
     dns.lookup = (host, options, callback) => {

@@ -112,6 +112,11 @@ def wait(call):
     login._wait(oauth.Endpoints(hub, f"{hub}/oauth/token", None), code, hub, 10)
 
 
+def interval(call):
+    hub = call["hub_url"]
+    return oauth.request_code(oauth.Endpoints(f"{hub}/oauth", hub, None), hub, 10).interval
+
+
 def replace(call):
     files.replace(call["path"], b"new")
 
@@ -152,6 +157,7 @@ DO = {
     "keep_sign_in": keep_sign_in,
     "skip_pauses": skip_pauses,
     "wait": wait,
+    "interval": interval,
     "resolve_slowly": resolve_slowly,
     "connections": connections,
     "sockets": lambda call: len(sockets),

@@ -181,7 +181,7 @@ def _prepare(case: dict[str, Any], world: World, named: dict[str, Any]) -> None:
 
 def _environment(case: dict[str, Any], world: World) -> dict[str, str]:
     """The world's, with the case's changes; null takes a variable away."""
-    changed = world.environment | case.get("env", {})
+    changed = world.hurried | case.get("env", {})
     return {name: value for name, value in changed.items() if value is not None}
 
 

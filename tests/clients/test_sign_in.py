@@ -37,7 +37,7 @@ class Desk:
 
     @property
     def environment(self) -> dict[str, str]:
-        return self.world.environment | {"DOCFEEDBACK_HUB_URL": self.hub}
+        return self.world.hurried | {"DOCFEEDBACK_HUB_URL": self.hub}
 
     @property
     def path(self) -> Path:
@@ -266,7 +266,7 @@ def test_a_browser_is_opened_only_where_a_person_sits(
     ended = subprocess.run(
         [*_absolute(client.command), "login", *flags],
         cwd=world.folder,
-        env=world.environment | {"PATH": path, "DISPLAY": ":0"} | changed,
+        env=world.hurried | {"PATH": path, "DISPLAY": ":0"} | changed,
         stdin=terminal,
         stdout=terminal,
         stderr=subprocess.PIPE,
@@ -304,6 +304,16 @@ def test_the_hub_is_asked_as_often_as_it_says(
     slept, _ = sdk.do({"do": "skip_pauses"}, {"do": "wait", "hub_url": world.hub})
 
     assert slept["result"] == pauses
+
+
+@pytest.mark.parametrize(("said", "kept"), [(1e-9, 1), (0.999, 1), (1.5, 1.5), (0, 5), (5, 5)])
+def test_the_hub_is_asked_once_a_second_at_most(sdk: Sdk, world: World, said: float, kept: float):
+    code = world.filled(SIGN_IN["answers"]["a code"])
+    world.stage.answers = {HUB: [code | {"body": code["body"] | {"interval": said}}]}
+
+    [interval] = sdk.do({"do": "interval", "hub_url": world.hub})
+
+    assert interval["result"] == kept
 
 
 def _but_for_the_time(ended: Ended) -> list[str]:

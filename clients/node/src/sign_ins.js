@@ -114,10 +114,11 @@ function parsed(data) {
   }
   if (!found || !TOKEN.test(found.access_token)) return null;
   const endsAt = wholeOf(found.ends_at);
+  const refreshToken = textOf(found.refresh_token);
   return {
     access_token: found.access_token,
     expires_at: wholeOf(found.expires_at) ?? 0,
-    refresh_token: textOf(found.refresh_token),
+    refresh_token: TOKEN.test(refreshToken ?? "") ? refreshToken : null,
     ends_at: endsAt === null ? null : Math.min(endsAt, LAST_SECOND),
     scope: textOf(found.scope),
   };

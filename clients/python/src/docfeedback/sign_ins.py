@@ -123,11 +123,11 @@ def _parsed(data: bytes) -> Optional[Tokens]:
         return None
     if found is None or not settings.TOKEN.fullmatch(found["access_token"]):
         return None
-    ends_at = whole(found.get("ends_at"))
+    refresh_token, ends_at = text(found.get("refresh_token")), whole(found.get("ends_at"))
     return Tokens(
         found["access_token"],
         whole(found.get("expires_at")) or 0,
-        text(found.get("refresh_token")),
+        refresh_token if settings.TOKEN.fullmatch(refresh_token or "") else None,
         None if ends_at is None else min(ends_at, LAST_SECOND),
         text(found.get("scope")),
     )
