@@ -24,6 +24,7 @@ const { Damaged, find, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
+const privateFiles = await load("private_files.js");
 const { requestCode } = await load("oauth.js");
 const secrets = await load("secret_patterns.js");
 const signIns = await load("sign_ins.js");
@@ -108,6 +109,34 @@ const DO = {
     const code = { deviceCode: "device-1", seconds: 600, interval: 5 };
     await waitFor({ token: `${hubUrl}/oauth/token` }, code, hubUrl, 10_000);
     return null;
+  },
+  lock: async ({ path, then, first, inside }) => {
+    const seen = [];
+    const { renameSync } = fs;
+    const take = () => {
+      fs.unlinkSync(path);
+      fs.writeFileSync(path, "");
+    };
+    const acts = { free: () => fs.unlinkSync(path), taken: take };
+    timers.setTimeout = async (milliseconds) => {
+      seen.push([milliseconds / 1000, Boolean(fs.lstatSync(path, { throwIfNoEntry: false }))]);
+      acts[then]?.();
+    };
+    if (first) {
+      fs.renameSync = (...names) => {
+        fs.renameSync = renameSync;
+        syncBuiltinESMExports();
+        take();
+        renameSync(...names);
+      };
+    }
+    syncBuiltinESMExports();
+    await privateFiles.locked(path, () => {
+      if (!inside) return;
+      take();
+      fs.utimesSync(path, 1, 1);
+    });
+    return { seen, left: fs.existsSync(path), files: fs.readdirSync(join(path, "..")).length };
   },
   interval: async ({ hub_url: hubUrl }) => {
     const code = await requestCode({ device: `${hubUrl}/oauth` }, hubUrl, 10_000);

@@ -6,6 +6,7 @@ import os
 import pty
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -215,6 +216,56 @@ def test_a_lock_that_was_left_behind_is_broken(client: CommandLine, world: World
 
     assert "has no sign-in" in ended.stderr
     assert not lock.exists()
+
+
+@pytest.mark.parametrize("ahead", [20, 0])
+def test_a_lock_of_another_is_waited_for(sdk: Sdk, world: World, ahead: int):
+    """Also where its time has not come yet."""
+    lock = world.folder / "a.lock"
+    lock.touch()
+    os.utime(lock, (time.time() + ahead,) * 2)
+
+    [waited] = sdk.do({"do": "lock", "path": str(lock), "then": "free"})
+
+    assert waited["result"] == {"seen": [[0.05, True]], "left": False, "files": 0}
+
+
+def test_only_one_of_those_who_wait_takes_over_what_was_left_behind(sdk: Sdk, world: World):
+    lock = world.folder / "a.lock"
+    lock.touch()
+    os.utime(lock, (1, 1))
+
+    [waited] = sdk.do({"do": "lock", "path": str(lock), "first": True, "then": "free"})
+
+    assert waited["result"] == {"seen": [[0.05, True]], "left": False, "files": 0}
+
+
+def test_the_lock_of_another_who_took_over_stays(sdk: Sdk, world: World):
+    [ended] = sdk.do({"do": "lock", "path": str(world.folder / "a.lock"), "inside": True})
+
+    assert ended["result"] == {"seen": [], "left": True, "files": 1}
+
+
+def test_a_link_that_leads_nowhere_is_a_lock_that_was_left_behind(sdk: Sdk, world: World):
+    lock = world.folder / "a.lock"
+    lock.symlink_to("/nowhere/a.lock")
+    later = time.time() + 1000
+    os.utime(lock, (later, later), follow_symlinks=False)
+
+    [ended] = sdk.do({"do": "lock", "path": str(lock)})
+
+    assert len(ended["result"].pop("seen")) in (300, 301)  # for 15 seconds
+    assert ended["result"] == {"left": False, "files": 0}
+
+
+def test_nobody_waits_for_a_lock_for_ever(sdk: Sdk, world: World):
+    lock = world.folder / "a.lock"
+    lock.touch()
+
+    [ended] = sdk.do({"do": "lock", "path": str(lock), "then": "taken"})
+
+    assert ended == {"unusable": "locked"}
+    assert lock.exists()
 
 
 def test_ctrl_c_leaves_no_lock(client: CommandLine, world: World):
