@@ -1,8 +1,10 @@
 // Drives the Node SDK by JSON; see drive.py, which does the same with the Python SDK.
 
 import { createHook } from "node:async_hooks";
+import childProcess from "node:child_process";
 import crypto from "node:crypto";
 import dns from "node:dns";
+import { EventEmitter } from "node:events";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -27,6 +29,7 @@ const { waitFor } = await load("login.js");
 const privateFiles = await load("private_files.js");
 const { requestCode } = await load("oauth.js");
 const secrets = await load("secret_patterns.js");
+const { openBrowser } = await load("terminal.js");
 const signIns = await load("sign_ins.js");
 
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -137,6 +140,18 @@ const DO = {
       fs.utimesSync(path, 1, 1);
     });
     return { seen, left: fs.existsSync(path), files: fs.readdirSync(join(path, "..")).length };
+  },
+  open_browser: ({ platform }) => {
+    const started = [];
+    childProcess.spawn = (program, words) => {
+      started.push([program, ...words]);
+      return Object.assign(new EventEmitter(), { unref: () => {} });
+    };
+    syncBuiltinESMExports();
+    Object.defineProperty(process, "platform", { value: platform });
+    process.stdin.isTTY = process.stdout.isTTY = true;
+    openBrowser("https://hub.acme.com/device/");
+    return started;
   },
   interval: async ({ hub_url: hubUrl }) => {
     const code = await requestCode({ device: `${hubUrl}/oauth` }, hubUrl, 10_000);

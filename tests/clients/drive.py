@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ from docfeedback import (
     private_files,
     secret_patterns,
     sign_ins,
+    terminal,
     web,
 )
 
@@ -153,6 +155,17 @@ def lock(call):
     return {"seen": seen, "left": path.exists(), "files": len(list(path.parent.iterdir()))}
 
 
+def open_browser(call):
+    """What is started on such a system, by a person at a terminal."""
+    started = []
+    os.startfile = lambda url: started.append(["os.startfile", url])
+    subprocess.Popen = lambda command, **more: started.append(command)
+    terminal.is_terminal = lambda stream: True
+    sys.platform = call["platform"]
+    terminal.open_browser("https://hub.acme.com/device/")
+    return started
+
+
 def interval(call):
     hub = call["hub_url"]
     return oauth.request_code(oauth.Endpoints(f"{hub}/oauth", hub, None), hub, 10).interval
@@ -199,6 +212,7 @@ DO = {
     "skip_pauses": skip_pauses,
     "wait": wait,
     "interval": interval,
+    "open_browser": open_browser,
     "lock": lock,
     "resolve_slowly": resolve_slowly,
     "connections": connections,

@@ -268,6 +268,24 @@ def test_nobody_waits_for_a_lock_for_ever(sdk: Sdk, world: World):
     assert lock.exists()
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_sign_out_leaves_nothing_of_a_write_that_was_cut_short(
+    client: CommandLine, world: World, is_whole: bool
+):
+    path = _expired(world)
+    other = path.with_name(".0123.json.docfeedback-0123456789ab")
+    for draft in (path.with_name(f".{path.name}.docfeedback-0123456789ab"), other):
+        draft.write_text("{")
+    if not is_whole:
+        path.unlink()
+    world.stage.answers = {HUB: [{"status": 404, "body": {}}]}
+
+    ended = client.run(["logout"], cwd=world.folder, env=world.environment)
+
+    assert ended.exit == 0
+    assert [each.name for each in path.parent.iterdir()] == [other.name]
+
+
 def test_ctrl_c_leaves_no_lock(client: CommandLine, world: World):
     path = _expired(world)
     world.stage.answers = {HUB: [{"do": "hang"}]}
@@ -330,6 +348,24 @@ def test_a_browser_is_opened_only_where_a_person_sits(
     assert ended.stderr.endswith("Error: The sign-in was denied.\n")
 
 
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_a_program_of_the_current_folder_is_never_started(sdk: Sdk, platform: str):
+    url = "https://hub.acme.com/device/"
+
+    [opened] = sdk.do({"do": "open_browser", "platform": platform})
+
+    assert (
+        opened["result"]
+        in {
+            "win32": [
+                [["os.startfile", url]],
+                [["C:\\Windows\\System32\\rundll32.exe", "url.dll,FileProtocolHandler", url]],
+            ],
+            "darwin": [[["/usr/bin/open", url]]],
+        }[platform]
+    )
+
+
 @pytest.mark.parametrize(
     ("answers", "pauses"),
     [
@@ -380,7 +416,8 @@ def _expired(world: World) -> Path:
     """Where a sign-in is kept whose access token has expired."""
     path = world.sign_in_at(world.hub)
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"access_token": "a", "expires_at": 1, "refresh_token": "r"}))
+    kept = {"hub_url": world.hub, "access_token": "a", "expires_at": 1, "refresh_token": "r"}
+    path.write_text(json.dumps(kept))
     path.chmod(0o600)
     return path
 
