@@ -76,6 +76,16 @@ class World:
             "NODE_CLIENT": str(CLIENTS / "node"),
         }
 
+    @property
+    def hurried(self) -> dict[str, str]:
+        """The same for command lines that would wait for long: their pauses are shorter."""
+        folder, paths = HERE / "hurry", self.environment["PYTHONPATH"]
+        shorter = {
+            "PYTHONPATH": f"{folder}:{paths}",
+            "NODE_OPTIONS": f"--import={folder}/hurry.mjs",
+        }
+        return self.environment | shorter
+
     def filled(self, value: Any) -> Any:
         """A value of the contract, with this world's addresses in its placeholders."""
         text = json.dumps(value, ensure_ascii=False)

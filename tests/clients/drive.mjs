@@ -1,8 +1,10 @@
 // Drives the Node SDK by JSON; see drive.py, which does the same with the Python SDK.
 
 import { createHook } from "node:async_hooks";
+import childProcess from "node:child_process";
 import crypto from "node:crypto";
 import dns from "node:dns";
+import { EventEmitter } from "node:events";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -24,7 +26,10 @@ const { Damaged, find, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
+const privateFiles = await load("private_files.js");
+const { requestCode } = await load("oauth.js");
 const secrets = await load("secret_patterns.js");
+const { openBrowser } = await load("terminal.js");
 const signIns = await load("sign_ins.js");
 
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -107,6 +112,50 @@ const DO = {
     const code = { deviceCode: "device-1", seconds: 600, interval: 5 };
     await waitFor({ token: `${hubUrl}/oauth/token` }, code, hubUrl, 10_000);
     return null;
+  },
+  lock: async ({ path, then, first, inside }) => {
+    const seen = [];
+    const { renameSync } = fs;
+    const take = () => {
+      fs.unlinkSync(path);
+      fs.writeFileSync(path, "");
+    };
+    const acts = { free: () => fs.unlinkSync(path), taken: take };
+    timers.setTimeout = async (milliseconds) => {
+      seen.push([milliseconds / 1000, Boolean(fs.lstatSync(path, { throwIfNoEntry: false }))]);
+      acts[then]?.();
+    };
+    if (first) {
+      fs.renameSync = (...names) => {
+        fs.renameSync = renameSync;
+        syncBuiltinESMExports();
+        take();
+        renameSync(...names);
+      };
+    }
+    syncBuiltinESMExports();
+    await privateFiles.locked(path, () => {
+      if (!inside) return;
+      take();
+      fs.utimesSync(path, 1, 1);
+    });
+    return { seen, left: fs.existsSync(path), files: fs.readdirSync(join(path, "..")).length };
+  },
+  open_browser: ({ platform }) => {
+    const started = [];
+    childProcess.spawn = (program, words) => {
+      started.push([program, ...words]);
+      return Object.assign(new EventEmitter(), { unref: () => {} });
+    };
+    syncBuiltinESMExports();
+    Object.defineProperty(process, "platform", { value: platform });
+    process.stdin.isTTY = process.stdout.isTTY = true;
+    openBrowser("https://hub.acme.com/device/");
+    return started;
+  },
+  interval: async ({ hub_url: hubUrl }) => {
+    const code = await requestCode({ device: `${hubUrl}/oauth` }, hubUrl, 10_000);
+    return code.interval;
   },
   resolve_slowly: ({ seconds }) => {
     dns.lookup = (host, options, callback) => {

@@ -9,13 +9,25 @@ import errno
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 import docfeedback
-from docfeedback import address, blocks, files, login, oauth, secret_patterns, sign_ins, web
+from docfeedback import (
+    address,
+    blocks,
+    files,
+    login,
+    oauth,
+    private_files,
+    secret_patterns,
+    sign_ins,
+    terminal,
+    web,
+)
 
 NOBODY = 65534
 sockets = []
@@ -112,6 +124,53 @@ def wait(call):
     login._wait(oauth.Endpoints(hub, f"{hub}/oauth/token", None), code, hub, 10)
 
 
+def lock(call):
+    """What the lock is in its folder at each pause, and whether it is there in the end.
+
+    At a pause its holder gives it back (`then` is `free`), another takes it (`taken`), or nothing
+    happens. `first`: another takes it just before this one would take away what was left behind.
+    """
+    path, seen, rename = Path(call["path"]), [], os.rename
+
+    def take():
+        path.unlink()
+        path.touch()
+
+    def pause(seconds):
+        seen.append([seconds, os.path.lexists(path)])
+        {"free": path.unlink, "taken": take}.get(call.get("then"), lambda: None)()
+
+    def late(source, target):
+        os.rename = rename
+        take()
+        rename(source, target)
+
+    time.sleep = pause
+    if call.get("first"):
+        os.rename = late
+    with private_files.locked(path):
+        if call.get("inside"):
+            take()
+            os.utime(path, (1, 1))
+    return {"seen": seen, "left": path.exists(), "files": len(list(path.parent.iterdir()))}
+
+
+def open_browser(call):
+    """What is started on such a system, by a person at a terminal."""
+    started = []
+    os.startfile = lambda url: started.append(["os.startfile", url])
+    subprocess.Popen = lambda command, **more: started.append(command)
+    terminal.is_terminal = lambda stream: True
+    sys.platform = call["platform"]
+    terminal.open_browser("https://hub.acme.com/device/")
+    return started
+
+
+def interval(call):
+    hub = call["hub_url"]
+    return oauth.request_code(oauth.Endpoints(f"{hub}/oauth", hub, None), hub, 10).interval
+
+
 def replace(call):
     files.replace(call["path"], b"new")
 
@@ -152,6 +211,9 @@ DO = {
     "keep_sign_in": keep_sign_in,
     "skip_pauses": skip_pauses,
     "wait": wait,
+    "interval": interval,
+    "open_browser": open_browser,
+    "lock": lock,
     "resolve_slowly": resolve_slowly,
     "connections": connections,
     "sockets": lambda call: len(sockets),

@@ -174,14 +174,16 @@ def _prepare(case: dict[str, Any], world: World, named: dict[str, Any]) -> None:
     if "sign_in" in case:
         path = _sign_in(case, world)
         path.parent.mkdir(parents=True)
-        path.write_text(_text(case["sign_in"]))
+        owner = {"hub_url": case.get("sign_in_at", world.hub)}
+        sign_in = case["sign_in"]
+        path.write_text(_text(owner | sign_in if isinstance(sign_in, dict) else sign_in))
         path.chmod(case.get("sign_in_mode", 0o600))
     world.stage.awaited = int(case.get("interrupt", 0))
 
 
 def _environment(case: dict[str, Any], world: World) -> dict[str, str]:
     """The world's, with the case's changes; null takes a variable away."""
-    changed = world.environment | case.get("env", {})
+    changed = world.hurried | case.get("env", {})
     return {name: value for name, value in changed.items() if value is not None}
 
 

@@ -6,6 +6,7 @@ import os
 import pty
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ class Desk:
 
     @property
     def environment(self) -> dict[str, str]:
-        return self.world.environment | {"DOCFEEDBACK_HUB_URL": self.hub}
+        return self.world.hurried | {"DOCFEEDBACK_HUB_URL": self.hub}
 
     @property
     def path(self) -> Path:
@@ -90,6 +91,7 @@ def test_from_the_sign_in_to_the_sign_out(client: CommandLine, desk: Desk):
     me = desk.run(client, "me")
 
     assert (signed_in["signed_in"], signed_in["scope"]) == (True, "orgs:read")
+    assert (signed_in["login"], signed_in["organization"]) == ("alice", "acme")
     assert f"Hub: {desk.hub}\n" in me.stdout
     assert f"Signed in until: {signed_in['signed_in_until'][:10]}" in me.stdout
     assert "Organization: acme (" in me.stdout
@@ -216,6 +218,74 @@ def test_a_lock_that_was_left_behind_is_broken(client: CommandLine, world: World
     assert not lock.exists()
 
 
+@pytest.mark.parametrize("ahead", [20, 0])
+def test_a_lock_of_another_is_waited_for(sdk: Sdk, world: World, ahead: int):
+    """Also where its time has not come yet."""
+    lock = world.folder / "a.lock"
+    lock.touch()
+    os.utime(lock, (time.time() + ahead,) * 2)
+
+    [waited] = sdk.do({"do": "lock", "path": str(lock), "then": "free"})
+
+    assert waited["result"] == {"seen": [[0.05, True]], "left": False, "files": 0}
+
+
+def test_only_one_of_those_who_wait_takes_over_what_was_left_behind(sdk: Sdk, world: World):
+    lock = world.folder / "a.lock"
+    lock.touch()
+    os.utime(lock, (1, 1))
+
+    [waited] = sdk.do({"do": "lock", "path": str(lock), "first": True, "then": "free"})
+
+    assert waited["result"] == {"seen": [[0.05, True]], "left": False, "files": 0}
+
+
+def test_the_lock_of_another_who_took_over_stays(sdk: Sdk, world: World):
+    [ended] = sdk.do({"do": "lock", "path": str(world.folder / "a.lock"), "inside": True})
+
+    assert ended["result"] == {"seen": [], "left": True, "files": 1}
+
+
+def test_a_link_that_leads_nowhere_is_a_lock_that_was_left_behind(sdk: Sdk, world: World):
+    lock = world.folder / "a.lock"
+    lock.symlink_to("/nowhere/a.lock")
+    later = time.time() + 1000
+    os.utime(lock, (later, later), follow_symlinks=False)
+
+    [ended] = sdk.do({"do": "lock", "path": str(lock)})
+
+    assert len(ended["result"].pop("seen")) in (300, 301)  # for 15 seconds
+    assert ended["result"] == {"left": False, "files": 0}
+
+
+def test_nobody_waits_for_a_lock_for_ever(sdk: Sdk, world: World):
+    lock = world.folder / "a.lock"
+    lock.touch()
+
+    [ended] = sdk.do({"do": "lock", "path": str(lock), "then": "taken"})
+
+    assert ended == {"unusable": "locked"}
+    assert lock.exists()
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_sign_out_leaves_nothing_of_a_write_that_was_cut_short(
+    client: CommandLine, world: World, is_whole: bool
+):
+    path = _expired(world)
+    other = path.with_name(".0123.json.docfeedback-0123456789ab")
+    for draft in (path.with_name(f".{path.name}.docfeedback-0123456789ab"), other):
+        draft.write_text("{")
+    if not is_whole:
+        path.unlink()
+    world.stage.answers = {HUB: [{"status": 404, "body": {}}]}
+
+    ended = client.run(["logout"], cwd=world.folder, env=world.environment)
+
+    assert ended.exit == 0
+    assert [each.name for each in path.parent.iterdir()] == [other.name]
+
+
 def test_ctrl_c_leaves_no_lock(client: CommandLine, world: World):
     path = _expired(world)
     world.stage.answers = {HUB: [{"do": "hang"}]}
@@ -265,7 +335,7 @@ def test_a_browser_is_opened_only_where_a_person_sits(
     ended = subprocess.run(
         [*_absolute(client.command), "login", *flags],
         cwd=world.folder,
-        env=world.environment | {"PATH": path, "DISPLAY": ":0"} | changed,
+        env=world.hurried | {"PATH": path, "DISPLAY": ":0"} | changed,
         stdin=terminal,
         stdout=terminal,
         stderr=subprocess.PIPE,
@@ -276,6 +346,24 @@ def test_a_browser_is_opened_only_where_a_person_sits(
 
     assert ("This page is being opened in your browser.\n" in ended.stderr) == opened
     assert ended.stderr.endswith("Error: The sign-in was denied.\n")
+
+
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_a_program_of_the_current_folder_is_never_started(sdk: Sdk, platform: str):
+    url = "https://hub.acme.com/device/"
+
+    [opened] = sdk.do({"do": "open_browser", "platform": platform})
+
+    assert (
+        opened["result"]
+        in {
+            "win32": [
+                [["os.startfile", url]],
+                [["C:\\Windows\\System32\\rundll32.exe", "url.dll,FileProtocolHandler", url]],
+            ],
+            "darwin": [[["/usr/bin/open", url]]],
+        }[platform]
+    )
 
 
 @pytest.mark.parametrize(
@@ -305,6 +393,16 @@ def test_the_hub_is_asked_as_often_as_it_says(
     assert slept["result"] == pauses
 
 
+@pytest.mark.parametrize(("said", "kept"), [(1e-9, 1), (0.999, 1), (1.5, 1.5), (0, 5), (5, 5)])
+def test_the_hub_is_asked_once_a_second_at_most(sdk: Sdk, world: World, said: float, kept: float):
+    code = world.filled(SIGN_IN["answers"]["a code"])
+    world.stage.answers = {HUB: [code | {"body": code["body"] | {"interval": said}}]}
+
+    [interval] = sdk.do({"do": "interval", "hub_url": world.hub})
+
+    assert interval["result"] == kept
+
+
 def _but_for_the_time(ended: Ended) -> list[str]:
     """Its lines, but for the one with the end of the sign-in, which may be rounded otherwise."""
     return [line for line in ended.stdout.splitlines() if not line.startswith("Signed in until")]
@@ -318,7 +416,8 @@ def _expired(world: World) -> Path:
     """Where a sign-in is kept whose access token has expired."""
     path = world.sign_in_at(world.hub)
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"access_token": "a", "expires_at": 1, "refresh_token": "r"}))
+    kept = {"hub_url": world.hub, "access_token": "a", "expires_at": 1, "refresh_token": "r"}
+    path.write_text(json.dumps(kept))
     path.chmod(0o600)
     return path
 

@@ -116,7 +116,7 @@ function keep(page, listing) {
   try {
     replace(cacheFile(page), JSON.stringify(kept));
   } catch (error) {
-    if (!(error instanceof Unusable)) throw error;
+    if (!(error instanceof Unusable || error instanceof DocFeedbackError)) throw error;
   }
 }
 

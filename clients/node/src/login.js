@@ -2,6 +2,7 @@
 
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "./client.js";
 import { message } from "./contract.js";
 import { textOf } from "./document.js";
 import { AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable } from "./errors.js";
@@ -24,13 +25,10 @@ export async function login({ flags }) {
   const tokens = await approved(endpoints, flags, hubUrl, time);
   const before = await signIns.replace(hubUrl, tokens);
   if (before) await attempt(() => revokeAll(endpoints, before, hubUrl, time)); // it ends by itself, too
-  const notes = settings.environmentToken() ? [message("token_wins")] : [];
-  const data = { hub_url: hubUrl, signed_in: true, scope: tokens.scope };
-  return {
-    lines: [message("signed_in", { url: hubUrl })],
-    data: { ...data, signed_in_until: timeOf(tokens.ends_at) },
-    notes,
-  };
+  const { line, whose, notes } = await whoseIs(hubUrl, tokens, time);
+  if (settings.environmentToken()) notes.push(message("token_wins"));
+  const data = { hub_url: hubUrl, signed_in: true, ...whose, scope: tokens.scope };
+  return { lines: [line], data: { ...data, signed_in_until: timeOf(tokens.ends_at) }, notes };
 }
 
 /** End the sign-in here and at the Hub, or only here if the Hub cannot be reached. */
@@ -96,6 +94,30 @@ async function withAToken(hubUrl, client) {
 function meWith(client, { access_token: token }) {
   client.token = token;
   return client.me();
+}
+
+/**
+ * Whose sign-in it is: `{line, whose, notes}`, for people, for programs, and a note if that is not
+ * known. A person must see it, because somebody else may have approved the code (RFC 8628, 5.5).
+ */
+async function whoseIs(hubUrl, { access_token: token }, timeout) {
+  const unknown = (note) => ({
+    line: message("signed_in", { url: hubUrl }),
+    whose: { login: null, organization: null },
+    notes: [note],
+  });
+  let found;
+  try {
+    found = await new Client({ hubUrl, token, timeout }).me();
+  } catch (error) {
+    if (!(error instanceof DocFeedbackError)) throw error;
+    return unknown(message("not_asked_whose", { reason: error.message }));
+  }
+  if (!found.caller) return unknown(message("not_said_whose"));
+  const { caller, name } = found;
+  const values = { url: hubUrl, login: caller.login, organization: name || "-" };
+  const whose = { login: caller.login, organization: name };
+  return { line: message("signed_in_as", values), whose, notes: [] };
 }
 
 /** The tokens of a person who was shown a code, and has approved it. */

@@ -12,7 +12,10 @@ const CLIENT_ID = "docfeedback-cli";
 const SCOPE = "orgs:read"; // all that our commands need
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const USER_CODE = /^[\x21-\x7e]{1,64}$/;
+// A browser is opened with it: RFC 3986, but for what a shell would run.
+const LINK = /^(?:[A-Za-z0-9._~:/?#[\]@!&*+,;=-]|%[0-9A-Fa-f]{2}){1,2048}$/;
 const DEFAULT_INTERVAL = 5; // seconds, by RFC 8628
+const MIN_INTERVAL = 1;
 const MAX_CODE_SECONDS = 3600;
 const MAX_TOKEN_SECONDS = 10 * 365 * 24 * 3600;
 const DEFAULT_TOKEN_SECONDS = 3600;
@@ -63,10 +66,14 @@ export async function requestCode({ device }, hubUrl, milliseconds) {
   const [deviceCode, userCode] = [textOf(json.device_code), textOf(json.user_code)];
   const address = textOf(json.verification_uri);
   const link = textOf(json.verification_uri_complete);
-  if (!deviceCode || !USER_CODE.test(userCode ?? "") || !address) throw unlikeAHub(status, hubUrl);
-  refuseForeign([address, link], hubUrl);
+  const links = [address, link].filter(Boolean);
+  const isPlain = TOKEN.test(deviceCode ?? "") && USER_CODE.test(userCode ?? "");
+  if (!isPlain || !address || !links.every((url) => LINK.test(url))) {
+    throw unlikeAHub(status, hubUrl);
+  }
+  refuseForeign(links, hubUrl);
   const seconds = Math.min(secondsOf(json.expires_in) ?? MAX_CODE_SECONDS, MAX_CODE_SECONDS);
-  const interval = secondsOf(json.interval) ?? DEFAULT_INTERVAL;
+  const interval = Math.max(secondsOf(json.interval) ?? DEFAULT_INTERVAL, MIN_INTERVAL);
   return { deviceCode, userCode, address, link, seconds, interval };
 }
 
@@ -114,7 +121,9 @@ function formRequest(url, form) {
 /** A sign-in, as it is kept; times are seconds since 1970. */
 function tokensOf({ status, json }, hubUrl, refreshToken) {
   const [accessToken, kind] = [textOf(json.access_token), textOf(json.token_type)];
-  if (!TOKEN.test(accessToken ?? "") || (kind ?? "").toLowerCase() !== "bearer") {
+  const newRefreshToken = textOf(json.refresh_token) || refreshToken;
+  const areTokens = [accessToken ?? "", newRefreshToken ?? "none"].every((it) => TOKEN.test(it));
+  if (!areTokens || (kind ?? "").toLowerCase() !== "bearer") {
     throw unlikeAHub(status, hubUrl);
   }
   const now = Date.now() / 1000;
@@ -123,7 +132,7 @@ function tokensOf({ status, json }, hubUrl, refreshToken) {
   return {
     access_token: accessToken,
     expires_at: Math.trunc(now + Math.min(lasts, MAX_TOKEN_SECONDS)),
-    refresh_token: textOf(json.refresh_token) || refreshToken,
+    refresh_token: newRefreshToken,
     ends_at: ends === null ? null : Math.trunc(now + Math.min(ends, MAX_TOKEN_SECONDS)),
     scope: textOf(json.scope),
   };

@@ -1,14 +1,16 @@
 /** Files that only their owner can read, from the first moment on, and locks between processes. */
 
 import * as fs from "node:fs";
-import { dirname } from "node:path";
+import { randomBytes } from "node:crypto";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Unusable, reasonOf, write as writeDraft } from "./files.js";
 
 const LOCK_SECONDS = 15; // no lock is held for longer, so an older one was left behind
 const LOOK = 50;
-const held = new Set();
-process.on("exit", () => held.forEach((path) => fs.rmSync(path, { force: true })));
+const LOOKS = 1200; // for a minute
+const held = new Map(); // from paths to which file each is
+process.on("exit", () => held.forEach((mine, path) => release(path, mine)));
 
 /** The file belongs to somebody else, or others can read or change it. */
 export class Exposed extends Error {}
@@ -42,38 +44,94 @@ export function remove(path) {
 
 /**
  * What `work` gives while the lock at `path` is held for a moment: while that file exists, others
- * wait. Makes its folder. A file, because Node has no other lock. Unusable.
+ * wait. Makes its folder. A file, because Node has no other lock. Unusable, also if others hold it
+ * for a minute.
  */
 export async function locked(path, work) {
   attempt(() => fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 }));
-  while (!attempt(() => isMade(path))) {
-    if (age(path) > LOCK_SECONDS) remove(path);
-    else await pause(LOOK);
-  }
-  held.add(path);
+  const mine = await acquired(path);
+  held.set(path, mine);
   try {
     return await work();
   } finally {
-    remove(path);
+    attempt(() => release(path, mine));
     held.delete(path);
   }
 }
 
-/** Make an empty file; false if there is one already. */
-function isMade(path) {
-  try {
-    fs.closeSync(fs.openSync(path, "wx", 0o600));
-  } catch (error) {
-    if (error.code === "EEXIST") return false;
-    throw error;
+/** The lock, once it is ours. Looks are counted, because the clock may be changed meanwhile. */
+async function acquired(path) {
+  let seen = null;
+  let age = 0;
+  for (let look = 0; look < LOOKS; look += 1) {
+    const mine = attempt(() => made(path));
+    if (mine) return mine;
+    const found = attempt(() => identity(path));
+    if (!found) continue;
+    if (!isSame(found, seen)) {
+      seen = found;
+      age = attempt(() => ageOf(path, found));
+    }
+    if (age > LOCK_SECONDS) attempt(() => takeAway(path, found));
+    else {
+      await pause(LOOK);
+      age += LOOK / 1000;
+    }
   }
-  return true;
+  throw new Unusable("locked");
 }
 
-/** How many seconds ago the file was made; 0 if it is gone. */
-function age(path) {
-  const found = attempt(() => fs.statSync(path, { throwIfNoEntry: false }));
-  return found ? Math.abs(Date.now() - found.mtimeMs) / 1000 : 0;
+/** Delete this lock, but not one that another who waited has made in its place. */
+function takeAway(path, leftBehind) {
+  const aside = beside(path);
+  try {
+    fs.renameSync(path, aside); // one call, which only one of many can win
+    if (isSame(identity(aside), leftBehind)) fs.unlinkSync(aside);
+    else fs.renameSync(aside, path);
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+  }
+}
+
+/** Delete our lock, unless it was taken over. */
+function release(path, mine) {
+  if (isSame(identity(path), mine)) fs.rmSync(path, { force: true });
+}
+
+/** Make an empty file; null if there is one already. */
+function made(path) {
+  let handle;
+  try {
+    handle = fs.openSync(path, "wx", 0o600);
+    return fs.fstatSync(handle, { bigint: true });
+  } catch (error) {
+    if (error.code === "EEXIST") return null;
+    throw error;
+  } finally {
+    if (handle !== undefined) fs.closeSync(handle);
+  }
+}
+
+/** How many seconds ago the lock was made, by the clock of the disk: that may not be ours. */
+function ageOf(path, found) {
+  const probe = beside(path);
+  const now = made(probe);
+  fs.rmSync(probe, { force: true });
+  return now ? Math.max(0, Number(now.mtimeNs - found.mtimeNs) / 1e9) : 0;
+}
+
+function beside(path) {
+  const suffix = randomBytes(6).toString("hex");
+  return join(dirname(path), `.${basename(path)}.docfeedback-${suffix}`);
+}
+
+/** Which file is at `path`, a symbolic link being one; undefined if there is none. */
+function identity(path) {
+  return fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+function isSame(one, other) {
+  return Boolean(one && other) && one.ino === other.ino && one.mtimeNs === other.mtimeNs;
 }
 
 function isPrivate({ uid, mode }) {

@@ -115,7 +115,12 @@ export function configToken(hub) {
 }
 
 function config() {
-  const path = configPath();
+  let path;
+  try {
+    path = configPath();
+  } catch {
+    return {}; // without a home folder there is no file
+  }
   let found;
   try {
     found = parse(readFileSync(path));
@@ -129,8 +134,18 @@ function config() {
   return found;
 }
 
-/** The XDG Base Directory Specification: only an absolute path counts. */
+/** The XDG Base Directory Specification: only an absolute path counts. ValidationError without one. */
 function folder(variable, otherwise) {
-  const home = process.env[variable] ?? "";
-  return join(isAbsolute(home) ? home : join(homedir(), otherwise), "docfeedback");
+  const given = process.env[variable] ?? "";
+  const parent = isAbsolute(given) ? given : join(home(), otherwise);
+  if (!isAbsolute(parent)) throw ValidationError.of("no_home", { variable });
+  return join(parent, "docfeedback");
+}
+
+function home() {
+  try {
+    return homedir();
+  } catch {
+    return ""; // the system does not know this user
+  }
 }

@@ -5,8 +5,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { message } from "./contract.js";
 import { objectOf, parse, textOf, wholeOf } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
@@ -23,7 +23,7 @@ export function stored(hubUrl, { evenExposed = false } = {}) {
   const path = pathOf(hubUrl);
   try {
     const data = read(path, { evenExposed });
-    return data === null ? null : parsed(data);
+    return data === null ? null : parsed(data, hubUrl);
   } catch (error) {
     if (error instanceof Exposed) throw AuthError.of("exposed_sign_in", { path });
     throw named("unreadable_file", path, error);
@@ -41,10 +41,10 @@ export function replace(hubUrl, tokens) {
 
 /** The sign-in at this Hub, or null; it is kept no longer. */
 export async function take(hubUrl) {
-  if (!existsSync(pathOf(hubUrl))) return null;
+  if (!existsSync(pathOf(hubUrl)) && !drafts(hubUrl).length) return null;
   return changing(hubUrl, () => {
     const before = stored(hubUrl, { evenExposed: true });
-    remove(pathOf(hubUrl));
+    forget(hubUrl);
     return before;
   });
 }
@@ -64,7 +64,7 @@ export async function refreshed(hubUrl, old, milliseconds) {
     if (now && now.access_token !== old.access_token) return now;
     const tokens = now && (await newTokens(hubUrl, now, Math.min(milliseconds, REFRESH_TIME) / 2));
     if (tokens) keep(hubUrl, tokens);
-    else remove(pathOf(hubUrl));
+    else forget(hubUrl);
     return tokens;
   });
   if (found) return found;
@@ -105,19 +105,38 @@ function keep(hubUrl, tokens) {
   write(pathOf(hubUrl), `${JSON.stringify({ hub_url: hubUrl, ...tokens }, null, 2)}\n`);
 }
 
-function parsed(data) {
+/** Delete the sign-in, and what is left of it where writing it was cut short. */
+function forget(hubUrl) {
+  [pathOf(hubUrl), ...drafts(hubUrl)].forEach(remove);
+}
+
+function drafts(hubUrl) {
+  const path = pathOf(hubUrl);
+  const start = `.${basename(path)}.docfeedback-`;
+  try {
+    const names = readdirSync(dirname(path)).filter((name) => name.startsWith(start));
+    return names.map((name) => join(dirname(path), name));
+  } catch {
+    return []; // there is no such folder
+  }
+}
+
+/** The sign-in in the file; null if it is damaged, or is that at another Hub. */
+function parsed(data, hubUrl) {
   let found;
   try {
-    found = objectOf(parse(data), "access_token");
+    found = objectOf(parse(data), "access_token", "hub_url");
   } catch {
     return null;
   }
-  if (!found || !TOKEN.test(found.access_token)) return null;
+  if (!found || oneSpelling(found.hub_url) !== oneSpelling(hubUrl)) return null;
+  if (!TOKEN.test(found.access_token)) return null;
   const endsAt = wholeOf(found.ends_at);
+  const refreshToken = textOf(found.refresh_token);
   return {
     access_token: found.access_token,
     expires_at: wholeOf(found.expires_at) ?? 0,
-    refresh_token: textOf(found.refresh_token),
+    refresh_token: TOKEN.test(refreshToken ?? "") ? refreshToken : null,
     ends_at: endsAt === null ? null : Math.min(endsAt, LAST_SECOND),
     scope: textOf(found.scope),
   };

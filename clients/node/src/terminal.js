@@ -40,7 +40,11 @@ export function openBrowser(url) {
 
 /** The program that opens a URL here; nothing without a screen. */
 function opener() {
-  if (process.platform === "darwin") return ["open"];
-  if (process.platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
+  if (process.platform === "darwin") return ["/usr/bin/open"];
+  if (process.platform === "win32") {
+    // By its whole path: a bare name would be looked for in the current folder first.
+    const root = process.env.SystemRoot || "C:\\Windows";
+    return [`${root}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
+  }
   return DISPLAYS.some((name) => process.env[name]) ? ["xdg-open"] : [];
 }

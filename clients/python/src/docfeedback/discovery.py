@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 from . import address, document, files, settings, web
 from .address import Page
 from .contract import message
-from .errors import DocFeedbackError, OptedOut, PrivateAddress
+from .errors import DocFeedbackError, OptedOut, PrivateAddress, ValidationError
 from .report import PROTOCOL_VERSION
 
 PATH = "/.well-known/docs-feedback.json"
@@ -79,7 +79,7 @@ def cached(page: Page) -> Optional[Listing]:
         kept = document.parse(_cache_file(page).read_bytes())
         fresh = 0 <= time.time() - kept["fetched_at"] < FRESH_SECONDS
         return document.an_object(kept["document"]) if fresh else None
-    except (OSError, TypeError, KeyError, document.NoDocument):
+    except (OSError, TypeError, KeyError, document.NoDocument, ValidationError):
         return None
 
 
@@ -124,7 +124,7 @@ def _place(url: str, allow_private: bool) -> Optional[Page]:
 def _keep(page: Page, listing: Listing) -> None:
     """Cache the document, if the cache can be written."""
     kept = {"fetched_at": int(time.time()), "document": listing}
-    with contextlib.suppress(files.Unusable):
+    with contextlib.suppress(files.Unusable, ValidationError):
         files.replace(str(_cache_file(page)), json.dumps(kept).encode())
 
 

@@ -8,19 +8,17 @@ import re
 import sys
 import time
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import oauth, settings, sign_ins, terminal
 from .arguments import Arguments
+from .client import Client
 from .contract import message
 from .document import text
 from .errors import AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable
 from .oauth import Code, Endpoints, Tokens
 from .result import Result
 from .visible import escaped
-
-if TYPE_CHECKING:
-    from .client import Client
 
 SLOW_DOWN_SECONDS = 5.0  # by RFC 8628
 MAX_PAUSE_SECONDS = 60.0
@@ -62,10 +60,11 @@ def login(arguments: Arguments) -> Result:
     if before is not None:
         with contextlib.suppress(DocFeedbackError):  # it ends by itself, too
             _revoke(endpoints, before, hub_url, seconds)
-    notes = [message("token_wins")] if settings.environment_token() else []
-    data = {"hub_url": hub_url, "signed_in": True, "scope": tokens.scope}
-    until = {"signed_in_until": _time(tokens.ends_at)}
-    return Result([message("signed_in", url=hub_url)], {**data, **until}, notes)
+    line, whose, notes = _whose(hub_url, tokens, seconds)
+    if settings.environment_token():
+        notes.append(message("token_wins"))
+    data = {"hub_url": hub_url, "signed_in": True, **whose, "scope": tokens.scope}
+    return Result([line], {**data, "signed_in_until": _time(tokens.ends_at)}, notes)
 
 
 def logout(arguments: Arguments) -> Result:
@@ -115,6 +114,26 @@ def _with_a_token(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
 def _me(client: Client, tokens: Tokens) -> Dict[str, Any]:
     client.token = tokens.access_token
     return client.me()
+
+
+def _whose(
+    hub_url: str, tokens: Tokens, seconds: float
+) -> Tuple[str, Dict[str, Optional[str]], List[str]]:
+    """Whose sign-in it is: for people, for programs, and a note if that is not known.
+
+    A person must see it, because somebody else may have approved the code (RFC 8628, 5.5).
+    """
+    nobody = {"login": None, "organization": None}
+    try:
+        found = Client(hub_url, tokens.access_token, seconds).me()
+    except DocFeedbackError as error:
+        note = message("not_asked_whose", reason=error)
+        return message("signed_in", url=hub_url), nobody, [note]
+    if found["caller"] is None:
+        return message("signed_in", url=hub_url), nobody, [message("not_said_whose")]
+    login, name = found["caller"]["login"], found["name"]
+    line = message("signed_in_as", url=hub_url, login=login, organization=name or "-")
+    return line, {"login": login, "organization": name}, []
 
 
 def _show(code: Code, arguments: Arguments) -> None:

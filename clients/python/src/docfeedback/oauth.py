@@ -18,7 +18,11 @@ CLIENT_ID = "docfeedback-cli"
 SCOPE = "orgs:read"  # all that our commands need
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 USER_CODE = re.compile(r"[\x21-\x7e]{1,64}")
+LINK = re.compile(  # a browser is opened with it: RFC 3986, but for what a shell would run
+    r"(?:[A-Za-z0-9._~:/?#\[\]@!&*+,;=-]|%[0-9A-Fa-f]{2}){1,2048}"
+)
 DEFAULT_INTERVAL = 5.0  # seconds, by RFC 8628
+MIN_INTERVAL = 1.0
 MAX_CODE_SECONDS = 3600.0
 MAX_TOKEN_SECONDS = 10 * 365 * 24 * 3600.0
 DEFAULT_TOKEN_SECONDS = 3600.0
@@ -95,17 +99,23 @@ def request_code(endpoints: Endpoints, hub_url: str, seconds: float) -> Code:
     answer, body = _post(endpoints.device, form, hub_url, seconds, again=True)
     device_code, user_code = text(body.get("device_code")), text(body.get("user_code"))
     address, link = text(body.get("verification_uri")), text(body.get("verification_uri_complete"))
-    if not device_code or not USER_CODE.fullmatch(user_code or "") or not address:
+    links = [url for url in (address, link) if url]
+    if (
+        not settings.TOKEN.fullmatch(device_code or "")
+        or not USER_CODE.fullmatch(user_code or "")
+        or not address
+        or not all(LINK.fullmatch(url) for url in links)
+    ):
         raise hub.unlike_a_hub(answer, hub_url)
-    for url in filter(None, (address, link)):
+    for url in links:
         _refuse_foreign(url, hub_url)
     return Code(
-        device_code,
+        device_code or "",
         user_code or "",
         address,
         link,
         min(_seconds(body.get("expires_in")) or MAX_CODE_SECONDS, MAX_CODE_SECONDS),
-        _seconds(body.get("interval")) or DEFAULT_INTERVAL,
+        max(_seconds(body.get("interval")) or DEFAULT_INTERVAL, MIN_INTERVAL),
     )
 
 
@@ -162,7 +172,12 @@ def _tokens(
     answer: web.Answer, body: Dict[str, Any], hub_url: str, refresh_token: Optional[str]
 ) -> Tokens:
     access_token, kind = text(body.get("access_token")), text(body.get("token_type"))
-    if not settings.TOKEN.fullmatch(access_token or "") or (kind or "").lower() != "bearer":
+    new_refresh_token = text(body.get("refresh_token")) or refresh_token
+    if (
+        not settings.TOKEN.fullmatch(access_token or "")
+        or not settings.TOKEN.fullmatch(new_refresh_token or "none")
+        or (kind or "").lower() != "bearer"
+    ):
         raise hub.unlike_a_hub(answer, hub_url)
     now = time.time()
     lasts = _seconds(body.get("expires_in")) or DEFAULT_TOKEN_SECONDS
@@ -170,7 +185,7 @@ def _tokens(
     return Tokens(
         access_token or "",
         int(now + min(lasts, MAX_TOKEN_SECONDS)),
-        text(body.get("refresh_token")) or refresh_token,
+        new_refresh_token,
         int(now + min(ends, MAX_TOKEN_SECONDS)) if ends else None,
         text(body.get("scope")),
     )

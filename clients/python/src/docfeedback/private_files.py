@@ -6,13 +6,16 @@ import contextlib
 import os
 import time
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Iterator, Optional, Tuple
 
 from . import files
 from .files import Unusable
 
 LOCK_SECONDS = 15  # no lock is held for longer, so an older one was left behind
 LOOK_SECONDS = 0.05
+LOOKS = 1200  # for a minute
+
+Identity = Tuple[int, int]  # of a file: its inode, and when it was made
 
 
 class Exposed(Exception):
@@ -47,19 +50,48 @@ def remove(path: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock at `path` for a moment: while it exists, others wait. Makes its folder.
 
-    A file, because Node has no other lock. Raises Unusable.
+    A file, because Node has no other lock. Raises Unusable, also if others hold it for a minute.
     """
     with _reasons():
         _make_folder(path.parent)
-        while not _is_made(path):
-            if _age(path) > LOCK_SECONDS:
-                remove(path)
-            else:
-                time.sleep(LOOK_SECONDS)
+        mine = _acquired(path)
     try:
         yield
     finally:
-        remove(path)
+        with _reasons():
+            if _identity(path) == mine:  # else it was taken over
+                remove(path)
+
+
+def _acquired(path: Path) -> Identity:
+    """The lock, once it is ours. Looks are counted, because the clock may be changed meanwhile."""
+    seen, age = None, 0.0
+    for _ in range(LOOKS):
+        mine = _made(path)
+        if mine is not None:
+            return mine
+        found = _identity(path)
+        if found is None:
+            continue
+        if found != seen:
+            seen, age = found, _age(path, found)
+        if age > LOCK_SECONDS:
+            _take_away(path, found)
+        else:
+            time.sleep(LOOK_SECONDS)
+            age += LOOK_SECONDS
+    raise Unusable("locked")
+
+
+def _take_away(path: Path, left_behind: Identity) -> None:
+    """Delete this lock, but not one that another who waited has made in its place."""
+    aside = _beside(path)
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(path, aside)  # noqa: PTH104 (one call, which only one of many can win)
+        if _identity(aside) == left_behind:
+            aside.unlink()
+        else:
+            aside.replace(path)
 
 
 def _make_folder(path: Path) -> None:
@@ -69,21 +101,40 @@ def _make_folder(path: Path) -> None:
             folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _is_made(path: Path) -> bool:
-    """Make an empty file; False if there is one already."""
+def _made(path: Path) -> Optional[Identity]:
+    """Make an empty file; None if there is one already."""
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return False
-    return True
-
-
-def _age(path: Path) -> float:
-    """How many seconds ago the file was made; 0 if it is gone."""
+        return None
     try:
-        return abs(time.time() - path.stat().st_mtime)
+        return _identity_of(os.fstat(handle))
+    finally:
+        os.close(handle)
+
+
+def _age(path: Path, found: Identity) -> float:
+    """How many seconds ago the lock was made, by the clock of the disk: that may not be ours."""
+    probe = _beside(path)
+    made = _made(probe)
+    remove(probe)
+    return 0.0 if made is None else (max(0, made[1] - found[1])) / 1e9
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.docfeedback-{os.urandom(6).hex()}")
+
+
+def _identity(path: Path) -> Optional[Identity]:
+    """Which file is at `path`, a symbolic link being one; None if there is none."""
+    try:
+        return _identity_of(path.lstat())
     except FileNotFoundError:
-        return 0.0
+        return None
+
+
+def _identity_of(found: os.stat_result) -> Identity:
+    return found.st_ino, found.st_mtime_ns
 
 
 def _is_private(found: os.stat_result) -> bool:

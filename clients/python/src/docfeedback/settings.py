@@ -130,7 +130,10 @@ def config_token(hub: str) -> Optional[str]:
 
 
 def _config() -> Dict[str, str]:
-    path = config_path()
+    try:
+        path = config_path()
+    except ValidationError:  # without a home folder there is no file
+        return {}
     try:
         config: Any = document.parse(path.read_bytes())
     except FileNotFoundError:
@@ -145,7 +148,10 @@ def _config() -> Dict[str, str]:
 
 
 def _folder(variable: str, default: str) -> Path:
-    """By the XDG Base Directory Specification: only absolute paths count."""
-    home = os.environ.get(variable, "")
-    parent = home if Path(home).is_absolute() else Path(os.path.expanduser("~")) / default  # noqa: PTH111
-    return Path(parent) / "docfeedback"
+    """By the XDG Base Directory Specification: only absolute paths count. Raises ValidationError."""
+    parent = Path(os.environ.get(variable, ""))
+    if not parent.is_absolute():
+        parent = Path(os.path.expanduser("~")) / default  # noqa: PTH111
+    if not parent.is_absolute():
+        raise ValidationError.of("no_home", variable=variable)
+    return parent / "docfeedback"

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Iterator, List, Optional
 
 from . import document, oauth, private_files, settings
 from .contract import message
@@ -32,7 +32,7 @@ def stored(hub_url: str, *, even_exposed: bool = False) -> Optional[Tokens]:
     except Unusable as error:
         reason = message(error.reason)
         raise ValidationError.of("unreadable_file", path=path, reason=reason) from None
-    return None if data is None else _parsed(data)
+    return None if data is None else _parsed(data, hub_url)
 
 
 def replace(hub_url: str, tokens: Tokens) -> Optional[Tokens]:
@@ -45,7 +45,7 @@ def replace(hub_url: str, tokens: Tokens) -> Optional[Tokens]:
 
 def take(hub_url: str) -> Optional[Tokens]:
     """The sign-in at this Hub, or None; it is kept no longer."""
-    if not path_of(hub_url).exists():
+    if not path_of(hub_url).exists() and not _drafts(hub_url):
         return None
     with _changing(hub_url):
         before = stored(hub_url, even_exposed=True)
@@ -113,21 +113,35 @@ def _keep(hub_url: str, tokens: Tokens) -> None:
 
 
 def _forget(hub_url: str) -> None:
-    private_files.remove(path_of(hub_url))
+    """Delete the sign-in, and what is left of it where writing it was cut short."""
+    for path in (path_of(hub_url), *_drafts(hub_url)):
+        private_files.remove(path)
 
 
-def _parsed(data: bytes) -> Optional[Tokens]:
+def _drafts(hub_url: str) -> List[Path]:
+    path = path_of(hub_url)
+    return list(path.parent.glob(f".{path.name}.docfeedback-*"))
+
+
+def _is_one(one: str, other: str) -> bool:
+    return settings.one_spelling(one) == settings.one_spelling(other)
+
+
+def _parsed(data: bytes, hub_url: str) -> Optional[Tokens]:
+    """The sign-in in the file; None if it is damaged, or is that at another Hub."""
     try:
-        found = document.an_object(document.parse(data), "access_token")
+        found = document.an_object(document.parse(data), "access_token", "hub_url")
     except document.NoDocument:
         return None
-    if found is None or not settings.TOKEN.fullmatch(found["access_token"]):
+    if found is None or not _is_one(found["hub_url"], hub_url):
         return None
-    ends_at = whole(found.get("ends_at"))
+    if not settings.TOKEN.fullmatch(found["access_token"]):
+        return None
+    refresh_token, ends_at = text(found.get("refresh_token")), whole(found.get("ends_at"))
     return Tokens(
         found["access_token"],
         whole(found.get("expires_at")) or 0,
-        text(found.get("refresh_token")),
+        refresh_token if settings.TOKEN.fullmatch(refresh_token or "") else None,
         None if ends_at is None else min(ends_at, LAST_SECOND),
         text(found.get("scope")),
     )

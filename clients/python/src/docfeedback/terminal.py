@@ -52,25 +52,34 @@ def is_terminal(stream: Optional[TextIO]) -> bool:
 
 def open_browser(url: str) -> bool:
     """Open the URL in the person's browser, if they sit at this machine; whether it was tried."""
-    command = _opener() if is_terminal(sys.stdin) and is_terminal(sys.stdout) else []
-    if not command or any(os.environ.get(name) for name in REMOTE):
+    if not is_terminal(sys.stdin) or not is_terminal(sys.stdout):
+        return False
+    if any(os.environ.get(name) for name in REMOTE):
+        return False
+    try:
+        return _opened(url)
+    except OSError:
+        return False
+
+
+def _opened(url: str) -> bool:
+    if sys.platform == "win32":
+        os.startfile(url)  # noqa: S606 (no program by a bare name, which the current folder could hold)
+        return True
+    command = _opener()
+    if not command:
         return False
     import subprocess  # here, since every command line would wait for its import
 
     quiet = subprocess.DEVNULL
-    try:
-        subprocess.Popen(  # noqa: S603 (the URL is on the Hub's origin)
-            [*command, url], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
-        )
-    except OSError:
-        return False
+    subprocess.Popen(  # noqa: S603 (the URL is on the Hub's origin)
+        [*command, url], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+    )
     return True
 
 
 def _opener() -> List[str]:
     """The program that opens a URL here; nothing without a screen."""
     if sys.platform == "darwin":
-        return ["open"]
-    if sys.platform == "win32":
-        return ["rundll32", "url.dll,FileProtocolHandler"]
+        return ["/usr/bin/open"]
     return ["xdg-open"] if any(os.environ.get(name) for name in DISPLAYS) else []
