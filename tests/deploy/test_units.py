@@ -21,6 +21,7 @@ TEXTS = {
     if path.is_file()
 }
 OF_THE_PROXY = {"HUB_NAME", "HUB_SERVERS"}  # Caddy's own variables
+CALL = r"(?:deploy/manage|manage\.py) ([a-z_]+(?: --?[\w-]+| \w+| \"[^\"\n]+\")*)"
 STAND_ALONE = ("NoNewPrivileges", "ProtectSystem", "SystemCallFilter", "CapabilityBoundingSet")
 
 
@@ -44,7 +45,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
     told = "\n".join(each.code.code for each in examples_of(page))
     code = re.sub(r"^ *#.*", "", "\n".join(TEXTS.values()), flags=re.MULTILINE)
     for text in (code, told):
-        for call in re.findall(r"(?:deploy/manage|manage\.py) ([a-z_]+(?: --?[\w-]+| \w+)*)", text):
+        for call in re.findall(CALL, text):
             name, *arguments = shlex.split(call)
             yield name, arguments
 
@@ -114,6 +115,6 @@ def test_the_units_of_the_target_stop_with_it():
             assert options["PartOf"] == ["hub.target"]
 
 
-@pytest.mark.parametrize("path", ["deploy/manage", "script/install"])
+@pytest.mark.parametrize("path", ["deploy/manage", "deploy/backup", "script/install"])
 def test_the_scripts_can_be_run(path):
     assert os.access(ROOT / path, os.X_OK)
