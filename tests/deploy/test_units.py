@@ -21,6 +21,7 @@ TEXTS = {
     if path.is_file()
 }
 OF_THE_PROXY = {"HUB_NAME", "HUB_SERVERS"}  # Caddy's own variables
+PROXIES = ["nginx/hub.conf", "caddy/Caddyfile", "haproxy/haproxy.cfg"]
 CALL = r"(?:deploy/manage|manage\.py) ([a-z_]+(?: --?[\w-]+| \w+| \"[^\"\n]+\")*)"
 STAND_ALONE = ("NoNewPrivileges", "ProtectSystem", "SystemCallFilter", "CapabilityBoundingSet")
 
@@ -50,13 +51,19 @@ def commands() -> Iterator[tuple[str, list[str]]]:
             yield name, arguments
 
 
-@pytest.mark.parametrize(
-    "path", ["nginx/hub.conf", "caddy/Caddyfile", "haproxy/haproxy.cfg"], ids=os.path.dirname
-)
+@pytest.mark.parametrize("path", PROXIES, ids=os.path.dirname)
 def test_the_page_about_proxies_shows_the_file_that_is_shipped(path):
     page = (ROOT / "docs/v0/how-to/deploy-behind-a-proxy.md").read_text()
 
     assert TEXTS[path].strip() in [each.code.code.strip() for each in examples_of(page)]
+
+
+@pytest.mark.parametrize("path", PROXIES, ids=os.path.dirname)
+def test_a_proxy_names_each_request_itself_and_keeps_the_metrics(path):
+    code = re.sub(r"^\s*#.*", "", TEXTS[path], flags=re.MULTILINE)
+
+    assert "X-Request-Id" in code
+    assert "/metrics" in code
 
 
 @pytest.mark.parametrize("path", TEXTS)
