@@ -112,8 +112,8 @@ def _sentry_dsn() -> str:
         return ""
     if find_spec("sentry_sdk") is None:
         MISCONFIGURED.append(
-            "HUB_SENTRY_DSN is set, and the package sentry-sdk is not installed: start with script/serve, "
-            "or install requirements/sentry.lock."
+            "HUB_SENTRY_DSN is set, and the package sentry-sdk is not installed: run script/install, "
+            "or build the image with LIBRARIES=sentry. (script/serve installs it by itself.)"
         )
         return ""
     from sentry_sdk.utils import BadDsn, Dsn

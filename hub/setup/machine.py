@@ -61,12 +61,13 @@ def _static_files() -> Finding:
     collected = Path(settings.STATIC_ROOT) / "staticfiles.json"
     if not collected.exists():
         return note(
-            f"No static files in {settings.STATIC_ROOT}: `serve` collects them when it starts."
+            f"No static files in {settings.STATIC_ROOT}: `serve` collects them at its next start, "
+            "or run `manage.py collectstatic --no-input` and restart it."
         )
     newest = max(path.stat().st_mtime for path in (settings.BASE_DIR / "static").iterdir())
     if collected.stat().st_mtime < newest:
         return warning(
-            "The static files were collected before this version came: start the Hub by `script/serve`, "
-            "or run `manage.py collectstatic --no-input --clear`."
+            "The static files were collected before this version came: "
+            "run `manage.py collectstatic --no-input`, and restart the servers."
         )
     return ok("The static files are collected.")

@@ -21,6 +21,8 @@ TEXTS = {
     if path.is_file()
 }
 OF_THE_PROXY = {"HUB_NAME", "HUB_SERVERS"}  # Caddy's own variables
+PROXIES = ["nginx/hub.conf", "caddy/Caddyfile", "haproxy/haproxy.cfg"]
+CALL = r"(?:deploy/manage|manage\.py) ([a-z_]+(?: --?[\w-]+| \w+| \"[^\"\n]+\")*)"
 STAND_ALONE = ("NoNewPrivileges", "ProtectSystem", "SystemCallFilter", "CapabilityBoundingSet")
 
 
@@ -44,18 +46,24 @@ def commands() -> Iterator[tuple[str, list[str]]]:
     told = "\n".join(each.code.code for each in examples_of(page))
     code = re.sub(r"^ *#.*", "", "\n".join(TEXTS.values()), flags=re.MULTILINE)
     for text in (code, told):
-        for call in re.findall(r"(?:deploy/manage|manage\.py) ([a-z_]+(?: --?[\w-]+| \w+)*)", text):
+        for call in re.findall(CALL, text):
             name, *arguments = shlex.split(call)
             yield name, arguments
 
 
-@pytest.mark.parametrize(
-    "path", ["nginx/hub.conf", "caddy/Caddyfile", "haproxy/haproxy.cfg"], ids=os.path.dirname
-)
+@pytest.mark.parametrize("path", PROXIES, ids=os.path.dirname)
 def test_the_page_about_proxies_shows_the_file_that_is_shipped(path):
     page = (ROOT / "docs/v0/how-to/deploy-behind-a-proxy.md").read_text()
 
     assert TEXTS[path].strip() in [each.code.code.strip() for each in examples_of(page)]
+
+
+@pytest.mark.parametrize("path", PROXIES, ids=os.path.dirname)
+def test_a_proxy_names_each_request_itself_and_keeps_the_metrics(path):
+    code = re.sub(r"^\s*#.*", "", TEXTS[path], flags=re.MULTILINE)
+
+    assert "X-Request-Id" in code
+    assert "/metrics" in code
 
 
 @pytest.mark.parametrize("path", TEXTS)
@@ -114,6 +122,6 @@ def test_the_units_of_the_target_stop_with_it():
             assert options["PartOf"] == ["hub.target"]
 
 
-@pytest.mark.parametrize("path", ["deploy/manage", "script/install"])
+@pytest.mark.parametrize("path", ["deploy/manage", "deploy/backup", "script/install"])
 def test_the_scripts_can_be_run(path):
     assert os.access(ROOT / path, os.X_OK)

@@ -141,7 +141,7 @@ def test_errors_cannot_be_sent_without_the_package(environment, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
     with pytest.raises(
-        ImproperlyConfigured, match="sentry-sdk is not installed: start with script"
+        ImproperlyConfigured, match="sentry-sdk is not installed: run script/install"
     ):
         read_settings()
 

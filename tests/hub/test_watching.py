@@ -77,5 +77,5 @@ def test_each_alert_leads_to_the_section_that_says_what_to_do(rule):
         part for part in text.split("\n## ") if markdown.anchor(part.partition("\n")[0]) == anchor
     ]
 
-    assert page == "https://hub.example.org/v0/how-to/watch-a-hub/"
+    assert page == "https://hub.example.com/v0/how-to/watch-a-hub/"
     assert f"`{rule['alert']}`:" in section

@@ -23,7 +23,8 @@ calls for everybody: these answer `OPTIONS`, and every answer has `Access-Contro
 Unknown fields in a body are refused; unknown parameters of an address are ignored, \
 and an empty one counts as absent. Ignore fields of an \
 answer that you do not know: later versions may have more. Rates are those of a Hub with default settings; \
-`Retry-After` says what holds for you.
+`Retry-After` says what holds for you. Every answer has `X-Request-Id`, by which the operator of the Hub \
+finds the request in the log.
 
 `info.version` is the release of the Hub that is described, and changes with each release. `v1`, in the \
 addresses, is the version of the calls: there is no other, and what may change within it is not decided yet. \

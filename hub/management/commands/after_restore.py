@@ -56,8 +56,8 @@ class Command(HubCommand):
             return
         if not Lease.objects.free([RUNNER]):
             raise CommandError(
-                "`maintain` runs, or was killed less than a minute ago. Stop the Hub with all its workers, "
-                "wait a minute, and run this again. Nothing was changed."
+                "`maintain` runs, or was killed less than a minute ago, or the backup is less than a minute old. "
+                "Stop the Hub with all its workers, wait a minute, and run this again. Nothing was changed."
             )
         marked = restoring.mark(at, Progress(self.stderr, sum(found)).step)
         self.stdout.write(
