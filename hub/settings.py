@@ -18,6 +18,7 @@ from hub.registering import credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
+SHORTEST_FORMER = 20  # characters of a former secret
 
 env = environ.Env()
 # A password may begin with $, which would else stand for another variable.
@@ -64,6 +65,18 @@ def _one_of(name: str, words: tuple[str, ...]) -> str:
 def _listed(text: str) -> list[str]:
     """What is listed with commas between."""
     return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _former(name: str) -> list[str]:
+    """Former secrets with commas between. A secret with a comma would be several, which can be guessed."""
+    secrets = _listed(env.str(name, ""))
+    if all(len(each) >= SHORTEST_FORMER for each in secrets):
+        return secrets
+    MISCONFIGURED.append(
+        f"{name} has a secret of fewer than {SHORTEST_FORMER} characters, which can be guessed: leave it "
+        "out. Commas stand between secrets, so one with a comma cannot be listed."
+    )
+    return []
 
 
 def _url(name: str, default: str, *, example: str) -> str:
@@ -148,7 +161,7 @@ HUB_GITHUB_PRIVATE_KEY = (  # PEM, or the path of a PEM file
 HUB_GITHUB_WEBHOOK_SECRET = (
     env.str("HUB_GITHUB_WEBHOOK_SECRET", "") or _app["HUB_GITHUB_WEBHOOK_SECRET"]
 )
-HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS = _listed(env.str("HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS", ""))
+HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS = _former("HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS")
 HUB_PAGES_HOST = env.str("HUB_PAGES_HOST", "github.io").lower()
 
 HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's where it is empty
@@ -284,7 +297,7 @@ def _cache() -> dict:
 
 
 SECRET_KEY = _secret_key()
-SECRET_KEY_FALLBACKS = _listed(env.str("HUB_SECRET_KEY_FALLBACKS", ""))
+SECRET_KEY_FALLBACKS = _former("HUB_SECRET_KEY_FALLBACKS")
 DATABASES = {"default": _database()}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Django REST framework looks whether its fields exist, and loads psycopg with them: 12 MB a process.
@@ -445,7 +458,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "hub.logs.JSONLines"}, "text": {"()": "hub.logs.TextLines"}},
-    "filters": {"strangers": {"()": "hub.logs.StrangersMistakes"}},
+    "filters": {
+        "strangers": {"()": "hub.logs.StrangersMistakes"},
+        "addresses": {"()": "hub.logs.WithoutAddresses"},
+    },
     "handlers": {
         "stderr": {
             "class": "hub.logs.Stderr",
@@ -457,7 +473,9 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "INFO"},  # at DEBUG, libraries log what they send
     "loggers": {
         **{name: {"level": "DEBUG"} for name in ("core", "hub", "integrations", "orgs", "reports")},
-        "django.request": {"level": "ERROR"},  # clients' mistakes are answered, not logged
+        # clients' mistakes are answered, not logged
+        "django.request": {"level": "ERROR", "filters": ["addresses"]},
+        "django.security.csrf": {"filters": ["addresses"]},
         "django_tasks": {"level": "WARNING"},
     },
 }

@@ -115,6 +115,12 @@ def read_settings() -> dict:
         ("HUB_RETENTION_DAYS", "0", "set it to a number from 1 to 36500."),
         ("HUB_LOG_LEVEL", "loud", "set it to info, debug, warning or error"),
         ("HUB_LOG_FORMAT", "xml", "set it to json or text"),
+        ("HUB_SECRET_KEY_FALLBACKS", "x" * 50 + ",abc", "so one with a comma cannot be listed"),
+        (
+            "HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS",
+            "a,long" + "x" * 50,
+            "can be guessed: leave it out",
+        ),
         ("HUB_SENTRY_DSN", "sentry.example.org", "copy it from the service"),
     ],
 )
