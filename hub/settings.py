@@ -24,6 +24,7 @@ env = environ.Env()
 # A password may begin with $, which would else stand for another variable.
 env.ENVIRON = {name: value.replace("$", r"\$") for name, value in os.environ.items()}
 env.escape_proxy = True
+MISSING: list[Path] = []  # the file of SQLite, where a command only looks and it is not there
 MISCONFIGURED: list[str] = []  # a sentence for each setting that is missing or wrong
 
 
@@ -266,6 +267,10 @@ def _database_at(url: str) -> dict:
     return environ.Env.db_url_config("sqlite://:memory:")
 
 
+def _is_missing(path: Path) -> bool:
+    return path.name != ":memory:" and path.parent.is_dir() and not path.exists()
+
+
 def _database() -> dict:
     """DATABASE_URL with the options that each engine needs."""
     url = env.str("DATABASE_URL", "")
@@ -275,6 +280,9 @@ def _database() -> dict:
     database = _database_at(url or f"sqlite:///{VAR_DIR / 'hub.sqlite3'}")
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"].endswith("sqlite3"):
+        if command_line.only_looks and _is_missing(Path(database["NAME"])):
+            MISSING.append(Path(database["NAME"]))
+            database["NAME"] = ":memory:"  # Django's checks open it, and would make the file
         _keep_private(Path(database["NAME"]))
         options["transaction_mode"] = "IMMEDIATE"  # a writer waits its turn, and never fails midway
         options["timeout"] = 5

@@ -1,5 +1,6 @@
 """`manage.py`: its help, and one sentence where a command cannot work."""
 
+import logging
 import os
 import shlex
 import subprocess
@@ -233,6 +234,47 @@ def test_a_worker_without_a_queue_is_told_so(settings):
 
     with pytest.raises(ImproperlyConfigured, match="HUB_FORWARDING is inline"):
         CommandLine(["manage.py", "db_worker"]).fetch_command("db_worker")
+
+
+@pytest.mark.parametrize(("name", "level"), [("check_setup", 50), ("serve", 40)])
+def test_the_pool_of_connections_speaks_only_where_a_process_stays(monkeypatch, name, level):
+    pool = logging.getLogger("psycopg.pool")
+    monkeypatch.setattr(pool, "level", logging.ERROR)
+    monkeypatch.setattr(command_line, "_refuse", lambda *args: None)
+
+    CommandLine(["manage.py", name]).fetch_command(name)
+
+    assert pool.level == level
+
+
+def test_nothing_is_said_where_nobody_reads():
+    """As with `check_setup | head`."""
+    here, there = os.pipe()
+    os.close(here)
+    with os.fdopen(there, "w") as unread:
+        ended = subprocess.run(
+            [sys.executable, "manage.py", "version"],
+            cwd=ROOT,
+            stdout=unread,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
+
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_a_command_that_looks_makes_no_database(environment, monkeypatch, tmp_path):
+    path = tmp_path / "hub.sqlite3"
+    environment("DATABASE_URL", f"sqlite:///{path}")
+
+    monkeypatch.setattr(command_line, "only_looks", True)
+    read = read_settings()
+    assert (read["MISSING"], read["DATABASES"]["default"]["NAME"]) == ([path], ":memory:")
+    assert not path.exists()
+
+    monkeypatch.setattr(command_line, "only_looks", False)
+    assert read_settings()["MISSING"] == []
+    assert path.exists()
 
 
 @pytest.mark.django_db
