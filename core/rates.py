@@ -18,6 +18,7 @@ from core.windows import Full, Window, Windows
 
 log = logging.getLogger(__name__)
 
+LONGEST_REASON = 300  # characters
 REDIS_TIMEOUT = 0.5  # seconds
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
 
@@ -108,8 +109,8 @@ def prepare() -> None:
     if settings.REDIS_URL:
         try:
             _redis(settings.REDIS_URL)
-        except Exception:
-            _outage.begin()
+        except Exception as error:
+            _outage.begin(error)
 
 
 def redis_is_away() -> bool:
@@ -145,8 +146,8 @@ def _wait(windows: list[Window]) -> float:
     if settings.REDIS_URL and _outage.may_ask():
         try:
             wait = _wait_in_redis(windows)
-        except Exception:
-            _outage.begin()
+        except Exception as error:
+            _outage.begin(error)
         else:
             _outage.end()
             return wait
@@ -200,13 +201,16 @@ class _Outage:
             self._next_try = now + REDIS_PAUSE
             return True
 
-    def begin(self) -> None:
-        """Call this while handling the exception, so that the log includes it."""
+    def begin(self, error: Exception) -> None:
+        """Redis did not answer, and this is why."""
         with self._lock:
             self._next_try = time.monotonic() + REDIS_PAUSE
             known, self._away = self._away, True
         if not known:
-            log.exception("Redis is unavailable: rate limits are counted in this process only")
+            why = " ".join(str(error).split())[:LONGEST_REASON].rstrip(".") or type(error).__name__
+            log.warning(
+                "Redis is unavailable: rate limits are counted in this process only (%s)", why
+            )
 
     def end(self) -> None:
         if self._away:
