@@ -18,6 +18,13 @@ from integrations.github_api import AppFacts, GitHubError
 TIMEOUT = 5  # seconds for each of GitHub's answers
 CLOCK = timedelta(seconds=5)  # more than that between two clocks is worth a warning
 SHORTEST_SECRET = 20  # characters
+COPY = "copy it from the settings page of your GitHub App"
+TOLD_ONCE = {
+    "HUB_GITHUB_CLIENT_SECRET": "GitHub shows it once. Generate a new one on the app's settings page",
+    "HUB_GITHUB_PRIVATE_KEY": "GitHub shows it once. Generate a new one on the app's settings page",
+    "HUB_GITHUB_WEBHOOK_SECRET": "GitHub never shows it again. Make a new random text, and set it here and "
+    "on the app's settings page, under Webhook",
+}
 AWAY = "cannot be reached"
 one_at_a_time = Lock()  # with few threads, there is room for one call to GitHub
 
@@ -32,7 +39,7 @@ def app() -> Iterator[Finding]:
         )
         return
     for name in missing:
-        yield problem(f"{name} is empty: copy it from the settings page of your GitHub App.")
+        yield problem(f"{name} is empty: {TOLD_ONCE.get(name, COPY)}.")
     if 0 < len(settings.HUB_GITHUB_WEBHOOK_SECRET) < SHORTEST_SECRET:
         yield warning(
             "HUB_GITHUB_WEBHOOK_SECRET can be guessed, and with it anybody sends webhooks in GitHub's "

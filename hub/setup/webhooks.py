@@ -82,7 +82,10 @@ def _described(each: SentWebhook) -> str:
 
 def _advice(each: SentWebhook) -> str:
     if each.status in SIGNATURE:
-        return "Set HUB_GITHUB_WEBHOOK_SECRET to the secret on the app's settings page."
+        return (
+            "Set HUB_GITHUB_WEBHOOK_SECRET to the secret that GitHub has. GitHub never shows it again: where "
+            "it is lost, set a new one here and on the app's settings page."
+        )
     if each.status >= 500:
         return f"If it was not the proxy without the Hub, the log of the Hub says why. {AGAIN}"
     return f"If the Hub was running, let GitHub reach it at its public address. {AGAIN}"

@@ -111,7 +111,10 @@ def read_settings() -> dict:
         ("HUB_THREADS", "0", "HUB_THREADS is 0: set it to a number from 1 to 1000."),
         ("HUB_PROCESSES", "0", "set it to a number from 1 to 1000."),
         ("PORT", "70000", "PORT is 70000: set it to a number from 1 to 65535."),
-        ("HUB_TRUSTED_PROXIES", "-1", "HUB_TRUSTED_PROXIES is '-1': set it to a whole number."),
+        ("HUB_TRUSTED_PROXIES", "-1", "HUB_TRUSTED_PROXIES is -1: set it to a number from 0"),
+        ("HUB_TRUSTED_PROXIES", "one", "HUB_TRUSTED_PROXIES is 'one': set it to a whole number."),
+        ("HUB_DEBUG", "flase", "HUB_DEBUG is 'flase': set it to true or false."),
+        ("HUB_PREPARED_STATEMENTS", "offf", "set it to true or false."),
         ("HUB_DEDUP_DAYS", "9" * 5000, "set it to a number from 0 to 36500."),
         ("HUB_RETENTION_DAYS", "0", "set it to a number from 1 to 36500."),
         ("HUB_LOG_LEVEL", "loud", "set it to info, debug, warning or error"),
@@ -134,6 +137,15 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(environment, name, va
     assert sentence in str(refusal.value)
     assert name in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "is_on"), [("true", True), (" On ", True), ("1", True), ("", False), ("0", False)]
+)
+def test_a_switch_is_on_or_off(environment, written, is_on):
+    environment("HUB_DEBUG", written)
+
+    assert read_settings()["HUB_DEBUG"] is is_on
 
 
 def test_errors_cannot_be_sent_without_the_package(environment, monkeypatch):
