@@ -38,7 +38,8 @@ def run(argv: Sequence[str]) -> None:
         try:
             CommandLine([*argv]).execute()
         finally:
-            sys.stdout.flush()
+            if sys.stdout:  # none where it was closed
+                sys.stdout.flush()
     except BrokenPipeError:  # such as `check_setup | head`
         _end_unread()
     except ImproperlyConfigured as error:
@@ -136,8 +137,8 @@ def _about(error: Exception) -> str:
 def _end_unread() -> None:
     """End without a word: nobody reads. Python would try again to write what is left."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(nowhere, stream.fileno())
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
     sys.exit(READER_GONE)
 
 

@@ -163,7 +163,8 @@ def _reachable() -> Iterator[Any]:
     except OAUTH:
         raise
     except Exception as error:
-        log.error("The cache of sign-ins from terminals cannot be reached: %s", error)
+        why = str(error).rstrip(".")
+        log.warning("The cache of sign-ins from terminals cannot be reached: %s", why)
         raise CodesAway(headers={"Retry-After": "5"}) from error
 
 

@@ -142,6 +142,7 @@ def test_redis_that_does_not_answer(settings):
 
     assert found.level == PROBLEM
     assert found.text.startswith("Redis does not answer: ")
+    assert ".." not in found.text
 
 
 @pytest.mark.parametrize(

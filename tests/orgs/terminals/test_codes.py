@@ -192,3 +192,6 @@ def test_redis_away_is_said_in_a_sentence(settings, caplog):
         codes.begin("device", "BCDF-GHJK", client_id=CLI, scopes=[])
     with pytest.raises(codes.CodesAway):
         exchange()
+    assert [(each.levelname, each.exc_info) for each in caplog.records] == [("WARNING", None)] * 2
+    assert "Connection refused" in caplog.text
+    assert not any(each.message.endswith(".") for each in caplog.records)
