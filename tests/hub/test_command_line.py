@@ -211,6 +211,7 @@ def test_a_command_about_the_setup_is_told_all_that_is_wrong(environment, monkey
 )
 def test_only_commands_about_the_setup_run_without_it(monkeypatch, typed, tolerant):
     monkeypatch.setattr(command_line, "tolerant", False)
+    monkeypatch.setattr(command_line, "only_looks", False)
     monkeypatch.setattr(CommandLine, "execute", lambda self: None)
 
     command_line.run(["manage.py", *typed.split()])
