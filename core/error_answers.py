@@ -139,7 +139,7 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
     if isinstance(exc, Http404):
         return NotFound()
     if isinstance(exc, ObjectDoesNotExist):  # deleted while it was being changed
-        log.warning("%s at %s", exc, path)
+        log.warning("%s at %s", exc, current.place(path))
         return NotFound()
     if isinstance(exc, exceptions.APIException):
         return exc
@@ -147,7 +147,7 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
         return _refusal(exc, context["request"].method)
     if error := of_the_database(exc, path):
         return error
-    log.exception("Internal error at %s", path, exc_info=exc)
+    log.exception("Internal error at %s", current.place(path), exc_info=exc)
     return InternalError()
 
 
@@ -156,11 +156,13 @@ def of_the_database(exc: Exception, path: str) -> ApiError | None:
     if _lacks_a_table(exc):
         lacking = str(exc).partition("\n")[0]  # PostgreSQL goes on with the statement
         log.error(
-            "The database is not up to date: run `manage.py migrate`. %s at %s", lacking, path
+            "The database is not up to date: run `manage.py migrate`. %s at %s",
+            lacking,
+            current.place(path),
         )
         return NotMigrated()
     if isinstance(exc, OperationalError | InterfaceError):
-        log.error("The database cannot be reached: %s at %s", exc, path)
+        log.error("The database cannot be reached: %s at %s", exc, current.place(path))
         close_old_connections()
         return Unavailable(headers={"Retry-After": "5"})
     return None

@@ -19,6 +19,7 @@ from core.windows import Full, Window, Windows
 
 log = logging.getLogger(__name__)
 
+LONGEST_REASON = 300  # characters
 REDIS_TIMEOUT = 0.5  # seconds
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
 
@@ -113,8 +114,8 @@ def prepare() -> None:
     if settings.REDIS_URL:
         try:
             _redis(settings.REDIS_URL)
-        except Exception:
-            _outage.begin()
+        except Exception as error:
+            _outage.begin(error)
 
 
 @contextmanager
@@ -125,7 +126,7 @@ def asking_redis() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        _outage.begin()
+        _outage.begin(error)
         raise RedisAway from error
     _outage.end()
 
@@ -213,15 +214,17 @@ class _Outage:
             self._next_try = now + REDIS_PAUSE
             return True
 
-    def begin(self) -> None:
-        """Call this while handling the exception, so that the log includes it."""
+    def begin(self, error: Exception) -> None:
+        """Redis did not answer, and this is why."""
         with self._lock:
             self._next_try = time.monotonic() + REDIS_PAUSE
             known, self._away = self._away, True
         if not known:
-            log.exception(
+            why = " ".join(str(error).split())[:LONGEST_REASON].rstrip(".") or type(error).__name__
+            log.warning(
                 "Redis is unavailable: rate limits are counted in this process only, and nobody can "
-                "sign in from a terminal"
+                "sign in from a terminal (%s)",
+                why,
             )
 
     def end(self) -> None:

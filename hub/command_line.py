@@ -1,5 +1,8 @@
 """`manage.py`: Django's command line with our commands first, and with a sentence where it cannot work."""
 
+import logging
+import os
+import signal
 import sys
 import textwrap
 from collections import defaultdict
@@ -19,15 +22,26 @@ OURS = ("hub", "orgs", "reports", "integrations")
 HELP = ("help", "version", "--help", "-h", "--version")
 UNCONFIGURED = ("check_setup", "setup_github")  # run with settings that are missing or wrong
 
+LASTING = ("serve", "maintain", "db_worker")
+
 tolerant = False  # whether settings may be missing or wrong
+only_looks = False  # whether nothing may be made, not even a database
+READER_GONE = 128 + signal.SIGPIPE  # as shells say it
 
 
 def run(argv: Sequence[str]) -> None:
     """Run what `argv` says, as Django does; ends the process with 1 and a sentence if it cannot be run."""
-    global tolerant
+    global tolerant, only_looks
     tolerant = _is_about_setup(argv)
+    only_looks = tolerant and "setup_github" not in argv
     try:
-        CommandLine([*argv]).execute()
+        try:
+            CommandLine([*argv]).execute()
+        finally:
+            if sys.stdout:  # none where it was closed
+                sys.stdout.flush()
+    except BrokenPipeError:  # such as `check_setup | head`
+        _end_unread()
     except ImproperlyConfigured as error:
         _end(str(error), argv, error)
     except (DatabaseError, InterfaceError) as error:
@@ -57,6 +71,8 @@ class CommandLine(ManagementUtility):
     def fetch_command(self, subcommand: str) -> BaseCommand:
         """The command; raises `ImproperlyConfigured` if it needs what is not there."""
         command = super().fetch_command(subcommand)
+        if subcommand not in LASTING:  # which say in a sentence why the database is away
+            logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
         if not _is_about_setup(self.argv):
             _refuse(subcommand, command)
         return command
@@ -116,6 +132,14 @@ def _about(error: Exception) -> str:
     if problem := database_state.why_unusable():
         return problem
     raise error
+
+
+def _end_unread() -> None:
+    """End without a word: nobody reads. Python would try again to write what is left."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    sys.exit(READER_GONE)
 
 
 def _end(sentence: str, argv: Sequence[str], error: Exception) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from core.watching import current, metrics
 
 LONGEST = 2000  # characters of a message, which may quote what a stranger sent
+INDENT = "    "
 PAUSE = 60  # seconds between two lines about the same kind of mistake
 UNREAD = 4 * 1024 * 1024  # characters of all lines of this process that wait for a reader of stderr
 GATHER = 0.1  # seconds in which lines are gathered, and written together
@@ -38,6 +39,19 @@ class StrangersMistakes(logging.Filter):
         if now < self._next.get(record.name, now):
             return False
         self._next[record.name] = now + PAUSE
+        return True
+
+
+class WithoutAddresses(logging.Filter):
+    """Names the route in Django's lines about a request: the address itself can be a secret."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """True; changes what the record says."""
+        path = getattr(getattr(record, "request", None), "path", None)
+        if path and isinstance(record.args, tuple):
+            *others, last = record.args
+            if last == path.encode("unicode_escape").decode():  # as Django writes it
+                record.args = (*others, current.place(path))
         return True
 
 
@@ -77,8 +91,20 @@ class TextLines(logging.Formatter):
         time_of = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         message = json.dumps(record.getMessage()[:LONGEST], ensure_ascii=False)[1:-1]
         facts = "".join(f" {name}={value}" for name, value in _facts(record).items())
-        line = f"{time_of} {record.levelname} {record.name}: {message}{facts}"
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        line = _printable(f"{time_of} {record.levelname} {record.name}: {message}{facts}")
+        return f"{line}\n{self._traceback(record.exc_info)}" if record.exc_info else line
+
+    def _traceback(self, exc_info: Any) -> str:
+        """Its lines, indented: none of them looks like a line of the log."""
+        lines = self.formatException(exc_info).split("\n")
+        return "\n".join(f"{INDENT}{_printable(line)}" for line in lines)
+
+
+def _printable(text: str) -> str:
+    """The text with all escaped that a terminal would not print, such as what ends or turns lines."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class Stderr(logging.StreamHandler):

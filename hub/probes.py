@@ -1,5 +1,6 @@
 """What machines ask: whether this process runs, whether it can do its work, and how the Hub is doing."""
 
+import time
 from collections.abc import Callable, Iterator
 
 from django.db import DatabaseError
@@ -13,6 +14,8 @@ from hub.maintenance import LEASE, RUNNER
 from hub.scrape import metrics_now
 from hub.server import health
 
+STARTED = time.monotonic()  # this process, or the one that it was forked from
+PATIENCE = 60  # seconds for `maintain` to begin
 ROUND = (
     15 * 60
 )  # seconds after which a round of `maintain` is late: each of its jobs may take half a minute
@@ -44,6 +47,8 @@ def _warnings() -> Iterator[str]:
 def _about_maintenance() -> Iterator[str]:
     ages = figures.ages_of_maintenance()
     runner = ages.pop(RUNNER, None)
+    if (runner is None or runner > LEASE.total_seconds()) and time.monotonic() < STARTED + PATIENCE:
+        return
     if runner is None:
         yield "`maintain` has never run."
     elif runner > LEASE.total_seconds():

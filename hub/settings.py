@@ -19,11 +19,14 @@ from hub.registering import credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
+ON, OFF = ("true", "on", "yes", "y", "ok", "1"), ("false", "off", "no", "n", "0")
+SHORTEST_FORMER = 20  # characters of a former secret
 
 env = environ.Env()
 # A password may begin with $, which would else stand for another variable.
 env.ENVIRON = {name: value.replace("$", r"\$") for name, value in os.environ.items()}
 env.escape_proxy = True
+MISSING: list[Path] = []  # the file of SQLite, where a command only looks and it is not there
 MISCONFIGURED: list[str] = []  # a sentence for each setting that is missing or wrong
 
 
@@ -43,13 +46,22 @@ def _rate(name: str, default: str) -> str:
 def _number(name: str, default: int, *, least: int = 0, most: int = 999_999_999) -> int:
     """A whole number in this range."""
     written = env.str(name, str(default)).strip()
-    if not (written.isascii() and written.isdigit()):
+    if not (written.isascii() and written.removeprefix("-").isdigit()):
         MISCONFIGURED.append(f"{name} is {written!r}: set it to a whole number.")
         return default
     if len(written) > len(str(most)) or not least <= int(written) <= most:
         MISCONFIGURED.append(f"{name} is {written:.20}: set it to a number from {least} to {most}.")
         return default
     return int(written)
+
+
+def _switch(name: str, default: bool) -> bool:
+    """True or false."""
+    written = env.str(name, "").strip().lower()
+    if written in ("", *ON, *OFF):
+        return written in ON if written else default
+    MISCONFIGURED.append(f"{name} is {written!r}: set it to true or false.")
+    return default
 
 
 def _one_of(name: str, words: tuple[str, ...]) -> str:
@@ -65,6 +77,18 @@ def _one_of(name: str, words: tuple[str, ...]) -> str:
 def _listed(text: str) -> list[str]:
     """What is listed with commas between."""
     return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _former(name: str, written: str) -> list[str]:
+    """Former secrets with commas between. A secret with a comma would be several, which can be guessed."""
+    secrets = _listed(written)
+    if all(len(each) >= SHORTEST_FORMER for each in secrets):
+        return secrets
+    MISCONFIGURED.append(
+        f"{name} has a secret of fewer than {SHORTEST_FORMER} characters, which can be guessed: leave it "
+        "out. Commas stand between secrets, so one with a comma cannot be listed."
+    )
+    return []
 
 
 def _url(name: str, default: str, *, example: str) -> str:
@@ -129,7 +153,7 @@ def _sentry_dsn() -> str:
     return dsn
 
 
-HUB_DEBUG = env.bool("HUB_DEBUG", False)
+HUB_DEBUG = _switch("HUB_DEBUG", False)
 DEBUG = False  # Django's error pages show code and settings; the log has the traceback
 
 HUB_BASE_URL = _url("HUB_BASE_URL", "http://localhost:8000", example="https://hub.example.com")
@@ -150,7 +174,9 @@ HUB_GITHUB_PRIVATE_KEY = (  # PEM, or the path of a PEM file
 HUB_GITHUB_WEBHOOK_SECRET = (
     env.str("HUB_GITHUB_WEBHOOK_SECRET", "") or _app["HUB_GITHUB_WEBHOOK_SECRET"]
 )
-HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS = _listed(env.str("HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS", ""))
+HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS = _former(
+    "HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS", env.str("HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS", "")
+)
 HUB_PAGES_HOST = env.str("HUB_PAGES_HOST", "github.io").lower()
 
 HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's where it is empty
@@ -166,7 +192,7 @@ HUB_ISSUE_RATE = _rate("HUB_ISSUE_RATE", "20/minute;400/hour")
 HUB_FORWARDING = _one_of("HUB_FORWARDING", ("inline", "queue"))
 REDIS_URL = _redis_url()
 
-HUB_PREPARED_STATEMENTS = env.bool("HUB_PREPARED_STATEMENTS", True)
+HUB_PREPARED_STATEMENTS = _switch("HUB_PREPARED_STATEMENTS", True)
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = _number("PORT", 8000, least=1, most=65_535)
 HUB_PROCESSES = _number("HUB_PROCESSES", 1, least=1, most=1000)
@@ -255,6 +281,10 @@ def _database_at(url: str) -> dict:
     return environ.Env.db_url_config("sqlite://:memory:")
 
 
+def _is_missing(path: Path) -> bool:
+    return path.name != ":memory:" and path.parent.is_dir() and not path.exists()
+
+
 def _database() -> dict:
     """DATABASE_URL with the options that each engine needs."""
     url = env.str("DATABASE_URL", "")
@@ -264,6 +294,9 @@ def _database() -> dict:
     database = _database_at(url or f"sqlite:///{VAR_DIR / 'hub.sqlite3'}")
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"].endswith("sqlite3"):
+        if command_line.only_looks and _is_missing(Path(database["NAME"])):
+            MISSING.append(Path(database["NAME"]))
+            database["NAME"] = ":memory:"  # Django's checks open it, and would make the file
         _keep_private(Path(database["NAME"]))
         options["transaction_mode"] = "IMMEDIATE"  # a writer waits its turn, and never fails midway
         options["timeout"] = 5
@@ -296,7 +329,7 @@ def _cache() -> dict:
 
 
 SECRET_KEY = _secret_key()
-SECRET_KEY_FALLBACKS = _listed(env.str("HUB_SECRET_KEY_FALLBACKS", ""))
+SECRET_KEY_FALLBACKS = _former("HUB_SECRET_KEY_FALLBACKS", env.str("HUB_SECRET_KEY_FALLBACKS", ""))
 DATABASES = {"default": _database()}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Django REST framework looks whether its fields exist, and loads psycopg with them: 12 MB a process.
@@ -457,7 +490,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "hub.logs.JSONLines"}, "text": {"()": "hub.logs.TextLines"}},
-    "filters": {"strangers": {"()": "hub.logs.StrangersMistakes"}},
+    "filters": {
+        "strangers": {"()": "hub.logs.StrangersMistakes"},
+        "addresses": {"()": "hub.logs.WithoutAddresses"},
+    },
     "handlers": {
         "stderr": {
             "class": "hub.logs.Stderr",
@@ -469,7 +505,9 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "INFO"},  # at DEBUG, libraries log what they send
     "loggers": {
         **{name: {"level": "DEBUG"} for name in ("core", "hub", "integrations", "orgs", "reports")},
-        "django.request": {"level": "ERROR"},  # clients' mistakes are answered, not logged
+        # clients' mistakes are answered, not logged
+        "django.request": {"level": "ERROR", "filters": ["addresses"]},
+        "django.security.csrf": {"filters": ["addresses"]},
         "django_tasks": {"level": "WARNING"},
     },
 }

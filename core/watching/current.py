@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from django.urls import Resolver404, resolve
+
 HEADER = "X-Request-Id"
 PLAIN = re.compile(r"[A-Za-z0-9-]{1,64}")  # the id of a trusted proxy
 BYTES = 8  # of an id that the Hub makes
@@ -46,6 +48,17 @@ def request_id() -> str:
 def asked() -> Asked | None:
     """The request that this thread answers."""
     return _current.get()
+
+
+def place(path: str) -> str:
+    """Where a request went, as a log may say it: the path of its route, without what stands in it.
+
+    An address can be a secret, such as the one-time address of `setup_github`.
+    """
+    try:
+        return f"/{resolve(path).route}"
+    except Resolver404:
+        return "an unknown address"
 
 
 def note(**facts: str) -> None:

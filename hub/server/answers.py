@@ -41,7 +41,7 @@ def of(application: Application, scope: Scope, body: bytes, asked: Asked) -> Htt
         except Overloaded:
             raise
         except BaseException:  # SystemExit, too, which would end the event loop
-            log.exception("Internal error at %s", scope["path"])
+            log.exception("Internal error at %s", current.place(scope["path"]))
             return refusal(error_answers.InternalError(), scope["path"])
 
 

@@ -48,12 +48,17 @@ def proxies() -> Iterator[Finding]:
             "that they are counted by. Set it to the number of proxies in front, 1 for one."
         )
     elif count:
-        yield ok(
-            f"HUB_TRUSTED_PROXIES is {count}. Let only the proxy reach {settings.HUB_HOST} port "
-            f"{settings.HUB_PORT}."
-        )
+        yield ok(f"HUB_TRUSTED_PROXIES is {count}. {_who_may_connect()}")
     else:
         yield ok("HUB_TRUSTED_PROXIES is 0: callers connect to the Hub itself.")
+
+
+def _who_may_connect() -> str:
+    """Others than the proxy could write the address that they are counted by."""
+    host, port = settings.HUB_HOST, settings.HUB_PORT
+    if host in settings.LOOPBACK:
+        return f"Only programs on this machine reach {host} port {port}, as the proxy has to."
+    return f"Let a firewall keep all but the proxy away from {host} port {port}."
 
 
 def _who_answers(host: str) -> Iterator[Finding]:

@@ -24,6 +24,11 @@ def settings_are_read() -> Iterator[Finding]:
     for each in map(str, settings.SECRET_KEY_FALLBACKS):
         if _is_weak(each):
             yield _key("A key of HUB_SECRET_KEY_FALLBACKS", each)
+    if 0 < len(settings.HUB_METRICS_TOKEN) < SHORTEST:
+        yield warning(
+            "HUB_METRICS_TOKEN can be guessed, and with it anybody reads /metrics: set it to a long random "
+            f"text, here and in Prometheus. {A_KEY}"
+        )
     if settings.HUB_CONTACT:
         yield ok(f"HUB_CONTACT is {settings.HUB_CONTACT}.")
     else:

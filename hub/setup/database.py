@@ -30,6 +30,12 @@ def database() -> Iterator[Finding]:
     if any("DATABASE_URL" in each for each in settings.MISCONFIGURED):
         yield note("Not checked: DATABASE_URL is none.")
         return
+    if settings.MISSING:
+        yield problem(
+            f"The database {settings.MISSING[0]} does not exist yet: run `manage.py migrate`, which "
+            "makes it."
+        )
+        return
     if away := database_state.why_unreachable():
         yield problem(away)
         return

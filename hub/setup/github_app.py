@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 from threading import Lock
+from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.conf import settings
@@ -17,6 +18,14 @@ from integrations.github_api import AppFacts, GitHubError
 TIMEOUT = 5  # seconds for each of GitHub's answers
 CLOCK = timedelta(seconds=5)  # more than that between two clocks is worth a warning
 SHORTEST_SECRET = 20  # characters
+COPY = "copy it from the settings page of your GitHub App"
+TOLD_ONCE = {
+    "HUB_GITHUB_CLIENT_SECRET": "GitHub shows it once. Generate a new one on the app's settings page",
+    "HUB_GITHUB_PRIVATE_KEY": "GitHub shows it once. Generate a new one on the app's settings page",
+    "HUB_GITHUB_WEBHOOK_SECRET": "GitHub never shows it again. Make a new random text, and set it here and "
+    "on the app's settings page, under Webhook",
+}
+AWAY = "cannot be reached"
 one_at_a_time = Lock()  # with few threads, there is room for one call to GitHub
 
 
@@ -30,7 +39,7 @@ def app() -> Iterator[Finding]:
         )
         return
     for name in missing:
-        yield problem(f"{name} is empty: copy it from the settings page of your GitHub App.")
+        yield problem(f"{name} is empty: {TOLD_ONCE.get(name, COPY)}.")
     if 0 < len(settings.HUB_GITHUB_WEBHOOK_SECRET) < SHORTEST_SECRET:
         yield warning(
             "HUB_GITHUB_WEBHOOK_SECRET can be guessed, and with it anybody sends webhooks in GitHub's "
@@ -38,9 +47,33 @@ def app() -> Iterator[Finding]:
         )
     with one_at_a_time:
         if not {"HUB_GITHUB_PRIVATE_KEY", "HUB_GITHUB_APP_ID"} & {*missing}:
-            yield from _if_the_key_is_one()
+            found = list(_if_the_key_is_one())
+            yield from found
+            if any(AWAY in each.text for each in found):
+                return
         if not {"HUB_GITHUB_CLIENT_ID", "HUB_GITHUB_CLIENT_SECRET"} & {*missing}:
             yield _credentials()
+
+
+def away(error: GitHubError) -> str:
+    """That GitHub cannot be reached, and why; empty if the error is another one."""
+    why, address = github_api.why_unreached(error), github_api.api_address()
+    if not why:
+        return ""
+    is_here = urlsplit(address).hostname in settings.LOOPBACK
+    advice = "Start it, or check" if is_here else "Check"
+    return f"GitHub ({address}) {AWAY}: {why}. {advice} HUB_GITHUB_URL and the network."
+
+
+def without_operators(error: GitHubError) -> str:
+    """The sentence of the error for its operators themselves."""
+    return str(error).replace(github_api.FOR_OPERATORS, "")
+
+
+def _about_the_key(error: GitHubError) -> str:
+    if isinstance(error, github_api.Busy | github_api.Limited):
+        return ""
+    return " Check HUB_GITHUB_APP_ID and HUB_GITHUB_PRIVATE_KEY."
 
 
 def _if_the_key_is_one() -> Iterator[Finding]:
@@ -57,9 +90,7 @@ def _if_the_key_is_one() -> Iterator[Finding]:
     try:
         facts = github_api.app_facts(deadline=time.monotonic() + TIMEOUT)
     except GitHubError as error:
-        yield problem(
-            f"{error} Check HUB_GITHUB_APP_ID and HUB_GITHUB_PRIVATE_KEY, and the network."
-        )
+        yield problem(away(error) or f"{without_operators(error)}{_about_the_key(error)}")
         return
     yield ok(f"GitHub knows the app {facts.slug}, and takes its key.")
     yield from _compared(facts)
@@ -138,7 +169,9 @@ def _credentials() -> Finding:
         if github_api.takes_credentials(deadline=time.monotonic() + TIMEOUT):
             return ok("GitHub takes the client secret, so people can sign in.")
     except GitHubError as error:
-        return problem(f"Whether GitHub takes the client secret could not be checked: {error}")
+        return problem(
+            f"Whether GitHub takes the client secret could not be checked: {away(error) or error}"
+        )
     return problem(
         "GitHub does not take HUB_GITHUB_CLIENT_ID with HUB_GITHUB_CLIENT_SECRET, so nobody can sign in: "
         "copy both from the app's settings page; a secret that was lost is generated anew there."

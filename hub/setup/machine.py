@@ -42,6 +42,8 @@ def _written_to() -> list[Path]:
 
 
 def _databases() -> list[Path]:
+    if settings.MISSING:
+        return [*settings.MISSING]
     database = settings.DATABASES["default"]
     return [Path(database["NAME"])] if database["ENGINE"].endswith("sqlite3") else []
 

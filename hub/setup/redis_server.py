@@ -26,7 +26,8 @@ def redis() -> Iterator[Finding]:
             client.ping()
             facts = _facts(client)
     except (RedisError, OSError, ValueError) as error:
-        yield problem(f"Redis does not answer: {error}. Check REDIS_URL, and that it is running.")
+        why = str(error).rstrip(".")
+        yield problem(f"Redis does not answer: {why}. Check REDIS_URL, and that it is running.")
         return
     yield ok(f"Redis {facts.get('redis_version', '')} answers.".replace("  ", " "))
     if facts:

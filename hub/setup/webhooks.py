@@ -10,7 +10,7 @@ from django.utils import timezone
 from core import times
 from hub.registering.manifest import webhook_url
 from hub.setup.findings import Finding, note, ok, problem, warning
-from hub.setup.github_app import TIMEOUT, one_at_a_time
+from hub.setup.github_app import TIMEOUT, away, one_at_a_time, without_operators
 from integrations import github_api
 from integrations.github_api import GitHubError, SentWebhook
 
@@ -29,7 +29,10 @@ def webhooks() -> Iterator[Finding]:
             yield from _address()
             yield from _arrival(github_api.sent_webhooks(deadline=time.monotonic() + TIMEOUT))
     except GitHubError as error:
-        yield problem(f"The webhooks could not be checked: {error}")
+        if away(error):  # as the question before says
+            yield note("Not checked: GitHub cannot be reached.")
+        else:
+            yield problem(f"The webhooks could not be checked: {without_operators(error)}")
 
 
 def _address() -> Iterator[Finding]:
@@ -79,7 +82,10 @@ def _described(each: SentWebhook) -> str:
 
 def _advice(each: SentWebhook) -> str:
     if each.status in SIGNATURE:
-        return "Set HUB_GITHUB_WEBHOOK_SECRET to the secret on the app's settings page."
+        return (
+            "Set HUB_GITHUB_WEBHOOK_SECRET to the secret that GitHub has. GitHub never shows it again: where "
+            "it is lost, set a new one here and on the app's settings page."
+        )
     if each.status >= 500:
         return f"If it was not the proxy without the Hub, the log of the Hub says why. {AGAIN}"
     return f"If the Hub was running, let GitHub reach it at its public address. {AGAIN}"

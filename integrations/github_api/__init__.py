@@ -39,6 +39,7 @@ from integrations.github_api.app import (
     webhook_facts,
 )
 from integrations.github_api.errors import (
+    FOR_OPERATORS,
     BadCode,
     Blocked,
     Busy,
@@ -70,10 +71,11 @@ from integrations.github_api.issues import Issue, close_issue, create_issue
 from integrations.github_api.looking import find_issue, forget_read
 from integrations.github_api.registering import RegisteredApp, registered_app
 from integrations.github_api.tokens import forget_tokens
-from integrations.github_api.transport import private_key
+from integrations.github_api.transport import api_address, private_key, why_unreached
 from integrations.github_api.users import Visitor, person, visitor
 
 __all__ = [
+    "FOR_OPERATORS",
     "AppFacts",
     "BadCode",
     "Blocked",
@@ -98,6 +100,7 @@ __all__ = [
     "Unreachable",
     "Visitor",
     "WebhookFacts",
+    "api_address",
     "app_facts",
     "candidate",
     "close_issue",
@@ -117,4 +120,5 @@ __all__ = [
     "takes_credentials",
     "visitor",
     "webhook_facts",
+    "why_unreached",
 ]

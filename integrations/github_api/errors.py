@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+FOR_OPERATORS = " An operator of this Hub has to fix this."
 LIMIT_REACHED = "GitHub's rate limit is reached"
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from integrations.github_api.answers import GitHubAnswer, date, raise_for_limit
-from integrations.github_api.errors import Blocked, Suspended, Unreachable
+from integrations.github_api.errors import FOR_OPERATORS, Blocked, Suspended, Unreachable
 from integrations.github_api.transport import as_app, ask
 from integrations.models import Repository
 
@@ -88,7 +88,7 @@ def ask_as_app(verb: str, path: str, **arguments: Any) -> GitHubAnswer:
     raise_for_limit(answer)
     if answer.status == 401:
         raise Unreachable(
-            f"GitHub does not accept the Hub's key{_clock_off(answer)}. An operator of this Hub has to fix this."
+            f"GitHub does not accept the Hub's key{_clock_off(answer)}.{FOR_OPERATORS}"
         )
     return answer
 

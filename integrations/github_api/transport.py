@@ -18,11 +18,20 @@ from urllib3.exceptions import NewConnectionError
 from core import deadlines
 from core.watching import metrics
 from integrations.github_api.answers import GitHubAnswer, raise_for_limit
-from integrations.github_api.errors import Busy, Limited, TimedOut, Unreachable
+from integrations.github_api.errors import (
+    FOR_OPERATORS,
+    Busy,
+    GitHubError,
+    Limited,
+    TimedOut,
+    Unreachable,
+)
 
 TIMEOUT = 5  # seconds for a connection, and for each read
 USER_AGENT = "docs-feedback-hub"
 MEDIA_TYPE = "application/vnd.github+json"
+ENTERPRISE = "/api/v3"  # where the API is on a host of one's own
+LONGEST_REASON = 200  # characters
 API_VERSION = "2022-11-28"
 
 T = TypeVar("T")
@@ -35,9 +44,7 @@ def as_app() -> github.Auth.Auth:
         auth = github.Auth.AppAuth(settings.HUB_GITHUB_APP_ID, sign_func=sign)
         auth.create_jwt()
     except Exception as error:  # a missing file, not a number, not PEM: `check_setup` says which
-        raise Unreachable(
-            "The Hub has no key for GitHub. An operator of this Hub has to fix this."
-        ) from error
+        raise Unreachable(f"The Hub has no key for GitHub.{FOR_OPERATORS}") from error
     return auth
 
 
@@ -181,6 +188,26 @@ def _json(text: str) -> Any:
         return None
 
 
+def why_unreached(error: GitHubError) -> str:
+    """Why there was no connection with GitHub, such as `connection refused`; empty if there was one."""
+    if isinstance(error, TimedOut) or isinstance(error.__cause__, requests.Timeout):
+        return "it took too long to answer"
+    if not isinstance(error.__cause__, requests.RequestException):
+        return ""
+    reason: Any = error.__cause__
+    below = getattr(reason.args[0] if reason.args else None, "reason", None)  # of urllib3
+    for each in (below, getattr(below, "__cause__", None), getattr(below, "__context__", None)):
+        reason = each or reason
+    said = getattr(reason, "verify_message", "") or getattr(reason, "strerror", "") or str(reason)
+    said = said or "no connection"
+    return said[:1].lower() + said[1:LONGEST_REASON].rstrip(".")
+
+
+def api_address() -> str:
+    """The site that has the API of the code host."""
+    return _api_url().removesuffix(ENTERPRISE)
+
+
 def never_connected(error: Exception) -> bool:
     """Whether it failed before a byte of the request was sent."""
     if isinstance(error, requests.ConnectTimeout):
@@ -192,4 +219,4 @@ def never_connected(error: Exception) -> bool:
 def _api_url() -> str:
     if settings.HUB_GITHUB_URL == "https://github.com":
         return "https://api.github.com"
-    return f"{settings.HUB_GITHUB_URL}/api/v3"
+    return settings.HUB_GITHUB_URL + ENTERPRISE

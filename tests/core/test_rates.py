@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -166,9 +167,12 @@ def test_a_redis_that_says_nothing_holds_nobody_up(settings):
             rates.check("1/minute", "x")
 
 
-@pytest.mark.parametrize("rest", ["", "/0?no_such_option=1", "/not-a-number"])
+@pytest.mark.parametrize(
+    ("rest", "why"),
+    [("", "Connection refused"), ("/0?no_such_option=1", "no_such_option"), ("/not-a-number", "")],
+)
 def test_whatever_is_wrong_with_redis_this_process_counts_for_itself_and_says_so_once(
-    settings, caplog, rest
+    settings, caplog, rest, why
 ):
     settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}{rest}"
     rates.prepare()
@@ -178,7 +182,9 @@ def test_whatever_is_wrong_with_redis_this_process_counts_for_itself_and_says_so
 
     with pytest.raises(rates.RateLimited):
         rates.check("50/minute", "x")
-    assert alarms(caplog) == [AWAY]
+    [line] = caplog.records
+    assert (line.levelno, line.exc_info) == (logging.WARNING, None)
+    assert re.fullmatch(rf"{AWAY} \(.*{why}.*(?<!\.)\)", line.message)
 
 
 def test_many_that_find_redis_away_at_once_give_one_alarm(settings, caplog):
@@ -237,10 +243,9 @@ def test_a_redis_that_goes_and_comes_back_is_said_once_each_and_counted_in_again
     for _ in range(10):
         rates.check("100/minute", "x")
 
-    assert alarms(caplog) == [
-        AWAY,
-        "Redis is available again",
-    ]
+    away, back = alarms(caplog)
+    assert away.startswith(f"{AWAY} (")
+    assert back == "Redis is available again"
     client = rates._redis(redis.url).registered_client
     [key] = client.keys()
     assert client.llen(key) == 10

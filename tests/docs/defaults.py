@@ -25,4 +25,5 @@ def _default(given: ast.expr) -> object:
 def _reads_the_environment(function: ast.expr) -> bool:
     if isinstance(function, ast.Attribute):
         return isinstance(function.value, ast.Name) and function.value.id == "env"
-    return isinstance(function, ast.Name) and function.id in ("_one_of", "_rate", "_number", "_url")
+    readers = ("_one_of", "_rate", "_number", "_switch", "_url")
+    return isinstance(function, ast.Name) and function.id in readers

@@ -1,5 +1,6 @@
 """`manage.py`: its help, and one sentence where a command cannot work."""
 
+import logging
 import os
 import shlex
 import subprocess
@@ -111,11 +112,20 @@ def read_settings() -> dict:
         ("HUB_THREADS", "0", "HUB_THREADS is 0: set it to a number from 1 to 1000."),
         ("HUB_PROCESSES", "0", "set it to a number from 1 to 1000."),
         ("PORT", "70000", "PORT is 70000: set it to a number from 1 to 65535."),
-        ("HUB_TRUSTED_PROXIES", "-1", "HUB_TRUSTED_PROXIES is '-1': set it to a whole number."),
+        ("HUB_TRUSTED_PROXIES", "-1", "HUB_TRUSTED_PROXIES is -1: set it to a number from 0"),
+        ("HUB_TRUSTED_PROXIES", "one", "HUB_TRUSTED_PROXIES is 'one': set it to a whole number."),
+        ("HUB_DEBUG", "flase", "HUB_DEBUG is 'flase': set it to true or false."),
+        ("HUB_PREPARED_STATEMENTS", "offf", "set it to true or false."),
         ("HUB_DEDUP_DAYS", "9" * 5000, "set it to a number from 0 to 36500."),
         ("HUB_RETENTION_DAYS", "0", "set it to a number from 1 to 36500."),
         ("HUB_LOG_LEVEL", "loud", "set it to info, debug, warning or error"),
         ("HUB_LOG_FORMAT", "xml", "set it to json or text"),
+        ("HUB_SECRET_KEY_FALLBACKS", "x" * 50 + ",abc", "so one with a comma cannot be listed"),
+        (
+            "HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS",
+            "a,long" + "x" * 50,
+            "can be guessed: leave it out",
+        ),
         ("HUB_SENTRY_DSN", "sentry.example.org", "copy it from the service"),
     ],
 )
@@ -134,6 +144,15 @@ def test_redis_may_listen_at_a_socket(environment):
     environment("REDIS_URL", "redis+unix:///run/redis.sock")
 
     assert read_settings()["REDIS_URL"] == "redis+unix:///run/redis.sock"
+
+
+@pytest.mark.parametrize(
+    ("written", "is_on"), [("true", True), (" On ", True), ("1", True), ("", False), ("0", False)]
+)
+def test_a_switch_is_on_or_off(environment, written, is_on):
+    environment("HUB_DEBUG", written)
+
+    assert read_settings()["HUB_DEBUG"] is is_on
 
 
 def test_errors_cannot_be_sent_without_the_package(environment, monkeypatch):
@@ -199,6 +218,7 @@ def test_a_command_about_the_setup_is_told_all_that_is_wrong(environment, monkey
 )
 def test_only_commands_about_the_setup_run_without_it(monkeypatch, typed, tolerant):
     monkeypatch.setattr(command_line, "tolerant", False)
+    monkeypatch.setattr(command_line, "only_looks", False)
     monkeypatch.setattr(CommandLine, "execute", lambda self: None)
 
     command_line.run(["manage.py", *typed.split()])
@@ -234,6 +254,47 @@ def test_a_worker_without_a_queue_is_told_so(settings):
 
     with pytest.raises(ImproperlyConfigured, match="HUB_FORWARDING is inline"):
         CommandLine(["manage.py", "db_worker"]).fetch_command("db_worker")
+
+
+@pytest.mark.parametrize(("name", "level"), [("check_setup", 50), ("serve", 40)])
+def test_the_pool_of_connections_speaks_only_where_a_process_stays(monkeypatch, name, level):
+    pool = logging.getLogger("psycopg.pool")
+    monkeypatch.setattr(pool, "level", logging.ERROR)
+    monkeypatch.setattr(command_line, "_refuse", lambda *args: None)
+
+    CommandLine(["manage.py", name]).fetch_command(name)
+
+    assert pool.level == level
+
+
+def test_nothing_is_said_where_nobody_reads():
+    """As with `check_setup | head`."""
+    here, there = os.pipe()
+    os.close(here)
+    with os.fdopen(there, "w") as unread:
+        ended = subprocess.run(
+            [sys.executable, "manage.py", "version"],
+            cwd=ROOT,
+            stdout=unread,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
+
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_a_command_that_looks_makes_no_database(environment, monkeypatch, tmp_path):
+    path = tmp_path / "hub.sqlite3"
+    environment("DATABASE_URL", f"sqlite:///{path}")
+
+    monkeypatch.setattr(command_line, "only_looks", True)
+    read = read_settings()
+    assert (read["MISSING"], read["DATABASES"]["default"]["NAME"]) == ([path], ":memory:")
+    assert not path.exists()
+
+    monkeypatch.setattr(command_line, "only_looks", False)
+    assert read_settings()["MISSING"] == []
+    assert path.exists()
 
 
 @pytest.mark.django_db

@@ -2,6 +2,7 @@ import io
 import json
 import logging
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -90,6 +91,26 @@ def test_a_line_for_people_is_one_line_with_what_is_known():
     line = TextLines().format(record)
 
     assert line.partition(" ")[2] == r"INFO hub: Broke: a\nb\u001b[2J report=01J status=201"
+
+
+@pytest.mark.parametrize("char", ["\x85", "\u2028", "\u2029", "\x9b", "\x7f", "\u202e", "\ud800"])
+def test_what_a_line_for_people_quotes_cannot_look_like_another_line(char):
+    line = TextLines().format(record(f"at x{char}2026-01-01 ERROR hub: forged"))
+
+    assert line.isprintable()
+    assert char.encode("unicode_escape").decode() in line
+
+
+def test_nor_can_the_message_of_an_error():
+    try:
+        raise ValueError("x\n2026-11-22T23:00:00.000+00:00 INFO hub: forged\x85\r2026")
+    except ValueError:
+        broke = logging.LogRecord("hub", logging.ERROR, "x.py", 1, "Broke", (), sys.exc_info())
+
+    _, *traceback = TextLines().format(broke).splitlines()
+
+    assert all(line.startswith("    ") for line in traceback)
+    assert traceback[-1] == r"    2026-11-22T23:00:00.000+00:00 INFO hub: forged\x85\r2026"
 
 
 def test_libraries_log_nothing_at_debug_however_low_the_level_is():

@@ -5,6 +5,7 @@ import select
 import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -181,3 +182,41 @@ def test_a_redis_that_is_away_is_said_at_the_start(settings, caplog):
     [said] = caplog.messages
     assert said.startswith("Redis does not answer: ")
     assert said.endswith("Check REDIS_URL, and that it is running.")
+
+
+class Exits:
+    """A process that has exited, or runs until `ends` is set."""
+
+    def __init__(self, ends: threading.Event) -> None:
+        self._ends = ends
+
+    def wait(self) -> int:
+        self._ends.wait()
+        return 1
+
+
+def test_a_log_that_nobody_reads_keeps_maintain_from_nothing(monkeypatch):
+    """A line blocks for as long as the reader of stderr hangs."""
+    hangs, runs_on = threading.Event(), threading.Event()
+    at_once = threading.Event()
+    at_once.set()
+    begun, third = [], threading.Event()
+
+    def begin() -> Exits:
+        begun.append(None)
+        if len(begun) < 3:
+            return Exits(at_once)
+        third.set()
+        return Exits(runs_on)
+
+    monkeypatch.setattr(serve, "_maintain", begin)
+    monkeypatch.setattr(serve, "RESTART_AFTER", 0)
+    monkeypatch.setattr(serve.log, "error", lambda *args: hangs.wait())
+    keeper = serve.MaintenanceKeeper()
+
+    keeper.start()
+
+    assert third.wait(10)
+    keeper._stopping.set()
+    runs_on.set()
+    hangs.set()

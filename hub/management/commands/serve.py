@@ -156,6 +156,7 @@ class MaintenanceKeeper:
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._process: subprocess.Popen | None = None
+        self._telling: threading.Thread | None = None
 
     def start(self) -> None:
         """Start it. Call this before the server forks its workers.
@@ -180,10 +181,21 @@ class MaintenanceKeeper:
             status = process.wait()
             if self._stopping.is_set():
                 return
-            log.error("maintain exited with %s; restarting it", status)
+            self._tell(status)
             if self._stopping.wait(RESTART_AFTER):
                 return
             self._process = process = _maintain()
+
+    def _tell(self, status: int) -> None:
+        """Log it in another thread: who reads stderr may hang, and `maintain` has to run.
+
+        The log is not written behind here, because workers are forked from this process. While the
+        thread of an earlier line waits, nothing is said.
+        """
+        if self._telling is None or not self._telling.is_alive():
+            said = ("maintain exited with %s; restarting it", status)
+            self._telling = threading.Thread(target=log.error, args=said, daemon=True)
+            self._telling.start()
 
 
 def _maintain() -> subprocess.Popen:

@@ -1,5 +1,6 @@
 """`manage.py setup_github`: register the Hub's GitHub App, by a page with one button."""
 
+import os
 import re
 import threading
 import time
@@ -19,6 +20,7 @@ from core.command import Group, HubCommand
 from hub.registering import credentials, loopback, manifest
 from hub.registering.manifest import Wish
 from hub.registering.offer import LIFETIME, Offer
+from hub.setup import database_state
 from integrations import github_api
 
 LOOK_EVERY = 1  # seconds
@@ -71,9 +73,11 @@ class Command(HubCommand):
             else:
                 self._on_loopback(wish, port)
         except DatabaseError as error:
+            said = (
+                f"The database cannot be used: {database_state.reason(error)}. Check DATABASE_URL."
+            )
             raise CommandError(
-                f"The database cannot be used: {str(error).splitlines()[0]}. Check DATABASE_URL, and "
-                "run `manage.py migrate`; or use --port, which needs no database."
+                f"{database_state.why_unusable() or said} Or use --port, which needs no database."
             ) from None
 
     def _warn(self) -> None:
@@ -213,10 +217,15 @@ def _refuse_wrong_settings() -> None:
 def _refuse_a_second_app() -> None:
     names = [name for name in credentials.NAMES if getattr(settings, name)]
     if names:
+        file = (
+            settings.HUB_GITHUB_CREDENTIALS and settings.BASE_DIR / settings.HUB_GITHUB_CREDENTIALS
+        )
+        files = [str(file)] if file and file.is_file() else []
+        variables = [name for name in names if os.environ.get(name) or not files]
+        steps = ["unset these variables"] * bool(variables) + ["move that file away"] * bool(files)
         raise CommandError(
-            f"This Hub has an app already ({', '.join(names)}). To replace it, unset these variables, "
-            "move the file HUB_GITHUB_CREDENTIALS away where there is one, and start again. People "
-            "then have to install the new app."
+            f"This Hub has an app already ({', '.join([*variables, *files])}). To replace it, "
+            f"{', '.join(steps)} and start again. People then have to install the new app."
         )
 
 

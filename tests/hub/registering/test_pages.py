@@ -5,10 +5,11 @@ import json
 import re
 
 import pytest
+from django.db import OperationalError, ProgrammingError
 from django.test import Client
 
 from hub.registering import pages
-from hub.registering.offer import Offer
+from hub.registering.offer import Offer, OfferQuerySet
 
 pytestmark = pytest.mark.django_db
 CREATED = "/setup/github/created/"
@@ -48,6 +49,23 @@ def test_the_page_has_one_button_and_leads_to_github(token, client, settings):
 
 def test_the_address_stands_nowhere_in_the_page(token, client):
     assert token not in client.get(f"/setup/github/{token}/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "error", [OperationalError("locked"), ProgrammingError("no such table: x"), ZeroDivisionError()]
+)
+def test_nor_in_the_log_where_the_page_fails(token, monkeypatch, caplog, error):
+    def fails(*args):
+        raise error
+
+    monkeypatch.setattr(OfferQuerySet, "open", fails)
+    client = Client(raise_request_exception=False)
+
+    answer = client.get(f"/setup/github/{token}/")
+
+    assert answer.status_code in (500, 503)
+    assert token not in caplog.text
+    assert "/setup/github/<str:token>/" in caplog.text
 
 
 def test_a_token_that_nobody_has_made_leads_nowhere(token, client):

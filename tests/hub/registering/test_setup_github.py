@@ -1,6 +1,7 @@
 """`manage.py setup_github` on the running Hub: from no app to the file of its keys."""
 
 import json
+import re
 import stat
 
 import pytest
@@ -10,6 +11,7 @@ from django.db import DatabaseError
 from hub.management.commands import setup_github
 from hub.registering import credentials
 from hub.registering.offer import Offer
+from hub.setup.database_state import OUTDATED
 from tests.hub.registering.conftest import path_of
 
 pytestmark = pytest.mark.django_db
@@ -126,6 +128,20 @@ def test_a_hub_that_has_an_app_gets_no_second_one(operator, settings, name):
         operator.run()
 
     assert not Offer.objects.exists()
+
+
+def test_it_names_the_file_and_only_the_variables_that_are_set(operator, settings, monkeypatch):
+    settings.HUB_GITHUB_APP_ID = settings.HUB_GITHUB_APP_SLUG = "something"
+    operator.file.write_text("{}")
+
+    with pytest.raises(CommandError) as refused:
+        operator.run()
+    monkeypatch.setenv("HUB_GITHUB_APP_SLUG", "something")
+    with pytest.raises(CommandError) as again:
+        operator.run()
+
+    assert f"({operator.file}). To replace it, move that file away and" in str(refused.value)
+    assert f"(HUB_GITHUB_APP_SLUG, {operator.file}). To replace it, unset" in str(again.value)
 
 
 @pytest.mark.parametrize(
@@ -308,6 +324,9 @@ def test_a_database_that_is_not_there_is_said(operator, monkeypatch):
     monkeypatch.setattr(Offer.objects, "begin", fail)
 
     with pytest.raises(CommandError, match=r"no such table: hub_offer. Check DATABASE_URL.*--port"):
+        operator.run()
+    monkeypatch.setattr(setup_github.database_state, "why_unusable", lambda: OUTDATED)
+    with pytest.raises(CommandError, match=rf"^{re.escape(OUTDATED)} Or use --port"):
         operator.run()
 
 

@@ -1,4 +1,5 @@
 import re
+import time
 
 import pytest
 from django.db import OperationalError, connection
@@ -7,6 +8,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test.utils import CaptureQueriesContext
 
 from core import rates
+from hub import probes
 from hub.maintenance import JOBS, LEASE, RUNNER
 from hub.models import Lease
 from hub.server import health
@@ -44,7 +46,23 @@ def lines(client) -> list[str]:
     return others
 
 
+@pytest.fixture
+def has_run_for_a_minute(monkeypatch) -> None:
+    monkeypatch.setattr(probes, "STARTED", time.monotonic() - probes.PATIENCE)
+
+
 @pytest.mark.django_db
+def test_a_hub_that_has_just_started_gives_maintain_a_minute(client, clock, monkeypatch):
+    monkeypatch.setattr(probes, "STARTED", time.monotonic())
+    never = lines(client)
+    Lease.objects.take(RUNNER, holder="of an earlier start", duration=LEASE)
+    clock.advance(minutes=5)
+
+    assert (never, lines(client)) == ([], [])
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("has_run_for_a_minute")
 def test_what_does_not_keep_it_from_serving_is_a_warning(client, clock):
     never = lines(client)
     Lease.objects.take(RUNNER, holder="one", duration=LEASE)

@@ -101,7 +101,7 @@ def test_a_trial_that_others_can_reach_is_said(settings, url, problems):
     ("https", "count", "level", "sentence"),
     [
         (True, 0, PROBLEM, "Set it to the number of proxies in front, 1 for one."),
-        (True, 1, OK, "HUB_TRUSTED_PROXIES is 1. Let only the proxy reach 127.0.0.1 port 8000."),
+        (True, 1, OK, "HUB_TRUSTED_PROXIES is 1. Only programs on this machine reach 127.0.0.1"),
         (True, 9, WARNING, "if there are fewer in front, callers can write the address"),
         (False, 0, OK, "callers connect to the Hub itself"),
     ],
@@ -110,3 +110,9 @@ def test_the_number_of_proxies(settings, https, count, level, sentence):
     settings.HTTPS, settings.HUB_TRUSTED_PROXIES = https, count
 
     assert sentence in said(address.proxies(), level)
+
+
+def test_a_hub_that_others_reach_needs_a_firewall(settings):
+    settings.HTTPS, settings.HUB_TRUSTED_PROXIES, settings.HUB_HOST = True, 1, "0.0.0.0"
+
+    assert "keep all but the proxy away from 0.0.0.0 port 8000" in said(address.proxies(), OK)

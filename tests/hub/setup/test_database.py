@@ -55,6 +55,15 @@ def test_a_database_that_does_not_answer(monkeypatch):
     assert "The database does not answer: " in said(database.database(), PROBLEM)
 
 
+def test_a_database_that_is_not_there_is_said(settings, tmp_path):
+    settings.MISSING = [tmp_path / "hub.sqlite3"]
+
+    [only] = database.database()
+
+    assert only.level == PROBLEM
+    assert f"{tmp_path}/hub.sqlite3 does not exist yet: run `manage.py migrate`" in only.text
+
+
 @pytest.mark.django_db(transaction=True)
 def test_migrations_that_are_missing_and_unknown():
     recorder = MigrationRecorder(connection)
@@ -143,6 +152,7 @@ def test_redis_that_does_not_answer(settings):
 
     assert found.level == PROBLEM
     assert found.text.startswith("Redis does not answer: ")
+    assert ".." not in found.text
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ from datetime import timedelta
 from threading import BoundedSemaphore
 
 import pytest
+import requests
 
 from core import deadlines
 from hub.setup import github_app, webhooks
 from hub.setup.findings import Level, Question, ask_all
+from integrations.github_api import GitHubError
 from sandbox.webhooks import Event, Sent
 from tests.hub.setup.conftest import levels, said
 
@@ -37,20 +39,25 @@ def test_an_app_that_is_as_it_should_be(app, settings):
         ("APP_SLUG", "another", PROBLEM, "GitHub calls the app docs-feedback-hub"),
         ("APP_ID", "docs", PROBLEM, "HUB_GITHUB_APP_ID is docs: set it to the app's number."),
         ("APP_ID", "77", PROBLEM, "GitHub has no app with the id 77. Check"),
-        ("CLIENT_ID", "", PROBLEM, "HUB_GITHUB_CLIENT_ID is empty"),
+        ("CLIENT_ID", "", PROBLEM, "HUB_GITHUB_CLIENT_ID is empty: copy it from the settings page"),
         ("CLIENT_ID", "another", PROBLEM, "HUB_GITHUB_CLIENT_ID is another: the app's is client."),
-        ("CLIENT_SECRET", "", PROBLEM, "HUB_GITHUB_CLIENT_SECRET is empty"),
+        ("CLIENT_SECRET", "", PROBLEM, "HUB_GITHUB_CLIENT_SECRET is empty: GitHub shows it once."),
         ("CLIENT_SECRET", "old", PROBLEM, "so nobody can sign in: copy both"),
         ("PRIVATE_KEY", "", PROBLEM, "HUB_GITHUB_PRIVATE_KEY is empty"),
         ("PRIVATE_KEY", "/nowhere.pem", PROBLEM, "neither a PEM key"),
         ("PRIVATE_KEY", "-----BEGIN nonsense", PROBLEM, "neither a PEM key"),
-        ("WEBHOOK_SECRET", "", PROBLEM, "HUB_GITHUB_WEBHOOK_SECRET is empty"),
+        (
+            "WEBHOOK_SECRET",
+            "",
+            PROBLEM,
+            "WEBHOOK_SECRET is empty: GitHub never shows it again. Make",
+        ),
         ("WEBHOOK_SECRET", "short", WARNING, "HUB_GITHUB_WEBHOOK_SECRET can be guessed"),
         (
             "URL",
             "http://127.0.0.1:1",
             PROBLEM,
-            "GitHub could not be reached. Check HUB_GITHUB_APP_ID",
+            "GitHub (http://127.0.0.1:1) cannot be reached: connection refused. Start it, or check ",
         ),
     ],
 )
@@ -58,6 +65,39 @@ def test_settings_that_github_does_not_know(app, settings, name, value, level, s
     setattr(settings, f"HUB_GITHUB_{name}", value)
 
     assert sentence in said(found(), level)
+
+
+def test_a_code_host_that_is_away_is_one_problem(app, settings):
+    settings.HUB_GITHUB_URL = "http://127.0.0.1:1"
+    settings.HUB_GITHUB_WEBHOOK_SECRET = app.webhook_secret
+
+    every = [*found(), *webhooks.webhooks()]
+
+    assert [each.level for each in every] == [PROBLEM, NOTE]
+    assert every[1].text == "Not checked: GitHub cannot be reached."
+
+
+@pytest.mark.parametrize(
+    ("cause", "why"),
+    [
+        (requests.ReadTimeout("late"), "it took too long to answer"),
+        (requests.ConnectionError("Reset."), "reset"),
+        (requests.ConnectionError(), "no connection."),
+    ],
+)
+def test_why_github_is_away(cause, why):
+    error = GitHubError("GitHub could not be reached.")
+    error.__cause__ = cause
+
+    assert f"GitHub (https://api.github.com) cannot be reached: {why}" in github_app.away(error)
+
+
+def test_a_key_that_is_refused_is_the_operators_to_fix(app, settings, code_host):
+    code_host.fail("401", method="GET", path="/api/v3/app")
+
+    assert said(found(), PROBLEM) == (
+        "GitHub does not accept the Hub's key. Check HUB_GITHUB_APP_ID and HUB_GITHUB_PRIVATE_KEY."
+    )
 
 
 def test_a_hub_with_one_thread_asks_one_after_the_other(app, monkeypatch):

@@ -32,6 +32,7 @@ OK, NOTE, WARNING, PROBLEM = Level
             PROBLEM,
             "A key of HUB_SECRET_KEY_FALLBACKS can be guessed",
         ),
+        ("HUB_METRICS_TOKEN", "secret", WARNING, "HUB_METRICS_TOKEN can be guessed"),
         ("MISCONFIGURED", ["Set HUB_SECRET_KEY to a text."], PROBLEM, "Set HUB_SECRET_KEY"),
     ],
 )
