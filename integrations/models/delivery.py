@@ -538,7 +538,8 @@ class Delivery(models.Model):
 
     def is_of_a_backup(self) -> bool:
         """Whether nothing is known of it but that a Hub before the restored one may have sent it."""
-        return self.outcome_unknown_since is not None and not self.body
+        is_unknown = self.outcome_unknown_since is not None and not self.body
+        return is_unknown and not self.report.erased_at  # which has no body either
 
     def has_left(self) -> bool:
         """Whether the organization's issues no longer go to the repository where it was looked for."""

@@ -220,6 +220,20 @@ def test_what_was_erased_is_not_sent(acme, client, code_host, clock):
     assert not code_host.issues("acme/docs")
 
 
+def test_what_was_erased_in_flight_is_not_of_a_backup(acme, client, code_host, clock):
+    """It has no text either, but its attempt is known, and so is where it went."""
+    code_host.fail("502_after_creating")
+    erased = report(client, "erased")
+    erasing.erase(these(erased).get().report)
+
+    is_of_a_backup = these(erased).get().is_of_a_backup()
+    settle(clock)
+
+    assert not is_of_a_backup
+    assert these(erased).get().status == "sent"
+    assert not looking._read
+
+
 @pytest.mark.parametrize("is_told", [True, False])
 def test_bad_news_that_was_told_is_not_told_again(acme, code_host, clock, is_told):
     Integration.objects.update(alerts=True)
