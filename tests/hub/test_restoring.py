@@ -279,6 +279,43 @@ def test_more_issues_than_one_look_can_read_are_read_in_several(
     assert len(code_host.issues("acme/docs")) == 9
 
 
+@pytest.mark.parametrize("is_told", [True, False])
+def test_bad_news_is_looked_for_in_several_looks_too(acme, code_host, clock, monkeypatch, is_told):
+    """GitHub answers, so that none of them ends the round of the others."""
+    Integration.objects.update(alerts=True)
+    for number in range(7):
+        other = code_host.create_issue("acme/docs", title=f"Other {number}", user="charlie")
+        other.updated_at -= timedelta(minutes=20 - number)
+    world.lose_record()
+    causes.compare()
+    alert = Alert.objects.get()
+    if is_told:
+        opened_by_the_hub_before(code_host, "acme/docs", alert.pk)
+    monkeypatch.setattr(looking, "PAGE_SIZE", 2)
+    monkeypatch.setattr(sending, "DEADLINE", -1)
+    monkeypatch.setattr(deadlines, "_result", lambda future, deadline: future.result())
+
+    restored()
+    marked = Alert.objects.get()
+    before = len(code_host.issues("acme/docs"))
+    reached = sending.send(alert.pk)
+    first = Alert.objects.get()
+    for _ in range(12):
+        clock.advance(minutes=40)
+        sending.send_due()
+    looked = Alert.objects.get()
+    monkeypatch.setattr(sending, "DEADLINE", 10)
+    clock.advance(minutes=40)
+    sending.send_due()
+
+    assert reached
+    assert (first.status, first.reason) == ("pending", str(github_api.Unfinished(clock)))
+    assert first.posted_at > marked.posted_at
+    assert looked.status == ("open" if is_told else "pending")
+    assert Alert.objects.get().status == "open"
+    assert len(code_host.issues("acme/docs")) == before + (not is_told)
+
+
 def test_many_deliveries_are_looked_for_in_one_reading(acme, client, code_host, clock, monkeypatch):
     """Or a backlog would use up what GitHub allows in an hour."""
     ids = [waiting(client, code_host, f"page-{number}") for number in range(6)]
