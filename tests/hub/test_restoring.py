@@ -173,6 +173,58 @@ def test_an_issue_in_a_repository_that_is_chosen_again_is_adopted_there(
     assert len(code_host.issues("acme/new")) == 2
 
 
+def moved_away(client, code_host, clock, how: str) -> str:
+    """A report that waited in the backup; its repository is gone, and another one is chosen."""
+    lost = waiting(client, code_host, "lost")
+    new = code_host.add_repository("acme", "new")
+    code_host.add_to_installation(build.installed(code_host), new)
+    restored()
+    Integration.objects.update(repository_id=new.id, repo_name="new")
+    if how == "deleted":
+        code_host.delete_repository("acme/docs")
+    else:
+        code_host.remove_from_installation(build.installed(code_host), "acme/docs")
+    github_api.forget_tokens()
+    settle(clock)
+    return lost
+
+
+@pytest.mark.parametrize("how", ["deleted", "removed"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_where_the_old_repository_is_gone_a_person_decides(
+    acme, client, code_host, clock, how, is_there
+):
+    lost = moved_away(client, code_host, clock, how)
+    told = these(lost).get()
+    before = len(code_host.issues("acme/new"))
+    number = opened_by_the_hub_before(code_host, "acme/new", lost) if is_there else before + 1
+
+    these(lost).requeue()
+    settle(clock)
+
+    assert (told.status, before) == ("failed", 0)
+    assert "If acme/docs is gone for good: Try again sends it" in told.reason
+    assert these(lost).filter(status="sent", repository="acme/new", issue_number=number).exists()
+    assert len(code_host.issues("acme/new")) == 1
+
+
+def test_what_may_be_in_a_repository_that_is_gone_can_be_discarded(acme, client, code_host, clock):
+    """It stays unknown, so that it is looked for should somebody restore it."""
+    lost = moved_away(client, code_host, clock, "removed")
+
+    discarding.discard(these(lost).get())
+    discarded = these(lost).get()
+    settle(clock)
+    number = opened_by_the_hub_before(code_host, "acme/docs", lost)
+    code_host.add_to_installation(build.installed(code_host), "acme/docs")
+    discarding.restore(these(lost).get())
+    settle(clock)
+
+    assert (discarded.state, discarded.repository) == ("discarded", "acme/docs")
+    assert discarded.outcome_unknown_since
+    assert these(lost).filter(repository="acme/docs", issue_number=number).exists()
+
+
 def test_what_had_no_repository_is_looked_for_where_one_is_chosen(acme, client, code_host, clock):
     ids = [waiting(client, code_host, name) for name in ("sent", "unsent")]
     mine = Integration.objects.get()

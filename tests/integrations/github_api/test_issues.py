@@ -9,6 +9,7 @@ from core import deadlines
 from integrations import github_api
 from integrations.github_api import (
     Blocked,
+    Gone,
     Issue,
     Limited,
     OutcomeUnknown,
@@ -152,7 +153,7 @@ REFUSALS = [
     (
         404,
         "Not Found",
-        Blocked,
+        Gone,
         "The app can't see acme/docs. Give it access on GitHub, or choose another repository.",
     ),
     (
@@ -471,7 +472,7 @@ NO_LIST = [
     (
         404,
         {},
-        Blocked,
+        Gone,
         "The app can't see acme/docs. Give it access on GitHub, or choose another repository.",
     ),
     (
