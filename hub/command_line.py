@@ -121,7 +121,9 @@ def _refuse(name: str, command: BaseCommand) -> None:
         )
     elif name == "migrate":
         problem = database_state.why_unreachable()
-    elif name == "db_worker" or getattr(command, "asks_the_database", False):
+    elif name == "db_worker":
+        problem = database_state.why_not_to_send()
+    elif getattr(command, "asks_the_database", False):
         problem = database_state.why_unusable()
     if problem:
         raise ImproperlyConfigured(problem)

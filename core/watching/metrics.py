@@ -2,10 +2,13 @@
 
 The values of a label are known beforehand, so that nobody outside can make the files grow. All counts of one
 kind begin together, at 0: Prometheus can tell from 0 to 1, and not from nothing to 1.
+
+While the disk has no room for the files, nothing is counted.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from threading import Lock
 from typing import Any, ClassVar
@@ -46,8 +49,9 @@ class _Metric:
         if not settings.HUB_METRICS_TOKEN:
             return None
         if not self._of:
-            self.begin()
-        return self._of.get(value) or self._of[OTHER]
+            with suppress(OSError):
+                self.begin()
+        return self._of.get(value) or self._of.get(OTHER)
 
     def _made(self, library: Any) -> Any:
         raise NotImplementedError
@@ -59,7 +63,8 @@ class Count(_Metric):
     def up(self, value: str = "", by: int = 1) -> None:
         """It has happened once more, or `by` times."""
         if child := self._child(value):
-            child.inc(by)
+            with _new_files_after_a_fork():
+                child.inc(by)
 
     def _made(self, library: Any) -> Any:
         label = [self.label] if self.label else []
@@ -84,7 +89,8 @@ class Times(_Metric):
     def took(self, seconds: float, value: str = "") -> None:
         """It has happened, and took so many seconds."""
         if child := self._child(value):
-            child.observe(seconds)
+            with _new_files_after_a_fork():
+                child.observe(seconds)
 
     def _made(self, library: Any) -> Any:
         label, buckets = [self.label] if self.label else [], self._buckets
@@ -98,7 +104,7 @@ class TimesOfRoutes(Times):
         child = super()._child(value)
         if child is None or value in self._of or len(self._of) >= MOST:
             return child
-        with _beginning:
+        with _beginning, suppress(OSError):
             child = self._of[value] = self._whole.labels(value)
         return child
 
@@ -107,24 +113,35 @@ class TimesOfRoutes(Times):
         return self._whole
 
 
+@contextmanager
+def _new_files_after_a_fork() -> Iterator[None]:
+    """The library begins new ones then; where there is no room for them, all that is counted begins anew."""
+    try:
+        yield
+    except OSError:
+        forget()
+
+
 def _library() -> Any:
     """`prometheus_client`, which chooses when it is loaded whether to count in files."""
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_FOLDER)
     import prometheus_client
     from prometheus_client import values
 
-    from core.watching import process_files
-
     if values.ValueClass is not _value_class:
-        _choose(values, process_files.name_of_this_process)
+        _choose(values)
     return prometheus_client
 
 
 _value_class: Any = None
 
 
-def _choose(values: Any, name: Any) -> None:
+def _choose(values: Any) -> None:
     global _value_class
+    from core.watching import process_files
+
+    values.MmapedDict = process_files.RoomyDict
+    name = process_files.name_of_this_process
     _value_class = values.ValueClass = values.MultiProcessValue(name)
 
 
@@ -140,7 +157,7 @@ def begin_all() -> None:
 
 
 def forget() -> None:
-    """Begin anew, in new files; only tests need it."""
+    """Begin anew, with the next that is counted."""
     global _value_class
     if _value_class:
         _value_class.close_all_files()
@@ -156,8 +173,8 @@ requests = TimesOfRoutes(
     buckets=(0.005, 0.025, 0.1, 0.5, 2.5, 10),
 )
 answers = Count(
-    "hub_answers_total",
-    "Answers to requests, by status.",
+    "hub_responses_total",
+    "Responses to requests, by status.",
     "status",
     [str(status.value) for status in HTTPStatus if status >= HTTPStatus.OK],
 )
@@ -174,10 +191,10 @@ attempts = Count(
     ["sent", "adopted", "later", "unknown", "held", "refused"],
 )
 github = Count(
-    "hub_github_answers_total",
-    "Answers of GitHub to the Hub's calls without sign-in, by class of status; limited: a rate limit; "
+    "hub_github_responses_total",
+    "GitHub's responses to the Hub's calls without sign-in, by class of status; limited: a rate limit; "
     "unreachable, timeout: no answer.",
-    "answer",
+    "result",
     ["2xx", "3xx", "4xx", "5xx", "limited", "unreachable", "timeout"],
 )
 github_seconds = Times(

@@ -3,6 +3,9 @@
 `prometheus_client` maps two files for each process. A process that counts holds a lock as long as it lives:
 what a dead one has counted is added to the files of the past, so that no total ever gets smaller, and its
 own files are removed. There are never more than those of the living and of the past.
+
+Each file has its room on the disk before anything is written: to write into a mapped file that the disk has
+no room for ends the process. Without room, `OSError` is raised.
 """
 
 import fcntl
@@ -23,10 +26,36 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 KINDS = ("counter", "histogram")
 PAST = "past"
+SMALLEST = 1 << 16  # bytes; it grows by doubling
 
 _name = ""
 _process = 0
 _held: IO[bytes] | None = None  # its lock ends with this process
+
+
+class RoomyDict(MmapedDict):
+    """The library's, with its room on the disk."""
+
+    def __init__(self, filename: str):
+        with Path(filename).open("ab") as file:
+            _make_room(file, SMALLEST)
+        super().__init__(filename)
+
+    def _init_value(self, key: str) -> None:
+        most = len(key.encode()) + 32  # bytes: with its length, its padding and two numbers
+        if self._used + most > self._capacity:
+            _make_room(self._f, 2 * self._capacity)
+        super()._init_value(key)
+
+
+def _make_room(file: IO[bytes], size: int) -> None:
+    """Make the file at least so large, or leave it as it was and raise `OSError`."""
+    before = os.fstat(file.fileno()).st_size
+    try:
+        os.posix_fallocate(file.fileno(), 0, max(before, size))
+    except OSError:
+        os.ftruncate(file.fileno(), before)
+        raise
 
 
 def folder() -> Path:
@@ -83,7 +112,7 @@ def _alone() -> Iterator[None]:
 
 def _add_up_the_dead() -> None:
     for lock in folder().glob("*.lock"):
-        with lock.open("rb") as held, suppress(BlockingIOError):
+        with lock.open("rb") as held, suppress(OSError):  # it lives, or there is no room for a sum
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for kind in KINDS:
                 _add_to_the_past(kind, _file(kind, lock.stem))
@@ -99,10 +128,14 @@ def _add_to_the_past(kind: str, ended: Path) -> None:
         for key, value in _values(each):
             totals[key] += value
     new.unlink(missing_ok=True)
-    written = MmapedDict(str(new))
-    for key, value in totals.items():
-        written.write_value(key, value, 0.0)
-    written.close()
+    try:
+        written = RoomyDict(str(new))
+        for key, value in totals.items():
+            written.write_value(key, value, 0.0)
+        written.close()
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
     new.replace(past)
     ended.unlink()
 

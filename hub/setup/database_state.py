@@ -18,6 +18,8 @@ from django.db import (
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
+from core import backups
+
 OUTDATED = "The database is not up to date: run `manage.py migrate`."
 LONGEST = 300  # characters of what the driver says
 
@@ -30,6 +32,14 @@ def why_unreachable() -> str:
 def why_unusable() -> str:
     """Why the database does not answer, or that migrations are missing; empty if it can be used."""
     return _problem(migrated=True)
+
+
+def why_not_to_send() -> str:
+    """Why the database cannot be used, or that it is a backup that nobody has looked after; empty if neither."""
+    if found := why_unusable():
+        return found
+    with direct() as own:
+        return backups.problem(own)
 
 
 @contextmanager

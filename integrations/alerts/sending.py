@@ -89,6 +89,8 @@ def _try(alert: Alert, deadline: float) -> bool:
         alert.wait(str(error), error.wait)
     except github_api.Busy as error:
         alert.wait(str(error), SOON)
+    except github_api.Unfinished as error:
+        alert.look_on(str(error), error.until + CLOCKS_DIFFER)
     except github_api.Unreachable as error:
         alert.wait(str(error), alert.backoff())
         return False

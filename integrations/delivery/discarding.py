@@ -67,9 +67,14 @@ def obstacle(delivery: Delivery | None) -> str:
         return "Already discarded."
     if delivery.held_for == Delivery.Cause.OPERATOR:
         return delivery.reason or STOPPED_BY_OPERATOR
-    if delivery.outcome_unknown_since:
+    if delivery.outcome_unknown_since and not _may_stay_unknown(delivery):
         return "It is not known yet whether GitHub opened the issue. Try again to find out."
     return ""
+
+
+def _may_stay_unknown(delivery: Delivery) -> bool:
+    """Whether it failed, and a Hub before the restored one may have sent it: that may never be known."""
+    return delivery.status == Delivery.Status.FAILED and delivery.is_of_a_backup()
 
 
 def _rows(delivery: Delivery | None) -> DeliveryQuerySet:

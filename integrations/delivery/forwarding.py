@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 DEADLINE = 10  # seconds, for everything that GitHub is asked about one delivery
 SOON = timedelta(seconds=5)
 CLOCKS_DIFFER = timedelta(hours=2)  # the most that the clocks of the database and GitHub may differ
+UNCHECKED = "the Hub cannot check there now."
 SECRET_IN_ADDRESS = "The address of the page contains a secret, so the report is not sent."  # noqa: S105
 
 
@@ -79,7 +80,7 @@ def _try(delivery: Delivery, deadline: float) -> None:
             delivery.hold(Delivery.Cause.INTEGRATION, str(error))
             holds.suspend(delivery.integration.installation, str(error))
     except github_api.Blocked as error:
-        _block(delivery, str(error))
+        _block(delivery, error)
     except github_api.Refused as error:
         delivery.fail(str(error))
     except SecretInAddress:
@@ -152,17 +153,32 @@ def _last_look(report: Report, template: str) -> tuple[str, str]:
     return title, body
 
 
-def _block(delivery: Delivery, problem: str) -> None:
+def _block(delivery: Delivery, error: github_api.Blocked) -> None:
     """The repository accepts nothing; that stops the integration only if it still uses it."""
+    problem = str(error)
     if delivery.target.id != delivery.integration.repository_id:
-        was = "may have been" if delivery.is_of_a_backup() else "was"
-        delivery.fail(
-            f"It {was} sent to {delivery.repository}, and the Hub cannot check there now. {problem}"
-        )
+        if delivery.is_of_a_backup() and isinstance(error, github_api.Gone):
+            _end_where_it_is_gone(delivery, problem)
+            return
+        was = "was" if delivery.body else "may have been"
+        delivery.fail(f"It {was} sent to {delivery.repository}, and {UNCHECKED} {problem}")
         return
     with transaction.atomic():
         delivery.hold(Delivery.Cause.INTEGRATION, problem)
         holds.block(delivery.integration, problem)
+
+
+def _end_where_it_is_gone(delivery: Delivery, problem: str) -> None:
+    """Tell a member what cannot be known. Who has it tried again then wants it in the next repository."""
+    there = delivery.repository
+    told = (
+        f"It may have been sent to {there}, and {UNCHECKED} {problem} If {there} is gone for good: Try again "
+        "sends it to the repository that is chosen now, and Discard keeps it from being sent."
+    )
+    if delivery.was_refused_for(told):
+        delivery.look_there()
+    else:
+        delivery.fail(told)
 
 
 def _lift_holds(integration: Integration) -> None:

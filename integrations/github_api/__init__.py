@@ -12,6 +12,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |- OutcomeUnknown  the issue may or may not have been created
     `- Refused         GitHub refused
        |- Blocked      everything for this repository, until something is changed there
+       |  `- Gone      the app cannot get at it: perhaps it was deleted
        |- Suspended    everything for this installation
        `- BadCode      the code that a browser brought
 
@@ -44,6 +45,7 @@ from integrations.github_api.errors import (
     Blocked,
     Busy,
     GitHubError,
+    Gone,
     Limited,
     OutcomeUnknown,
     Refused,
@@ -82,6 +84,7 @@ __all__ = [
     "Busy",
     "Candidate",
     "GitHubError",
+    "Gone",
     "InstallationFacts",
     "Issue",
     "Limited",

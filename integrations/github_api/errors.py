@@ -50,6 +50,10 @@ class Blocked(Refused):
     """GitHub creates no issue in this repository until something is changed there."""
 
 
+class Gone(Blocked):
+    """The app cannot get at the repository: it was deleted, or the app has lost its access."""
+
+
 class Suspended(Refused):
     """GitHub gives no token for this installation."""
 

@@ -15,6 +15,7 @@ from integrations.github_api.answers import (
 )
 from integrations.github_api.errors import (
     Blocked,
+    Gone,
     OutcomeUnknown,
     Refused,
     TimedOut,
@@ -121,7 +122,7 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
                 "read and write, then press Try again."
             )
         case 404:
-            raise Blocked(
+            raise Gone(
                 f"The app can't see {repository.name}. Give it access on GitHub, or choose another "
                 "repository."
             )

@@ -11,11 +11,12 @@ from django.conf import settings
 
 from core import deadlines
 from integrations.github_api import tokens
-from integrations.github_api.answers import GitHubAnswer, making_sense
+from integrations.github_api.answers import GitHubAnswer, date, making_sense
 from integrations.github_api.errors import TimedOut, Unfinished, Unreachable
 from integrations.github_api.issues import Issue, raise_for_refusal
 from integrations.github_api.transport import ask, bounded_by, with_token
 from integrations.models import Repository
+from integrations.models.delivery import SETTLE
 
 PAGE_SIZE = 100
 SECOND = timedelta(seconds=1)  # as exactly as GitHub tells when an issue was updated
@@ -30,6 +31,10 @@ class _Read(NamedTuple):
     since: datetime
     until: datetime
     issues: dict[str, Issue]
+
+    def leads_on_from(self, time: datetime) -> bool:
+        """Whether a look at all that was updated since this time may begin where it ended."""
+        return self.since <= time <= self.until
 
 
 _read: dict[int, _Read] = {}  # by the id of the repository, the latest last
@@ -62,17 +67,19 @@ def find_issue(
         try:
             return bounded_by(partial(look.through, deadline), deadline=deadline)
         except TimedOut:
-            if look.until - since < SECOND:
+            reached = look.reached  # first: what was found until there is noted before
+            if look.found:
+                return look.found
+            if reached - since < SECOND:
                 raise
-            raise Unfinished(look.until) from None
+            raise Unfinished(reached) from None
 
 
 @dataclass
 class _Look:
     """A look through the issues in the order of their last update, which moves `until` on.
 
-    What is updated meanwhile comes up again at the end, so nothing is missed between two pages, and a
-    later look may begin where this one ended.
+    What is updated meanwhile comes up again at the end, so nothing is missed between two pages.
     """
 
     repository: Repository
@@ -80,27 +87,40 @@ class _Look:
     since: datetime
     remembers: bool
     until: datetime = field(init=False)
-    page: int = 1  # of those updated since `until`
-    issues: dict[str, Issue] = field(default_factory=dict)
+    settled: datetime = field(init=False)  # what was updated until then is in GitHub's list
+    found: Issue | None = None
+    issues: dict[str, Issue] = field(default_factory=dict)  # only if it `remembers`
+    is_begun: bool = False
+    # Where a page is not enough for one second: the pages of this reading, of the one before, and its end.
+    page: int = 1
+    pages: list[list[tuple[int, str]]] = field(default_factory=list)
+    before: list[list[tuple[int, str]]] = field(default_factory=list)
+    end: tuple[datetime, bool] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.until = self.since
+        self.until = self.settled = self.since
         known = _read.get(self.repository.id) if self.remembers else None
-        if known and known.since <= self.since:
-            self.since, self.issues = known.since, known.issues
-            self.until = max(self.until, known.until)
+        if known and known.leads_on_from(self.since):
+            self.since, self.until, self.issues = known
+            self.found = self.issues.get(self.marker)
+
+    @property
+    def reached(self) -> datetime:
+        """Where a later look may begin: not after what GitHub may list late."""
+        return min(self.until, self.settled)
 
     def through(self, deadline: float) -> Issue | None:
         """The issue with the marker; None if there is none."""
-        while self.marker not in self.issues:
+        is_more = True
+        while is_more and not self.found:
             answer = self._ask()
+            if not self.is_begun:
+                self.settled, self.is_begun = date(answer) - SETTLE, True
             self._note(answer.body)
-            self._go_on_after(answer.body)
-            if 'rel="next"' not in answer.headers.get("link", ""):
-                break
-            if self.marker not in self.issues and time.monotonic() >= deadline:
+            is_more = self._go_on_after(answer)
+            if is_more and not self.found and time.monotonic() >= deadline:
                 raise deadlines.TooLate
-        return self.issues.get(self.marker)
+        return self.found
 
     def _ask(self) -> GitHubAnswer:
         parameters = {
@@ -115,23 +135,42 @@ class _Look:
 
     def _note(self, items: list[dict[str, Any]]) -> None:
         for item in filter(_is_ours, items):
-            for mark in MARK.findall(item.get("body") or ""):
-                self.issues.setdefault(mark, Issue(item["number"], item["html_url"]))
+            body, issue = item.get("body") or "", Issue(item["number"], item["html_url"])
+            if self.marker in body:
+                self.found = self.found or issue
+            if self.remembers and (marks := MARK.findall(body)):
+                self.issues.setdefault(marks[-1], issue)  # one each: who may edit it may add more
 
-    def _go_on_after(self, items: list[dict[str, Any]]) -> None:
-        """Begin at the last update that was read, or with the next page if all are of one second."""
-        last = max(map(_updated_at, items), default=self.until)
-        if last - SECOND > self.until:
-            self.until, self.page = last - SECOND, 1
-        else:
+    def _go_on_after(self, answer: GitHubAnswer) -> bool:
+        """Begin at the last update that was read; False at the end of the list.
+
+        If all on a page are of one second, the next page follows. There an update to one of an earlier page
+        moves the others forward, so these pages are read again until they are as they were.
+        """
+        last = max(map(_updated_at, answer.body), default=self.until)
+        is_more = 'rel="next"' in answer.headers.get("link", "")
+        if is_more and last - SECOND <= self.until:
+            self.pages.append([(item["number"], item["updated_at"]) for item in answer.body])
             self.page += 1
+            if self.pages != self.before:
+                return True
+            last, is_more = self.end
+        elif self.page > 1:
+            self.before, self.end = self.pages, (last, is_more)
+            self.pages, self.page = [], 1
+            return True
+        self.until, self.page = max(self.until, last - SECOND), 1
+        self.pages, self.before = [], []
         if self.remembers:
             self._keep()
+        return is_more
 
     def _keep(self) -> None:
         _read.pop(self.repository.id, None)
-        if len(self.issues) <= MOST_ISSUES:
-            _read[self.repository.id] = _Read(self.since, self.until, self.issues)
+        if len(self.issues) > MOST_ISSUES:
+            self.remembers, self.issues = False, {}
+            return
+        _read[self.repository.id] = _Read(self.since, self.reached, self.issues)
         for oldest in list(_read)[:-MOST_REPOSITORIES]:
             _read.pop(oldest, None)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from integrations.github_api.answers import GitHubAnswer, date, raise_for_limit
-from integrations.github_api.errors import FOR_OPERATORS, Blocked, Suspended, Unreachable
+from integrations.github_api.errors import FOR_OPERATORS, Gone, Suspended, Unreachable
 from integrations.github_api.transport import as_app, ask
 from integrations.models import Repository
 
@@ -56,7 +56,7 @@ def _mint(repository: Repository) -> tuple[str, float]:
         return _token_in(answer)
     if answer.status in (403, 404):
         raise Suspended(f"The app is suspended or no longer installed for {repository.name}.")
-    raise Blocked(
+    raise Gone(
         f"The app may not write issues in {repository.name}. Give it access to it and "
         "the permission Issues: read and write, then press Try again."
     )

@@ -294,6 +294,16 @@ class Alert(models.Model):
         """It is not known whether the issue was opened: look for it before anything is sent again."""
         self._update(reason=reason, lease_until=None, due_at=clock.now() + self.backoff())
 
+    def look_on(self, reason: str, since: datetime) -> None:
+        """There was too much to look through: go on with what was updated since then.
+
+        That is saved as the time of its sending, but none at which it would not have settled yet.
+        """
+        posted_at = cast(datetime, self.posted_at)
+        latest = max(posted_at, min(since, self.started_at - SETTLE))
+        due_at = clock.now() + FIRST_WAIT
+        self._update(reason=reason, lease_until=None, due_at=due_at, posted_at=latest)
+
     def look_once_settled(self) -> None:
         """Look again once `SETTLE` has passed: before that, a missing issue proves nothing."""
         self._update(

@@ -254,23 +254,29 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             return self.update(posted_at=clock.now(), outcome_unknown_since=since)
 
     def discardable(self) -> Self:
-        """Those that are unsent, not started, and not held by an operator."""
+        """Those that are unsent, not started, and not held by an operator.
+
+        Those that failed may come from a backup: what is not known of them stays so.
+        """
         causes = self.model.Cause
         stopped = [self.model.Status.HELD, self.model.Status.FAILED]
         mine = self.filter(status__in=stopped).exclude(
             held_for__in=[causes.OPERATOR, causes.DISCARDED]
         )
-        return (self.waiting() | mine).filter(outcome_unknown_since=None)
+        of_a_backup = Q(status=self.model.Status.FAILED, body="")
+        return (self.waiting() | mine).filter(Q(outcome_unknown_since=None) | of_a_backup)
 
     def discard(self) -> int:
         """Keep those that are discardable from being sent until they are restored; returns how many."""
-        return self.discardable().update(
-            status=self.model.Status.HELD,
-            held_for=self.model.Cause.DISCARDED,
-            reason=DISCARDED,
-            trying_since=None,
-            **UNSENT,
-        )
+        discarded = {
+            "status": self.model.Status.HELD,
+            "held_for": self.model.Cause.DISCARDED,
+            "reason": DISCARDED,
+            "trying_since": None,
+        }
+        with transaction.atomic():
+            known = self.discardable().filter(outcome_unknown_since=None)
+            return known.update(**discarded, **UNSENT) + self.discardable().update(**discarded)
 
     def restore(self) -> int:
         """Requeue discarded ones, or hold them if their integration sends nothing; returns how many."""
@@ -538,11 +544,17 @@ class Delivery(models.Model):
 
     def is_of_a_backup(self) -> bool:
         """Whether nothing is known of it but that a Hub before the restored one may have sent it."""
-        return self.outcome_unknown_since is not None and not self.body
+        is_unknown = self.outcome_unknown_since is not None and not self.body
+        return is_unknown and not self.report.erased_at  # which has no body either
 
     def has_left(self) -> bool:
         """Whether the organization's issues no longer go to the repository where it was looked for."""
         return self.repository_id != self.integration.repository_id
+
+    def was_refused_for(self, reason: str) -> bool:
+        """Whether the attempt before this one has ended for this reason."""
+        refused = self.attempts.filter(outcome=Attempt.Outcome.REFUSED, reason=reason)
+        return refused.filter(number=self.tries - 1).exists()
 
     def begin_attempt(self) -> None:
         """Save that an attempt has started, and end an earlier one that never ended."""

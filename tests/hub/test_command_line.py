@@ -6,11 +6,12 @@ import shlex
 import subprocess
 import sys
 from contextlib import suppress
+from io import StringIO
 from runpy import run_path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import get_commands, load_command_class
+from django.core.management import call_command, get_commands, load_command_class
 from django.db import ProgrammingError, connections
 
 from core.command import DJANGOS, Group, HubCommand
@@ -224,6 +225,19 @@ def test_only_commands_about_the_setup_run_without_it(monkeypatch, typed, tolera
     command_line.run(["manage.py", *typed.split()])
 
     assert command_line.tolerant == tolerant
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_does_not_begin_on_a_backup(settings, tmp_path, monkeypatch):
+    """What waits there may have been sent since."""
+    settings.HUB_FORWARDING = "queue"
+    call_command("backup", str(tmp_path / "hub.sqlite3"), stdout=StringIO())
+    monkeypatch.setitem(connections["default"].settings_dict, "NAME", tmp_path / "hub.sqlite3")
+
+    with pytest.raises(ImproperlyConfigured, match=r"Run `manage\.py after_restore` before"):
+        CommandLine(["manage.py", "db_worker"]).fetch_command("db_worker")
+    CommandLine(["manage.py", "after_restore"]).fetch_command("after_restore")
 
 
 @pytest.mark.django_db

@@ -173,6 +173,58 @@ def test_an_issue_in_a_repository_that_is_chosen_again_is_adopted_there(
     assert len(code_host.issues("acme/new")) == 2
 
 
+def moved_away(client, code_host, clock, how: str) -> str:
+    """A report that waited in the backup; its repository is gone, and another one is chosen."""
+    lost = waiting(client, code_host, "lost")
+    new = code_host.add_repository("acme", "new")
+    code_host.add_to_installation(build.installed(code_host), new)
+    restored()
+    Integration.objects.update(repository_id=new.id, repo_name="new")
+    if how == "deleted":
+        code_host.delete_repository("acme/docs")
+    else:
+        code_host.remove_from_installation(build.installed(code_host), "acme/docs")
+    github_api.forget_tokens()
+    settle(clock)
+    return lost
+
+
+@pytest.mark.parametrize("how", ["deleted", "removed"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_where_the_old_repository_is_gone_a_person_decides(
+    acme, client, code_host, clock, how, is_there
+):
+    lost = moved_away(client, code_host, clock, how)
+    told = these(lost).get()
+    before = len(code_host.issues("acme/new"))
+    number = opened_by_the_hub_before(code_host, "acme/new", lost) if is_there else before + 1
+
+    these(lost).requeue()
+    settle(clock)
+
+    assert (told.status, before) == ("failed", 0)
+    assert "If acme/docs is gone for good: Try again sends it" in told.reason
+    assert these(lost).filter(status="sent", repository="acme/new", issue_number=number).exists()
+    assert len(code_host.issues("acme/new")) == 1
+
+
+def test_what_may_be_in_a_repository_that_is_gone_can_be_discarded(acme, client, code_host, clock):
+    """It stays unknown, so that it is looked for should somebody restore it."""
+    lost = moved_away(client, code_host, clock, "removed")
+
+    discarding.discard(these(lost).get())
+    discarded = these(lost).get()
+    settle(clock)
+    number = opened_by_the_hub_before(code_host, "acme/docs", lost)
+    code_host.add_to_installation(build.installed(code_host), "acme/docs")
+    discarding.restore(these(lost).get())
+    settle(clock)
+
+    assert (discarded.state, discarded.repository) == ("discarded", "acme/docs")
+    assert discarded.outcome_unknown_since
+    assert these(lost).filter(repository="acme/docs", issue_number=number).exists()
+
+
 def test_what_had_no_repository_is_looked_for_where_one_is_chosen(acme, client, code_host, clock):
     ids = [waiting(client, code_host, name) for name in ("sent", "unsent")]
     mine = Integration.objects.get()
@@ -220,6 +272,20 @@ def test_what_was_erased_is_not_sent(acme, client, code_host, clock):
     assert not code_host.issues("acme/docs")
 
 
+def test_what_was_erased_in_flight_is_not_of_a_backup(acme, client, code_host, clock):
+    """It has no text either, but its attempt is known, and so is where it went."""
+    code_host.fail("502_after_creating")
+    erased = report(client, "erased")
+    erasing.erase(these(erased).get().report)
+
+    is_of_a_backup = these(erased).get().is_of_a_backup()
+    settle(clock)
+
+    assert not is_of_a_backup
+    assert these(erased).get().status == "sent"
+    assert not looking._read
+
+
 @pytest.mark.parametrize("is_told", [True, False])
 def test_bad_news_that_was_told_is_not_told_again(acme, code_host, clock, is_told):
     Integration.objects.update(alerts=True)
@@ -263,6 +329,43 @@ def test_more_issues_than_one_look_can_read_are_read_in_several(
     assert these(ids[0]).get().issue_number == number
     assert these(ids[1]).get().status == "sent"
     assert len(code_host.issues("acme/docs")) == 9
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_bad_news_is_looked_for_in_several_looks_too(acme, code_host, clock, monkeypatch, is_told):
+    """GitHub answers, so that none of them ends the round of the others."""
+    Integration.objects.update(alerts=True)
+    for number in range(7):
+        other = code_host.create_issue("acme/docs", title=f"Other {number}", user="charlie")
+        other.updated_at -= timedelta(minutes=20 - number)
+    world.lose_record()
+    causes.compare()
+    alert = Alert.objects.get()
+    if is_told:
+        opened_by_the_hub_before(code_host, "acme/docs", alert.pk)
+    monkeypatch.setattr(looking, "PAGE_SIZE", 2)
+    monkeypatch.setattr(sending, "DEADLINE", -1)
+    monkeypatch.setattr(deadlines, "_result", lambda future, deadline: future.result())
+
+    restored()
+    marked = Alert.objects.get()
+    before = len(code_host.issues("acme/docs"))
+    reached = sending.send(alert.pk)
+    first = Alert.objects.get()
+    for _ in range(12):
+        clock.advance(minutes=40)
+        sending.send_due()
+    looked = Alert.objects.get()
+    monkeypatch.setattr(sending, "DEADLINE", 10)
+    clock.advance(minutes=40)
+    sending.send_due()
+
+    assert reached
+    assert (first.status, first.reason) == ("pending", str(github_api.Unfinished(clock)))
+    assert first.posted_at > marked.posted_at
+    assert looked.status == ("open" if is_told else "pending")
+    assert Alert.objects.get().status == "open"
+    assert len(code_host.issues("acme/docs")) == before + (not is_told)
 
 
 def test_many_deliveries_are_looked_for_in_one_reading(acme, client, code_host, clock, monkeypatch):

@@ -1,5 +1,7 @@
 """`/metrics`: who may read it, and what it says."""
 
+import errno
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -124,10 +126,10 @@ def test_what_came_of_reports_and_deliveries(code_host, scraped):
     assert found["hub_reports_total kind=duplicate"] == 1
     assert found["hub_attempts_total outcome=sent"] == 2
     assert found["hub_attempts_total outcome=held"] == 1
-    assert found["hub_github_answers_total answer=2xx"] == 3  # with one for a token
-    assert found["hub_github_answers_total answer=4xx"] == 1
+    assert found["hub_github_responses_total result=2xx"] == 3  # with one for a token
+    assert found["hub_github_responses_total result=4xx"] == 1
     assert found["hub_github_seconds_count"] == 4
-    assert found["hub_answers_total status=201"] == 4
+    assert found["hub_responses_total status=201"] == 4
     assert found["hub_request_seconds_count route=reports"] == 4
     assert found["hub_deliveries cause=integration state=held"] == 1
     assert found["hub_deliveries cause=turn state=pending"] == 0
@@ -145,8 +147,8 @@ def test_github_that_cannot_be_reached_or_limits(code_host, scraped):
 
     found = scraped()
 
-    assert found["hub_github_answers_total answer=limited"] == 1
-    assert found["hub_github_answers_total answer=unreachable"] == 1
+    assert found["hub_github_responses_total result=limited"] == 1
+    assert found["hub_github_responses_total result=unreachable"] == 1
     assert found["hub_github_limited"] == 1
 
 
@@ -307,3 +309,88 @@ def test_a_server_begins_at_0_unless_a_worker_is_counting(folder):
 
     assert beside_a_worker
     assert not list(process_files.added_up())
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """Says how many more bytes the disk has room for."""
+    room, allocate = [0], os.posix_fallocate
+
+    def limited(file: int, offset: int, size: int) -> None:
+        if size > room[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        allocate(file, offset, size)
+
+    monkeypatch.setattr(os, "posix_fallocate", limited)
+    return lambda most: room.__setitem__(0, most)
+
+
+def reports_counted() -> list[float]:
+    return [
+        sum(sample.value for sample in each.samples)
+        for each in process_files.added_up()
+        if each.name == "hub_reports"
+    ]
+
+
+def test_every_file_has_its_room_on_the_disk(folder, monkeypatch):
+    """Or to write into it would end the process once the disk is full."""
+    monkeypatch.setattr(process_files, "SMALLEST", 1 << 12)
+    metrics.begin_all()
+
+    files = [*folder.glob("*.db")]
+    grown = [each.stat() for each in files if each.stat().st_size > 1 << 12]
+
+    assert grown
+    assert all(each.stat().st_blocks * 512 >= each.stat().st_size for each in files)
+
+
+def test_nothing_is_counted_while_the_disk_is_full(folder, full):
+    full(0)
+    metrics.reports.up("new")
+    metrics.requests.took(0.1, "home")
+    metrics.begin_all()
+    without_room = reports_counted()
+    full(1 << 20)
+    metrics.reports.up("new")
+
+    assert (without_room, reports_counted()) == ([], [1])
+
+
+def test_without_room_for_another_route_it_is_counted_with_the_others(folder, full, monkeypatch):
+    monkeypatch.setattr(process_files, "SMALLEST", 1 << 12)
+    full(1 << 20)
+    metrics.begin_all()
+    full(0)
+
+    for number in range(200):
+        metrics.requests.took(0.1, f"route-{number}")
+
+    [found] = [each for each in process_files.added_up() if each.name == metrics.requests.name]
+    assert sum(each.value for each in found.samples if each.name.endswith("_count")) == 200
+    assert len(metrics.requests._of) < 200
+
+
+def test_a_fork_without_room_counts_again_once_there_is_some(folder, full, monkeypatch):
+    full(1 << 20)
+    metrics.reports.up("new")
+    monkeypatch.setattr(process_files, "_process", 0)
+    full(0)
+    metrics.reports.up("new")
+    metrics.reports.up("new")
+    full(1 << 20)
+    metrics.reports.up("new")
+
+    assert reports_counted() == [2]
+
+
+def test_what_the_dead_have_counted_stays_in_their_files_while_the_disk_is_full(folder, full):
+    full(1 << 20)
+    metrics.reports.up("new")
+    process_files._held.close()
+    full(0)
+    meanwhile = reports_counted()
+    full(1 << 20)
+
+    assert (meanwhile, reports_counted()) == ([1], [1])
+    assert sorted(each.name for each in folder.iterdir()) == ["all", "counter_past.db"]

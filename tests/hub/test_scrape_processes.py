@@ -80,7 +80,7 @@ def test_two_servers_and_a_worker_are_added_up(transactional_db, code_host, redi
     assert both
     assert sent
     assert first["hub_reports_total kind=new"] == NUMBER
-    assert first["hub_answers_total status=201"] == NUMBER
+    assert first["hub_responses_total status=201"] == NUMBER
     assert first["hub_request_seconds_count route=reports"] == NUMBER
     assert first["hub_attempts_total outcome=sent"] == sent
     assert first["hub_github_seconds_count"] >= sent

@@ -64,6 +64,7 @@ MOVES = [
             "postpone",
             "reconcile_later",
             "recheck_later",
+            "look_there",
             "record_internal_error",
             "forget_text",
         },

@@ -60,6 +60,7 @@ ACTS: dict[str, Act] = {
     "postpone": lambda delivery: delivery.postpone("Later."),
     "reconcile_later": lambda delivery: delivery.reconcile_later("Lost."),
     "recheck_later": recheck,
+    "look_there": Delivery.look_there,
     "record_internal_error": Delivery.record_internal_error,
     "forget_text": Delivery.forget_text,
 }  # fmt: skip

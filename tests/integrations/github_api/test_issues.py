@@ -9,6 +9,7 @@ from core import deadlines
 from integrations import github_api
 from integrations.github_api import (
     Blocked,
+    Gone,
     Issue,
     Limited,
     OutcomeUnknown,
@@ -152,7 +153,7 @@ REFUSALS = [
     (
         404,
         "Not Found",
-        Blocked,
+        Gone,
         "The app can't see acme/docs. Give it access on GitHub, or choose another repository.",
     ),
     (
@@ -399,6 +400,8 @@ def test_each_page_begins_where_the_one_before_ended(wire):
     wire.answer(LIST, 200, updated(60, 60), Link=MORE)
     wire.answer(LIST, 200, [], Link=MORE)
     wire.answer(LIST, 200, updated(60, 90), Link=MORE)
+    wire.answer(LIST, 200, updated(60, 60), Link=MORE)
+    wire.answer(LIST, 200, [], Link=MORE)
     wire.answer(LIST, 200, [OURS], Link='<x>; rel="prev", <y>; rel="first"')
 
     assert find() == FOUND
@@ -407,6 +410,8 @@ def test_each_page_begins_where_the_one_before_ended(wire):
         ("12:00:59Z", "1"),  # a second is read again: another issue may have it
         ("12:00:59Z", "2"),  # all are of one second
         ("12:00:59Z", "3"),
+        ("12:00:59Z", "1"),  # nothing has moved meanwhile
+        ("12:00:59Z", "2"),
         ("12:01:29Z", "1"),
     ]
 
@@ -414,7 +419,7 @@ def test_each_page_begins_where_the_one_before_ended(wire):
 def test_a_look_without_an_end_says_how_far_it_came(wire, monkeypatch):
     monkeypatch.setattr(deadlines, "_result", lambda future, _: future.result())
     wire.answer_token()
-    wire.answer(LIST, 200, updated(5, 60), Link=MORE)
+    wire.answer(LIST, 200, updated(5, 60), Link=MORE, Date="Fri, 20 Nov 2026 13:00:00 GMT")
 
     with pytest.raises(Unfinished) as unfinished:
         find(deadline=-1.0)
@@ -467,7 +472,7 @@ NO_LIST = [
     (
         404,
         {},
-        Blocked,
+        Gone,
         "The app can't see acme/docs. Give it access on GitHub, or choose another repository.",
     ),
     (

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from integrations.github_api import Blocked, Limited, Suspended, Unreachable, tokens, transport
+from integrations.github_api import Gone, Limited, Suspended, Unreachable, tokens, transport
 from integrations.models import Repository
 from tests.integrations.github_api.conftest import TOKEN, said
 from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
@@ -72,7 +72,7 @@ def test_a_token_is_asked_for_one_repository_and_for_issues_only(wire):
         (403, {}, {"Retry_After": "9"}, Limited,
          "GitHub's rate limit is reached; it asked us to wait 9 seconds."),
         (429, {}, {}, Limited, "GitHub's rate limit is reached; it asked us to wait 60 seconds."),
-        (422, {"message": "There is at least one repository that does not exist"}, {}, Blocked,
+        (422, {"message": "There is at least one repository that does not exist"}, {}, Gone,
          MAY_NOT),
         (200, {"token": "token-1"}, {}, Unreachable, "GitHub answered 200 when asked for a token."),
         (307, "", {}, Unreachable, "GitHub answered 307 when asked for a token."),
