@@ -123,7 +123,7 @@ def _whose(
 
     A person must see it, because somebody else may have approved the code (RFC 8628, 5.5).
     """
-    nobody = {"login": None, "organization": None}
+    nobody: Dict[str, Optional[str]] = {"login": None, "organization": None}
     try:
         found = Client(hub_url, tokens.access_token, seconds).me()
     except DocFeedbackError as error:
