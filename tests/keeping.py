@@ -33,7 +33,7 @@ def back_up(folder: Path) -> str:
         out = StringIO()
         call_command("backup", str(folder / "hub.sqlite3"), stdout=out)
         return out.getvalue().split()[-1]
-    return _run(block(PAGE, "umask 077\ndate"), folder).splitlines()[0]
+    return _run(block(PAGE, "cd /var/backups/hub\ndate"), folder).splitlines()[0]
 
 
 def restore(folder: Path) -> None:
@@ -44,7 +44,7 @@ def restore(folder: Path) -> None:
         restored.write_bytes((folder / "hub.sqlite3").read_bytes())
         _use(str(restored))
         return
-    _run(block(PAGE, "createdb"), folder)
+    _run(block(PAGE, "cd /\nrunuser -u postgres -- createdb"), folder)
     _use(f"{connection.settings_dict['NAME']}_restored")
 
 
@@ -100,8 +100,12 @@ def _run(commands: str, folder: Path) -> str:
 
     name = connection.settings_dict["NAME"]
     words = {
+        "runuser -u hub -- ": "",
+        "runuser -u postgres -- ": "",
         "/var/backups/hub": str(folder),
-        "postgres://hub:…@127.0.0.1/hub_restored": _url(f"{name}_restored"),
+        "Monday.dump": "hub.dump",
+        "postgres:///hub?host=/run/postgresql": database_url(),
+        "postgres:///hub_restored?host=/run/postgresql": _url(f"{name}_restored"),
         "hub_restored": f"{name}_restored",
         "--owner=hub": f"--owner={connection.settings_dict['USER']}",
     }
