@@ -101,7 +101,7 @@ def test_from_the_terminal_to_the_browser_and_back(visit, hub_process, code_host
         _keep(tmp_path, signed_in, said)
 
     for name in COMMAND_LINES:
-        assert signed_in[name].rpartition("\r")[2] == f"Signed in at {url}.\n"
+        assert signed_in[name].rpartition("\r")[2] == f"Signed in at {url} as alice, for acme.\n"
         assert "This page is being opened in your browser.\n" in signed_in[name]
         lines = said[name].splitlines()
         assert lines[:2] == [f"Hub: {url}", "User: alice"]
