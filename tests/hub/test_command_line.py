@@ -281,6 +281,7 @@ def test_the_pool_of_connections_speaks_only_where_a_process_stays(monkeypatch, 
     assert pool.level == level
 
 
+@pytest.mark.slow
 def test_nothing_is_said_where_nobody_reads():
     """As with `check_setup | head`."""
     here, there = os.pipe()

@@ -29,6 +29,9 @@ QUOTED = (
 )
 
 
+pytestmark = pytest.mark.slow  # the library of the service starts a process
+
+
 class Service:
     """Takes events over HTTP, as they were sent."""
 

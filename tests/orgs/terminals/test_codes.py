@@ -36,7 +36,10 @@ def redis_of_module():
         yield server.url
 
 
-@pytest.fixture(params=["memory", "redis"])
+REDIS = pytest.param("redis", marks=pytest.mark.slow)  # it starts one
+
+
+@pytest.fixture(params=["memory", REDIS])
 def store(request, settings):
     """The cache as one process has it, and as several share it."""
     if request.param == "redis":
@@ -220,7 +223,7 @@ class Planted:
         return setattr, (Planted, "ran", True)
 
 
-@pytest.mark.parametrize("store", ["redis"], indirect=True)
+@pytest.mark.parametrize("store", [REDIS], indirect=True)
 def test_who_writes_to_redis_runs_no_code_and_approves_nothing(store, redis_of_module):
     written = redis.from_url(redis_of_module)
     begun()
@@ -234,7 +237,7 @@ def test_who_writes_to_redis_runs_no_code_and_approves_nothing(store, redis_of_m
     assert not Planted.ran
 
 
-@pytest.mark.parametrize("store", ["redis"], indirect=True)
+@pytest.mark.parametrize("store", [REDIS], indirect=True)
 def test_what_redis_has_stays_valid_while_the_secret_key_is_replaced(store, settings):
     cache.set("x", {"until": 1.5})
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
@@ -245,7 +248,7 @@ def test_what_redis_has_stays_valid_while_the_secret_key_is_replaced(store, sett
     assert cache.get("x") is None
 
 
-@pytest.mark.parametrize("store", ["redis"], indirect=True)
+@pytest.mark.parametrize("store", [REDIS], indirect=True)
 def test_what_is_done_to_many_entries_is_signed_too(store):
     cache.set_many({"a": 1, "b": [2]})
     cache.incr("a")
