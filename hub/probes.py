@@ -16,9 +16,7 @@ from hub.server import health
 
 STARTED = time.monotonic()  # this process, or the one that it was forked from
 PATIENCE = 60  # seconds for `maintain` to begin
-ROUND = (
-    15 * 60
-)  # seconds after which a round of `maintain` is late: each of its jobs may take half a minute
+ROUND = 15 * 60  # seconds; each job of a round of `maintain` may take half a minute
 
 
 def healthz(request: HttpRequest) -> HttpResponse:

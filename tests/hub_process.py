@@ -95,6 +95,18 @@ class HubProcess:
             return False
 
 
+def start_worker(hub: HubProcess) -> subprocess.Popen:
+    """A process that takes the tasks of the queue."""
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "db_worker", "--interval", "0.1", "--no-startup-delay"],
+        cwd=ROOT,
+        env=hub.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
 def _written(value: object) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 

@@ -1,31 +1,18 @@
 """Forwarding by a queue: several workers over one PostgreSQL, one of them killed on the way."""
 
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from integrations.models import Delivery
 from tests.faults import world
-from tests.hub_process import ROOT, HubProcess
+from tests.hub_process import HubProcess, start_worker
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 
 NUMBER = 150
-
-
-def start_worker(hub: HubProcess) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "manage.py", "db_worker", "--interval", "0.1", "--no-startup-delay"],
-        cwd=ROOT,
-        env=hub.environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
 
 
 def sent() -> int:

@@ -8,8 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 from django.contrib.messages import get_messages
 from django.contrib.messages.storage import default_storage
 from django.test import Client
@@ -20,6 +18,7 @@ from integrations import github_api
 from integrations.models import Delivery
 from sandbox.oauth import Code
 from tests import build
+from tests.conftest import key_pair
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -166,16 +165,7 @@ def test_without_a_secret_no_webhook_is_heard(settings, fallbacks):
 
 
 def another_key() -> tuple[str, str]:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.TraditionalOpenSSL,
-        serialization.NoEncryption(),
-    )
-    public = key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    return private.decode(), public.decode()
+    return key_pair.__wrapped__()
 
 
 def test_the_key_of_the_app_is_replaced_in_its_file_without_a_restart(

@@ -1,7 +1,5 @@
 """`/metrics` adds up all processes: two that serve, and a worker that is killed."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,20 +11,10 @@ from django_tasks_db.models import DBTaskResult
 from integrations.models import Attempt
 from tests import build
 from tests.hub.test_scrape import TOKEN, samples
-from tests.hub_process import ROOT, HubProcess
+from tests.hub_process import HubProcess, start_worker
 from tests.waiting import wait_until
 
 NUMBER = 24
-
-
-def start_worker(hub: HubProcess) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "manage.py", "db_worker", "--interval", "0.1", "--no-startup-delay"],
-        cwd=ROOT,
-        env=hub.environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
 
 
 def scraped(hub: HubProcess) -> dict[str, float]:
