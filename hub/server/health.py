@@ -1,8 +1,11 @@
 """Health checks: whether this process runs, and whether it can do its work."""
 
+from typing import Any
+
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+OUTDATED = "The database is not up to date: run `manage.py migrate`."
 ALIVE = "ok\n"
 
 _migrated = False  # once it is, this process does not ask again
@@ -14,13 +17,14 @@ def problem() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        _migrated = _migrated or not unapplied()
+        _migrated = _migrated or not missing_migrations(connection)
     except (DatabaseError, InterfaceError):
         return "The database cannot be reached."
-    return "" if _migrated else "The database is not up to date: run `manage.py migrate`."
+    return "" if _migrated else OUTDATED
 
 
-def unapplied() -> bool:
-    """Whether the database lacks migrations."""
-    executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+def missing_migrations(using: Any) -> list[str]:
+    """The names of the migrations that have to be applied, such as `hub.0001_initial`."""
+    executor = MigrationExecutor(using)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]

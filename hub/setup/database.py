@@ -9,6 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 
 from core import backups
+from hub.server import health
 from hub.setup import database_state
 from hub.setup.findings import Finding, note, ok, problem, warning
 
@@ -134,9 +135,9 @@ def _sqlite(using: BaseDatabaseWrapper) -> Iterator[Finding]:
 
 
 def _migrations(using: BaseDatabaseWrapper) -> Iterator[Finding]:
-    missing = database_state.missing_migrations(using)
+    missing = health.missing_migrations(using)
     if missing:
-        yield problem(f"{database_state.OUTDATED} Missing: {len(missing)}, first {missing[0]}.")
+        yield problem(f"{health.OUTDATED} Missing: {len(missing)}, first {missing[0]}.")
     else:
         yield ok("All migrations are applied.")
     loader = MigrationLoader(using)

@@ -16,11 +16,10 @@ from django.db import (
     connections,
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.executor import MigrationExecutor
 
 from core import backups
+from hub.server.health import OUTDATED, missing_migrations
 
-OUTDATED = "The database is not up to date: run `manage.py migrate`."
 LONGEST = 300  # characters of what the driver says
 
 
@@ -58,13 +57,6 @@ def direct() -> Iterator[BaseDatabaseWrapper]:
     finally:
         connections[DEFAULT_DB_ALIAS] = shared
         own.close()
-
-
-def missing_migrations(using: BaseDatabaseWrapper) -> list[str]:
-    """The names of the migrations that have to be applied, such as `hub.0001_initial`."""
-    executor = MigrationExecutor(using)
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
 
 
 def reason(error: Exception) -> str:

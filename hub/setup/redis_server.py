@@ -10,6 +10,10 @@ from hub.setup.findings import Finding, note, ok, problem, warning
 
 TIMEOUT = 3  # seconds for a connection, and for each answer
 NEARLY_FULL = 0.9
+NEEDED = (
+    "HUB_PROCESSES is more than 1, so the processes must share their rate limits: set REDIS_URL, or "
+    "leave HUB_PROCESSES at 1."
+)
 
 
 def redis() -> Iterator[Finding]:
@@ -48,10 +52,7 @@ def _facts(client: Any) -> dict[str, Any]:
 
 def _without() -> Finding:
     if settings.HUB_PROCESSES > 1:
-        return problem(
-            "HUB_PROCESSES is more than 1, so the processes must share their rate limits: "
-            "set REDIS_URL, or leave HUB_PROCESSES at 1."
-        )
+        return problem(NEEDED)
     return ok("REDIS_URL is empty, which is right for one process.")
 
 

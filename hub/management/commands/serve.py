@@ -52,10 +52,7 @@ class Command(HubCommand):
 
     def handle(self, *args: Any, no_maintain: bool, **options: Any) -> None:
         if settings.HUB_PROCESSES > 1 and not settings.REDIS_URL:
-            raise CommandError(
-                "HUB_PROCESSES is more than 1, so the processes must share their rate limits: "
-                "set REDIS_URL, or leave HUB_PROCESSES at 1."
-            )
+            raise CommandError(redis_server.NEEDED)
         _refuse_a_taken_port()
         _refuse_a_backup()
         _warn_without_redis()
