@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db.models import DateTimeField, F
 
 from hub.models import Lease
-from integrations.delivery import forwarding, holds
+from integrations.delivery import catching_up, forwarding, holds
 from integrations.models import Attempt, Delivery, Installation, Integration
 from reports.models import Report
 from sandbox import CodeHost
@@ -33,6 +33,7 @@ def settle(rounds: int = 6) -> None:
     """Let the Hub do by itself what it does in some hours."""
     for _ in range(rounds):
         let_pass(minutes=70)
+        catching_up.catch_up()
         holds.probe()
         for _ in range(2):  # what the first sets free goes in the second
             call_command("retry_deliveries")
