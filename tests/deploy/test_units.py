@@ -93,6 +93,7 @@ def test_every_service_runs_as_the_hub_and_may_do_what_the_others_may(path):
     }
 
     assert options["User"] == options["Group"] == ["hub"]
+    assert options["SyslogIdentifier"] == ["%N"]  # the docs: journalctl -t hub@8000
     assert options["EnvironmentFile"] == ["/etc/hub/environment"]
     assert set(STAND_ALONE) <= hardening.keys()
     assert {name: options.get(name) for name in hardening} == hardening
@@ -115,11 +116,12 @@ def test_a_restart_is_over_when_the_server_is_ready():
     assert tries < seconds(options["TimeoutStartSec"][0])
 
 
-def test_the_units_of_the_target_stop_with_it():
+def test_the_units_of_the_target_stop_with_it_and_it_waits_for_them():
     for path in SERVICES:
         options = unit(path)
         if options.get("WantedBy") == ["hub.target"]:
             assert options["PartOf"] == ["hub.target"]
+            assert "hub.target" in options["After"][0].split()  # stopped the other way round
 
 
 @pytest.mark.parametrize("path", ["deploy/manage", "deploy/backup", "script/install"])
