@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,14 @@ def runs_here(item: pytest.Item) -> bool:
     if on_postgresql():
         return _uses_database(item) and not item.nodeid.startswith(SAME_ON_EITHER)
     return not item.get_closest_marker("postgresql")
+
+
+def is_passed_over(path: Path, config: pytest.Config) -> bool:
+    """What does not run again on PostgreSQL is not even read, when all tests run."""
+    if not on_postgresql() or config.args != config.getini("testpaths"):
+        return False
+    place = path.relative_to(config.rootpath).as_posix()
+    return f"{place}/".startswith(SAME_ON_EITHER) or place in SAME_ON_EITHER
 
 
 def _uses_database(item: pytest.Item) -> bool:
