@@ -65,7 +65,6 @@ def state() -> list:
 
 
 @pytest.mark.slow
-@pytest.mark.sqlite  # the next to it and tests/faults run processes on PostgreSQL
 def test_serve_brings_what_is_due_and_replaces_a_runner_that_was_killed(code_host):
     build.acme(code_host)
     code_host.fail("500", path="token", times=1000)
@@ -104,7 +103,6 @@ def test_maintain_stops_when_told_and_gives_its_lease_back(code_host):
 
 
 @pytest.mark.slow
-@pytest.mark.sqlite  # the next to it and tests/faults run processes on PostgreSQL
 def test_retry_deliveries_can_go_on_until_it_is_interrupted(code_host):
     build.acme(code_host)
     code_host.fail("500", path="token")

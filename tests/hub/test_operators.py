@@ -209,7 +209,6 @@ def test_every_list_and_row_opens_with_few_queries_among_five_hundred(
             assert operator.get(f"{address(model)}{row.pk}/change/").status_code == 200, model
 
 
-@pytest.mark.sqlite  # the same on either
 @pytest.mark.parametrize(
     "model", [each for each in OURS if each is not Hold], ids=lambda model: model.__name__
 )
@@ -888,7 +887,6 @@ def test_of_attempts_without_end_the_admin_shows_a_hundred(operator, some):
     assert [int(each) for each in shown] == [1, *range(202, 301)]
 
 
-@pytest.mark.sqlite  # the same on either
 def test_the_admin_needs_no_inline_script_or_style(operator, crowd):
     delivery = Delivery.objects.first()
     for path in ("", "integrations/delivery/", f"integrations/delivery/{delivery.pk}/change/"):

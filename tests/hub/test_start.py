@@ -62,7 +62,6 @@ def test_the_first_request_loads_nothing_that_threads_would_wait_for():
     assert len(loaded) <= 5, loaded
 
 
-@pytest.mark.sqlite  # the same on either
 def test_maintain_loads_no_views():
     loaded = set(run(MAINTAIN))
 
