@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -50,6 +51,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             path.unlink(missing_ok=True)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return selection.is_passed_over(collection_path, config) or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     kept = [item for item in items if selection.runs_here(item)]
     if config.getoption("fast"):
@@ -82,12 +87,19 @@ KEPT = {
 }  # the same for every test
 
 
+@cache
+def _emptying() -> list[str]:
+    """The statements that empty all tables; on PostgreSQL on one way to the server."""
+    tables = set(connection.introspection.django_table_names(only_existing=False)) - KEPT
+    statements = [f"DELETE FROM {connection.ops.quote_name(table)}" for table in sorted(tables)]
+    return ["; ".join(statements)] if connection.vendor == "postgresql" else statements
+
+
 def _empty_tables(test: TransactionTestCase) -> None:
     """What Django's own flush leaves behind, without making each table and permission anew."""
-    tables = set(connection.introspection.django_table_names(only_existing=False)) - KEPT
     with transaction.atomic(), connection.cursor() as cursor:
-        for table in sorted(tables):
-            cursor.execute(f"DELETE FROM {connection.ops.quote_name(table)}")
+        for statement in _emptying():
+            cursor.execute(statement)
 
 
 TransactionTestCase._fixture_teardown = _empty_tables

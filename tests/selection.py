@@ -2,11 +2,13 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
 DATABASE_FIXTURES = {"db", "transactional_db"}
-# What either database shows the same: pages, sockets, who may call what, one fault after the other.
+# What either database shows the same: pages, sockets, who may call what, one fault after the other,
+# and processes and threads that wait for something else.
 SAME_ON_EITHER = (
     "tests/browser/",
     "tests/docs/",
@@ -30,8 +32,16 @@ SAME_ON_EITHER = (
     "tests/hub/screen/test_settings_pages.py",
     "tests/hub/screen/test_spark_lines.py",
     "tests/hub/test_every_call.py",
+    "tests/hub/test_maintain.py::test_retry_deliveries_can_go_on",
+    "tests/hub/test_maintain.py::test_serve_brings_what_is_due",
+    "tests/hub/test_operators.py::test_nothing_is_added_or_deleted_by_hand[",
+    "tests/hub/test_operators.py::test_the_admin_needs_no_inline_script_or_style",
     "tests/hub/test_rotating_secrets.py",
     "tests/hub/test_serve.py",
+    "tests/hub/test_start.py::test_maintain_loads_no_views",
+    "tests/integrations/alerts/test_faults.py::test_closing[",
+    "tests/integrations/alerts/test_faults.py::test_opening[",
+    "tests/orgs/domains/test_reverification.py::test_one_hanging_name_among_a_thousand",
     "tests/orgs/terminals/test_approval.py",
     "tests/openapi/",
     "tests/sandbox/",
@@ -51,6 +61,14 @@ def runs_here(item: pytest.Item) -> bool:
     if on_postgresql():
         return _uses_database(item) and not item.nodeid.startswith(SAME_ON_EITHER)
     return not item.get_closest_marker("postgresql")
+
+
+def is_passed_over(path: Path, config: pytest.Config) -> bool:
+    """What does not run again on PostgreSQL is not even read, when all tests run."""
+    if not on_postgresql() or config.args != config.getini("testpaths"):
+        return False
+    place = path.relative_to(config.rootpath).as_posix()
+    return f"{place}/".startswith(SAME_ON_EITHER) or place in SAME_ON_EITHER
 
 
 def _uses_database(item: pytest.Item) -> bool:

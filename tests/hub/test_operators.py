@@ -58,10 +58,21 @@ def operator(client, db):
 
 
 @pytest.fixture
+def some(db) -> None:
+    """Three rows of everything."""
+    fill(3)
+
+
+@pytest.fixture
 def crowd(db) -> None:
     """Five hundred rows of everything."""
+    fill(MANY)
+
+
+def fill(count: int) -> None:
+    """As many rows of everything."""
     now = timezone.now()
-    each = range(MANY)
+    each = range(count)
     users = User.objects.bulk_create([User(username=f"user{n}") for n in each])
     organizations = Organization.objects.bulk_create([Organization(name=f"org{n}") for n in each])
     memberships = Membership.objects.bulk_create(
@@ -205,7 +216,7 @@ def test_nothing_is_added_or_deleted_by_hand(operator, model):
     assert operator.get(f"{address(model)}add/").status_code == 403
 
 
-def test_what_journeys_decide_is_never_typed_in(operator, crowd):
+def test_what_journeys_decide_is_never_typed_in(operator, some):
     domain, integration = Domain.objects.first(), Integration.objects.first()
 
     for row in (domain, integration, Delivery.objects.first(), Membership.objects.first()):
@@ -219,7 +230,7 @@ def test_what_journeys_decide_is_never_typed_in(operator, crowd):
     assert domain.verified_at is None
 
 
-def test_a_secret_is_not_shown(operator, crowd):
+def test_a_secret_is_not_shown(operator, some):
     token = Token.objects.first()
 
     page = operator.get(f"{address(Token)}{token.pk}/change/").content.decode()
@@ -630,7 +641,7 @@ def test_a_delivery_leads_to_what_holds_reports_like_it_and_a_hold_to_its_delive
     assert list(listed.result_list) == [sent]
 
 
-def test_a_hold_is_neither_changed_nor_deleted(operator, crowd):
+def test_a_hold_is_neither_changed_nor_deleted(operator, some):
     hold = Hold.objects.first()
 
     assert operator.post(f"{HOLDS}{hold.pk}/change/", JUNK).status_code == 403
@@ -672,7 +683,7 @@ def test_a_report_that_is_nobodys_is_found(operator):
     assert len(found.result_list) == 1
 
 
-def test_every_time_is_in_utc(operator, crowd):
+def test_every_time_is_in_utc(operator, some):
     at = Report.objects.first().received_at.strftime("%Y-%m-%d %H:%M:%S UTC")
 
     for page in ("", f"{Report.objects.first().pk}/change/"):
@@ -866,7 +877,7 @@ def test_whoever_has_not_signed_in_is_no_operator_yet(db):
         call_command("make_operator", "charlie")
 
 
-def test_of_attempts_without_end_the_admin_shows_a_hundred(operator, crowd):
+def test_of_attempts_without_end_the_admin_shows_a_hundred(operator, some):
     delivery = Delivery.objects.order_by("pk")[0]
     build.attempts(delivery, 300)
 

@@ -13,6 +13,24 @@ from tests import build
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 
 
+@pytest.fixture(autouse=True)
+def little_patience(transactional_db) -> Iterator[None]:
+    """The setting that ends the wait for a lock ends it a good deal sooner."""
+    options = connection.settings_dict["OPTIONS"]
+    sooner = options["options"].replace("lock_timeout=5s", "lock_timeout=100ms")
+    assert sooner != options["options"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(options, "options", sooner)
+        _connect_anew()
+        yield
+    _connect_anew()
+
+
+def _connect_anew() -> None:
+    connection.close()
+    connection.close_pool()
+
+
 @pytest.fixture
 def lock() -> Iterator[Callable]:
     """Locks all rows of a model in another session, until the test ends."""
