@@ -74,7 +74,7 @@ def account(request: MemberRequest) -> HttpResponse:
         "is_owner": is_owner,
         "is_last": members.is_last_owner(request.membership),
         "organization": organization,
-        "members": organization.memberships.order_by("-role", "login"),
+        "members": organization.memberships.select_related("user").order_by("-role", "login"),
         "invitations": unanswered[: inviting.MOST],
     }
     return render(request, "hub/account.html", context)

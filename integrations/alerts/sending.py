@@ -78,8 +78,8 @@ def _try(alert: Alert, deadline: float) -> bool:
             _open(alert, deadline)
     except github_api.Suspended as error:
         with transaction.atomic():
-            alert.wait(str(error), AGAIN)
             holds.suspend(installation, str(error))
+            alert.wait(str(error), AGAIN)
     except github_api.Blocked as error:
         _block(alert, str(error))
     except github_api.Refused as error:
@@ -168,8 +168,8 @@ def _block(alert: Alert, problem: str) -> None:
         _give_up_there(alert, problem)
         return
     with transaction.atomic():
-        alert.wait(problem, AGAIN)
-        holds.block(alert.integration, problem)
+        is_blocked = holds.block(alert.integration, problem)
+        alert.wait(problem, AGAIN if is_blocked else SOON)
 
 
 def _give_up_there(alert: Alert, problem: str) -> None:

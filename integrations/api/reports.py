@@ -13,6 +13,7 @@ from integrations.delivery import waiting
 from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import StrictBody, read
+from orgs.people import tokens
 from reports.models import Account
 
 TEXT = [
@@ -23,6 +24,7 @@ ACCOUNT = [
     "received_at", "last_received_at", "times_received", "kind", "summary", "details", "evidence",
     "suggested_fix", "task_context", "agent_version", "agent_vendor",
 ]  # fmt: skip
+WITHOUT_TEXT = ["id", "delivery"]
 AT_ONCE = 100
 
 
@@ -40,13 +42,18 @@ class OneReport(MaintainerView):
 
 
 class ActOnReport(MaintainerView):
-    """`POST /v1/orgs/me/reports/<id>/<act>`: act on one report; answers with the report afterwards."""
+    """`POST /v1/orgs/me/reports/<id>/<act>`: act on one report; answers with the report afterwards.
+
+    Who may not read reports is told what became of the delivery only.
+    """
 
     act = ""  # one of `acts.ACTS`
 
     def post(self, request: Request, report_id: str) -> Response:
         acts.perform(self.act, self.membership, report_id)
-        return Response(whole(acts.find(self.membership, report_id)))
+        told = whole(acts.find(self.membership, report_id))
+        may_read = tokens.READ in request.auth.get_scopes()  # type: ignore[union-attr]
+        return Response(told if may_read else {name: told[name] for name in WITHOUT_TEXT})
 
 
 class ActOnReports(MaintainerView):

@@ -77,8 +77,8 @@ def _try(delivery: Delivery, deadline: float) -> None:
         issue = found or _create(delivery, deadline)
     except github_api.Suspended as error:
         with transaction.atomic():
-            delivery.hold(Delivery.Cause.INTEGRATION, str(error))
             holds.suspend(delivery.integration.installation, str(error))
+            delivery.hold(Delivery.Cause.INTEGRATION, str(error))
     except github_api.Blocked as error:
         _block(delivery, error)
     except github_api.Refused as error:
@@ -164,8 +164,10 @@ def _block(delivery: Delivery, error: github_api.Blocked) -> None:
         delivery.fail(f"It {was} sent to {delivery.repository}, and {UNCHECKED} {problem}")
         return
     with transaction.atomic():
-        delivery.hold(Delivery.Cause.INTEGRATION, problem)
-        holds.block(delivery.integration, problem)
+        if holds.block(delivery.integration, problem):
+            delivery.hold(Delivery.Cause.INTEGRATION, problem)
+        else:  # another one was chosen while GitHub answered
+            delivery.wait(problem, SOON)
 
 
 def _end_where_it_is_gone(delivery: Delivery, problem: str) -> None:

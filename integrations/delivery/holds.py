@@ -24,15 +24,21 @@ PROBES = 100  # integrations that are read at a time
 NO_REPOSITORY = "No repository is chosen. Choose one to resume."
 
 
-def block(integration: Integration, problem: str) -> None:
-    """Hold an integration's deliveries because GitHub refuses all issues in its repository."""
-    _stop(Integration.objects.filter(pk=integration.pk), problem)
+def block(integration: Integration, problem: str) -> bool:
+    """Hold an integration's deliveries because GitHub refuses all issues in its repository.
+
+    Whether it did so: not if another repository was chosen since the integration was read.
+    """
+    return _stop(
+        Integration.objects.filter(pk=integration.pk, repository_id=integration.repository_id),
+        problem,
+    )
 
 
 @transaction.atomic
 def suspend(installation: Installation, problem: str) -> None:
     """Hold everything of one installation, for the reason given."""
-    Installation.objects.filter(pk=installation.pk).update(suspended_at=clock.now())
+    installation.note_suspended()
     _stop(Integration.objects.filter(installation=installation), problem)
 
 
@@ -139,11 +145,16 @@ def with_some_held() -> IntegrationQuerySet:
     return Integration.objects.running().filter(Exists(held))
 
 
-def _stop(integrations: IntegrationQuerySet, problem: str) -> None:
-    """Hold what is waiting; if that is more than one batch, the next refusal of GitHub holds as many more."""
-    integrations.update(problem=problem, probe_at=clock.now() + PROBE_EVERY)
+def _stop(integrations: IntegrationQuerySet, problem: str) -> bool:
+    """Hold what is waiting; if that is more than one batch, the next refusal of GitHub holds as many more.
+
+    Whether there was an integration to stop.
+    """
+    if not integrations.update(problem=problem, probe_at=clock.now() + PROBE_EVERY):
+        return False
     deliveries = Delivery.objects.filter(integration__in=integrations)
     follow(deliveries.waiting(), lambda some: some.hold(Delivery.Cause.INTEGRATION, problem))
+    return True
 
 
 def _let_go(integrations: IntegrationQuerySet) -> None:

@@ -104,6 +104,13 @@ class Installation(models.Model):
         """Note that GitHub is being asked about it now, whatever it answers."""
         Installation.objects.filter(pk=self.pk).update(asked_about_at=clock.now())
 
+    def note_suspended(self) -> None:
+        """Save that it is suspended. If that is news it is asked about soon: GitHub's answer may be late."""
+        is_news = When(suspended_at=None, then=Value(None))
+        Installation.objects.filter(pk=self.pk).update(
+            suspended_at=clock.now(), asked_about_at=Case(is_news, default=F("asked_about_at"))
+        )
+
     def note_limit(self, left: int | None) -> None:
         """Save how many of this hour's calls GitHub has left."""
         if left is not None:

@@ -1,7 +1,7 @@
 """Deleting an account, and what is deleted with it."""
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from orgs.models import Membership, Organization, Terminal, User
 from orgs.people import members
@@ -30,15 +30,17 @@ def leave(user: User, name: str) -> None:
     """Delete an account with its tokens, and with its last owner the organization too.
 
     Everything that belongs to the organization is deleted: claims, integration, deliveries, and the
-    accounts of its members; operators keep theirs. The reports that it has received stay, without its
-    name. Raises `NotConfirmed` unless `name` is what `name_to_type` returns now.
+    accounts of its members; operators keep theirs, and so does whoever is deactivated, who could sign
+    in anew without it. The reports that it has received stay, without its name. Raises `NotConfirmed`
+    unless `name` is what `name_to_type` returns now.
     """
     _wait_for_others_who_leave(user)
     if name != name_to_type(user):
         raise NotConfirmed(f"Type {name_to_type(user)} to delete it.")
     if organization := organization_that_goes(user):
-        for operator in organization.memberships.filter(user__is_staff=True).exclude(user=user):
-            members.go_alone(operator)
+        stays = Q(user__is_staff=True) | Q(user__is_active=False)
+        for each in organization.memberships.filter(stays).exclude(user=user):
+            members.go_alone(each)
         _delete(User.objects.filter(membership__organization=organization))
         organization.delete()
     Membership.objects.filter(user=user).delete()

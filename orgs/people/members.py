@@ -125,10 +125,10 @@ def _member(membership: Membership, organization: Organization) -> Membership:
 
 
 def is_last_owner(membership: Membership) -> bool:
-    """Whether the organization would have no owner without this one."""
+    """Whether the organization would have no owner without this one who can sign in."""
     owners = Membership.objects.filter(
         organization=membership.organization_id, role=Membership.Role.OWNER
-    )
+    ).exclude(user__is_active=False)
     return membership.role == Membership.Role.OWNER and not (
         owners.exclude(pk=membership.pk).exists()
     )

@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from core import json_body
 from core.ids import ULID_FORM
-from integrations.api import receipts, report_list
+from integrations.api import receipts, report_list, reports
 from integrations.delivery import waiting
 from integrations.models import Attempt, Delivery, Integration
 from orgs import models as claims
@@ -274,6 +274,12 @@ class WholeReport(Words, ListedReport):
     accounts_not_kept: Count
     attempts: list[Try]
     issue: Issue | None
+
+
+class ReportAfterwards(WholeReport):
+    """The report after an act; of a token without the scope `orgs:read`, only its id and its delivery."""
+
+    model_config = ConfigDict(json_schema_extra={"required": reports.WITHOUT_TEXT})
 
 
 class RefusedReport(Answer):

@@ -112,7 +112,7 @@ CALLS = {
         f"POST /v1/orgs/me/reports/<id>/{act}": Call(
             f"{act}Report",
             "Received reports",
-            {200: answers.WholeReport},
+            {200: answers.ReportAfterwards},
             rates=("attempts to try again",) if act == "retry" else (),
             section=ONE,
         )

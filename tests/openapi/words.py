@@ -54,6 +54,8 @@ FIELDS = [  # a component, and the tables with what its fields mean
     ("ListedReport", MAINTAINERS, ("field of a listed report",)),
     ("WholeReport", MAINTAINERS, ("field of a listed report",)),
     ("WholeReport", MAINTAINERS, ("field of one report",)),
+    ("ReportAfterwards", MAINTAINERS, ("field of a listed report",)),
+    ("ReportAfterwards", MAINTAINERS, ("field of one report",)),
     ("ActedOn", MAINTAINERS, ("field of the answer",)),
     *((name, MAINTAINERS, ("body", "required")) for name in (
         "ConfigureBody", "DomainBody", "OptOutBody", "SiteBody", "Chosen",

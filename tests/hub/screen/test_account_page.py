@@ -52,6 +52,19 @@ def test_members_are_listed_with_those_who_have_not_agreed_yet(client, acme, ali
     assert page.count("Invited by alice") == 1
 
 
+def test_a_deactivated_owner_is_marked_and_counts_for_none(client, acme, alice):
+    bob = build.member(acme, "bob")
+    before = text_of(client.get(PAGE))
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+
+    page = text_of(client.get(PAGE))
+
+    assert "Deactivated" not in before
+    assert "last owner" not in before
+    assert page.count("Deactivated by an operator") == 1
+    assert "You are the last owner of" in page
+
+
 def test_an_owner_invites_somebody_by_their_login(client, acme, alice):
     answer = client.post(PAGE, {"login": "bob", "role": "member"}, follow=True)
 

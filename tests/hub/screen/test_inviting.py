@@ -284,6 +284,38 @@ def test_the_last_owner_does_not_become_a_member(alice):
         members.change_role(alice, "member", by=alice)
 
 
+def test_the_last_owner_who_can_sign_in_does_not_leave_the_organization_to_a_deactivated_one(
+    acme, alice
+):
+    bob = build.member(acme, "bob")
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+
+    with pytest.raises(members.LastOwner, match="alice is the last owner"):
+        members.remove(alice, by=alice)
+    with pytest.raises(members.LastOwner, match="alice is the last owner"):
+        members.change_role(alice, "member", by=alice)
+    User.objects.filter(pk=bob.pk).update(is_active=True)  # by an operator
+    members.change_role(alice, "member", by=alice)
+
+    assert [each.login for each in acme.memberships.filter(role="owner")] == ["bob"]
+
+
+def test_an_owner_who_has_not_signed_in_yet_counts(acme, alice):
+    acme.memberships.create(github_id=3, login="charlie", role="owner")
+
+    assert not members.is_last_owner(alice)
+
+
+def test_a_deactivated_owner_is_removed_as_anybody_else(acme, alice):
+    bob = build.member(acme, "bob")
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+
+    members.remove(bob.membership, by=alice)
+
+    assert [each.login for each in acme.memberships.all()] == ["alice"]
+    assert not User.objects.get(pk=bob.pk).is_active
+
+
 def test_only_owners_add_and_remove(acme, alice, code_host):
     bob = build.member(acme, "bob", role="member").membership
 

@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Attempt, Delivery, Integration
+from orgs.people.tokens import SCOPES
 from reports.models import Report
 from tests import build
 
@@ -154,6 +155,36 @@ def test_a_member_tries_again(acme, code_host):
     assert answer["delivery"]["status"] == "sent"
     assert [each["outcome"] for each in answer["attempts"]] == ["later", "sent"]
     assert answer["issue"]["number"] == 1
+
+
+@pytest.mark.parametrize("act", ["retry", "discard", "restore", "erase"])
+def test_a_token_that_may_not_read_acts_and_is_told_no_text(acme, code_host, act):
+    [report_id] = waiting(code_host)
+    alice = build.member(acme)
+    blind, seeing = (build.api(build.token(alice, some)) for some in (["orgs:write"], SCOPES))
+    if act == "restore":
+        blind.post(f"{PATH}/{report_id}/discard")
+
+    answer = blind.post(f"{PATH}/{report_id}/{act}")
+    told = seeing.get(f"{PATH}/{report_id}").json()
+
+    assert blind.get(f"{PATH}/{report_id}").status_code == 403
+    assert answer.status_code == 200
+    assert answer.json() == {"id": report_id, "delivery": told["delivery"]}
+    assert told["delivery"]["status"] != "pending" or act == "restore"
+
+
+@pytest.mark.parametrize("act", ["retry", "discard", "restore"])
+def test_a_token_that_may_not_read_is_told_no_text_of_many(acme, code_host, act):
+    ids = waiting(code_host, 2)
+    alice = build.api(build.token(build.member(acme), ["orgs:write"]))
+    alice.post(f"{PATH}/{ids[0]}/discard")
+
+    answer = alice.post(f"{PATH}/{act}", {"ids": ids}, "application/json")
+
+    assert answer.status_code == 200
+    assert "Gone" not in answer.text
+    assert "npm" not in answer.text
 
 
 def test_the_words_of_repeats_are_told_apart(alice, code_host):

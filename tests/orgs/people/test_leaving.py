@@ -188,3 +188,27 @@ def test_of_two_owners_who_leave_at_once_one_stays():
         list(pool.map(leave, owners))
 
     assert count(Organization, User, Membership) == [1, 1, 1]
+
+
+def test_who_was_deactivated_does_not_come_back_because_a_colleague_leaves(acme, alice):
+    bob = build.member(acme, "bob")
+    SocialAccount.objects.create(user=bob, provider="github", uid="2")
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+
+    leaving.leave(alice, "acme")
+
+    bob.refresh_from_db()
+    assert not bob.is_active
+    assert SocialAccount.objects.get().user == bob
+    assert bob.membership.organization.name == "bob"
+    assert count(Domain, Site, Integration, Delivery) == [0] * 4
+
+
+def test_the_page_says_who_stays_when_the_organization_goes(client, acme, alice):
+    User.objects.filter(pk=build.member(acme, "bob").pk).update(is_active=False)
+    client.force_login(alice)
+
+    page = client.get("/settings/account/delete/").content.decode()
+
+    assert "You are the last owner of acme." in page
+    assert "except those of operators and those that an operator has deactivated" in page
