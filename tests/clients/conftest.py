@@ -89,7 +89,7 @@ class World:
     def filled(self, value: Any) -> Any:
         """A value of the contract, with this world's addresses in its placeholders."""
         text = json.dumps(value, ensure_ascii=False)
-        for name in ("hub", "loud_hub", "proxy", "dead", "home"):
+        for name in ("hub", "loud_hub", "proxy", "dead", "home", "folder"):
             text = text.replace(f"{{{name}}}", str(getattr(self, name)))
         return json.loads(text)
 

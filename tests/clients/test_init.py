@@ -18,6 +18,9 @@ CASES = json.loads((CONTRACT / "init.json").read_text())
 def test_it_does_what_the_table_says(case: dict[str, Any], client: CommandLine, world: World):
     case = _filled(case, world)
     _write(world.folder, case.get("before", {}))
+    _write(world.home, case.get("home_before", {}))
+    _link(world.folder, case.get("links", {}))
+    _link(world.home, case.get("home_links", {}))
     changed = world.environment | case.get("env", {})
 
     ended = client.run(
@@ -193,6 +196,13 @@ def _write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_bytes(text.encode())
 
 
+def _link(folder: Path, links: dict[str, str]) -> None:
+    for name, target in links.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(target)
+
+
 def _read(folder: Path) -> dict[str, bytes]:
-    files = [path for path in folder.rglob("*") if path.is_file()]
+    """The files below a folder, without links."""
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

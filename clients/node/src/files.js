@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, parse as parsePath, relative, sep } from "node:path";
 import { message } from "./contract.js";
 import { NoDocument, parse } from "./document.js";
 import { ValidationError } from "./errors.js";
@@ -18,6 +18,7 @@ const REASONS = {
   ELOOP: "symlink_loop",
 };
 const STANDARD_INPUT = "-";
+const MOST_LINKS = 40; // in one path, as Linux has it
 
 /** A file that cannot be read or written; `reason` is its message in `messages.json`. */
 export class Unusable extends Error {
@@ -63,6 +64,15 @@ export function read(path) {
     if (found.isDirectory()) throw new Unusable("is_a_directory");
     if (!found.isFile()) throw new Unusable("not_a_regular_file");
     return fs.readFileSync(path);
+  });
+}
+
+/** The real path of the file, existing or not, if it is not below the current folder, else null. */
+export function outside(path) {
+  return attempt(() => {
+    const real = realPath(path);
+    const way = relative(realPath("."), real);
+    return !way || way.split(sep)[0] === ".." || isAbsolute(way) ? real : null;
   });
 }
 
@@ -137,15 +147,31 @@ function handOver(draft, { uid, gid, mode }) {
   fs.chmodSync(draft, mode & 0o7777);
 }
 
-/** Where the file is or would be, through symbolic links, dangling ones too. */
+/**
+ * Where the file is or would be, through symbolic links, its folders' and dangling ones too. One part
+ * of the path after the other, as the system does: `link/..` is beside what the link leads to.
+ */
 function realPath(path) {
-  let target = resolve(path);
-  for (let hop = 0; hop < 40; hop += 1) {
-    const found = fs.lstatSync(target, { throwIfNoEntry: false });
-    if (!found?.isSymbolicLink()) return target;
-    target = resolve(dirname(target), fs.readlinkSync(target));
+  const whole = isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`;
+  let { root: real } = parsePath(whole);
+  const parts = partsOf(whole);
+  for (let links = 0; parts.length; ) {
+    const next = join(real, parts.shift());
+    if (!fs.lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink()) {
+      real = next;
+    } else if (++links > MOST_LINKS) {
+      throw new Unusable("symlink_loop");
+    } else {
+      const target = fs.readlinkSync(next);
+      if (isAbsolute(target)) real = parsePath(target).root;
+      parts.unshift(...partsOf(target));
+    }
   }
-  throw new Unusable("symlink_loop");
+  return real;
+}
+
+function partsOf(path) {
+  return path.slice(parsePath(path).root.length).split(sep === "/" ? "/" : /[\\/]/);
 }
 
 function attempt(work) {

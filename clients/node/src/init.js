@@ -7,7 +7,7 @@ import { usageError } from "./arguments.js";
 import { Damaged, find, hubUrlOf, put, takeOut } from "./blocks.js";
 import { message } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
-import { Unusable, read, remove, replace } from "./files.js";
+import { Unusable, outside, read, remove, replace } from "./files.js";
 import { hubUrl, isHubUrl } from "./settings.js";
 
 const RULES = ".cursor/rules";
@@ -73,19 +73,28 @@ function said({ path, name }, what) {
  * The file that is named, else the first with the block, else the first of the candidates:
  * `{path, name, document, place, state}`, with `document` null without a file, `place` without the
  * block, and `state` one of `absent`, `outdated`, `current` and `newer`.
+ *
+ * A candidate whose links lead out of the current folder is not read: whoever made the repository
+ * chose where to. A file that is named may be anywhere.
  */
 function targetOf(flags) {
   const name = flags.has("--global") ? "consumer" : "first-party";
   const path = flags.get("--file");
   if (path !== undefined) return examine(path, name);
   if (name === "consumer") return examine(join(homedir(), ".claude", "CLAUDE.md"), name);
-  let first = null;
-  for (const candidate of candidates()) {
-    const target = examine(candidate, name);
-    if (target.place) return target;
-    first ??= target;
+  const found = [...candidates()];
+  for (const candidate of found) {
+    const target = outsideOf(candidate) ? null : examine(candidate, name);
+    if (target?.place) return target;
   }
-  return first ?? examine(CANDIDATES[0], name);
+  const chosen = found[0] ?? CANDIDATES[0];
+  const real = outsideOf(chosen);
+  if (real) throw DocFeedbackError.of("outside_folder", { path: chosen, real });
+  return examine(chosen, name);
+}
+
+function outsideOf(path) {
+  return attempt("unreadable_file", path, () => outside(path));
 }
 
 function* candidates() {

@@ -1,6 +1,7 @@
 """The tool's result: always the same fields, and one sentence for the person.
 
-Text from a Hub is shortened, cleaned and marked as such before a model reads it.
+Text from a Hub is shortened, cleaned and marked as such before a model reads it. What is not marked
+is one of the words that are known here, a number, an id, or the address of the receipt.
 """
 
 import json
@@ -18,23 +19,47 @@ from docfeedback import (
     SentReport,
     ServerError,
     Unreachable,
+    settings,
 )
-from docfeedback.contract import message
+from docfeedback.contract import message, table
 from docfeedback.web import Failed
 from mcp_types import CallToolResult, TextContent
 
-from . import legible
+from . import legible, schemas
 from .question import HIDDEN, Question
 
 LONGEST_SENTENCE = 500
-LONGEST_NAME = 200
+LONGEST_NAME = 200  # of a field, in what is said here
 LONGEST_COMMAND = 2_000
-LONGEST_URL = 2_048
+LONGEST_URL = 300
 MOST_ITEMS = 20
 MOST_SECONDS = 1_000_000_000
 REPORT_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")  # a ULID
-ERROR = re.compile(r"[a-z0-9_]{1,64}")
+INDEX = re.compile(r"[0-9]{1,2}")
 URL = re.compile(r"https?://[\x21-\x7e]+")
+CODES = {  # what a Hub may answer to a report, and what the client says of an answer
+    "bad_request",
+    "headers_too_large",
+    "insufficient_scope",
+    "internal_error",
+    "length_required",
+    "method_not_allowed",
+    "not_a_hub",
+    "not_found",
+    "opted_out",
+    "payload_too_large",
+    "rate_limited",
+    "redirected",
+    "request_timeout",
+    "unauthorized",
+    "unavailable",
+    "unsupported_media_type",
+    "validation_error",
+}
+HEADERS = {
+    f"header:{name}"
+    for name in ("Content-Type", "Idempotency-Key", "X-Docs-Feedback-Protocol-Version")
+}
 
 FAILED = "Internal error in the MCP server. The report may or may not have been sent."
 UNCONFIRMED = " The Hub did not confirm it; it may have arrived."
@@ -79,36 +104,37 @@ class Outcome:
         )
 
 
-def of_sent(sent: SentReport) -> Outcome:
-    """What the Hub answered."""
+def of_sent(sent: SentReport, endpoint: str) -> Outcome:
+    """What the Hub at this address answered."""
     message = "The report was sent."
     if sent.is_duplicate:
         message = "This problem was already reported; the Hub counted it again."
-    if sent.notices:
+    notices = _notices(sent.notices)
+    if notices:
         message = f"{message[:-1]}, without what looked like a secret."
+    receipt = _url(sent.receipt_url)
+    if receipt and not _is_receipt(
+        receipt, endpoint, sent.id
+    ):  # the Hub may have another name, too
+        message, receipt = f"{message} {_quoted(f'the receipt is at {receipt}')}", None
     return Outcome(
         status="duplicate" if sent.is_duplicate else "sent",
         message=message,
         report_id=sent.id if REPORT_ID.fullmatch(sent.id) else None,
-        receipt_url=_url(sent.receipt_url),
-        notices=_items(sent.notices, field=LONGEST_NAME, kind=LONGEST_NAME),
+        receipt_url=receipt,
+        notices=notices,
     )
 
 
 def of_error(error: DocFeedbackError) -> Outcome:
     """The result for an error, here or at the Hub."""
-    details = _items(error.details, path=LONGEST_NAME, message=LONGEST_SENTENCE)
-    if error.status is not None:
-        details = [
-            fault | {"message": _quoted(fault["message"])}
-            for fault in details
-            if "message" in fault
-        ]
+    is_known = error.status is None or error.code in CODES
+    faults = _own_faults if error.status is None else _faults_of_a_hub
     return Outcome(
         status="refused" if _is_refusal(error) else "not_sent",
         message=_sentence(error) + (UNCONFIRMED if _is_unconfirmed(error) else ""),
-        error=error.code if ERROR.fullmatch(error.code) else f"http_{error.status}",
-        details=details,
+        error=error.code if is_known else f"http_{error.status}",
+        details=faults(error.details[:MOST_ITEMS]),
         retry_after=_seconds(error.retry_after) if isinstance(error, RateLimited) else None,
     )
 
@@ -174,16 +200,57 @@ def _quoted(text: str) -> str:
     return f"The Hub says: {legible.line(text, LONGEST_SENTENCE)}"
 
 
-def _items(found: list[dict[str, Any]], **longest: int) -> list[dict[str, str]]:
-    """Of each, the fields that are named, as short texts."""
+def _notices(found: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Where in the report a Hub removed which kind of secret, as far as both are known here."""
+    kinds = {entry["kind"] for entry in table("secrets.json")["kinds"]}
+    notices = []
+    for each in found[:MOST_ITEMS]:
+        notice = {"field": each["field"]} if _is_place(each["field"]) else {}
+        if each["kind"] in kinds:
+            notice["kind"] = each["kind"]
+        if notice:
+            notices.append(notice)
+    return notices
+
+
+def _own_faults(found: list[dict[str, Any]]) -> list[dict[str, str]]:
     return [
         {
-            name: legible.line(item[name], most)
-            for name, most in longest.items()
-            if isinstance(item.get(name), str)
+            "path": legible.line(fault["path"], LONGEST_NAME),
+            "message": legible.line(fault["message"], LONGEST_SENTENCE),
         }
-        for item in found[:MOST_ITEMS]
+        for fault in found
     ]
+
+
+def _faults_of_a_hub(found: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Its words, marked as such; where the fault is only if the place is known here."""
+    return [
+        ({"path": fault["path"]} if _is_place(fault["path"]) else {})
+        | {"message": _quoted(fault["message"])}
+        for fault in found
+    ]
+
+
+def _is_place(pointer: str) -> bool:
+    """Whether it names a part that a report can have (a JSON Pointer), or a header."""
+    root, *steps = pointer.split("/")
+    if root:
+        return pointer in HEADERS
+    part: schemas.Schema | None = schemas.REPORT
+    for step in steps:
+        if part and "items" in part:
+            part = part["items"] if INDEX.fullmatch(step) else None
+        else:
+            part = (part or {}).get("properties", {}).get(step)
+    return part is not None
+
+
+def _is_receipt(url: str, endpoint: str, report_id: str) -> bool:
+    """Whether it is the receipt's address at the Hub that answered."""
+    if not REPORT_ID.fullmatch(report_id):
+        return False
+    return settings.one_spelling(url) == f"{settings.origin(endpoint)}/r/{report_id}/"
 
 
 def _url(text: str | None) -> str | None:

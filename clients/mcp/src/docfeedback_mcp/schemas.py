@@ -91,7 +91,9 @@ OUTCOME = _object(
     },
     message={"type": "string", "description": "One sentence for the person."},
     report_id=_or_null("string", "The id of the report, if it was sent."),
-    receipt_url=_or_null("string", "The URL of the receipt, which shows the status of the report."),
+    receipt_url=_or_null(
+        "string", "The URL of the receipt at this Hub, which shows the report's status."
+    ),
     notices=_list({"type": "object"}, "The secrets that the Hub removed: field and kind."),
     error=_or_null("string", "The error code."),
     details=_list({"type": "object"}, "At most 20 faults: path (a JSON Pointer) and message."),

@@ -79,7 +79,7 @@ async def _file(
     if not history.settle(answered):
         return outcome.of_no(CLOSED if answered.answer is Answer.NONE else REFUSED).result()
     sent = await to_thread.run_sync(client.deliver, draft, answered.question.request)
-    return outcome.of_sent(sent).result()
+    return outcome.of_sent(sent, answered.question.request.url).result()
 
 
 def _refuse_where_disabled() -> None:

@@ -82,6 +82,12 @@ def _standard_input() -> bytes:
     return data
 
 
+def outside(path: str) -> Optional[str]:
+    """The real path of the file, existing or not, if that is not below the current folder, else None."""
+    real = Path(os.path.realpath(path))
+    return None if Path(os.path.realpath(".")) in real.parents else str(real)
+
+
 def replace(path: str, data: bytes) -> None:
     """Replace the content of a file; an interrupted write leaves the old one. Raises Unusable.
 

@@ -105,20 +105,26 @@ def _said(target: Target, what: str) -> Result:
 
 
 def _target(arguments: Arguments) -> Target:
-    """The named file, else the first with the block, else the first candidate."""
+    """The named file, else the first with the block, else the first candidate.
+
+    A candidate whose links lead out of the current folder is not read: whoever made the repository
+    chose where to. A file that is named may be anywhere.
+    """
     name = "consumer" if "--global" in arguments.flags else "first-party"
     path = arguments.get("--file")
     if path is not None:
         return _read(path, name)
     if name == "consumer":
         return _read(str(Path(GLOBAL).expanduser()), name)
-    first = None
-    for path in _candidates():
-        target = _read(path, name)
-        if target.place:
+    found = list(_candidates())
+    for path in found:
+        target = None if files.outside(path) else _read(path, name)
+        if target and target.place:
             return target
-        first = first or target
-    return first or _read(CANDIDATES[0], name)
+    path = (found or CANDIDATES)[0]
+    if real := files.outside(path):
+        raise DocFeedbackError.of("outside_folder", path=path, real=real)
+    return _read(path, name)
 
 
 def _candidates() -> Iterator[str]:
