@@ -13,6 +13,7 @@ from markdown_it.token import Token
 
 from hub.docs import markdown
 from hub.docs.markdown import Section
+from hub.docs.words import Index
 
 HUB = "https://hub.example.com"  # stands for this Hub in the texts
 INDEX = "index"
@@ -111,6 +112,25 @@ class Library:
         """The pages in the order in which they are read, the index first."""
         names = [entry.name for chapter in self.chapters for entry in chapter.entries]
         return [self.index, *(self.pages[name] for name in names if name in self.pages)]
+
+    @cached_property
+    def sections(self) -> list[tuple[Page, Section]]:
+        """All sections that can be searched, each with its page; the index only names the others."""
+        return [(page, section) for page in self.in_order()[1:] for section in page.sections]
+
+    @cached_property
+    def numbers_of_pages(self) -> list[range]:
+        """For each of these sections, the numbers of all sections of its page."""
+        every: list[range] = []
+        for page in self.in_order()[1:]:
+            numbers = range(len(every), len(every) + len(page.sections))
+            every += [numbers] * len(numbers)
+        return every
+
+    @cached_property
+    def words(self) -> Index:
+        """Where each word of these sections is."""
+        return Index([section for _, section in self.sections])
 
     def neighbors(self, page: Page) -> tuple[Page | None, Page | None]:
         """The page before and the page after."""

@@ -24,10 +24,10 @@ class PlaceForm(forms.Form):
     )
 
     def clean_home(self) -> str:
-        """An absolute path in printable characters."""
+        """An absolute path in printable characters; `//` at its start would name another computer."""
         home = self.cleaned_data["home"]
         if (
-            not re.fullmatch(r"/[^\s\"'`$\\<>&|;*?!]*(?: [^\s\"'`$\\<>&|;*?!]+)*", home)
+            not re.fullmatch(r"/(?!/)[^\s\"'`$\\<>&|;*?!]*(?: [^\s\"'`$\\<>&|;*?!]+)*", home)
             or not home.isprintable()
         ):
             raise forms.ValidationError(f"Write the full path of a folder, such as {HOME}.")

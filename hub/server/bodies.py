@@ -1,6 +1,7 @@
 """Receives the bodies of requests, within a time and a size."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,6 +20,8 @@ SMALL_FORM = 16 * 1024  # of visitors
 REPORT_FORM = "/report/"
 LARGEST_REPORT = 128 * 1024  # bytes: the longest texts of a report, each character escaped as nine
 FOR_MEMBERS = ("/settings/", "/admin/")
+
+Arriving = dict[asyncio.Timeout, bytearray]  # the longest wait first
 
 
 class TooSlow(ApiError):
@@ -52,53 +55,71 @@ class GivenUp(Overloaded):
 
 
 class Bodies:
-    """All bodies that are held. If they get too large together, the slowest one is given up."""
+    """All bodies that are held.
+
+    If they get too large together, the caller who holds most gives up the slowest of theirs: nobody
+    can push out what others send.
+    """
 
     def __init__(self) -> None:
         self._size = 0
-        self._arriving: dict[asyncio.Timeout, bytearray] = {}  # the longest wait first
+        self._held: Counter[str] = Counter()  # bytes of each caller
+        self._arriving: dict[str, Arriving] = {}  # of each caller
 
     @asynccontextmanager
-    async def whole(self, scope: Scope, receive: Receive) -> AsyncIterator[bytes]:
-        """The body of the request, held until the block ends.
+    async def whole(self, scope: Scope, receive: Receive, caller: str) -> AsyncIterator[bytes]:
+        """The body of the request of `caller`, held until the block ends.
 
         Empty if its length is missing, or too large for the API: Django refuses that without reading it.
         Raises `TooLarge`, `TooSlow`, `Incomplete` or `GivenUp`.
         """
         length = _length(scope)
-        body = await self._arrived(length, receive) if length else b""
-        self._size += len(body)
+        body = await self._arrived(length, receive, caller) if length else b""
+        self._hold(caller, len(body))
         try:
             yield body
         finally:
-            self._size -= len(body)
+            self._hold(caller, -len(body))
 
-    async def _arrived(self, length: int, receive: Receive) -> bytes:
+    async def _arrived(self, length: int, receive: Receive, caller: str) -> bytes:
         body = bytearray()
         try:
             async with asyncio.timeout(BODY_TIMEOUT) as deadline:
-                self._arriving[deadline] = body
+                self._arriving.setdefault(caller, {})[deadline] = body
                 while len(body) < length:
-                    self._hold(deadline, await _piece(receive))
+                    self._add(caller, deadline, await _piece(receive))
         except TimeoutError:
-            raise (TooSlow() if deadline in self._arriving else GivenUp()) from None
+            is_arriving = deadline in self._arriving.get(caller, {})
+            raise (TooSlow() if is_arriving else GivenUp()) from None
         finally:
-            self._size -= len(self._arriving.pop(deadline, b""))
+            self._forget(caller, deadline)
         return bytes(body)
 
-    def _hold(self, deadline: asyncio.Timeout, piece: bytes) -> None:
-        if deadline not in self._arriving:
+    def _add(self, caller: str, deadline: asyncio.Timeout, piece: bytes) -> None:
+        if deadline not in self._arriving.get(caller, {}):
             raise GivenUp
-        self._arriving[deadline] += piece
-        self._size += len(piece)
+        self._arriving[caller][deadline] += piece
+        self._hold(caller, len(piece))
         while self._size > ALTOGETHER and self._arriving:
-            self._give_up_on_the_slowest()
+            self._give_up_on_the_slowest(max(self._arriving, key=self._held.__getitem__))
 
-    def _give_up_on_the_slowest(self) -> None:
-        deadline = next(iter(self._arriving))
-        self._size -= len(self._arriving.pop(deadline))
+    def _give_up_on_the_slowest(self, caller: str) -> None:
+        deadline = next(iter(self._arriving[caller]))
+        self._forget(caller, deadline)
         if not deadline.expired():
             deadline.reschedule(asyncio.get_running_loop().time())
+
+    def _forget(self, caller: str, deadline: asyncio.Timeout) -> None:
+        arriving = self._arriving.get(caller, {})
+        self._hold(caller, -len(arriving.pop(deadline, b"")))
+        if not arriving:
+            self._arriving.pop(caller, None)
+
+    def _hold(self, caller: str, size: int) -> None:
+        self._size += size
+        self._held[caller] += size
+        if not self._held[caller]:
+            del self._held[caller]
 
 
 async def _piece(receive: Receive) -> bytes:

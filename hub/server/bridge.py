@@ -55,9 +55,10 @@ class Bridge:
             noted.asked.route = "healthz"
             return answers.alive()
         door.check(scope)
-        async with self._bodies.whole(scope, receive) as body:
+        caller = _caller(scope)
+        async with self._bodies.whole(scope, receive, caller) as body:
             noted.is_whole()
-            with self._room_for(_caller(scope)):
+            with self._room_for(caller):
                 return await asyncio.get_running_loop().run_in_executor(
                     self._threads, answers.of, self._application, scope, body, noted.asked
                 )

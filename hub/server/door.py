@@ -1,7 +1,8 @@
 """Refuses what would be expensive: headers and forms that no normal client sends.
 
-Django reads these in ways whose time or memory is not linear: cookies and the parameters of a
-content type in quadratic time, a form in the encoding that its sender names.
+Django reads these in ways whose time or memory is not linear: escapes in cookies, and the parameters
+of a content type or of what is accepted, in quadratic time; a form, and a parameter, in the encoding
+that its sender names.
 """
 
 from django.utils.http import parse_header_parameters
@@ -10,7 +11,8 @@ from core.errors import ApiError
 from hub.server.asgi import Scope
 
 LONGEST = 8 * 1024  # bytes of one header
-SHORTER = {b"cookie": 4 * 1024, b"content-type": 256}
+SHORTER = {b"cookie": 4 * 1024, b"content-type": 256, b"accept": 512}  # read in quadratic time
+ESCAPES = 64  # backslashes in cookies, each of which costs as much as all that follows it
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -43,14 +45,32 @@ def check(scope: Scope) -> None:
         if sizes[name] > SHORTER.get(name, LONGEST):
             longest = SHORTER.get(name, LONGEST)
             raise HeadersTooLarge(f"The header {name.decode('latin-1')} is over {longest} bytes.")
+    if b"cookie" in sizes:
+        _check_cookies(scope)
+    if b"accept" in sizes:
+        _check_accepted(scope)
     if b"content-type" in sizes:
         _check_type(scope)
 
 
+def _values(scope: Scope, header: bytes) -> list[bytes]:
+    return [value for name, value in scope["headers"] if name == header]
+
+
+def _check_cookies(scope: Scope) -> None:
+    if sum(value.count(b"\\") for value in _values(scope, b"cookie")) > ESCAPES:
+        raise HeadersTooLarge(f"The header cookie has over {ESCAPES} backslashes.")
+
+
+def _check_accepted(scope: Scope) -> None:
+    for kind in b",".join(_values(scope, b"accept")).split(b","):
+        if b"*" in kind.partition(b";")[2]:  # RFC 2231: in any character set
+            raise NotRead("No parameter of Accept may have a character set of its own.")
+
+
 def _check_type(scope: Scope) -> None:
     """Pages accept one kind of form; the API's calls check their own content type."""
-    every = [value for name, value in scope["headers"] if name == b"content-type"]
-    whole = b",".join(every).decode("latin-1")  # as Django has it
+    whole = b",".join(_values(scope, b"content-type")).decode("latin-1")  # as Django has it
     if "*" in whole.partition(";")[2]:  # RFC 2231: in any character set
         raise NotRead
     kind, parameters = parse_header_parameters(whole)

@@ -118,6 +118,8 @@ def test_sizes():
         "one header": f"{door.LONGEST} bytes",
         "header `Cookie`": f"{door.SHORTER[b'cookie']} bytes",
         "header `Content-Type`": f"{door.SHORTER[b'content-type']} bytes",
+        "header `Accept`": f"{door.SHORTER[b'accept']} bytes",
+        "backslashes in the header `Cookie`": f"{door.ESCAPES}",
         "first line and headers together": f"{serve.LONGEST_HEADERS} bytes",
         "parameters of an address": f"{settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}",
         "bodies that are being received": f"{bodies.ALTOGETHER} bytes for each process",

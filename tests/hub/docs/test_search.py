@@ -2,10 +2,12 @@
 
 import html
 import re
+from dataclasses import dataclass
 
 import pytest
 
 from hub.docs import library, search
+from hub.docs.markdown import Section
 
 FOUND = [  # a query, and where it leads to, the best first
     ("record", ["/v0/how-to/prove-a-domain/#publish-the-record", "/v0/how-to/opt-out/"]),
@@ -84,3 +86,46 @@ def test_an_excerpt_is_short_and_around_the_first_match(pages, docs):
     assert excerpt.startswith("… word")
     assert excerpt.endswith("word …")
     assert len(excerpt) <= search.EXCERPT + 4
+
+
+@dataclass
+class Watched:
+    """A section that notes when its text is read."""
+
+    section: Section
+    read: list[str]
+
+    def __getattr__(self, name: str):
+        return getattr(self.section, name)
+
+    @property
+    def text(self) -> str:
+        self.read.append(self.section.title)
+        return self.section.text
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ("qa qb qc qd qe qf qg qh", 0),
+        ("everywhere qb qc qd qe qf qg qh", 0),
+        ("zero one two three four five six everywhere", search.MOST_HITS),
+    ],
+)
+def test_a_flood_of_searches_reads_no_text_but_what_it_shows(docs, query, texts):
+    words = "zero one two three four five six everywhere"
+    for name in ("how-to/opt-out", "how-to/prove-a-domain", "reference/reports-api"):
+        sections = "".join(f"\n## S{n}\n\n{words}\n" for n in range(100))
+        (docs / f"{name}.md").write_text(f"# Title\n{sections}")
+    pages = library.read(docs, base_url="")
+    read: list[str] = []
+    for page in pages.pages.values():
+        vars(page)["sections"] = [Watched(each, read) for each in page.sections]
+    search.search(pages, "title")
+    read.clear()
+
+    hits = search.search(pages, query)
+
+    assert len(read) <= texts
+    assert len(hits) == (3 * search.MOST_OF_A_PAGE if texts else 0)
+    assert len(read) == len(hits)

@@ -250,6 +250,8 @@ def test_what_is_a_file_can_be_downloaded(client, client_name, file):
         "/" + "x" * 200,
         "",
         "/`id`",
+        "//host/share",
+        "///host",
     ],
 )
 def test_an_odd_home_folder_is_refused(client, home):

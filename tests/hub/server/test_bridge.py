@@ -194,6 +194,59 @@ def test_bodies_that_are_too_much_together_cost_the_slowest_theirs(monkeypatch):
     assert (slow.status, len(slow.body)) == (200, 600)
 
 
+@pytest.mark.parametrize(
+    ("many", "again", "others"),
+    [
+        ("192.0.2.1", "192.0.2.1", "192.0.2.2"),
+        ("2001:db8:1:1::1", "2001:db8:1:2::1", "2001:db8:2::1"),
+    ],
+)
+def test_bodies_of_one_address_push_out_none_of_another_however_slow(
+    monkeypatch, many, again, others
+):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+
+    async def conversation(bridge: Bridge) -> list[Answer]:
+        honest = Request(bridge, of=others, content_length="100")
+        await honest.send(b"x" * 50)
+        await asyncio.sleep(0)
+        flood = [Request(bridge, of=of, content_length="900") for of in [many, again] * 20]
+        for each in flood:
+            await each.send(b"y" * 300)
+            await asyncio.sleep(0)
+        await honest.send(b"x" * 50)
+        return [await honest.answer(), *[await each.answer() for each in flood[:-3]]]
+
+    honest, *given_up = talk(conversation)
+
+    assert (honest.status, len(honest.body)) == (200, 100)
+    assert {each.status for each in given_up} == {503}
+
+
+def test_a_body_that_is_whole_counts_for_who_sent_it(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+    free = threading.Event()
+
+    def busy(environ, start_response) -> Pieces:
+        free.wait(60)
+        start_response("200 OK", [])
+        return Pieces([b""])
+
+    async def conversation(bridge: Bridge) -> tuple[int, int]:
+        whole = Request(bridge, content_length="700")
+        await whole.send(b"x" * 700)
+        honest = Request(bridge, of="192.0.2.2", content_length="300")
+        await honest.send(b"x" * 200)
+        more = Request(bridge, content_length="600")
+        await more.send(b"y" * 150)
+        refused = await more.answer()
+        free.set()
+        await honest.send(b"x" * 100)
+        return refused.status, (await honest.answer()).status
+
+    assert talk(conversation, busy) == (503, 200)
+
+
 def test_a_quick_request_is_served_while_the_time_of_the_slowest_is_just_over(monkeypatch):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
 
@@ -248,15 +301,17 @@ def test_nothing_is_held_after_any_sequence_of_arrivals_delays_and_disconnects(m
         await asyncio.sleep(dice.random() / 10)
         request = Client(pieces, dice)
         asked = scope("/v1/reports", [(b"content-length", b"%d" % length)])
+        asked["client"] = (f"192.0.2.{dice.randrange(4)}", "1234")
         await bridge(asked, request.receive, request.send)
 
     async def conversation(bridge: Bridge) -> tuple[object, ...]:
         room = bridge._room
         await asyncio.gather(*(one(bridge) for _ in range(300)))
         held = bridge._bodies
-        return held._size, len(held._arriving), bridge._room - room, spool.on_disk()
+        kept = held._size, len(held._held), len(held._arriving)
+        return *kept, bridge._room - room, spool.on_disk()
 
-    assert talk(conversation, threads=2) == (0, 0, 0, 0)
+    assert talk(conversation, threads=2) == (0, 0, 0, 0, 0)
 
 
 class Client:

@@ -18,15 +18,44 @@ def answered(path: str, body: bytes = b"", *, method: str = "POST", **headers: s
 @pytest.mark.parametrize(
     ("headers", "error"),
     [
-        ({"cookie": 'a="' + '\\"' * 3000 + '"'}, "headers_too_large"),
+        ({"cookie": "a=" + "b" * 4095}, "headers_too_large"),
+        ({"cookie": 'a="' + '\\"' * 65 + '"'}, "headers_too_large"),
+        ({"cookie": 'a="' + "\\" * 4000 + '"'}, "headers_too_large"),
         ({"content_type": "application/json; x=" + ";" * 300}, "headers_too_large"),
-        ({"accept": "a" * 9000}, "headers_too_large"),
+        ({"accept": 'a/b;q="' + ";" * 1100}, "headers_too_large"),
+        ({"x_anything": "a" * 9000}, "headers_too_large"),
         ({"content_type": "application/json; x*=nosuch''a"}, "unsupported_media_type"),
+        ({"accept": "a/b; x*=nosuch''a"}, "unsupported_media_type"),
+        ({"accept": "text/html, a/b; q*0*=idna''a"}, "unsupported_media_type"),
+        ({"accept": "a/b; x=\"y,z; x*=punycode''a\""}, "unsupported_media_type"),
     ],
 )
 def test_a_header_that_takes_long_to_read_is_refused(headers, error):
     for path in ("/v1/reports", "/", "/nothing"):
         assert answered(path, **headers).error == error
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"accept": "text/html, image/jpeg, *; q=.2, */*; q=.2"},
+        {"accept": "text/html,application/xml;q=0.9,image/avif,*/*;q=0.8,a/b;v=b3;q=0.7"},
+        {"accept": "application/" + "x" * 500},
+        {"cookie": 'csrftoken=a; seen="' + "\\054" * 64 + '"'},
+    ],
+)
+def test_what_clients_send_is_let_in(headers):
+    assert answered("/r/x/", method="GET", **headers).status == 200
+
+
+def test_what_is_accepted_in_two_lines_is_looked_at_in_both():
+    async def conversation(bridge) -> Answer:
+        request = Request(bridge, "/r/x/", method="GET")
+        two = [b"a/b; x=1", b"a/b; x*=idna''a"]
+        request._talk.scope["headers"] += [(b"accept", each) for each in two]
+        return await request.answer()
+
+    assert talk(conversation, Echo()).status == 415
 
 
 def test_cookies_in_many_lines_are_as_long_as_together():
