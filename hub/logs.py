@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import threading
 import time
 from collections import deque
@@ -20,6 +21,11 @@ PAUSE = 60  # seconds between two lines about the same kind of mistake
 UNREAD = 4 * 1024 * 1024  # characters of all lines of this process that wait for a reader of stderr
 GATHER = 0.1  # seconds in which lines are gathered, and written together
 LAST = 2  # seconds for the last lines when a process ends
+FORMS = "django.security.csrf"  # the logger that says why a form was refused
+UNTRUSTED = " does not match any trusted origins."  # how Django ends what quotes a header
+
+_AUTHORITY_ENDS = re.compile(r"[/?#\\\s]")
+_HOST = re.compile(r"(?:[\w.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
 
 class StrangersMistakes(logging.Filter):
@@ -43,7 +49,10 @@ class StrangersMistakes(logging.Filter):
 
 
 class WithoutAddresses(logging.Filter):
-    """Names the route in Django's lines about a request: the address itself can be a secret."""
+    """Names the route in Django's lines about a request: the address itself can be a secret.
+
+    So can the address of the page that a refused form came from, of which the origin is left.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """True; changes what the record says."""
@@ -52,7 +61,22 @@ class WithoutAddresses(logging.Filter):
             *others, last = record.args
             if last == path.encode("unicode_escape").decode():  # as Django writes it
                 record.args = (*others, current.place(path))
+        if record.name == FORMS and isinstance(record.args, tuple) and record.args:
+            reason, *others = record.args
+            record.args = (_of_a_form(str(reason)), *others)
         return True
+
+
+def _of_a_form(reason: str) -> str:
+    """Why Django refused a form, with no more of another page than its origin."""
+    said, _, other = reason.partition(" - ")
+    if not other.endswith(UNTRUSTED) or other == f"null{UNTRUSTED}":
+        return reason
+    scheme, _, rest = other.removesuffix(UNTRUSTED).partition("://")
+    host = _AUTHORITY_ENDS.split(rest, maxsplit=1)[0].rpartition("@")[2]
+    if scheme not in {"http", "https"} or not _HOST.fullmatch(host):
+        return f"{said}."
+    return f"{said} - {scheme}://{host}{UNTRUSTED}"
 
 
 def _facts(record: logging.LogRecord) -> dict[str, Any]:

@@ -56,8 +56,7 @@ def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
     If either holds a secret, however it is escaped, only the cleaned canonical form is kept. Raises
     `SecretInAddress` if that is no address, as with a secret in the host.
     """
-    kinds = secrets.remove(address.text)[1] or secrets.remove(unquote(address.text))[1]
-    if not kinds:
+    if not (kinds := _kinds(address.text, address.url)):
         return {"doc_url": address.text, "canonical_url": address.url}
     notices.extend(SecretNotice("/doc_url", kind) for kind in kinds)
     cleaned, _ = secrets.remove(address.url)
@@ -67,6 +66,15 @@ def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
     except canonical.InvalidURL:
         raise SecretInAddress from None
     return {"doc_url": url, "canonical_url": url}
+
+
+def _kinds(*addresses: str) -> list[str]:
+    """What is in the first of the addresses that has a secret, as it stands or unescaped.
+
+    Both forms have to be looked at: the canonical one ends where a slash or a fragment was.
+    """
+    readings = dict.fromkeys(form for each in addresses for form in (each, unquote(each)))
+    return next((kinds for each in readings if (kinds := secrets.remove(each)[1])), [])
 
 
 def screened(columns: Mapping[str, Any]) -> tuple[dict[str, Any], list[SecretNotice]]:

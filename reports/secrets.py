@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from reports.cleaning import clean
 from reports.contract import SECRETS
-from reports.plain import places, plain
+from reports.plain import in_one_line, places, places_in_one_line, plain
 
 # The clients refuse a text with a key in it; the Hub takes the key out, so it has to find its end.
 PEM_GAP = r"(?:\s|\\+[nrt]|[\"',>|+])"  # between lines, quoted or pasted from source code too
@@ -46,6 +46,8 @@ FAMILIES = [
 ]
 
 SIGNED = [(sign, family) for family in FAMILIES for sign in family.signs]
+# Only these change with white space: a pattern that takes some has a space in it, as itself or in a class.
+SPACED = [(sign, family) for sign, family in SIGNED if " " in family.pattern.pattern]
 
 # Documentation is full of these, and they are nobody's secret.
 PLACEHOLDER = re.compile(SECRETS["placeholder"], re.IGNORECASE | re.ASCII)
@@ -68,43 +70,28 @@ class Secret(NamedTuple):
 def remove(text: str) -> tuple[str, list[str]]:
     """`text` with each secret replaced by `[removed: <kind>]`, and the kinds found, each once.
 
-    If a secret shows only in the cleaned text, or when escapes are decoded, the rest of the text is
-    returned cleaned; otherwise it stays as it is. Well-known placeholders are kept, so that a report
+    If a secret shows only in the cleaned text, when escapes are decoded, or in one line, the rest of the
+    text is returned cleaned; otherwise it stays as it is. Well-known placeholders are kept, so that a report
     can quote the documentation. Of a password in a URL or a key in an assignment only the secret
     itself is removed. 64 KiB take well under 100 ms, whatever they hold.
     """
     text, kinds = _without(text, found_in)
     cleaned = clean(text)
-    if cleaned == text and not hidden_in(text):
+    if cleaned == text and not _concealed_in(text):
         return text, list(kinds)
-    shown, hidden = _without(cleaned, lambda text: found_in(text) or hidden_in(text))
+    shown, hidden = _without(cleaned, lambda text: found_in(text) or _concealed_in(text))
     return shown if hidden else text, list(kinds | hidden)
 
 
 def found_in(text: str) -> list[Secret]:
     """The secrets in a text as it stands; those of different families may overlap."""
     lower = text.lower()
-    signed = [family for sign, family in SIGNED if sign in lower]
-    return [
-        Secret(*match.span(match.lastindex or 0), family.kind, match.span())
-        for family in dict.fromkeys(signed)
-        for match in family.pattern.finditer(text)
-        if not _is_placeholder(match, family)
-    ]
+    return _matches(text, [family for sign, family in SIGNED if sign in lower])
 
 
 def hidden_in(cleaned: str) -> list[Secret]:
     """The secrets in a cleaned text that are split up or escaped; they may overlap."""
-    shown = plain(cleaned)
-    found = found_in(shown) if shown != cleaned else []
-    if not found:
-        return []
-    at = places(cleaned)
-
-    def there(start: int, end: int) -> tuple[int, int]:
-        return at[start][0], at[end - 1][1]
-
-    return [Secret(*there(*each[:2]), each.kind, there(*each.shape)) for each in found]
+    return _decoded(cleaned, plain(cleaned))
 
 
 def cut(text: str, found: Iterable[Secret]) -> str:
@@ -130,6 +117,48 @@ def joined(found: Iterable[Secret]) -> list[Secret]:
         else:
             result.append(secret)
     return result
+
+
+def _concealed_in(cleaned: str) -> list[Secret]:
+    """The secrets in a cleaned text that are split up, escaped, or broken by white space."""
+    shown = plain(cleaned)
+    return _decoded(cleaned, shown) or _broken(cleaned, shown)
+
+
+def _decoded(cleaned: str, shown: str) -> list[Secret]:
+    found = found_in(shown) if shown != cleaned else []
+    return _there(found, places(cleaned)) if found else []
+
+
+def _broken(cleaned: str, shown: str) -> list[Secret]:
+    """What reads as a secret once the text is one line, as in a title or a table; also if it is escaped."""
+    lower = cleaned.lower() if cleaned == shown else f"{cleaned}\n{shown}".lower()
+    signed = [family for sign, family in SPACED if sign in lower]
+    line = in_one_line(cleaned) if signed else cleaned
+    if line == cleaned:
+        return []
+    found = _matches(line, signed)
+    if not found and shown != cleaned and (decoded := _matches(plain(line), signed)):
+        found = _there(decoded, places(line))
+    return _there(found, places_in_one_line(cleaned)) if found else []
+
+
+def _matches(text: str, families: Iterable[Family]) -> list[Secret]:
+    return [
+        Secret(*match.span(match.lastindex or 0), family.kind, match.span())
+        for family in dict.fromkeys(families)
+        for match in family.pattern.finditer(text)
+        if not _is_placeholder(match, family)
+    ]
+
+
+def _there(found: Iterable[Secret], at: list[tuple[int, int]]) -> list[Secret]:
+    """The secrets of a reading of a text, in the text itself."""
+
+    def there(start: int, end: int) -> tuple[int, int]:
+        return at[start][0], at[end - 1][1]
+
+    return [Secret(*there(*each[:2]), each.kind, there(*each.shape)) for each in found]
 
 
 def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[str, None]]:

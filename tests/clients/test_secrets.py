@@ -27,6 +27,14 @@ def test_nothing_that_stands_in_a_secret_hides_it(sdk: Sdk):
     assert dict(zip(texts, outcomes, strict=True)) == dict.fromkeys(texts, found)
 
 
+def test_nor_does_white_space_that_a_title_makes_one_space_of(sdk: Sdk):
+    texts = [("".join(broken["finds"]), broken["kind"]) for broken in SHARED["broken"]]
+
+    outcomes = sdk.do(*({"do": "find_secrets", "text": text} for text, _ in texts))
+
+    assert outcomes == [{"result": [{"field": "", "kind": kind}]} for _, kind in texts]
+
+
 def test_real_looking_secrets_are_missed_in_less_than_one_of_fifty_texts(sdk: Sdk):
     pasted = [*real_looking(), *divided()]
 

@@ -73,6 +73,52 @@ def test_forged_hosts_and_forms_cannot_fill_the_log(written):
     assert len(written.getvalue().splitlines()) == 2
 
 
+PAGE = "https://alice:k9@docs.acme.com:8443/private/page?token=k9Zebra&mail=alice@acme.com#x"
+PATHS = ["/report/", "/login/"]  # the Hub's own line, and Django's
+
+
+def refused(path: str, **headers: str) -> None:
+    browser = Client(enforce_csrf_checks=True, headers=headers)
+    assert browser.post(path, secure=True).status_code in {
+        400,
+        403,
+    }  # a report shows its form again
+
+
+def of_forms(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [each.getMessage() for each in caplog.records if each.name == "django.security.csrf"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_of_the_page_that_a_refused_form_came_from_the_log_has_only_the_origin(db, path, caplog):
+    """The attack: a page's address can have a user name, a token or an address of mail in it."""
+    refused(path, Referer=PAGE)
+
+    said = (
+        "Referer checking failed - https://docs.acme.com:8443 does not match any trusted origins."
+    )
+    assert of_forms(caplog) == [f"Forbidden ({said}): {path}"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("origin", "said"),
+    [
+        ("https://docs.acme.com", " - https://docs.acme.com does not match any trusted origins."),
+        (PAGE, " - https://docs.acme.com:8443 does not match any trusted origins."),
+        ("null", " - null does not match any trusted origins."),
+        ("k9Zebra does not match any trusted origins.", "."),
+        ("https:k9Zebra - https://k9", "."),
+        ("https://alice:k9/Zebra@docs.acme.com", "."),
+        ("http://[::1]:8000", " - http://[::1]:8000 does not match any trusted origins."),
+    ],
+)
+def test_nor_does_it_have_more_of_an_origin(db, path, origin, said, caplog):
+    refused(path, Origin=origin)
+
+    assert of_forms(caplog) == [f"Forbidden (Origin checking failed{said}): {path}"]
+
+
 def test_a_crash_of_a_page_is_in_the_log(written, monkeypatch):
     monkeypatch.setattr("hub.server.health.problem", lambda: 1 / 0)
 

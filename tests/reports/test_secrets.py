@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reports import canonical, secrets
 from reports.cleaning import clean
 from reports.contract import SECRETS
-from reports.plain import places, plain
+from reports.plain import in_one_line, places, places_in_one_line, plain
 from reports.screening import SecretNotice, page
 
 ALNUM = "a1B2c3D4e5F6g7H8i9J0" * 4
@@ -195,6 +195,66 @@ def test_nothing_that_stands_in_a_secret_hides_it(hidden, around):
     assert around.partition("{}")[0].strip("`") in text
 
 
+LISTED = [("".join(parts), entry["kind"]) for entry in SECRETS["kinds"] for parts in entry["finds"]]
+
+
+@pytest.mark.parametrize("white", ["\n", "\r\n", "\t", "\u2028", "\n\n", "\n  "])
+def test_white_space_that_a_title_makes_one_space_of_hides_no_secret(white):
+    """The attack: `;\\nPwd=` was no password, until the summary was made one line for the title."""
+    sent = [
+        secret[:at] + white + secret[after:]
+        for secret, _ in LISTED
+        for at in range(len(secret) + 1)
+        for after in {at, at + secret[at : at + 1].isspace()}
+    ]
+
+    left = {text: in_one_line(clean(secrets.remove(text)[0])) for text in sent}
+
+    assert not {text: title for text, title in left.items() if secrets.found_in(title)}
+
+
+@pytest.mark.parametrize("broken", SECRETS["broken"], ids=lambda broken: broken["kind"])
+def test_a_secret_that_white_space_breaks_is_removed_and_the_rest_keeps_its_lines(broken):
+    secret = "".join(broken["finds"])
+
+    text, kinds = secrets.remove(f"Line 1\n\n  Line 2:\n{secret}\nLine 4\n")
+
+    assert kinds == [broken["kind"]]
+    assert broken["finds"][-1] not in text
+    assert text.startswith("Line 1\n\n  Line 2:\n")
+    assert text.endswith(f"[removed: {broken['kind']}]\nLine 4\n")
+
+
+def test_what_is_escaped_and_broken_goes_alone():
+    text = "It says:\n\nServer=db;\n\n&#80;wd&#61;k9Zebra\n\nand fails."
+
+    assert secrets.remove(text) == (
+        "It says:\n\nServer=db;\n\n&#80;wd&#61;[removed: password]\n\nand fails.",
+        ["password"],
+    )
+
+
+def test_only_a_text_that_may_break_a_secret_is_read_in_one_line(monkeypatch):
+    read: list[str] = []
+    monkeypatch.setattr(secrets, "in_one_line", lambda text: read.append(text) or in_one_line(text))
+
+    secrets.remove("The command fails:\n\n```\n$ acme deploy --token <token>\n```\n\nWhy?\n" * 20)
+    secrets.remove("The password is refused.")
+
+    assert read == ["The password is refused."]
+
+
+def test_every_kind_that_white_space_can_break_is_read_in_one_line():
+    """A pattern that takes white space in a way that is not seen there would be left out."""
+    spaced = {family.pattern for _, family in secrets.SPACED}
+
+    for family in secrets.FAMILIES:
+        assert (family.pattern in spaced) == (
+            r"\s" in family.pattern.pattern or " " in family.pattern.pattern
+        )
+    assert not [sign for sign, _ in secrets.SIGNED if any(map(str.isspace, sign))]
+
+
 def test_a_text_is_cleaned_only_where_that_brings_a_secret_out():
     token = "ghp_\u200b" + ALNUM[:36]
 
@@ -241,6 +301,17 @@ def test_every_character_of_the_reading_has_its_place_in_the_text(text):
     assert all(0 <= start < end <= len(cleaned) for start, end in at)
 
 
+@given(st.lists(st.sampled_from(["\n", "  ", "\t", "a"]) | st.text(max_size=3)).map("".join))
+def test_every_character_of_a_line_has_its_place_in_the_text(text):
+    line, at = in_one_line(text), places_in_one_line(text)
+
+    assert [text[start:end] for start, end in at if text[start:end].strip()] == list(
+        "".join(line.split())
+    )
+    assert len(at) == len(line)
+    assert at == sorted(at)
+
+
 @given(
     st.lists(st.sampled_from([*DIVIDERS, *(secret for _, secret in TOKENS)]) | st.text(max_size=3))
 )
@@ -284,3 +355,27 @@ def test_an_address_without_its_password_holds_no_password():
     assert first == [("/doc_url", "password")]
     assert page(canonical.address(left["doc_url"]), again) == left
     assert not again
+
+
+AWS_KEY = "a1B2c3D4e5F6g7H8i9J0" * 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"https://acme.com/aws_secret_access_key={AWS_KEY}/",
+        f"https://acme.com/aws_secret_access_key={AWS_KEY}//",
+        f"https://acme.com/aws%5Fsecret_access_key={AWS_KEY}/#top",
+        f"https://acme.com/aws_secret_access_key={AWS_KEY}/.",
+    ],
+)
+def test_what_is_a_secret_only_in_the_canonical_address_is_removed_from_both(address):
+    """The attack: with a slash after it, it is none, and the canonical address loses the slash."""
+    notices: list[SecretNotice] = []
+
+    left = page(canonical.address(address), notices)
+
+    assert notices == [("/doc_url", "AWS key")]
+    assert set(left.values()) == {
+        "https://acme.com/aws_secret_access_key=%5Bremoved:%20AWS%20key%5D"
+    }

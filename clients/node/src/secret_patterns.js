@@ -2,7 +2,7 @@
 
 import { message, table } from "./contract.js";
 import { PolicyRejected } from "./errors.js";
-import { plain } from "./plain.js";
+import { inOneLine, plain } from "./plain.js";
 import { texts } from "./report.js";
 
 const KEY_HEADER = "header:Idempotency-Key";
@@ -21,9 +21,11 @@ export function find(body, idempotencyKey) {
   return [...found.values()];
 }
 
-/** What is in a text as it stands, or hidden in it by what divides or escapes. */
+/** What is in a text as it stands, hidden in it by what divides or escapes, or in one line. */
 function* kinds(text) {
-  const all = [...new Set([text, plain(text)])].map((each) => [each, each.toLowerCase()]);
+  const line = inOneLine(text);
+  const readings = new Set([text, plain(text), line, inOneLine(plain(line))]);
+  const all = [...readings].map((each) => [each, each.toLowerCase()]);
   for (const family of patterns().families) {
     for (const [each, lower] of all) {
       const signed = family.signs.some((sign) => lower.includes(sign));

@@ -154,3 +154,44 @@ def test_a_template_that_completes_a_key_lets_the_report_become_an_issue(client,
 
     assert "Broken link\nIt is gone." in seen(code_host)
     assert Report.objects.get().notices == []
+
+
+BROKEN = "The sample fails: Server=db;Uid=docs;\nPwd=k9Zebra"
+ONE_LINE = "The sample fails: Server=db;Uid=docs; Pwd=[removed: password]"
+
+
+def test_a_secret_that_a_line_end_breaks_is_in_no_title(client, code_host):
+    """The attack: the summary became one line after it had been searched."""
+    build.acme(code_host)
+
+    answer = build.send(client, build.report(report__summary=BROKEN))
+
+    [issue] = code_host.issues("acme/docs")
+    assert answer.json()["notices"] == [{"field": "/report/summary", "kind": "password"}]
+    assert issue.title.replace(ZWSP, "") == f"[docs] {ONE_LINE}"
+    assert "k9Zebra" not in seen(code_host)
+
+
+@pytest.mark.parametrize(
+    "template", ["| a | b |\n|-|-|\n| {details} | x |\n", "Said: `{details}`\n"]
+)
+def test_nor_where_a_template_makes_one_line_of_the_details(client, code_host, template):
+    build.acme(code_host)
+    by(template)
+
+    build.send(client, build.report(report__details=BROKEN))
+
+    assert "k9Zebra" not in seen(code_host)
+    assert "Pwd=[removed: password]" in seen(code_host)
+
+
+def test_nor_of_a_report_from_before(client, code_host):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    build.send(client)
+    Report.objects.update(summary=BROKEN)
+
+    call_command("retry_deliveries", "--now")
+
+    assert "k9Zebra" not in seen(code_host)
+    assert Report.objects.get().summary.endswith("Pwd=[removed: password]")

@@ -1,7 +1,8 @@
 """Text as a person reads it who looks for a secret, with nothing between its characters.
 
 `grep --color` puts color codes into a token, an editor zero-width spaces, Markdown a backslash, an
-HTML page entities, a terminal a line end. All of these are dropped here, for searching only.
+HTML page entities, a terminal a line end. All of these are dropped here, for searching only. A title
+makes one line of a text, so it is searched like that, too.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ def plain(text: str) -> str:
         letters = "".join(c for c in text if not unicodedata.combining(c))  # or NFKD sorts them all
         text = unicodedata.normalize("NFKD", letters)
     return written.sub(_meant, _UNSEEN.sub("", text))
+
+
+def in_one_line(text: str) -> str:
+    """`text` as a title has it: all white space between its words is one space."""
+    return " ".join(text.split())
 
 
 @lru_cache(maxsize=None)

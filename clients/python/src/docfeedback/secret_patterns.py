@@ -8,7 +8,7 @@ from typing import Any, Iterator, List, Match, NamedTuple, Optional, Pattern
 
 from .contract import message, table
 from .errors import PolicyRejected
-from .plain import plain
+from .plain import in_one_line, plain
 from .report import texts
 
 KEY_HEADER = "header:Idempotency-Key"
@@ -58,8 +58,10 @@ class _Patterns(NamedTuple):
 
 
 def _kinds(text: str) -> Iterator[str]:
-    """The kinds of secrets in a text, as it stands or hidden by separators and escapes."""
-    texts_to_search = [(each, each.lower()) for each in dict.fromkeys([text, plain(text)])]
+    """The kinds of secrets in a text: as it stands, hidden by separators and escapes, or in one line."""
+    line = in_one_line(text)
+    readings = dict.fromkeys([text, plain(text), line, in_one_line(plain(line))])
+    texts_to_search = [(each, each.lower()) for each in readings]
     for family in _patterns().families:
         for each, lower in texts_to_search:
             if any(sign in lower for sign in family.signs) and _has_secret(family, each):
