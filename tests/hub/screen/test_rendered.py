@@ -166,7 +166,7 @@ def test_nothing_of_a_collection_of_attacks_acts_even_where_it_was_not_made_harm
 
 @pytest.mark.slow
 @given(st.lists(st.one_of(st.sampled_from(OWN), hostile.text), max_size=5).map("".join))
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=300)
 def test_no_mixture_of_attacks_acts(markdown):
     assert not faults(markdown.encode("utf-8", "replace").decode())
 

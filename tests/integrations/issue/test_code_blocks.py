@@ -9,7 +9,7 @@ from integrations.issue.safe_text import ZWSP, clean
 from tests.integrations.issue import hostile
 from tests.integrations.issue.liveness import Page
 
-FUZZ = settings(max_examples=300, derandomize=True, deadline=None, database=None)
+FUZZ = settings(max_examples=300)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.integrations.issue.liveness import FOOTER, Page, live, live_in_raw_te
 
 ROOT = Path(__file__).resolve().parents[3]
 SANITISE = os.environ.get("HUB_SANITISE_DIR", "")
-FUZZ = settings(max_examples=300, derandomize=True, deadline=None, database=None)
+FUZZ = settings(max_examples=300)
 
 PAGE = "https://docs.example.com/guide"
 SITE = "https://docs.example.com"

@@ -10,7 +10,7 @@ from integrations.issue import github_markdown, tables
 from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
 from tests.integrations.issue.liveness import Page
 
-FUZZ = settings(max_examples=300, derandomize=True, deadline=None, database=None)
+FUZZ = settings(max_examples=300)
 
 LINES = ["a", "a|b", "-|-", "|-|", ":-", "-", "|", "", " ", ">", "    >", ">     >", "> >", "\t>"]
 LINES += [

@@ -11,7 +11,7 @@ from integrations.issue.rendering import BODY_LIMIT, DEFAULT_TEMPLATE, PLACEHOLD
 from integrations.issue.safe_text import neutralize
 from tests.integrations.issue import hostile
 
-FUZZ = settings(max_examples=60, derandomize=True, deadline=None, database=None)
+FUZZ = settings(max_examples=60)
 MIB = 2**20
 
 BOMB = "\n".join(["> " * 190 + "{details}"] * 49)
