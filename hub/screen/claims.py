@@ -190,7 +190,7 @@ def _claimed(member: Membership, address: str) -> Domain | Site:
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
     if host and (host == pages or hosts.is_user_site(host, pages_host=pages)):
         return taking_over.claim_site(member, url)[0]
-    return domain_claims.claim_domain(member.organization, host or address)[0]
+    return domain_claims.claim_domain(member, host or address)[0]
 
 
 def _says_more_than_a_name(address: str) -> bool:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest
 
 from core.errors import ApiError
+from hub.screen.access import MemberRequest
 from orgs.domains import hosts, values, verification
 from orgs.domains.diagnosis import Finding
 from orgs.domains.providers import Entry
@@ -21,10 +22,10 @@ class Compared(NamedTuple):
     rest: str
 
 
-def check(request: HttpRequest, domain: Domain) -> None:
+def check(request: MemberRequest, domain: Domain) -> None:
     """Ask the DNS, and keep the answer for the next page."""
     try:
-        finding = verification.check(domain).finding
+        finding = verification.check(domain, by=request.membership).finding
         answer = _kept(finding)
     except ApiError as error:
         answer = {"title": "Not checked", "hint": str(error.detail)}

@@ -11,8 +11,9 @@ from core.at_once import AtOnce
 from core.error_answers import page_error
 from core.errors import ApiError
 from hub.screen.access import MemberRequest
+from orgs.people import counted
 
-RATE = "10/minute"  # for each organization
+RATE = "10/minute"  # for each organization, and each person
 
 
 downloads = AtOnce(1, "Another download of your organization is in progress. Please try again.")
@@ -27,7 +28,7 @@ def download(
     """`text`, produced piece by piece, as a file; 429 if the organization, or the Hub, has too many."""
     organization = request.membership.organization
     try:
-        rates.check(RATE, "downloads", organization.pk, what="downloads")
+        rates.check_all(*counted.limits(request.membership, RATE, "downloads"), what="downloads")
         alone = _alone(organization.pk, text)
         next(alone)
     except ApiError as error:

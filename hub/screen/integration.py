@@ -23,14 +23,18 @@ from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Integration
 from integrations.setup import configuration, installing
 from orgs.models import Membership, Site, User
+from orgs.people import counted
 
 INTEGRATION_PAGE = "settings-integration"
-PREVIEWS = "60/minute"  # for each organization: three issues of any template, each time
+PREVIEWS = (
+    "60/minute"  # for each organization, and each person: three issues of any template, each time
+)
 READ_BY_ALL = "Everybody can read the issues about lapsed claims and stopped reports there."
 NOT_THERE = (
     "No issue about lapsed claims and stopped reports is opened there, unless you choose it."
 )
-PRESSES = "10/minute"  # for each organization: Pause and Resume, which stop or send all that waits
+# For each organization, and each person: Pause and Resume stop or send all that waits.
+PRESSES = "10/minute"
 
 
 class IntegrationForm(forms.Form):
@@ -208,13 +212,13 @@ def resume(request: MemberRequest) -> HttpResponse:
 
 def _to_be_changed(request: MemberRequest) -> Integration | None:
     """The integration, unless it was paused and resumed too often; then the member is told so."""
-    organization = request.membership.organization
+    limits = counted.limits(request.membership, PRESSES, "pause")
     try:
-        rates.check(PRESSES, "pause", organization.pk, what="changes between Pause and Resume")
+        rates.check_all(*limits, what="changes between Pause and Resume")
     except rates.RateLimited as error:
         messages.error(request, str(error.detail))
         return None
-    return integration_of(organization)
+    return integration_of(request.membership.organization)
 
 
 @members_only
@@ -302,7 +306,7 @@ def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
     organization = request.membership.organization
     try:
         template = configuration.checked_template(template)
-        rates.check(PREVIEWS, "previews", organization.pk, what="previews")
+        rates.check_all(*counted.limits(request.membership, PREVIEWS, "previews"), what="previews")
     except ApiError as error:
         return {"refused": str(error.detail)}
     shown = {each.name: each for each in previews.previews(template, organization)}

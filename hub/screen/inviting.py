@@ -1,17 +1,17 @@
 """Invitations of GitHub accounts to an organization, and the answers to them."""
 
 import re
+from contextlib import suppress
 
 from allauth.idp.oidc.models import Token
 from django.db import transaction
 
-from core import rates
 from core.errors import ApiError
 from integrations import github_api
 from integrations.github_api import asking
 from integrations.models import Integration
 from orgs.models import Invitation, Membership, Organization, Terminal
-from orgs.people import members
+from orgs.people import counted, members
 from reports.models import Report
 
 NAMELESS = "5/hour"  # look-ups without an installation; GitHub allows 60 for all of the Hub
@@ -58,7 +58,7 @@ def invite(login: str, *, role: str, by: Membership) -> Invitation:
     or those of `asking.github`.
     """
     members.require_owner(by)
-    account = _account(login, by.organization)
+    account = _account(login, by)
     with transaction.atomic():
         members.lock(by.organization_id)
         members.require_owner(by)  # the role may have changed while GitHub was asked
@@ -135,20 +135,25 @@ def _answered(membership: Membership, invitation_id: int) -> Invitation:
     return invitation
 
 
-def _account(login: str, organization: Organization) -> github_api.Person:
+def _account(login: str, by: Membership) -> github_api.Person:
     """The GitHub user with that login. Raises `NoSuchAccount`."""
     login = login.strip().removeprefix("@")
-    found = None
-    if LOGIN.fullmatch(login):
-        known = Integration.objects.of(organization)
-        installation_id = known.values_list("installation__github_id", flat=True).first()
-        if not installation_id:
-            rates.check(NAMELESS, "nameless", organization.pk, what="names to look up")
-        with asking.github(organization) as deadline:
-            found = github_api.person(login, installation_id=installation_id, deadline=deadline)
+    found = _found(login, by) if LOGIN.fullmatch(login) else None
     if found is None:
         raise NoSuchAccount(f"There is no GitHub user {login[:100]}. Check the spelling.")
     return found
+
+
+def _found(login: str, by: Membership) -> github_api.Person | None:
+    """Asks as the installation; without one, or if it is suspended, as nobody, which is counted apart."""
+    known = Integration.objects.select_related("installation").of(by.organization_id).first()
+    if known:
+        here, number = known.installation, known.installation.github_id
+        with asking.github(by, through=here) as deadline, suppress(github_api.Suspended):
+            return github_api.person(login, installation_id=number, deadline=deadline)
+    limits = counted.limits(by, NAMELESS, "nameless")
+    with asking.github(by, also=limits, what="names to look up") as deadline:
+        return github_api.person(login, installation_id=None, deadline=deadline)
 
 
 def _is_empty(organization: Organization) -> bool:

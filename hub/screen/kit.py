@@ -27,7 +27,8 @@ def publish(request: MemberRequest, claim_id: str) -> HttpResponse:
     claim = _counting(request, claim_id)
     if request.method == "POST":
         try:
-            request.session[FOUND] = {claim.id: checking.check(claim)}
+            found = checking.check(claim, by=request.membership)
+            request.session[FOUND] = {claim.id: found}
         except ApiError as error:
             messages.error(request, str(error.detail))
         except ObjectDoesNotExist:  # somebody has just removed it

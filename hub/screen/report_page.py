@@ -109,7 +109,7 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
     if delivery is None:
         raise Http404
     try:
-        trying_again.try_again(delivery)
+        trying_again.try_again(delivery, by=request.membership)
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:

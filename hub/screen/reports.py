@@ -22,6 +22,7 @@ from integrations.api import acts, report_filters, report_list
 from integrations.api.report_list import Received, ReportPage
 from integrations.delivery import discarding, trying_again, withholding
 from integrations.models import Integration
+from orgs.people import counted
 
 COLUMNS = [
     "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
@@ -29,7 +30,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-CHANGES = "10/minute"  # of all that match, for each organization
+CHANGES = "10/minute"  # of all that match, for each organization, and each person
 CHANGE_ALL = {
     "retry": trying_again.try_all_in_turn,
     "discard": discarding.discard_all,
@@ -51,7 +52,7 @@ def reports(request: MemberRequest) -> HttpResponse:
     is_refused = bool(form.errors)
     if not is_refused:
         try:
-            report_list.check_rate(mine, asked)
+            report_list.check_rate(request.membership, asked)
         except rates.RateLimited as error:
             return page_error(request, error)
     page = ReportPage([], None) if is_refused else report_list.page(mine, asked)
@@ -105,10 +106,11 @@ def _change_all(act: str, request: MemberRequest) -> None:
     asked = filtering.asked_in(request)
     if list(report_list.faults(asked)) or not report_filters.is_filtered(asked):
         raise Http404
-    organization = request.membership.organization
-    rates.check(CHANGES, "change all", organization.pk, what="changes of all that match")
-    report_list.check_rate(organization, asked)
-    count = CHANGE_ALL[act](report_list.deliveries(organization, asked))
+    member = request.membership
+    limits = counted.limits(member, CHANGES, "change all")
+    also = report_list.limits(member, asked)
+    rates.check_all(*limits, *also, what="changes of all that match")
+    count = CHANGE_ALL[act](report_list.deliveries(member.organization, asked))
     more = " There may be more: do it again." if count >= _most(act) else ""
     messages.success(request, _counted(act, count) + more)
 

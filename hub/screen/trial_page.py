@@ -36,7 +36,7 @@ def new(request: MemberRequest) -> HttpResponse:
     )
     if form.is_valid():
         try:
-            receipt = trial_report.send(mine, form.cleaned_data["page"])
+            receipt = trial_report.send(request.membership, form.cleaned_data["page"])
         except ApiError as error:
             form.add_error(None, str(error.detail))
         else:

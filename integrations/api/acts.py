@@ -15,7 +15,7 @@ from reports.models import Report
 Act = Callable[[Membership, Received], None]
 
 ACTS: dict[str, Act] = {  # each raises `ApiError` if it is not possible
-    "retry": lambda member, received: trying_again.try_again(received.delivery),
+    "retry": lambda member, received: trying_again.try_again(received.delivery, by=member),
     "discard": lambda member, received: discarding.discard(received.delivery),
     "restore": lambda member, received: discarding.restore(received.delivery),
     "erase": lambda member, received: erasing.erase_for(member, received.report),
@@ -60,10 +60,10 @@ def perform_on_each(
 ) -> tuple[list[str], list[Refusal]]:
     """Do one of `FOR_MANY` to each report once: the ids of those it was done to, and the others with the reason.
 
-    Raises `rates.RateLimited` if the organization has tried again too often.
+    Raises `rates.RateLimited` if the organization or the person has tried again too often.
     """
     if name == "retry":
-        trying_again.check_rate(member.organization_id)
+        trying_again.check_rate(member)
     ids = list(dict.fromkeys(report_ids))
     found, done, refused = _found(member, ids), [], []
     for each in ids:

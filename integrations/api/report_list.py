@@ -18,7 +18,8 @@ from integrations.models import Delivery, Integration
 from integrations.models.delivery import DeliveryQuerySet
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import InvalidRequest
-from orgs.models import Organization
+from orgs.models import Membership, Organization
+from orgs.people import counted
 from reports.models import Report
 
 PAGE_SIZE = 50
@@ -27,7 +28,7 @@ LOOKED_AT = 5000  # reports that one page looks at to find those that match
 ARRIVALS = 100  # between two queries
 FEW = 1000  # deliveries in a state that are looked up one by one
 KEY = ("received_at", "id")
-SEARCHES = "20/minute"  # by the members of one organization
+SEARCHES = "20/minute"  # by the members of one organization, and by each person
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
 LIST_COLUMNS = [
@@ -94,7 +95,7 @@ class ReceivedReports(MaintainerView):
         asked = asked_in(request.query_params)
         if details := [{"path": f"query:{name}", "message": text} for name, text in faults(asked)]:
             raise InvalidRequest(details=details)
-        check_rate(self.organization, asked)
+        check_rate(self.membership, asked)
         found = page(self.organization, asked)
         shown = [shape(each) for each in found.reports]
         following = str(found.following) if found.following else None
@@ -106,10 +107,15 @@ def asked_in(parameters: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in parameters.items() if value}
 
 
-def check_rate(organization: Organization, asked: Mapping[str, str]) -> None:
-    """Count a search, which reads the text of many reports. Raises `rates.RateLimited`."""
-    if "q" in asked:
-        rates.check(SEARCHES, "search", organization.pk, what="searches")
+def check_rate(member: Membership, asked: Mapping[str, str]) -> None:
+    """Count a search. Raises `rates.RateLimited`."""
+    if on_searches := limits(member, asked):
+        rates.check_all(*on_searches, what="searches")
+
+
+def limits(member: Membership, asked: Mapping[str, str]) -> list[rates.Limit]:
+    """On a search, which reads the text of many reports; none if it is not one."""
+    return counted.limits(member, SEARCHES, "search") if "q" in asked else []
 
 
 def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:

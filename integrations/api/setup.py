@@ -160,7 +160,7 @@ class TestReport(MaintainerView):
     """`POST /v1/orgs/me/test-report`: send a real report, and answer with its issue."""
 
     def post(self, request: Request) -> Response:
-        receipt = trial_report.send(self.organization)
+        receipt = trial_report.send(self.membership)
         delivery = Delivery.objects.filter(report=receipt.id).first()
         issue_url = delivery.issue_url if delivery else ""
         return Response({**answer_of(receipt), "issue_url": issue_url or None}, status=201)

@@ -14,6 +14,8 @@ from integrations.models import Delivery
 from integrations.models.delivery import DISCARDED, ERASED, DeliveryQuerySet
 from integrations.models.hold import STOPPED_BY_OPERATOR
 from integrations.models.integration import NOT_STOPPED
+from orgs.models import Membership
+from orgs.people import counted
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 IN_LINE = "It is in line; trying again does not make it faster."
@@ -27,10 +29,11 @@ class CannotTryAgain(ApiError):
     default_code = "cannot_try_again"
 
 
-def try_again(delivery: Delivery | None) -> None:
+def try_again(delivery: Delivery | None, *, by: Membership) -> None:
     """Try an undelivered report again now; the delivery's row holds the result.
 
-    Raises `CannotTryAgain` with the reason, and `rates.RateLimited` if the organization has tried too often.
+    Raises `CannotTryAgain` with the reason, and `rates.RateLimited` if the organization or the person has
+    tried too often.
     """
     if delivery is None:
         raise CannotTryAgain(NEVER_SENT)
@@ -38,7 +41,7 @@ def try_again(delivery: Delivery | None) -> None:
         raise CannotTryAgain(reason)
     if (wait := waiting.why(delivery)) and wait.is_in_line:
         raise CannotTryAgain(f"{IN_LINE} {wait}")
-    check_rate(delivery.integration.organization_id)
+    check_rate(by)
     by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
     by_now.requeue()
     forward_report_now.enqueue(delivery.report_id)
@@ -71,9 +74,10 @@ def try_all_in_turn(deliveries: DeliveryQuerySet) -> int:
     return sum(batches.at_leisure(lambda: True, work))
 
 
-def check_rate(organization_id: str) -> None:
+def check_rate(member: Membership) -> None:
     """Count one press of a member, for one report or many. Raises `rates.RateLimited`."""
-    rates.check(settings.HUB_ASKING_RATE, "retry", organization_id, what="attempts to try again")
+    limits = counted.limits(member, settings.HUB_ASKING_RATE, "retry")
+    rates.check_all(*limits, what="attempts to try again")
 
 
 def obstacle(delivery: Delivery) -> str:

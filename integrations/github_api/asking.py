@@ -1,7 +1,7 @@
 """Calls to GitHub while a maintainer waits: if GitHub cannot be reached, nothing is saved and they are told."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
@@ -11,9 +11,17 @@ from core.at_once import AtOnce
 from core.errors import ApiError
 from integrations import github_api
 from integrations.models import Installation
-from orgs.models import Organization
+from orgs.models import Membership
+from orgs.people import counted
 
 DEADLINE = 10  # seconds, for all GitHub calls of one request
+
+# Times `HUB_ASKING_RATE`, for one installation. Whoever may read one of its account's repositories can ask
+# through it, and GitHub allows it 5,000 calls an hour. With the rate as shipped, these are 600 questions:
+# 40 lists of repositories of up to 54 calls, and 560 others of at most 3 for somebody who only reads. So
+# more than 1,000 calls are left, for 400 issues an hour.
+TIMES_THROUGH = 2
+
 looks = AtOnce(
     1, "The Hub is already asking GitHub for your organization. Try again in a few seconds."
 )
@@ -27,20 +35,30 @@ class CodeHostUnavailable(ApiError):
 
 
 @contextmanager
-def github(organization: Organization, *, through: Installation | None = None) -> Iterator[float]:
+def github(
+    member: Membership,
+    *,
+    through: Installation | None = None,
+    also: Iterable[rates.Limit] = (),
+    what: str = "requests",
+) -> Iterator[float]:
     """The deadline for the calls in the block (in `time.monotonic`); gives the database connection back.
 
+    `also`: other limits on `what` is asked, counted with its own.
+
     Raises `TooManyAtOnce` while the organization has another call in progress, `rates.RateLimited` if it
-    has asked too often, and `CodeHostUnavailable` for GitHub errors that the block does not catch, and
-    while GitHub limits the installation that is asked `through`.
+    or the person has asked too often, or others too often `through` the same installation, and
+    `CodeHostUnavailable` for GitHub errors that the block does not catch, and while GitHub limits the
+    installation.
     """
-    with looks.one(organization.pk), _asking(organization, through) as until:
-        yield until
+    with looks.one(member.organization_id):
+        rates.check_all(*_limits(member, through), *also, what=what)
+        with _asking(through) as until:
+            yield until
 
 
 @contextmanager
-def _asking(organization: Organization, through: Installation | None) -> Iterator[float]:
-    rates.check(settings.HUB_ASKING_RATE, "github", organization.pk)
+def _asking(through: Installation | None) -> Iterator[float]:
     if through and through.is_left_alone():
         raise CodeHostUnavailable(
             f"GitHub's rate limit for {through.account} is reached. Nothing was saved; try again in "
@@ -52,6 +70,13 @@ def _asking(organization: Organization, through: Installation | None) -> Iterato
         if through and isinstance(error, github_api.Limited):
             through.leave_alone_for(error.wait)
         raise CodeHostUnavailable(f"{error} Nothing was saved; please try again.") from error
+
+
+def _limits(member: Membership, through: Installation | None) -> Iterator[rates.Limit]:
+    rate = settings.HUB_ASKING_RATE
+    yield from counted.limits(member, rate, "github")
+    if through:
+        yield rates.Limit(rate, ("github through", str(through.github_id)), times=TIMES_THROUGH)
 
 
 def deadline(seconds: int) -> float:

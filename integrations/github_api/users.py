@@ -16,7 +16,7 @@ from django.conf import settings
 from core import deadlines
 from integrations.github_api import tokens
 from integrations.github_api.answers import making_sense, raise_for_limit
-from integrations.github_api.errors import BadCode, Unreachable
+from integrations.github_api.errors import BadCode, Suspended, Unreachable
 from integrations.github_api.installations import InstallationFacts, Person, installation_facts
 from integrations.github_api.transport import bounded_by, look_up, post_form, with_token
 
@@ -40,7 +40,8 @@ def visitor(code: str, *, redirect_uri: str, deadline: float) -> Visitor:
 def person(login: str, *, installation_id: int | None, deadline: float) -> Person | None:
     """The person with that login; None if there is none, or it is an organization or a bot.
 
-    Asks as the installation if there is one, because Enterprise hosts may refuse anonymous calls.
+    Asks as the installation if there is one, because Enterprise hosts may refuse anonymous calls. Raises
+    `Suspended` if it gets no token.
     """
     with making_sense():
         return bounded_by(partial(_person, login, installation_id), deadline=deadline)
@@ -50,7 +51,9 @@ def _person(login: str, installation_id: int | None) -> Person | None:
     auth = None
     if installation_id:
         answer = tokens.mint(installation_id, permissions={"metadata": "read"})
-        auth = with_token(answer.body["token"]) if answer.status == 201 else None
+        if answer.status != 201:
+            raise Suspended("The app is suspended or no longer installed.")
+        auth = with_token(answer.body["token"])
     body = look_up(auth, f"/users/{quote(login, safe='')}")
     if body is None or body["type"] != "User":
         return None

@@ -84,7 +84,7 @@ def _require(member: Membership, *, or_nobody: bool) -> None:
         members = some_members(member.organization_id)
         asked_about += [each for each in members.people if each.github_id != member.github_id]
         or_nobody = not members.last or integration.rights_lost_at is not None
-    with asking.github(member.organization, through=integration.installation) as deadline:
+    with asking.github(member, through=integration.installation) as deadline:
         reached = reach(integration, deadline=deadline)
         found = somebody(asked_about, reached, deadline=deadline) if reached else None
     if found is None and or_nobody:  # also if the app cannot access the repository

@@ -65,7 +65,7 @@ def _ask(
 ) -> None:
     """Raise `ClaimedElsewhere`, saying what to do, unless everything is proved."""
     me = Person(member.github_id, member.login)
-    with asking.github(member.organization, through=integration.installation) as deadline:
+    with asking.github(member, through=integration.installation) as deadline:
         reached = push_access.reach(integration, deadline=deadline)
         if reached is None or reached.repository.full_name.lower() != publisher.lower():
             raise NotConfigured(f"The app can no longer see {publisher}. Check your integration.")

@@ -15,6 +15,7 @@ from integrations.ownership.site_claims import NotConfigured
 from orgs import ownership
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Site
+from orgs.people import counted
 from reports.models import UNCLAIMED, Report, ReportQuerySet
 
 RECENT = timedelta(days=30)
@@ -69,7 +70,7 @@ def send(member: Membership, claim: Claim, report_ids: Iterable[str]) -> int:
     """
     if _integration(claim) is None:
         raise NotConfigured
-    rates.check(settings.HUB_ASKING_RATE, "send", member.organization_id)
+    rates.check_all(*counted.limits(member, settings.HUB_ASKING_RATE, "send"))
     chosen = [each for each in dict.fromkeys(report_ids) if ids.is_id(each)][:PAGE_SIZE]
     return sum(_given(member.organization_id, each) for each in sorted(chosen))
 

@@ -12,9 +12,9 @@ from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
 from integrations.models import Delivery, Integration
 from integrations.ownership import push_access, site_claims
 from orgs.models import Membership, Organization
-from orgs.people import members
+from orgs.people import counted, members
 
-LISTS = "20/hour"  # of repositories, for an organization; twice as many for its installation
+LISTS = "20/hour"  # of repositories, for each member; twice as many for an installation
 
 
 class UnknownPlaceholder(ApiError):
@@ -138,11 +138,13 @@ def leave_repository(integration: Integration, reason: str) -> None:
 def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
     """One page of the repositories that the member may choose. Raises as `configure` does."""
     integration = _integration(member.organization)
-    _count_list(integration)
-    with asking.github(member.organization, through=integration.installation) as deadline:
+    installation, limits = integration.installation, _list_limits(integration, member)
+    with asking.github(
+        member, through=installation, also=limits, what="lists of repositories"
+    ) as deadline:
         try:
             return github_api.pushable(
-                integration.installation.github_id,
+                installation.github_id,
                 person=Person(member.github_id, member.login),
                 page=page,
                 deadline=deadline,
@@ -151,17 +153,13 @@ def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
             raise _not_installed(integration) from None
 
 
-def _count_list(integration: Integration) -> None:
-    """Count a list of repositories, which takes 52 calls, of the 5,000 an hour of the installation.
+def _list_limits(integration: Integration, member: Membership) -> list[rates.Limit]:
+    """On lists of repositories, each of which takes 52 calls, of the 5,000 an hour of the installation.
 
-    Whoever may read one of an account's repositories can have them listed. Raises `rates.RateLimited`.
+    Whoever may read one of an account's repositories can have them listed.
     """
-    installation = str(integration.installation.github_id)
-    rates.check_all(
-        rates.Limit(LISTS, ("lists", installation), times=2),
-        rates.Limit(LISTS, ("lists", installation, integration.organization_id)),
-        what="lists of repositories",
-    )
+    key = ("lists", str(integration.installation.github_id))
+    return [rates.Limit(LISTS, key, times=2), *counted.limits(member, LISTS, *key)]
 
 
 def checked_template(template: str) -> str:
@@ -202,7 +200,7 @@ def _writable(
     """The repository as GitHub describes it, if it can receive issues."""
     installation_id = integration.installation.github_id
     person = Person(member.github_id, member.login)
-    with asking.github(member.organization, through=integration.installation) as deadline:
+    with asking.github(member, through=integration.installation) as deadline:
         installation = github_api.installation(installation_id, deadline=deadline)
         if installation is None or installation.is_suspended:
             raise _not_installed(integration)

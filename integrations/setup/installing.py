@@ -21,6 +21,7 @@ from integrations.models import Delivery, Installation, Integration, OneTimeStat
 from integrations.models.integration import install_page
 from integrations.setup import configuration
 from orgs.models import Membership, Organization, User
+from orgs.people import counted
 
 CALLBACK = "/v1/integrations/github/callback"
 
@@ -131,7 +132,7 @@ def begin(member: Membership) -> Begun:
 
     Raises `rates.RateLimited`.
     """
-    rates.check(settings.HUB_ASKING_RATE, "install", member.organization_id)
+    rates.check_all(*counted.limits(member, settings.HUB_ASKING_RATE, "install"))
     state, text = OneTimeState.objects.begin(member)
     return Begun(_install_url(text), _authorize_url(text), state.expires_at)
 
@@ -149,7 +150,7 @@ def complete(
         if installation_id:
             state.remember(installation_id)
         return SignInFirst(_authorize_url(text))
-    visitor = _visitor(code, state.organization)
+    visitor = _visitor(code, state.member)
     wanted = installation_id or state.claimed_installation
     if wanted is None and len(visitor.installations) > 1:
         return Choose([_choice(text, each) for each in visitor.installations])
@@ -175,9 +176,10 @@ def _usable(text: str, user: User | None) -> OneTimeState:
     return state
 
 
-def _visitor(code: str, organization: Organization) -> github_api.Visitor:
-    """Who brought the code, if they are a member."""
-    with asking.github(organization) as deadline:
+def _visitor(code: str, member: Membership) -> github_api.Visitor:
+    """Who brought the code, if they are in the organization of the member who started this."""
+    organization = member.organization
+    with asking.github(member) as deadline:
         try:
             visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
         except github_api.BadCode:

@@ -7,7 +7,8 @@ from core.errors import ApiError
 from integrations.models import Integration
 from integrations.models.integration import NO_RIGHTS
 from integrations.ownership.site_claims import NotConfigured
-from orgs.models import Domain, Organization, Site
+from orgs.models import Domain, Membership, Organization, Site
+from orgs.people import counted
 from reports import intake, shape
 
 AGENT = "Docs Feedback Hub"
@@ -30,21 +31,21 @@ def pages(organization: Organization) -> list[str]:
     return [each.url for each in sites] + [f"https://{each.name}/" for each in domains]
 
 
-def send(organization: Organization, page: str = "") -> intake.Receipt:
+def send(member: Membership, page: str = "") -> intake.Receipt:
     """Send a harmless report about `page`; it is delivered like any other report.
 
     `page` is one of `pages`; any other value means the first one. Raises `NotConfigured`, `NoClaim`, or
-    as `rates.check` does.
+    as `rates.check_all` does.
     """
-    integration = Integration.objects.configured().of(organization).first()
+    integration = Integration.objects.configured().of(member.organization_id).first()
     if integration is None:
         raise NotConfigured
     if integration.rights_lost_at:
         raise NotConfigured(NO_RIGHTS)
-    mine = pages(organization)
+    mine = pages(member.organization)
     if not mine:
         raise NoClaim
-    rates.check(RATE, "test", organization.pk, what="test reports")
+    rates.check_all(*counted.limits(member, RATE, "test"), what="test reports")
     body = shape.ReportBody.model_validate(
         {
             "protocol_version": "0",

@@ -33,7 +33,7 @@ class Domains(MaintainerView):
 
     def post(self, request: Request) -> Response:
         text = read(DomainBody, request).domain
-        domain, is_new = claiming.claim_domain(self.organization, text)
+        domain, is_new = claiming.claim_domain(self.membership, text)
         return Response(claim_as_json(domain), status=201 if is_new else 200)
 
 
@@ -59,7 +59,8 @@ class VerifyDomain(MaintainerView):
 
     def post(self, request: Request, name: str) -> Response:
         try:
-            domain, finding = verification.check(_find(self.organization, name))
+            mine = _find(self.organization, name)
+            domain, finding = verification.check(mine, by=self.membership)
         except (verification.Gone, Domain.DoesNotExist):
             raise NotYours from None
         return Response({**claim_as_json(domain), "hint": finding.in_words or None})

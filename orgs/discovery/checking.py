@@ -20,8 +20,9 @@ from orgs.discovery import published
 from orgs.discovery.published import Finding
 from orgs.domains import verification
 from orgs.domains.turns import in_turn
-from orgs.models import Domain, Site
+from orgs.models import Domain, Membership, Site
 from orgs.models.published import PublishedQuerySet
+from orgs.people import counted
 
 log = logging.getLogger(__name__)
 
@@ -39,14 +40,14 @@ class Busy(ApiError):
     default_detail = "The Hub is checking many sites at the moment. Try again in a few seconds."
 
 
-def check(claim: Claim) -> list[Finding]:
+def check(claim: Claim, *, by: Membership) -> list[Finding]:
     """What agents find at a claim, while a member waits; notes whether its host refuses reports.
 
     Asks the host for three files at once, for at most 5 seconds; do not call it in a transaction.
     Raises `TooManyAtOnce`, `rates.RateLimited`, `Busy`.
     """
     with verification.looks.one(claim.organization_id):
-        rates.check(settings.HUB_ASKING_RATE, "sites", claim.organization_id)
+        rates.check_all(*counted.limits(by, settings.HUB_ASKING_RATE, "sites"))
         with _a_thread():
             connections.give_back()  # hold no connection while waiting for the host
             opted_out = claim.opted_out_at is not None

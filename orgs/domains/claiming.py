@@ -11,7 +11,7 @@ from core.errors import ApiError
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization
 from orgs.models.domain import CHALLENGE_LIFETIME
-from orgs.people import members
+from orgs.people import counted, members
 
 MOST = 1000  # claims of domains of one organization
 DROPPED = 100  # expired claims at a time, since checking others waits for it
@@ -37,14 +37,15 @@ class TooManyClaims(ApiError):
     default_detail = f"You have {MOST} domains. Remove some of the claims first."
 
 
-def claim_domain(organization: Organization, text: str) -> tuple[Domain, bool]:
-    """The organization's claim of the name in `text`, in any spelling, and whether it is new.
+def claim_domain(member: Membership, text: str) -> tuple[Domain, bool]:
+    """The claim of the member's organization of the name in `text`, in any spelling, and whether it is new.
 
     A claim that was not proved in time gets a new value to publish. Raises `hosts.NotClaimable`,
     `rates.RateLimited`, `TooManyClaims`, `TooManyUnproved`.
     """
     name = _claimable(text)
-    rates.check(settings.HUB_ASKING_RATE, "claim", organization.pk)
+    rates.check_all(*counted.limits(member, settings.HUB_ASKING_RATE, "claim"))
+    organization = member.organization
     others = organization.domains.exclude(name=name)
     if others[MOST - 1 : MOST].exists():
         raise TooManyClaims

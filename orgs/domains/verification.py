@@ -11,7 +11,8 @@ from core import connections, rates
 from core.at_once import AtOnce
 from core.errors import ApiError
 from orgs.domains.diagnosis import Finding, look
-from orgs.models import Domain
+from orgs.models import Domain, Membership
+from orgs.people import counted
 
 looks = AtOnce(1, "The Hub is already checking one of your claims. Try again in a few seconds.")
 BUSY = "The Hub is checking many domains at the moment. Try again in a few seconds."
@@ -39,15 +40,15 @@ class Verdict(NamedTuple):
     finding: Finding
 
 
-def check(domain: Domain) -> Verdict:
+def check(domain: Domain, *, by: Membership) -> Verdict:
     """Check the record of a claim while a person waits, and save what was found.
 
     Asks the DNS, with at most 24 queries and 8 seconds; do not call it in a transaction. Raises
     `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while the organization has another check in progress,
-    and `rates.RateLimited` if it has asked too often.
+    and `rates.RateLimited` if it, or the person, has asked too often.
     """
     with looks.one(domain.organization_id):
-        rates.check(settings.HUB_ASKING_RATE, "dns", domain.organization_id)
+        rates.check_all(*counted.limits(by, settings.HUB_ASKING_RATE, "dns"))
         if not slots().acquire(blocking=False):
             return Verdict(domain, Finding(None, BUSY, "The Hub is busy"))
         try:

@@ -10,6 +10,7 @@ from core import rates
 from core.error_answers import page_error
 from core.errors import ApiError
 from orgs.models import Membership, User
+from orgs.people import counted
 from orgs.people.tokens import ALLOWS, NAMES
 from orgs.terminals import codes, protocol
 
@@ -57,7 +58,7 @@ def approve(request: PersonRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "orgs/device.html", {"form": form})
     try:
-        rates.check(settings.HUB_SIGN_IN_RATE, "user-codes", str(request.user.pk), what="codes")
+        rates.check_all(_limit(request), what="codes")
         waiting = codes.waiting(form.cleaned_data["user_code"])
         match request.POST.get("answer"):
             case "approve":
@@ -73,6 +74,12 @@ def approve(request: PersonRequest) -> HttpResponse:
     except (codes.CodesAway, rates.RateLimited) as error:
         return page_error(request, error)
     return _ask(request, waiting)
+
+
+def _limit(request: PersonRequest) -> rates.Limit:
+    if request.membership:
+        return counted.of_person(request.membership, settings.HUB_SIGN_IN_RATE, "user-codes")
+    return rates.Limit(settings.HUB_SIGN_IN_RATE, ("user-codes", str(request.user.pk)))
 
 
 def _approved(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:

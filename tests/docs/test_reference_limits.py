@@ -56,6 +56,7 @@ def test_rates():
         "codes that a person types at `/device/`": DEFAULT["HUB_SIGN_IN_RATE"],
         "questions of terminals for tokens": times(DEFAULT["HUB_SIGN_IN_RATE"], endpoints.POLLS),
         "questions to GitHub": asking_rate,
+        "questions to GitHub through an installation": times(asking_rate, asking.TIMES_THROUGH),
         "checks of DNS records": asking_rate,
         "claims of domains": asking_rate,
         "checks of what a claimed site publishes": asking_rate,

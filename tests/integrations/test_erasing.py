@@ -114,9 +114,10 @@ def test_what_is_held_is_never_set_free(client, code_host, cause):
 
 def test_nobody_can_have_it_tried_again(client, code_host):
     erase(waiting(client, code_host))
+    member = build.member(delivery().integration.organization).membership
 
     with pytest.raises(trying_again.CannotTryAgain, match=ERASED):
-        trying_again.try_again(delivery())
+        trying_again.try_again(delivery(), by=member)
     trying_again.try_all_again(Delivery.objects.all())
 
     assert not code_host.issues("acme/docs")

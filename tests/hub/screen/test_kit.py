@@ -197,7 +197,7 @@ def test_a_member_is_not_offered_to_opt_out(bob, domain):
 
 
 def test_a_claim_that_goes_meanwhile_is_not_found(alice, domain, monkeypatch):
-    def gone(claim):
+    def gone(claim, by):
         Domain.objects.all().delete()
         claim.refresh_from_db()
 

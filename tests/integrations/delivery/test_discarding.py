@@ -113,9 +113,10 @@ def test_a_repeat_of_what_was_discarded_is_not_sent(acme, client, code_host):
 
 def test_a_member_restores_before_trying_again(acme, client, code_host):
     delivery = discarded(client, code_host)
+    member = build.member(delivery.integration.organization).membership
 
     with pytest.raises(trying_again.CannotTryAgain, match="Restore"):
-        trying_again.try_again(delivery)
+        trying_again.try_again(delivery, by=member)
 
     assert state() == ("held", "discarded")
 

@@ -199,7 +199,7 @@ def test_the_networks_of_one_customer_are_one_source():
 
 
 def test_a_test_report_has_no_source(acme, client, code_host):
-    trial_report.send(acme)
+    trial_report.send(build.member(acme).membership)
 
     assert (Delivery.objects.get().source, Delivery.objects.get().status) == ("", "sent")
 

@@ -11,7 +11,7 @@ from integrations.delivery import retries, trying_again
 from integrations.delivery.forwarding import forward
 from integrations.models import Delivery, Installation, Integration
 from integrations.setup import configuration
-from orgs.models import Domain
+from orgs.models import Domain, Membership, Organization
 from reports.models import Report
 from tests import build
 
@@ -29,8 +29,12 @@ def sent(client, number: int = 1) -> Delivery:
     return Delivery.objects.order_by("pk")[0]
 
 
+def member() -> Membership:
+    return Membership.objects.first() or build.member(Organization.objects.get()).membership
+
+
 def after(delivery: Delivery) -> Delivery:
-    trying_again.try_again(delivery)
+    trying_again.try_again(delivery, by=member())
     delivery.refresh_from_db()
     return delivery
 
@@ -103,7 +107,7 @@ def test_a_member_who_presses_without_end_is_stopped(acme, code_host, client, se
     asked = len(code_host.requests)
 
     with pytest.raises(RateLimited, match="Too many attempts to try again"):
-        trying_again.try_again(first)
+        trying_again.try_again(first, by=member())
 
     assert Delivery.objects.get(pk=first.pk).tries == first.tries
     assert len(code_host.requests) == asked
@@ -115,7 +119,7 @@ def test_what_only_waits_for_its_turn_is_told_so(acme, client, code_host, settin
     waiting = Delivery.objects.get(status="pending")
 
     with pytest.raises(trying_again.CannotTryAgain, match=r"in line; trying .* Waiting its turn: "):
-        trying_again.try_again(waiting)
+        trying_again.try_again(waiting, by=member())
 
     assert Delivery.objects.get(pk=waiting.pk).due_at == waiting.due_at
 
@@ -133,7 +137,7 @@ def test_what_github_limits_is_told_so(acme, client, code_host):
     limited = sent(client)
 
     with pytest.raises(trying_again.CannotTryAgain, match="GitHub asked us to wait with acme"):
-        trying_again.try_again(limited)
+        trying_again.try_again(limited, by=member())
 
 
 def test_what_waits_for_its_next_try_is_tried_now(acme, client, code_host):
@@ -252,7 +256,7 @@ def test_what_has_arrived_is_not_sent_again(acme, code_host, client):
     arrived = sent(client)
 
     with pytest.raises(trying_again.CannotTryAgain, match="Already delivered"):
-        trying_again.try_again(arrived)
+        trying_again.try_again(arrived, by=member())
 
     assert len(code_host.issues("acme/docs")) == 1
 
@@ -264,7 +268,7 @@ def test_without_a_repository_there_is_nowhere_to_send_it(acme, code_host, clien
     held.refresh_from_db()
 
     with pytest.raises(trying_again.CannotTryAgain, match="Choose one first"):
-        trying_again.try_again(held)
+        trying_again.try_again(held, by=member())
 
     assert Delivery.objects.get().status == "held"
 
@@ -276,7 +280,7 @@ def test_what_an_operator_stopped_only_an_operator_sets_free(acme, code_host, cl
     delivery.refresh_from_db()
 
     with pytest.raises(trying_again.CannotTryAgain, match="on hold"):
-        trying_again.try_again(delivery)
+        trying_again.try_again(delivery, by=member())
     clock.advance(minutes=61)
     Delivery.objects.release(Delivery.Cause.INTEGRATION)
     still = Delivery.objects.get().status
@@ -291,7 +295,7 @@ def test_a_press_that_an_operator_comes_before_sets_nothing_free(acme, code_host
     as_it_was_read = sent(client)
     trying_again.stop_all(Delivery.objects.all())
 
-    trying_again.try_again(as_it_was_read)
+    trying_again.try_again(as_it_was_read, by=member())
 
     assert (Delivery.objects.get().status, Delivery.objects.get().held_for) == ("held", "operator")
     assert not code_host.issues("acme/docs")

@@ -1,13 +1,14 @@
 """Asking GitHub while a maintainer waits: how GitHub's answers become an answer of the Hub."""
 
 import time
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 from django.db import connection
 
 from core.at_once import TooManyAtOnce
-from core.rates import RateLimited
+from core.rates import Limit, RateLimited
 from integrations.github_api import (
     BadCode,
     Blocked,
@@ -21,9 +22,10 @@ from integrations.github_api import (
     transport,
 )
 from integrations.models import Installation
-from orgs.models import Organization
+from orgs.models import Membership, Organization
 
-ACME, INITECH = Organization(pk="acme"), Organization(pk="initech")
+ACME = Membership(organization=Organization(pk="acme"), github_id=1)
+INITECH = Membership(organization=Organization(pk="initech"), github_id=2)
 IN_VAIN = "Nothing was saved; please try again."
 
 
@@ -88,6 +90,52 @@ def test_who_asks_too_often_is_told_to_wait(settings):
     with pytest.raises(RateLimited):
         asking.github(ACME).__enter__()
     with asking.github(INITECH):
+        pass
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_readers_of_one_installation_leave_the_rest_of_it_to_deliveries(settings):
+    """Each has an organization of their own, with the same company's installation."""
+    settings.HUB_ASKING_RATE = "10/hour"
+    acme, other = Installation(github_id=1, account="acme"), Installation(github_id=2)
+    readers = [
+        Membership(organization=Organization(pk=f"reader-{number}"), github_id=number)
+        for number in range(10)
+    ]
+    asked = 0
+
+    for reader in readers:
+        for _ in range(10):
+            with suppress(RateLimited), asking.github(reader, through=acme):
+                asked += 1
+
+    assert asked == 20
+    for _ in range(10):  # what was refused counted for nobody
+        with asking.github(readers[-1], through=other):
+            pass
+
+
+def test_other_limits_are_counted_with_its_own(settings):
+    """What one of them refuses has used up none."""
+    settings.HUB_ASKING_RATE = "2/minute"
+    one = [Limit("1/minute", ("one",))]
+    with asking.github(ACME, also=one, what="lists"):
+        pass
+
+    with pytest.raises(RateLimited, match="Too many lists"):
+        asking.github(ACME, also=one, what="lists").__enter__()
+
+    with asking.github(ACME):
+        pass
+
+
+def test_what_waits_for_another_question_is_not_counted():
+    one = [Limit("1/minute", ("one",))]
+
+    with asking.github(ACME), pytest.raises(TooManyAtOnce):
+        asking.github(ACME, also=one).__enter__()
+
+    with asking.github(ACME, also=one):
         pass
 
 

@@ -293,7 +293,7 @@ def test_one_organization_has_one_look_at_github_at_a_time(alice, acme, code_hos
     build.integration(others, code_host, "initech/docs")
     bob = caller(others, code_host, "bob")
 
-    with asking.github(acme):
+    with asking.github(acme.memberships.get()):
         again, beside = alice.get(REPOSITORIES), bob.get(REPOSITORIES)
 
     assert (again.status_code, again.json()["error"]) == (429, "rate_limited")

@@ -12,7 +12,7 @@ from core import rates
 from orgs.discovery import checking, kit, published
 from orgs.discovery.published import Finding
 from orgs.domains import verification
-from orgs.models import Domain, Notice, Site
+from orgs.models import Domain, Membership, Notice, Site
 from tests import build
 from tests.plans import plans_of, whole_tables_in
 from tests.web_server import HOST
@@ -133,6 +133,11 @@ def claims(transactional_db) -> tuple[Domain, Site]:
     return build.domain(owner, HOST), build.site(owner, HOST, "/docs/")
 
 
+@pytest.fixture
+def alice(claims) -> Membership:
+    return build.member(claims[0].organization).membership
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_refusal_is_noted_and_told_once_and_nothing_else_is_done(web, claims, clock):
     web.says(kit.WELL_KNOWN, REFUSES)
@@ -187,22 +192,22 @@ def test_each_claim_is_read_once_a_day_and_only_while_it_counts(web, claims):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_member_has_a_claim_checked(web, claims):
+def test_a_member_has_a_claim_checked(web, claims, alice):
     web.says(kit.WELL_KNOWN, REFUSES)
 
-    findings = checking.check(claims[0])
+    findings = checking.check(claims[0], by=alice)
 
     assert findings[0].words.startswith("It says that you want no reports")
     assert Domain.objects.get().refused_in_public_at
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_organization_has_its_claims_checked_so_often(web, claims, settings):
+def test_an_organization_has_its_claims_checked_so_often(web, claims, alice, settings):
     settings.HUB_ASKING_RATE = "1/minute"
-    checking.check(claims[0])
+    checking.check(claims[0], by=alice)
 
     with pytest.raises(rates.RateLimited):
-        checking.check(claims[1])
+        checking.check(claims[1], by=alice)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -270,14 +275,14 @@ def test_what_is_due_is_found_by_an_index(claims):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_checks_of_sites_leave_half_of_the_threads_to_checks_of_domains(web, claims):
+def test_checks_of_sites_leave_half_of_the_threads_to_checks_of_domains(web, claims, alice):
     with ExitStack() as taken:
         for _ in range(checking._slots()._initial_value):
             taken.enter_context(checking._a_thread())
 
         with pytest.raises(checking.Busy):
-            checking.check(claims[0])
+            checking.check(claims[0], by=alice)
         left = verification.slots()._value
 
     assert left == verification.slots()._initial_value / 2
-    assert checking.check(claims[0])
+    assert checking.check(claims[0], by=alice)

@@ -167,7 +167,7 @@ def test_a_lapsed_claim_does_not_take_the_domain_from_its_new_owner(domain, dns,
 
 def test_what_was_never_proved_is_given_up_after_thirty_days_and_that_is_said(dns, clock):
     acme = build.organization()
-    claiming.claim_domain(acme, "docs.acme.com")
+    claiming.claim_domain(build.member(acme).membership, "docs.acme.com")
 
     pass_days(clock, 29)
     before = Domain.objects.count()
@@ -344,7 +344,7 @@ def test_a_run_over_all_claims_reads_a_batch_at_a_time(dns, monkeypatch):
 
 def test_expired_claims_are_removed_some_at_a_time(dns, clock, monkeypatch):
     monkeypatch.setattr(claiming, "DROPPED", 2)
-    owner = build.organization()
+    owner = build.member(build.organization()).membership
     for number in range(5):
         claiming.claim_domain(owner, f"d{number}.acme.com")
     clock.advance(days=31)

@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from orgs.models import Terminal
+from orgs.models import Terminal, User
+from orgs.people import leaving, members
 from orgs.terminals import codes
 from tests import build
 from tests.orgs.terminals import terminal
@@ -227,6 +228,25 @@ def test_guessing_codes_is_limited_for_a_person_wherever_they_are(alice, setting
 
     assert [guess(number, "CCCC-CCCC") for number in range(4)] == [200, 200, 200, 429]
     assert guess(9, waiting["user_code"]) == 429
+
+
+def test_who_deletes_the_account_and_signs_in_again_guesses_no_more_codes(alice, settings):
+    settings.HUB_SIGN_IN_RATE = "3/minute"
+    settings.HUB_TRUSTED_PROXIES = 1
+    number = alice.membership.github_id
+
+    def guess(user: User, network: int) -> int:
+        headers = {"X-Forwarded-For": f"192.0.2.{network}"}
+        return (
+            terminal.browser(user).get("/device/?user_code=CCCC-CCCC", headers=headers).status_code
+        )
+
+    known = [guess(alice, network) for network in range(3)]
+    leaving.leave(alice, "acme")
+    again = User.objects.create(username="alice")
+    members.welcome(again, github_id=number, login="alice")
+
+    assert [*known, guess(again, 4)] == [200, 200, 200, 429]
 
 
 def test_terminals_are_listed_and_signed_out(alice):
