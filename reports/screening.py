@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from core.errors import ApiError
 from reports import canonical, secrets
@@ -54,7 +54,7 @@ def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
     """The columns of the page's address without secrets: as sent, and in its canonical form.
 
     If either holds a secret, however it is escaped, only the cleaned canonical form is kept. Raises
-    `SecretInAddress` if that is no address, as with a secret in the host.
+    `SecretInAddress` if that is no address, as with a secret in the host, or another host's.
     """
     if not (kinds := _kinds(address.text, address.url)):
         return {"doc_url": address.text, "canonical_url": address.url}
@@ -65,6 +65,8 @@ def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:
         url = canonical.url(quote(unescaped if hidden else cleaned, safe=f"{canonical.KEPT}[]"))
     except canonical.InvalidURL:
         raise SecretInAddress from None
+    if urlsplit(url).netloc != urlsplit(address.url).netloc:  # a path whose escapes were a URL
+        raise SecretInAddress
     return {"doc_url": url, "canonical_url": url}
 
 

@@ -454,6 +454,15 @@ def test_a_secret_in_the_host_of_a_page_is_refused_and_counts(client, settings, 
     assert errors(answers[0]) == {"/doc_url": "Must not contain a secret."}
 
 
+def test_a_path_does_not_become_the_address_that_its_escapes_hide(client):
+    path = f"h%74%74ps%3A%2F%2Facme%2Ecom%2F?access_token%253D{SECRET[4:]}"
+
+    answer = build.send(client, build.report(path))
+
+    assert errors(answer) == {"/doc_url": "Must not contain a secret."}
+    assert not Report.objects.exists()
+
+
 def test_a_secret_in_a_path_of_an_address_is_removed(client):
     answer = build.send(client, build.report(f"https://[::1]/{SECRET}"))
 
