@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from django.conf import settings
 from django.db import connection
 
 ROOT = Path(__file__).resolve().parent.parent
+MOST_KEPT_FREE = 100  # ports
+_kept_free: deque[socket.socket] = deque()
 
 
 class HubProcess:
@@ -141,6 +144,11 @@ def database_url() -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port for a server that starts later. Until then nobody else gets it, nor a connection that goes out."""
+    place = socket.socket()
+    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+    place.bind(("127.0.0.1", 0))
+    _kept_free.append(place)
+    if len(_kept_free) > MOST_KEPT_FREE:
+        _kept_free.popleft().close()
+    return place.getsockname()[1]

@@ -38,26 +38,29 @@ def back_up(folder: Path) -> str:
 
 def restore(folder: Path) -> None:
     """Use the backup, as a new database."""
-    connection.close()
     if connection.vendor == "sqlite":
         restored = folder / "restored.sqlite3"
         restored.write_bytes((folder / "hub.sqlite3").read_bytes())
         _use(str(restored))
         return
-    _run(block(PAGE, "cd /\nrunuser -u postgres -- createdb"), folder)
-    _use(f"{connection.settings_dict['NAME']}_restored")
+    _use(connection.settings_dict["NAME"])  # it is renamed, which nobody who uses it allows
+    _run(block(PAGE, "cd /\nrunuser -u postgres -- psql"), folder)
 
 
 def end(original: str) -> None:
     """Go back to the test's own database."""
-    restored = str(connection.settings_dict["NAME"])
-    if restored == original:
-        return
     _use(original)
     if connection.vendor == "sqlite":
         return
-    with connection.cursor() as cursor:
-        cursor.execute(f'DROP DATABASE "{restored}" WITH (FORCE)')
+    with connection._nodb_cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [_before(original)])
+        if cursor.fetchone():
+            cursor.execute(f'DROP DATABASE IF EXISTS "{original}" WITH (FORCE)')
+            cursor.execute(f'ALTER DATABASE "{_before(original)}" RENAME TO "{original}"')
+
+
+def _before(name: str) -> str:
+    return f"{name}_before"
 
 
 def _use(name: str) -> None:
@@ -105,9 +108,8 @@ def _run(commands: str, folder: Path) -> str:
         "/var/backups/hub": str(folder),
         "Monday.dump": "hub.dump",
         "postgres:///hub?host=/run/postgresql": database_url(),
-        "postgres:///hub_restored?host=/run/postgresql": _url(f"{name}_restored"),
-        "hub_restored": f"{name}_restored",
-        "--owner=hub": f"--owner={connection.settings_dict['USER']}",
+        "DATABASE hub RENAME TO hub_before": f'DATABASE "{name}" RENAME TO "{_before(name)}"',
+        "--owner=hub hub": f"--owner={connection.settings_dict['USER']} {name}",
     }
     for word, here in words.items():
         commands = commands.replace(word, here)
@@ -117,6 +119,7 @@ def _run(commands: str, folder: Path) -> str:
             "PATH": f"{postgresql.programs()}:{os.environ['PATH']}",
             "DATABASE_URL": database_url(),
             "PGHOST": _host(),
+            "PGDATABASE": "postgres",
             "PGUSER": connection.settings_dict["USER"],
         },
         capture_output=True,
@@ -131,7 +134,3 @@ def _run(commands: str, folder: Path) -> str:
 def _host() -> str:
     database = connection.settings_dict
     return database["OPTIONS"].get("host") or database["HOST"]
-
-
-def _url(name: str) -> str:
-    return database_url().replace(f"/{connection.settings_dict['NAME']}?", f"/{name}?")
