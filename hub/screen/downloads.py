@@ -6,7 +6,6 @@ from contextlib import closing
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from core import rates
 from core.at_once import AtOnce
 from core.error_answers import page_error
 from core.errors import ApiError
@@ -28,7 +27,7 @@ def download(
     """`text`, produced piece by piece, as a file; 429 if the organization, or the Hub, has too many."""
     organization = request.membership.organization
     try:
-        rates.check_all(*counted.limits(request.membership, RATE, "downloads"), what="downloads")
+        counted.check(request.membership, RATE, "downloads", what="downloads")
         alone = _alone(organization.pk, text)
         next(alone)
     except ApiError as error:

@@ -26,9 +26,8 @@ from orgs.models import Membership, Site, User
 from orgs.people import counted
 
 INTEGRATION_PAGE = "settings-integration"
-PREVIEWS = (
-    "60/minute"  # for each organization, and each person: three issues of any template, each time
-)
+# For each organization, and each person: three issues of any template, each time.
+PREVIEWS = "60/minute"
 READ_BY_ALL = "Everybody can read the issues about lapsed claims and stopped reports there."
 NOT_THERE = (
     "No issue about lapsed claims and stopped reports is opened there, unless you choose it."
@@ -212,9 +211,9 @@ def resume(request: MemberRequest) -> HttpResponse:
 
 def _to_be_changed(request: MemberRequest) -> Integration | None:
     """The integration, unless it was paused and resumed too often; then the member is told so."""
-    limits = counted.limits(request.membership, PRESSES, "pause")
+    what = "changes between Pause and Resume"
     try:
-        rates.check_all(*limits, what="changes between Pause and Resume")
+        counted.check(request.membership, PRESSES, "pause", what=what)
     except rates.RateLimited as error:
         messages.error(request, str(error.detail))
         return None
@@ -306,7 +305,7 @@ def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
     organization = request.membership.organization
     try:
         template = configuration.checked_template(template)
-        rates.check_all(*counted.limits(request.membership, PREVIEWS, "previews"), what="previews")
+        counted.check(request.membership, PREVIEWS, "previews", what="previews")
     except ApiError as error:
         return {"refused": str(error.detail)}
     shown = {each.name: each for each in previews.previews(template, organization)}

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from core import batches, rates
+from core import batches
 from core.errors import ApiError
 from integrations.delivery import retries, waiting
 from integrations.delivery.task import forward_report_now
@@ -76,8 +76,7 @@ def try_all_in_turn(deliveries: DeliveryQuerySet) -> int:
 
 def check_rate(member: Membership) -> None:
     """Count one press of a member, for one report or many. Raises `rates.RateLimited`."""
-    limits = counted.limits(member, settings.HUB_ASKING_RATE, "retry")
-    rates.check_all(*limits, what="attempts to try again")
+    counted.check(member, settings.HUB_ASKING_RATE, "retry", what="attempts to try again")
 
 
 def obstacle(delivery: Delivery) -> str:

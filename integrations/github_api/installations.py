@@ -181,12 +181,17 @@ def _candidate(installation_id: int, full_name: str, person: Person) -> Candidat
 
 def _page(installation_id: int, page: int) -> tuple[str, Any]:
     """A read-only token, and the repositories that it can access."""
+    token = token_to_look(installation_id)
+    path = "/installation/repositories"
+    return token, look_up(with_token(token), path, per_page=PAGE_SIZE, page=page)
+
+
+def token_to_look(installation_id: int) -> str:
+    """A token that may write nothing. Raises `Suspended`, or `Unreachable` if there is none."""
     answer = _mint(installation_id, permissions=LOOK)
     if answer.status != 201:
         raise Unreachable(f"GitHub did not issue a token: {answer.reason}.")
-    token = answer.body["token"]
-    path = "/installation/repositories"
-    return token, look_up(with_token(token), path, per_page=PAGE_SIZE, page=page)
+    return answer.body["token"]
 
 
 def _mint(installation_id: int, **wish: Any) -> GitHubAnswer:

@@ -14,10 +14,14 @@ from urllib.parse import quote
 from django.conf import settings
 
 from core import deadlines
-from integrations.github_api import tokens
 from integrations.github_api.answers import making_sense, raise_for_limit
-from integrations.github_api.errors import BadCode, Suspended, Unreachable
-from integrations.github_api.installations import InstallationFacts, Person, installation_facts
+from integrations.github_api.errors import BadCode, Unreachable
+from integrations.github_api.installations import (
+    InstallationFacts,
+    Person,
+    installation_facts,
+    token_to_look,
+)
 from integrations.github_api.transport import bounded_by, look_up, post_form, with_token
 
 PAGE_SIZE = 100
@@ -41,19 +45,14 @@ def person(login: str, *, installation_id: int | None, deadline: float) -> Perso
     """The person with that login; None if there is none, or it is an organization or a bot.
 
     Asks as the installation if there is one, because Enterprise hosts may refuse anonymous calls. Raises
-    `Suspended` if it gets no token.
+    as `token_to_look` does.
     """
     with making_sense():
         return bounded_by(partial(_person, login, installation_id), deadline=deadline)
 
 
 def _person(login: str, installation_id: int | None) -> Person | None:
-    auth = None
-    if installation_id:
-        answer = tokens.mint(installation_id, permissions={"metadata": "read"})
-        if answer.status != 201:
-            raise Suspended("The app is suspended or no longer installed.")
-        auth = with_token(answer.body["token"])
+    auth = with_token(token_to_look(installation_id)) if installation_id else None
     body = look_up(auth, f"/users/{quote(login, safe='')}")
     if body is None or body["type"] != "User":
         return None

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from core import ids, keyset, rates
+from core import ids, keyset
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import EARLIER
 from integrations.ownership.site_claims import NotConfigured
@@ -70,7 +70,7 @@ def send(member: Membership, claim: Claim, report_ids: Iterable[str]) -> int:
     """
     if _integration(claim) is None:
         raise NotConfigured
-    rates.check_all(*counted.limits(member, settings.HUB_ASKING_RATE, "send"))
+    counted.check(member, settings.HUB_ASKING_RATE, "send")
     chosen = [each for each in dict.fromkeys(report_ids) if ids.is_id(each)][:PAGE_SIZE]
     return sum(_given(member.organization_id, each) for each in sorted(chosen))
 

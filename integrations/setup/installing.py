@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.db import transaction
 
-from core import rates
 from core.errors import ApiError
 from integrations import github_api
 from integrations.delivery import holds
@@ -132,7 +131,7 @@ def begin(member: Membership) -> Begun:
 
     Raises `rates.RateLimited`.
     """
-    rates.check_all(*counted.limits(member, settings.HUB_ASKING_RATE, "install"))
+    counted.check(member, settings.HUB_ASKING_RATE, "install")
     state, text = OneTimeState.objects.begin(member)
     return Begun(_install_url(text), _authorize_url(text), state.expires_at)
 

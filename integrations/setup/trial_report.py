@@ -2,7 +2,6 @@
 
 import secrets
 
-from core import rates
 from core.errors import ApiError
 from integrations.models import Integration
 from integrations.models.integration import NO_RIGHTS
@@ -35,7 +34,7 @@ def send(member: Membership, page: str = "") -> intake.Receipt:
     """Send a harmless report about `page`; it is delivered like any other report.
 
     `page` is one of `pages`; any other value means the first one. Raises `NotConfigured`, `NoClaim`, or
-    as `rates.check_all` does.
+    as `counted.check` does.
     """
     integration = Integration.objects.configured().of(member.organization_id).first()
     if integration is None:
@@ -45,7 +44,7 @@ def send(member: Membership, page: str = "") -> intake.Receipt:
     mine = pages(member.organization)
     if not mine:
         raise NoClaim
-    rates.check_all(*counted.limits(member, RATE, "test"), what="test reports")
+    counted.check(member, RATE, "test", what="test reports")
     body = shape.ReportBody.model_validate(
         {
             "protocol_version": "0",

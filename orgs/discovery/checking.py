@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db.models import QuerySet
 
-from core import clock, connections, rates
+from core import clock, connections
 from core.errors import ApiError
 from orgs.discovery import published
 from orgs.discovery.published import Finding
@@ -47,7 +47,7 @@ def check(claim: Claim, *, by: Membership) -> list[Finding]:
     Raises `TooManyAtOnce`, `rates.RateLimited`, `Busy`.
     """
     with verification.looks.one(claim.organization_id):
-        rates.check_all(*counted.limits(by, settings.HUB_ASKING_RATE, "sites"))
+        counted.check(by, settings.HUB_ASKING_RATE, "sites")
         with _a_thread():
             connections.give_back()  # hold no connection while waiting for the host
             opted_out = claim.opted_out_at is not None

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 
-from core import batches, clock, rates
+from core import batches, clock
 from core.errors import ApiError
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization
@@ -44,7 +44,7 @@ def claim_domain(member: Membership, text: str) -> tuple[Domain, bool]:
     `rates.RateLimited`, `TooManyClaims`, `TooManyUnproved`.
     """
     name = _claimable(text)
-    rates.check_all(*counted.limits(member, settings.HUB_ASKING_RATE, "claim"))
+    counted.check(member, settings.HUB_ASKING_RATE, "claim")
     organization = member.organization
     others = organization.domains.exclude(name=name)
     if others[MOST - 1 : MOST].exists():

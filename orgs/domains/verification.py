@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.conf import settings
 from django.db import transaction
 
-from core import connections, rates
+from core import connections
 from core.at_once import AtOnce
 from core.errors import ApiError
 from orgs.domains.diagnosis import Finding, look
@@ -48,7 +48,7 @@ def check(domain: Domain, *, by: Membership) -> Verdict:
     and `rates.RateLimited` if it, or the person, has asked too often.
     """
     with looks.one(domain.organization_id):
-        rates.check_all(*counted.limits(by, settings.HUB_ASKING_RATE, "dns"))
+        counted.check(by, settings.HUB_ASKING_RATE, "dns")
         if not slots().acquire(blocking=False):
             return Verdict(domain, Finding(None, BUSY, "The Hub is busy"))
         try:

@@ -1,7 +1,12 @@
 """The rate limits of what a member asks for."""
 
-from core.rates import Limit
+from core.rates import Limit, check_all
 from orgs.models import Membership
+
+
+def check(member: Membership, rate: str, *key: str, what: str = "requests") -> None:
+    """Count one request of the member against `limits`. Raises `rates.RateLimited`."""
+    check_all(*limits(member, rate, *key), what=what)
 
 
 def limits(member: Membership, rate: str, *key: str) -> list[Limit]:

@@ -11,7 +11,7 @@ from docfeedback.contract import table
 from docfeedback.errors import from_answer
 from docfeedback.web import Failed
 
-from tests.clients.mcp_desk import PROTOCOLS, REPORT, YES, Desk, Person, at_desk, outcome
+from tests.clients.mcp_desk import PROTOCOLS, REPORT, YES, Desk, Person, at_desk, known, outcome
 from tests.clients.stand_ins import HUB
 from tests.docs import tables
 
@@ -198,7 +198,7 @@ def test_every_code_of_the_reports_api_is_known():
     page = tables.page("reports-api").read_text()
     codes = set(re.findall(r"\[`([a-z_]+)`\]\(errors\.md#codes\)", page))
 
-    assert codes <= outcome.CODES
+    assert codes <= known.CODES
     for code in codes:
         assert _answer(422, error=code, message="No.").error == code
 

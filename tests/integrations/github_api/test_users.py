@@ -199,12 +199,14 @@ def test_without_an_installation_nobody_in_particular_asks(wire):
     assert "authorization" not in wire.sent[0].headers
 
 
-@pytest.mark.parametrize("status", [403, 404, 422])
-def test_an_installation_that_gets_no_token_is_not_asked_around(wire, status):
+@pytest.mark.parametrize(
+    ("status", "error"), [(403, Suspended), (404, Suspended), (422, Unreachable)]
+)
+def test_an_installation_that_gets_no_token_is_not_asked_around(wire, status, error):
     """Nobody in particular may ask 60 times an hour, and whoever asks as nobody counts that."""
     wire.answer(TOKEN, status, {"message": "No"})
 
-    with pytest.raises(Suspended):
+    with pytest.raises(error):
         person(installation_id=1)
 
     assert len(wire.sent) == 1

@@ -21,11 +21,11 @@ from docfeedback import (
     Unreachable,
     settings,
 )
-from docfeedback.contract import message, table
+from docfeedback.contract import message
 from docfeedback.web import Failed
 from mcp_types import CallToolResult, TextContent
 
-from . import legible, schemas
+from . import known, legible
 from .question import HIDDEN, Question
 
 LONGEST_SENTENCE = 500
@@ -35,31 +35,7 @@ LONGEST_URL = 300
 MOST_ITEMS = 20
 MOST_SECONDS = 1_000_000_000
 REPORT_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")  # a ULID
-INDEX = re.compile(r"[0-9]{1,2}")
 URL = re.compile(r"https?://[\x21-\x7e]+")
-CODES = {  # what a Hub may answer to a report, and what the client says of an answer
-    "bad_request",
-    "headers_too_large",
-    "insufficient_scope",
-    "internal_error",
-    "length_required",
-    "method_not_allowed",
-    "not_a_hub",
-    "not_found",
-    "opted_out",
-    "payload_too_large",
-    "rate_limited",
-    "redirected",
-    "request_timeout",
-    "unauthorized",
-    "unavailable",
-    "unsupported_media_type",
-    "validation_error",
-}
-HEADERS = {
-    f"header:{name}"
-    for name in ("Content-Type", "Idempotency-Key", "X-Docs-Feedback-Protocol-Version")
-}
 
 FAILED = "Internal error in the MCP server. The report may or may not have been sent."
 UNCONFIRMED = " The Hub did not confirm it; it may have arrived."
@@ -113,9 +89,7 @@ def of_sent(sent: SentReport, endpoint: str) -> Outcome:
     if notices:
         message = f"{message[:-1]}, without what looked like a secret."
     receipt = _url(sent.receipt_url)
-    if receipt and not _is_receipt(
-        receipt, endpoint, sent.id
-    ):  # the Hub may have another name, too
+    if receipt and not _is_receipt(receipt, endpoint, sent.id):  # it may have another name, too
         message, receipt = f"{message} {_quoted(f'the receipt is at {receipt}')}", None
     return Outcome(
         status="duplicate" if sent.is_duplicate else "sent",
@@ -128,7 +102,7 @@ def of_sent(sent: SentReport, endpoint: str) -> Outcome:
 
 def of_error(error: DocFeedbackError) -> Outcome:
     """The result for an error, here or at the Hub."""
-    is_known = error.status is None or error.code in CODES
+    is_known = error.status is None or error.code in known.CODES
     faults = _own_faults if error.status is None else _faults_of_a_hub
     return Outcome(
         status="refused" if _is_refusal(error) else "not_sent",
@@ -202,11 +176,10 @@ def _quoted(text: str) -> str:
 
 def _notices(found: list[dict[str, str]]) -> list[dict[str, str]]:
     """Where in the report a Hub removed which kind of secret, as far as both are known here."""
-    kinds = {entry["kind"] for entry in table("secrets.json")["kinds"]}
     notices = []
     for each in found[:MOST_ITEMS]:
-        notice = {"field": each["field"]} if _is_place(each["field"]) else {}
-        if each["kind"] in kinds:
+        notice = {"field": each["field"]} if known.is_place(each["field"]) else {}
+        if known.is_kind(each["kind"]):
             notice["kind"] = each["kind"]
         if notice:
             notices.append(notice)
@@ -226,24 +199,10 @@ def _own_faults(found: list[dict[str, Any]]) -> list[dict[str, str]]:
 def _faults_of_a_hub(found: list[dict[str, Any]]) -> list[dict[str, str]]:
     """Its words, marked as such; where the fault is only if the place is known here."""
     return [
-        ({"path": fault["path"]} if _is_place(fault["path"]) else {})
+        ({"path": fault["path"]} if known.is_place(fault["path"]) else {})
         | {"message": _quoted(fault["message"])}
         for fault in found
     ]
-
-
-def _is_place(pointer: str) -> bool:
-    """Whether it names a part that a report can have (a JSON Pointer), or a header."""
-    root, *steps = pointer.split("/")
-    if root:
-        return pointer in HEADERS
-    part: schemas.Schema | None = schemas.REPORT
-    for step in steps:
-        if part and "items" in part:
-            part = part["items"] if INDEX.fullmatch(step) else None
-        else:
-            part = (part or {}).get("properties", {}).get(step)
-    return part is not None
 
 
 def _is_receipt(url: str, endpoint: str, report_id: str) -> bool:
