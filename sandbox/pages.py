@@ -55,11 +55,24 @@ def show_repository(call: Call) -> Response:
     facts += ["archived"] if repository.archived else []
     facts += [] if repository.has_issues else ["issues are turned off"]
     content = html(
-        '<h1>{name}</h1><p class="soft">{facts}</p><p><a href="/{name}/issues">Issues</a></p>',
+        '<h1>{name}</h1><p class="soft">{facts}</p><p><a href="/{name}/issues">Issues</a> · '
+        '<a href="/{name}/blob/HEAD/README.md">README.md</a></p>',
         name=repository.full_name,
         facts=", ".join(facts),
     )
     return page(repository.full_name, content, call=call)
+
+
+def show_file(call: Call) -> Response:
+    """Any file of a repository, or its wiki: the sandbox keeps no files, so all look alike."""
+    repository, path = _repository(call), call.args["path"]
+    content = html(
+        """<p><a href="/{name}">{name}</a></p>
+<h1>{path}</h1><p class="soft">The sandbox keeps no files: this page stands for the file.</p>""",
+        name=repository.full_name,
+        path=path,
+    )
+    return page(f"{path} · {repository.full_name}", content, call=call)
 
 
 def show_issues(call: Call) -> Response:

@@ -104,6 +104,9 @@ ROUTES = (
     ),
     _route("GET", "/", pages.show_home),
     _route("GET", REPOSITORY_PATH, pages.show_repository),
+    _route(
+        "GET", f"{REPOSITORY_PATH}/(?:(?:blob|raw|tree)/[^/]+|wiki)/(?P<path>.+)", pages.show_file
+    ),
     _route("GET", f"{REPOSITORY_PATH}/issues", pages.show_issues),
     _route("GET", f"{REPOSITORY_PATH}/issues/(?P<number>\\d{{1,9}})", pages.show_issue),
     _route("POST", f"{REPOSITORY_PATH}/issues/(?P<number>\\d{{1,9}})", pages.change_issue),

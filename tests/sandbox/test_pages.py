@@ -28,6 +28,10 @@ def get(host):
         ("/acme/docs", "acme/docs"),
         ("/ACME/docs/issues", "Issues in acme/docs"),
         ("/acme/docs/issues/1", "Broken · #1 · acme/docs"),
+        ("/acme/docs/blob/HEAD/README.md", "README.md · acme/docs"),
+        ("/acme/docs/tree/main/docs", "docs · acme/docs"),
+        ("/acme/docs/raw/main/a%3Cb%3E.md", "a&lt;b&gt;.md · acme/docs"),
+        ("/acme/docs/wiki/Home", "Home · acme/docs"),
     ],
 )
 def test_every_page_has_a_title_and_loads_nothing_from_elsewhere(host, get, path, title):
@@ -76,7 +80,16 @@ def test_half_a_character_breaks_no_page(host, call, token, get):
 
 
 @pytest.mark.parametrize(
-    "path", ["/acme/secret", "/acme/secret/issues", "/acme/docs/issues/9", "/a/b/c/d", "/x/y"]
+    "path",
+    [
+        "/acme/secret",
+        "/acme/secret/blob/HEAD/README.md",
+        "/acme/secret/issues",
+        "/acme/docs/blob/HEAD",
+        "/acme/docs/issues/9",
+        "/a/b/c/d",
+        "/x/y",
+    ],
 )
 def test_what_a_stranger_may_not_see_is_not_found(get, path):
     answer = get(path)
