@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from core.prepared import PreparedStatement, time_of
+from orgs import repository_pages
 from orgs.domains import hosts
 from orgs.models import Domain, Site
 
-NAMES = 5000  # per query; SQLite accepts 32,766 parameters
+NAMES = 5000  # names or places per query, of a place at most three parts; SQLite accepts 32,766
+LONGEST_NAME = hosts.MAX_NAME
+T = TypeVar("T")
 
 DOMAIN = PreparedStatement(
     "Which verified claim covers a host: of this name, or a registrable one above it?",
@@ -40,7 +43,7 @@ class Claim(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The parts of a URL that decide its owner; `paths` is set only on a user's site."""
+    """The parts of a URL that decide its owner; `paths` only on a user's site, or of a repository."""
 
     host: str
     paths: tuple[str, ...] = ()
@@ -63,11 +66,14 @@ def claims_at(places: Iterable[Place]) -> dict[Place, Domain | Site]:
     Two queries for some hundreds of places, however many hosts they are on.
     """
     places = set(places)
-    on_sites = {place.host for place in places if place.paths}
+    on_sites = {place for place in places if place.paths}
     sites = {
         (site.host, site.path): site
         for some in _some(on_sites)
-        for site in Site.objects.live().filter(host__in=some)
+        for site in Site.objects.live().filter(
+            host__in={place.host for place in some},
+            path__in={path for place in some for path in place.paths},
+        )
     }
     others = {place.host for place in places if not place.paths}
     domains = {
@@ -83,15 +89,17 @@ def claim_covering(url: str) -> Claim | None:
     """The most specific live claim that covers `url`. One statement, however many claims there are.
 
     A domain covers its own host, and if it is registrable the hosts below it. On `<user>.<pages host>`
-    a site covers what is below its path; a site of `/` covers the rest. The port does not matter. The
-    code host's own pages belong to nobody.
+    a site covers what is below its path; a site of `/` covers the rest. The port does not matter. On the
+    code host a repository covers its own pages, at the code host's port; the others belong to nobody.
     """
     where = place(url)
     return _claim_at(where) if where else None
 
 
 def place(url: str) -> Place | None:
-    """Where a page is; None for a path, and for pages of the code host."""
+    """Where a page is; None for a path, and for what is on the code host and no page of a repository."""
+    if page := _repository_page(url):
+        return Place(page.code_host.host, (page.claim_path,))
     address = urlsplit(url)
     host = address.hostname if address.scheme else None
     if not host:
@@ -101,8 +109,20 @@ def place(url: str) -> Place | None:
     return None if _is_code_host(host) else Place(host)
 
 
+def shared_name(url: str) -> str | None:
+    """The name that pages share with those that may have the same owner; None for a path.
+
+    The registrable name of the host, or `host/owner/repository` on the code host, where everybody's
+    repositories are below one name. Reports that nobody owns are found and counted by it.
+    """
+    if page := _repository_page(url):
+        return f"{page.code_host.host}{page.claim_path.removesuffix('/')}"[:LONGEST_NAME]
+    host = urlsplit(url).hostname if "://" in url else None
+    return hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST) if host else None
+
+
 def is_site_page(url: str) -> bool:
-    """Whether a site may cover `url`, a canonical URL. If so, no domain covers it."""
+    """Whether a site or a repository may cover `url`, a canonical URL. If so, no domain covers it."""
     where = place(url)
     return bool(where and where.paths)
 
@@ -130,9 +150,13 @@ def _nearest(
     return domains.get(place.host) or next(iter(covering), None)
 
 
-def _some(names: set[str]) -> Iterator[list[str]]:
-    """All names, in lists of at most `NAMES`."""
-    every = sorted(names)
+def _repository_page(url: str) -> repository_pages.RepositoryPage | None:
+    return repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
+
+
+def _some(each: set[T]) -> Iterator[list[T]]:
+    """All of them, in lists of at most `NAMES`."""
+    every = list(each)
     for first in range(0, len(every), NAMES):
         yield every[first : first + NAMES]
 

@@ -8,8 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from core import client_address, rates
-from orgs.domains import hosts
-from orgs.ownership import Claim
+from orgs.ownership import Claim, shared_name
 from reports import intake
 from reports.shape import ReportBody
 
@@ -66,7 +65,7 @@ def _of_sender(request: HttpRequest, source: str) -> list[rates.Limit]:
 def _others(sent: Sent, source: str, claim: Claim | None) -> list[rates.Limit]:
     """The limits of a report besides those of its sender: of its page's owner, and of its network."""
     address = sent.body.doc_url
-    limits = [*_about(claim, address.host, source), _of_network(source)]
+    limits = [*_about(claim, address.url, source), _of_network(source)]
     if sent.size + len(address.url) > LARGE:
         limits.append(rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE))
     return limits
@@ -76,12 +75,12 @@ def _of_network(source: str) -> rates.Limit:
     return rates.Limit(settings.HUB_NETWORK_RATE, ("network", source))
 
 
-def _about(claim: Claim | None, host: str | None, source: str) -> list[rates.Limit]:
+def _about(claim: Claim | None, url: str, source: str) -> list[rates.Limit]:
     """The limits of reports about one owner, whichever of their host names they name."""
     if claim:
         about = ("claim", claim.id)
-    elif host:
-        about = ("host", hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST))
+    elif name := shared_name(url):
+        about = ("host", name)
     else:
         return []
     return _with_share(settings.HUB_HOST_RATE, about, source)

@@ -4,6 +4,9 @@ import re
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from django.conf import settings
+
+from orgs import repository_pages
 from orgs.domains import hosts
 
 MAX_PORT = 65535
@@ -40,6 +43,17 @@ def url(text: str) -> str:
 
 def address(text: str) -> Address:
     """The page's address in `text`: an http(s) URL, or a path such as docs/install.md.
+
+    Of the pages of a repository on the code host, those that show the same have one form
+    (`orgs.repository_pages`); everything else is as `as_written` has it. Raises `InvalidURL`.
+    """
+    found = as_written(text)
+    page = found.host and repository_pages.read(found.url, code_host=settings.HUB_GITHUB_URL)
+    return Address(text, page.canonical, page.code_host.host) if page else found
+
+
+def as_written(text: str) -> Address:
+    """The address without what we know of the code host.
 
     A path (no scheme, not beginning with `//`) only loses its fragment. A URL becomes ASCII as
     RFC 3986 says: the host normalized, no default port, fragment or tracking parameters, dot segments

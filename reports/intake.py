@@ -6,14 +6,12 @@ from contextlib import nullcontext
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from core.errors import ApiError
 from core.watching import current, metrics
-from orgs.domains import hosts
-from orgs.ownership import Claim, claim_covering
+from orgs.ownership import Claim, claim_covering, shared_name
 from reports import repeats
 from reports.models import AlreadyThere, Repeated, Report
 from reports.screening import SecretNotice, page, without_secrets
@@ -61,7 +59,7 @@ def accept(
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
     for further_tries in reversed(range(TRIES)):
         new = _report(fields, dedup_key, claim, source)
-        new.unclaimed_name = None if claim else _registrable(body.doc_url.host)
+        new.unclaimed_name = None if claim else shared_name(address["canonical_url"])
         try:
             report_id, received_at = _stored(new)
             break
@@ -100,11 +98,6 @@ def _report(fields: dict[str, Any], dedup_key: str, claim: Claim | None, source:
     )
     report.source = source
     return report
-
-
-def _registrable(host: str | None) -> str | None:
-    """The name by which the reports that nobody owns are found; None for a path."""
-    return hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST) if host else None
 
 
 def _stored(new: Report) -> tuple[str, datetime]:

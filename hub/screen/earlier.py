@@ -11,6 +11,7 @@ from hub.screen.access import MemberRequest, members_only
 from hub.screen.claims import find
 from hub.screen.overview import integration_of
 from integrations.ownership import unclaimed
+from orgs.discovery import checking
 from reports.models import Report
 
 
@@ -40,7 +41,7 @@ def _place(claim: unclaimed.Claim, report: Report) -> str:
     """The page of a report: its path, and before it the host where the claim covers several."""
     address = urlsplit(report.canonical_url)
     path = urlunsplit(("", "", address.path, address.query, ""))
-    return path if address.netloc == unclaimed.host_of(claim) else f"{address.netloc}{path}"
+    return path if address.netloc == checking.host_of(claim) else f"{address.netloc}{path}"
 
 
 def _send(request: MemberRequest, claim: unclaimed.Claim) -> None:

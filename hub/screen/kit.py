@@ -34,7 +34,7 @@ def publish(request: MemberRequest, claim_id: str) -> HttpResponse:
         except ObjectDoesNotExist:  # somebody has just removed it
             raise Http404 from None
         return redirect("settings-kit", claim.id)
-    site, texts = checking.url_of(claim), _texts(claim)
+    site, texts = claim.url, _texts(claim)
     context = {
         "claim": claim,
         "findings": request.session.get(FOUND, {}).get(claim.id),
@@ -91,7 +91,7 @@ def _texts(claim: Claim) -> dict[str, str]:
     """The files, by name."""
     hub = settings.HUB_BASE_URL
     texts = {
-        "llms.txt": kit.llms_section(hub, checking.url_of(claim)),
+        "llms.txt": kit.llms_section(hub, claim.url),
         "AGENTS.md": kit.agents_block(hub),
     }
     if settings.HTTPS or claim.opted_out_at:  # clients accept no other endpoint

@@ -107,7 +107,9 @@ def mark_taking_issues(integration: Integration) -> None:
     if integration.problem:
         holds.unblock(integration)
     if integration.is_on_its_account() and not integration.rights_absences:
-        site_claims.revive_published(integration.organization, integration.repository)
+        site_claims.revive_published(
+            integration.organization, integration.repository, integration.repository_id
+        )
 
 
 def rights_stay_lost(integration: Integration) -> None:
@@ -117,8 +119,7 @@ def rights_stay_lost(integration: Integration) -> None:
         site_claims.lapse_unpublished(
             integration.organization,
             "",
-            why=f"is published by {integration.repository}, to which none of your members has had push "
-            f"access for more than {GRACE.days} days",
+            why=site_claims.without_push_access(integration.repository, GRACE.days),
         )
 
 
@@ -149,8 +150,9 @@ def _follow(integration: Integration, facts: RepositoryFacts) -> None:
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.note_visibility(private=facts.is_private)
     integration.save(update_fields=["repo_owner", "repo_name", "repository_private", "alerts"])
+    site_claims.follow(integration.organization, facts.id, facts.full_name)
     if facts.full_name != was:
-        site_claims.lapse_unpublished(integration.organization, facts.full_name)
+        site_claims.lapse_unpublished(integration.organization, facts.full_name, facts.id)
 
 
 def _block(integration: Integration, problem: str) -> None:

@@ -1,13 +1,17 @@
-"""Claims of static sites: a site belongs to whoever receives issues in the repository that publishes it."""
+"""Claims of sites and repositories: they belong to whoever receives issues in the repository behind them.
+
+A static site is published by the repository of a certain name. A repository's own pages on the code host
+are known by GitHub's number of it: its claim follows that through renames (`follow`).
+"""
 
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core import clock
@@ -16,6 +20,7 @@ from integrations.delivery import ownership_changes
 from integrations.models import Installation, Integration
 from integrations.models.integration import NO_RIGHTS
 from integrations.ownership import push_access
+from orgs import repository_pages
 from orgs.domains import hosts
 from orgs.models import Membership, Organization, Site
 from orgs.people import members
@@ -70,6 +75,16 @@ class ClaimedElsewhere(ApiError):
         "to invite you. If none of their members has push access to the repository that publishes "
         "it, somebody with admin access there can claim it here, and gets it at once."
     )
+    of_repository = (
+        "Another organization on this Hub has claimed that repository. Ask them to remove their claim, "
+        "or to invite you. If none of their members has push access to it, somebody with admin access "
+        "can claim it here, and gets it at once."
+    )
+
+    @classmethod
+    def of(cls, where: "SiteAddress") -> Self:
+        """The error in words about this site or repository."""
+        return cls(cls.of_repository if where.is_repository else None)
 
 
 class TooManySites(ApiError):
@@ -81,24 +96,36 @@ class TooManySites(ApiError):
 
 
 class SiteAddress(NamedTuple):
-    """The URL of a site in parts: `path` is `/` or `/<name>/`."""
+    """The URL of a site in parts: `path` is `/` or `/<name>/`, of a repository `/<owner>/<name>/`."""
 
     host: str
     path: str
+    is_repository: bool = False
 
     @property
     def repository(self) -> str:
-        """The repository that publishes it, as `owner/name`."""
+        """The repository that it is, or that publishes it, as `owner/name`."""
+        if self.is_repository:
+            return self.path.strip("/")
         owner = self.host.partition(".")[0]
         return f"{owner}/{self.path.strip('/') or self.host}"
 
-    def path_of(self, repository: str) -> str:
-        """The path with the repository's own spelling of its name, as its pages have it."""
-        return "/" if self.path == "/" else f"/{repository.partition('/')[2]}/"
+    @property
+    def words(self) -> str:
+        """What it is, in a sentence."""
+        return "repository" if self.is_repository else "site"
+
+    def claimed_with(self, integration: Integration) -> dict[str, Any]:
+        """The columns of its claim. A site's path has the repository's own spelling of its name."""
+        repository = integration.repository
+        if self.is_repository:
+            return _columns(cast(int, integration.repository_id), repository)
+        path = "/" if self.path == "/" else f"/{repository.partition('/')[2]}/"
+        return {"host": self.host, "path": path, "repository": repository, "repository_id": None}
 
 
 def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
-    """The organization's verified claim of the site at `url`, and whether it is new.
+    """The organization's verified claim of the site or repository at `url`, and whether it is new.
 
     Its repository must be the integration's; GitHub is not called. Raises the errors above.
     """
@@ -106,11 +133,12 @@ def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
     with transaction.atomic():
         integration = configured(organization)
         if where.repository.lower() != integration.repository.lower():
+            it = "is" if where.is_repository else "site is published from"
             raise DifferentRepository(
-                f"That site is published from {where.repository}, but your issues go to "
+                f"That {it} {where.repository}, but your issues go to "
                 f"{integration.repository}. Choose {where.repository} as your repository first."
             )
-        site, is_new = verified(organization, where, integration.repository)
+        site, is_new = verified(organization, where, integration)
         ownership_changes.release_regained(organization)
     return site, is_new
 
@@ -143,33 +171,118 @@ def opt_out(site: Site, out: bool, *, by: Membership) -> None:
         site.opt_out(out)
 
 
-UNPUBLISHED = "is no longer published by your repository"
+class Why(NamedTuple):
+    """Why claims lapse: the words about a site, and about a repository."""
+
+    site: str
+    repository: str
+
+
+UNPUBLISHED = Why(
+    "is no longer published by your repository", "is no longer the repository of your integration"
+)
+RENAMED = Why("", "is the address of another repository now")
+
+
+def without_push_access(repository: str, days: int) -> Why:
+    """Why claims lapse once nobody has had push access for so long."""
+    nobody = f"none of your members has had push access for more than {days} days"
+    return Why(
+        f"is published by {repository}, to which {nobody}", f"is a repository to which {nobody}"
+    )
 
 
 def lapse_unpublished(
-    organization: Organization, repository: str, *, why: str = UNPUBLISHED
+    organization: Organization,
+    repository: str,
+    number: int | None = None,
+    *,
+    why: Why = UNPUBLISHED,
 ) -> int:
-    """Let the claims lapse that `repository` (owner/name, or empty) does not publish; returns how many."""
+    """Let the claims lapse of what `repository` (owner/name, or empty) neither publishes nor is.
+
+    `number` is GitHub's of that repository. Returns how many.
+    """
     live = Site.objects.live().filter(organization=organization)
-    return _lapse(live.exclude(repository__iexact=repository), why)
+    return _lapse(live.exclude(_belongs_to(repository, number)), why)
 
 
 def lapse_of_other_accounts(installation: Installation) -> int:
     """Let the claims lapse that are not of the installation's account; returns how many.
 
-    When an account is renamed, somebody else may take its old name, and the sites of that name.
+    When an account is renamed, somebody else may take its old name, and the sites of that name. Its
+    repositories go by its new one at once: their claims move.
     """
-    organizations = Integration.objects.filter(installation=installation).values("organization")
-    live = Site.objects.live().filter(organization__in=organizations)
+    integrations = Integration.objects.filter(installation=installation)
+    for integration in integrations.exclude(repository_id=None).select_related("organization"):
+        renamed = f"{installation.account}/{integration.repo_name}"
+        _move(integration.organization, cast(int, integration.repository_id), renamed)
+    live = Site.objects.live().filter(organization__in=integrations.values("organization"))
     return _lapse(live.exclude(repository__istartswith=f"{installation.account}/"), UNPUBLISHED)
 
 
-def _lapse(sites: QuerySet[Site], why: str) -> int:
+def follow(organization: Organization, number: int, full_name: str) -> None:
+    """Move the claim of the repository with this number to the name that GitHub says it has now.
+
+    What others have claimed by that name has another number: an earlier repository of that name, and
+    their claim lapses.
+    """
+    if Site.objects.filter(organization=organization, repository_id=number).exists():
+        lapse_namesakes(organization, number, full_name)
+        _move(organization, number, full_name)
+
+
+def lapse_namesakes(organization: Organization, number: int, full_name: str) -> None:
+    """Let the others' claims lapse of repositories that had the name of this one before."""
+    where = _columns(number, full_name)
+    there = Site.objects.live().filter(host=where["host"], path=where["path"])
+    _lapse(there.exclude(organization=organization).exclude(repository_id=number), RENAMED)
+
+
+def _move(organization: Organization, number: int, full_name: str) -> None:
+    """Move the claim to this name; it lapses if somebody else's is there."""
+    columns = _columns(number, full_name)
+    mine = Site.objects.filter(organization=organization, repository_id=number)
+    if not mine.exclude(path=columns["path"], repository=full_name).exists():
+        return
+    _forget_earlier(organization, columns)
+    try:
+        with transaction.atomic():
+            mine.update(**columns)
+    except IntegrityError:
+        _lapse(mine.live(), UNPUBLISHED)
+        mine.update(**columns)
+
+
+def _forget_earlier(organization: Organization, columns: dict[str, Any]) -> None:
+    """Remove the organization's own claim of an earlier repository of this name."""
+    at = Site.objects.filter(organization=organization, host=columns["host"], path=columns["path"])
+    at.exclude(repository_id=columns["repository_id"]).delete()
+
+
+def _columns(number: int, full_name: str) -> dict[str, Any]:
+    """The columns of the claim of a repository."""
+    return {
+        "host": repository_pages.code_host_at(settings.HUB_GITHUB_URL).host,
+        "path": f"/{full_name}/".lower(),
+        "repository": full_name,
+        "repository_id": number,
+    }
+
+
+def _belongs_to(repository: str, number: int | None) -> Q:
+    """Sites that this repository publishes, and its own pages."""
+    published = Q(repository_id=None, repository__iexact=repository)
+    return published if number is None else published | Q(repository_id=number)
+
+
+def _lapse(sites: QuerySet[Site], why: Why) -> int:
     lost = list(sites.select_related("organization"))
     Site.objects.filter(pk__in=[site.pk for site in lost]).update(lapsed_at=clock.now())
     for site in lost:
+        words = why.repository if site.is_repository else why.site
         site.organization.tell(
-            f"{site.url} {why}, so you no longer receive reports about it. Claim it again when "
+            f"{site.url} {words}, so you no longer receive reports about it. Claim it again when "
             "that has changed."
         )
     for organization in {site.organization for site in lost}:
@@ -178,14 +291,16 @@ def _lapse(sites: QuerySet[Site], why: str) -> int:
     return len(lost)
 
 
-def revive_published(organization: Organization, repository: str) -> int:
+def revive_published(organization: Organization, repository: str, number: int | None = None) -> int:
     """Restore the claims that lapsed while `repository` was out of reach; returns how many.
 
     What somebody else has claimed since then stays theirs.
     """
-    mine = Site.objects.filter(organization=organization, repository__iexact=repository)
+    mine = Site.objects.filter(_belongs_to(repository, number), organization=organization)
     revived = 0
     for site in mine.exclude(lapsed_at=None):
+        if site.repository_id and _is_anothers(site.repository_id, organization):
+            continue
         with suppress(IntegrityError), transaction.atomic():
             revived += Site.objects.filter(pk=site.pk).update(lapsed_at=None)
     if revived:
@@ -193,10 +308,18 @@ def revive_published(organization: Organization, repository: str) -> int:
     return revived
 
 
+def _is_anothers(number: int, organization: Organization) -> bool:
+    """Whether another organization has claimed the repository, by whatever name."""
+    others = Site.objects.live().exclude(organization=organization)
+    return others.filter(repository_id=number).exists()
+
+
 def address(url: str) -> SiteAddress:
-    """The parts of the site URL `url`. Raises the errors above, with what to claim instead."""
+    """The parts of the URL of a site or repository. Raises the errors above, with what to claim instead."""
+    if repository := _repository_at(url):
+        return repository
     try:
-        parts = urlsplit(canonical.url(url))
+        parts = urlsplit(canonical.as_written(url).url)
     except canonical.InvalidURL as error:
         raise InvalidSite(str(error)) from None
     host, pages = parts.hostname, hosts.normalize(settings.HUB_PAGES_HOST)
@@ -210,6 +333,38 @@ def address(url: str) -> SiteAddress:
     if not hosts.is_user_site(host, pages_host=pages):
         raise UseDomainClaim(f"`{host}` is not a site on {pages}. Claim it as a domain.")
     return _whole_site(host, parts.path, query=parts.query)
+
+
+def _repository_at(url: str) -> SiteAddress | None:
+    """The repository whose root `url` is; None if it is not on the code host."""
+    code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
+    written = _as_written(url)
+    found = repository_pages.mentioned(written, code_host=settings.HUB_GITHUB_URL)
+    if found is None:
+        return None
+    if not found:
+        raise InvalidSite(
+            f"Nobody can claim that page of the code host. Claim a repository, for example "
+            f"{code_host.url}/you/repo/."
+        )
+    if not _is_root(written):
+        raise InvalidSite(
+            f"Repositories are claimed as a whole: claim {code_host.url}/{found}/ to cover its pages."
+        )
+    return SiteAddress(code_host.host, f"/{found}/", is_repository=True)
+
+
+def _is_root(url: str) -> bool:
+    """Whether it is the URL of a repository itself, and no other page of it."""
+    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL) if "://" in url else None
+    return page is not None and page.kind == "root" and not urlsplit(url).query
+
+
+def _as_written(url: str) -> str:
+    try:
+        return canonical.as_written(url).url
+    except canonical.InvalidURL:
+        return url
 
 
 def _whole_site(host: str, path: str, *, query: str) -> SiteAddress:
@@ -242,27 +397,32 @@ def configured(organization: Organization) -> Integration:
     return integration
 
 
-def verified(organization: Organization, where: SiteAddress, repository: str) -> tuple[Site, bool]:
+def verified(
+    organization: Organization, where: SiteAddress, integration: Integration
+) -> tuple[Site, bool]:
     """The organization's live claim, and whether it is new. Raises `ClaimedElsewhere`, `TooManySites`."""
-    path = where.path_of(repository)
-    mine = Site.objects.filter(organization=organization, host=where.host, path=path)
+    columns = where.claimed_with(integration)
+    if where.is_repository:
+        _move(organization, columns["repository_id"], columns["repository"])
+        _forget_earlier(organization, columns)
+    mine = Site.objects.filter(
+        organization=organization, host=columns["host"], path=columns["path"]
+    )
     if site := mine.live().first():
         return site, False
     if not mine.exists() and organization.sites.all()[MOST - 1 : MOST].exists():
         raise TooManySites
+    if where.is_repository and _is_anothers(columns["repository_id"], organization):
+        raise ClaimedElsewhere.of(where)
+    now = {"verified_at": timezone.now(), "lapsed_at": None, "opted_out_at": None}
     try:
         with transaction.atomic():
-            site, _ = Site.objects.update_or_create(
+            site, _ = mine.update_or_create(
                 organization=organization,
-                host=where.host,
-                path=path,
-                defaults={
-                    "repository": repository,
-                    "verified_at": timezone.now(),
-                    "lapsed_at": None,
-                    "opted_out_at": None,
-                },
+                host=columns["host"],
+                path=columns["path"],
+                defaults=columns | now,
             )
     except IntegrityError:
-        raise ClaimedElsewhere from None
+        raise ClaimedElsewhere.of(where) from None
     return site, True

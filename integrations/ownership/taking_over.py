@@ -1,6 +1,6 @@
 """Claiming a site of another organization whose members no longer have push access."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from django.db import transaction
 
@@ -18,7 +18,7 @@ class Proof(NamedTuple):
     """GitHub's word that a member is an admin of the repository, and none of `asked` has push access."""
 
     integration: Integration
-    held: Site
+    held: Site | None  # none if only a repository that had this name before stands in the way
     asked: frozenset[int]  # the GitHub ids of the other organization's members
 
 
@@ -44,16 +44,23 @@ def _proof(member: Membership, where: SiteAddress) -> Proof | None:
     integration = configured.of(member.organization_id).first()
     if integration is None:
         raise NotConfigured
-    path = where.path_of(integration.repository)
+    there = where.claimed_with(integration)
+    number = there["repository_id"]
     others = Site.objects.live().exclude(organization=member.organization_id)
-    held = others.filter(host=where.host, path=path).first()
-    if held is None:
-        return None
+    at = others.filter(host=there["host"], path=there["path"])
+    held = at.filter(repository_id=number).first()
+    if number and not held:
+        held = others.filter(repository_id=number).first()  # by a name that it had before
+    if not held:
+        if not at.exists():
+            return None
+        _ask(member, integration, where, None)
+        return Proof(integration, None, frozenset())
     theirs = push_access.some_members(held.organization_id)
-    _ask(member, integration, where.repository, theirs.people)
+    _ask(member, integration, where, theirs.people)
     if theirs.last:
         raise ClaimedElsewhere(
-            "Another organization on this Hub has claimed that site. It has more than "
+            f"Another organization on this Hub has claimed that {where.words}. It has more than "
             f"{push_access.MOST} members, too many to check on GitHub at once. If none of them has "
             "push access, its claim lapses in about a week. You can also ask them to remove it."
         )
@@ -61,21 +68,26 @@ def _proof(member: Membership, where: SiteAddress) -> Proof | None:
 
 
 def _ask(
-    member: Membership, integration: Integration, publisher: str, theirs: list[Person]
+    member: Membership, integration: Integration, where: SiteAddress, theirs: list[Person] | None
 ) -> None:
-    """Raise `ClaimedElsewhere`, saying what to do, unless everything is proved."""
-    me = Person(member.github_id, member.login)
+    """Raise `ClaimedElsewhere`, saying what to do, unless everything is proved.
+
+    `theirs` is None if nobody has claimed this repository: then only its name is asked about.
+    """
+    me, publisher = Person(member.github_id, member.login), where.repository
     with asking.github(member, through=integration.installation) as deadline:
         reached = push_access.reach(integration, deadline=deadline)
         if reached is None or reached.repository.full_name.lower() != publisher.lower():
             raise NotConfigured(f"The app can no longer see {publisher}. Check your integration.")
+        if theirs is None:
+            return
         if not github_api.rights(reached, [me], deadline=deadline)[0].administers:
-            raise ClaimedElsewhere
+            raise ClaimedElsewhere.of(where)
         if push_access.somebody(theirs, reached, deadline=deadline):
             raise ClaimedElsewhere(
-                "Another organization on this Hub has claimed that site, and one of its members has push "
-                f"access to {publisher}. Ask them to remove their claim, or to invite you; or remove that "
-                "access on GitHub, and claim the site again."
+                f"Another organization on this Hub has claimed that {where.words}, and one of its members "
+                f"has push access to {publisher}. Ask them to remove their claim, or to invite you; or "
+                f"remove that access on GitHub, and claim the {where.words} again."
             )
 
 
@@ -87,16 +99,24 @@ def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
         raise NotConfigured("The repository was changed in the meantime. Check your integration.")
     if not Membership.objects.filter(pk=member.pk, organization=mine.organization_id).exists():
         raise NotConfigured("You are no longer a member of this organization.")
-    held = Site.objects.live().select_for_update(of=("self",)).filter(pk=proof.held.pk)
-    if other := held.select_related("organization").first():
+    if where.is_repository:
+        site_claims.lapse_namesakes(
+            mine.organization, cast(int, mine.repository_id), where.repository
+        )
+    if proof.held and (other := _still_held(proof.held)):
         _let_go(other, mine, proof.asked)
         member.organization.tell(
             f"{other.url} is now yours. Another organization had claimed it, but none of its members has "
             f"push access to {mine.repository} any more."
         )
-    site, _ = site_claims.verified(mine.organization, where, mine.repository)
+    site, _ = site_claims.verified(mine.organization, where, mine)
     ownership_changes.release_regained(mine.organization)
     return site
+
+
+def _still_held(site: Site) -> Site | None:
+    live = Site.objects.live().select_for_update(of=("self",)).select_related("organization")
+    return live.filter(pk=site.pk).first()
 
 
 def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:

@@ -13,7 +13,6 @@ from integrations.models import Delivery, Integration
 from integrations.models.delivery import EARLIER
 from integrations.ownership.site_claims import NotConfigured
 from orgs import ownership
-from orgs.domains import hosts
 from orgs.models import Domain, Membership, Site
 from orgs.people import counted
 from reports.models import UNCLAIMED, Report, ReportQuerySet
@@ -42,16 +41,11 @@ def is_open(claim: Claim) -> bool:
     return bool(claim.verified_at and not claim.lapsed_at and not claim.opted_out_at)
 
 
-def host_of(claim: Claim) -> str:
-    """The host of a claim's pages; a registrable one has others below it."""
-    return claim.name if isinstance(claim, Domain) else claim.host
-
-
 def page(claim: Claim, after: str = "") -> Page:
     """One page of the reports of the last 30 days that nobody has received, about this claim's pages.
 
-    Reads at most `LOOKED_AT` reports about names below the same registrable one. `after` is the id of a
-    report, as `Page.following` has it.
+    Reads at most `LOOKED_AT` reports that share its name (`ownership.shared_name`). `after` is the id of
+    a report, as `Page.following` has it.
     """
     rows = list(_newest_first(claim, after)[: LOOKED_AT + 1])
     looked_at, is_all = rows[:LOOKED_AT], len(rows) <= LOOKED_AT
@@ -105,7 +99,7 @@ def _newest_first(claim: Claim, after: str) -> ReportQuerySet:
 
     The name is compared as a range, as in `Report.objects.newest_first`.
     """
-    name = hosts.registrable(host_of(claim), pages_host=settings.HUB_PAGES_HOST)
+    name = ownership.shared_name(claim.url)
     since: tuple[datetime, str] = (timezone.now() - RECENT, "")
     found = keyset.after(_nobodys(), UNCLAIMED, (name, *since))
     if last := ids.find(Report.objects.only("received_at"), after):

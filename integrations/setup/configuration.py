@@ -75,7 +75,7 @@ def configure(
         integration.repository_id = facts.id
         integration.issue_template = template
         _goes_on(integration, facts, member)
-        site_claims.lapse_unpublished(integration.organization, facts.full_name)
+        site_claims.lapse_unpublished(integration.organization, facts.full_name, facts.id)
     return integration
 
 
@@ -257,4 +257,5 @@ def _goes_on(
     integration.save()
     holds.record_push_access_found(integration, member.github_id)
     holds.release(integration, Delivery.Cause.INTEGRATION)
-    site_claims.revive_published(integration.organization, facts.full_name)
+    site_claims.follow(integration.organization, facts.id, facts.full_name)
+    site_claims.revive_published(integration.organization, facts.full_name, facts.id)

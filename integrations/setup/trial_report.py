@@ -27,7 +27,7 @@ def pages(organization: Organization) -> list[str]:
     mine = {"organization": organization, "opted_out_at": None}
     sites = Site.objects.live().filter(**mine).order_by("host", "path")
     domains = Domain.objects.verified().filter(**mine).order_by("name")
-    return [each.url for each in sites] + [f"https://{each.name}/" for each in domains]
+    return [each.url for each in (*sites, *domains)]
 
 
 def send(member: Membership, page: str = "") -> intake.Receipt:

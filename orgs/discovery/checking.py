@@ -43,15 +43,18 @@ class Busy(ApiError):
 def check(claim: Claim, *, by: Membership) -> list[Finding]:
     """What agents find at a claim, while a member waits; notes whether its host refuses reports.
 
+    Nothing of a repository: its pages and the files at their host's root are the code host's.
     Asks the host for three files at once, for at most 5 seconds; do not call it in a transaction.
     Raises `TooManyAtOnce`, `rates.RateLimited`, `Busy`.
     """
+    if isinstance(claim, Site) and claim.is_repository:
+        return []
     with verification.looks.one(claim.organization_id):
         counted.check(by, settings.HUB_ASKING_RATE, "sites")
         with _a_thread():
             connections.give_back()  # hold no connection while waiting for the host
             opted_out = claim.opted_out_at is not None
-            found = published.look(url_of(claim), settings.HUB_BASE_URL, opted_out=opted_out)
+            found = published.look(claim.url, settings.HUB_BASE_URL, opted_out=opted_out)
     _note(claim, found.refuses)
     return found.findings
 
@@ -84,19 +87,17 @@ def maintain(go_on: Callable[[], bool] = lambda: True) -> int:
     return looked_at
 
 
-def url_of(claim: Claim) -> str:
-    """The URL where the claimed pages begin."""
-    return claim.url if isinstance(claim, Site) else f"https://{claim.name}/"
-
-
 def host_of(claim: Claim) -> str:
     """The host of the claimed pages."""
-    return urlsplit(url_of(claim)).hostname or ""
+    return urlsplit(claim.url).hostname or ""
 
 
 def _due() -> Iterator[QuerySet[Any]]:
     """The claims whose file is due, a few at a time: domains and sites in turn, as organizations are."""
-    kinds = _in_turn(Domain.objects.verified()), _in_turn(Site.objects.live())
+    sites = Site.objects.live().filter(
+        repository_id=None
+    )  # the code host's file says nothing of them
+    kinds = _in_turn(Domain.objects.verified()), _in_turn(sites)
     for claims in chain.from_iterable(zip_longest(*kinds)):
         if claims is not None:
             yield claims

@@ -147,6 +147,11 @@ class Domain(Published):
         return self.name
 
     @property
+    def url(self) -> str:
+        """The URL where its pages begin."""
+        return f"https://{self.name}/"
+
+    @property
     def status(self) -> "Domain.Status":
         """Verified or pending."""
         return self.Status.VERIFIED if self.verified_at else self.Status.PENDING

@@ -1,7 +1,8 @@
-"""A claim of a static-site URL."""
+"""A claim of a static-site URL, or of the pages of a repository."""
 
 from typing import Self
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
@@ -21,7 +22,7 @@ class SiteQuerySet(PublishedQuerySet["Site"]):
 
 
 class Site(Published):
-    """A claim of a static-site URL, proved by the GitHub App."""
+    """A claim of a static-site URL or of a repository's own pages, proved by the GitHub App."""
 
     class Status(models.TextChoices):
         """Whether the claim still counts."""
@@ -31,10 +32,17 @@ class Site(Published):
 
     id = ULIDField()
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="sites")
-    host = models.CharField(max_length=253, help_text="Such as alice.github.io.")
-    path = models.CharField(max_length=255, help_text="`/` or `/repository/`.")
+    host = models.CharField(max_length=253, help_text="Such as alice.github.io, or github.com.")
+    path = models.CharField(
+        max_length=255, help_text="`/` or `/repository/`; on the code host `/owner/repository/`."
+    )
     repository = models.CharField(
         max_length=255, help_text="The repository that publishes it: owner/name."
+    )
+    repository_id = models.BigIntegerField(
+        null=True,
+        blank=True,
+        help_text="GitHub's number of the repository, if the claim is of its own pages on the code host.",
     )
     verified_at = models.DateTimeField()
     lapsed_at = models.DateTimeField(null=True, blank=True)
@@ -70,8 +78,15 @@ class Site(Published):
 
     @property
     def url(self) -> str:
-        """The URL of the site."""
+        """The URL of the site, or of the repository."""
+        if self.is_repository:
+            return f"{settings.HUB_GITHUB_URL}/{self.repository}/"
         return f"https://{self.host}{self.path}"
+
+    @property
+    def is_repository(self) -> bool:
+        """Whether it is a repository's pages on the code host."""
+        return self.repository_id is not None
 
     @property
     def status(self) -> "Site.Status":
