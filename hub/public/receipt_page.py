@@ -15,8 +15,9 @@ from rest_framework.views import APIView
 from core import durations
 from core.error_answers import page_error
 from integrations.api import receipts
-from integrations.models import Delivery
-from orgs.ownership import claim_covering
+from integrations.models import Delivery, Integration
+from integrations.ownership import public_files
+from orgs.ownership import Claim, claim_covering
 from reports.models import Report
 
 
@@ -58,27 +59,44 @@ _for_programs = _Receipt.as_view()
 def _context(report: Report) -> dict:
     """What strangers may know: nothing of the text or the page, no private repository, no cause of a wait."""
     delivery = Delivery.objects.filter(report=report).first()
-    status = receipts.status_of(delivery)
+    is_told = public_files.are_told(report, delivery)
+    status = receipts.status_of(delivery if is_told else None)
+    is_claimed = is_told and report.organization_id is not None
     sent = delivery if status == "forwarded" else None
     arrived_at = sent.arrived_at() if sent else None
     return {
         "report": report,
         "status": status,
-        "is_claimed": report.organization_id is not None,
-        "claim_now": None if report.organization_id else claim_covering(report.canonical_url),
+        "is_claimed": is_claimed,
+        "is_told": is_told,
+        "claim_now": None if is_claimed else _claim_now(report),
         "issue": sent if sent and sent.public_issue_url() else None,
         "issue_state": sent.public_issue_state() if sent else None,
         "took": durations.in_words(report.received_at, arrived_at),
-        "steps": _steps(report, sent, status, arrived_at),
+        "steps": _steps(report, sent, status, arrived_at, is_claimed=is_claimed),
         "json_url": f"/v1/reports/{report.id}",
     }
 
 
+def _claim_now(report: Report) -> Claim | None:
+    """The claim that covers the page by now, as far as strangers may know."""
+    claim = claim_covering(report.canonical_url)
+    if claim and public_files.are_at(report.canonical_url):
+        mine = Integration.objects.configured().of(claim.organization_id).first()
+        return claim if mine and public_files.are_of(mine, report.canonical_url) else None
+    return claim
+
+
 def _steps(
-    report: Report, sent: Delivery | None, status: str, arrived_at: datetime | None
+    report: Report,
+    sent: Delivery | None,
+    status: str,
+    arrived_at: datetime | None,
+    *,
+    is_claimed: bool,
 ) -> list[Step]:
     steps = [Step("Received", _times(report), report.received_at)]
-    if report.organization_id:
+    if is_claimed:
         steps.append(Step("Matched", "Somebody has proved that the page is theirs."))
     else:
         steps.append(Step("Kept", "No owner of the page has it.", is_done=False))
@@ -88,7 +106,7 @@ def _steps(
         steps.append(
             Step("On its way", "It is sent to the maintainers in its turn.", is_done=False)
         )
-    elif report.organization_id:
+    elif is_claimed:
         steps.append(Step("Kept", "It has not become an issue.", is_done=False))
     if report.erased_at:
         steps.append(Step("Erased", "its text on this Hub", report.erased_at))

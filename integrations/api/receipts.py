@@ -9,6 +9,7 @@ from core import ids
 from core.cors import AnyOrigin
 from integrations.api.acts import NoSuchReport
 from integrations.models import Delivery
+from integrations.ownership import public_files
 from reports.models import Report
 
 STATUS: dict[str, str] = {
@@ -31,9 +32,10 @@ class ReceiptView(AnyOrigin):
 def as_data(report: Report) -> dict[str, Any]:
     """The receipt of a report for programs."""
     delivery = Delivery.objects.filter(report=report).first()
+    is_told = public_files.are_told(report, delivery)
     return {
         "id": report.id,
-        "status": status_of(delivery),
+        "status": status_of(delivery if is_told else None),
         "received_at": report.received_at,
         "times_reported": report.times_reported,
         "issue_url": delivery.public_issue_url() if delivery else None,

@@ -1,0 +1,29 @@
+"""What strangers may know of a repository's files: nothing that says that a private repository exists."""
+
+from django.conf import settings
+
+from integrations.models import Delivery, Integration
+from orgs import repository_pages
+from reports.models import Report
+
+
+def are_at(url: str) -> bool:
+    """Whether a canonical URL is of a file of some repository."""
+    return repository_pages.read(url, code_host=settings.HUB_GITHUB_URL) is not None
+
+
+def are_of(integration: Integration, url: str) -> bool:
+    """Whether the file at `url` is of the integration's repository, and GitHub called that public."""
+    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
+    is_its = page is not None and page.claim_path == f"/{integration.repository}/".lower()
+    return is_its and not integration.repository_private
+
+
+def are_told(report: Report, delivery: Delivery | None) -> bool:
+    """Whether strangers may know what became of a report; of a page that is no such file they may."""
+    if not are_at(report.canonical_url):
+        return True
+    if delivery is None:
+        return False
+    has_public_issue = delivery.public_issue_url() is not None
+    return has_public_issue or are_of(delivery.integration, report.canonical_url)
