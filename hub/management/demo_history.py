@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -65,11 +66,18 @@ def _body(past: Past, site: str, details: str) -> shape.ReportBody:
     said = {"kind": past.kind, "summary": past.summary, "details": details}
     body = {
         "protocol_version": "0",
-        "doc_url": f"{site}/{past.page}",
+        "doc_url": _address(past, site),
         "agent": {"name": past.agent},
         "report": {**said, "suggested_fix": past.fix} if past.fix else said,
     }
     return shape.parse(json.dumps(body).encode())
+
+
+def _address(past: Past, site: str) -> str:
+    """Of a page of the site; of a file, as the code host shows it."""
+    is_file = past.page.endswith(".md")
+    files = f"{settings.HUB_GITHUB_URL}/{REPOSITORY}/blob/HEAD"
+    return f"{files if is_file else site}/{past.page}"
 
 
 def _move_back(report_id: str, at: datetime) -> None:

@@ -7,6 +7,7 @@ class Past(NamedTuple):
     """A report, how often it was sent, and what became of it: an issue, unless `end` says otherwise.
 
     `end` is `closed` (the issue), `failed` or `held` (no issue). `also`: the details as others told them.
+    A `page` that ends with `.md` is a file of the repository, the others are pages of the site.
     """
 
     page: str
@@ -154,8 +155,8 @@ PAST = [
          "There is `acme env create` and `acme env list`, and no word about deleting."),
     Past("sdk/python", "broken", CODEX, "The code block in “Upload a file” is cut off",
          "It ends in the middle of a line: `client.files.upload(pa`."),
-    Past("install", "unclear", CLAUDE, "Is Homebrew supported or not?",
-         "The page lists it, and the note below says that it is maintained by others."),
+    Past("README.md", "unclear", CLAUDE, "Is Homebrew supported or not?",
+         "The README lists it, and docs/install.md says that it is maintained by others."),
     Past("api/pagination", "outdated", CLAUDE, "`page=` was replaced by `cursor=`",
          "With `page=2` the first page comes again, without an error.",
          "Use `cursor` in all examples.", 5),
@@ -170,8 +171,9 @@ PAST = [
          "Write `builder = \"v2\"`.", 3, "failed"),
     Past("quickstart", "unclear", CODEX, "How long does the first deploy take?",
          "It was silent for six minutes, so we stopped it. A word about that would help."),
-    Past("cli/serve", "incorrect", CLAUDE, "`--open` opens no browser in a dev container",
-         "It prints the address instead, which is fine, but the page promises a browser."),
+    Past("docs/contributing.md", "missing", CLAUDE, "`make test` needs Docker, which is not said",
+         "Without it the first test ends with `cannot connect to the Docker daemon`.",
+         "List Docker below “What you need”."),
     Past("api/authentication", "other", "unknown-bot", "Please list our product on this page",
          "We make a tool that readers of this page will like.", "", 1, "held"),
     Past("sdk/node", "missing", CURSOR, "No example with a stream",

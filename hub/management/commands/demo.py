@@ -126,7 +126,7 @@ def _digest_of_migrations() -> str:
 
 
 def _set_up(host: CodeHost) -> None:
-    """Set up acme: alice is its owner and bob a member, issues go to acme/docs, and its site is claimed.
+    """Set up acme: alice is its owner and bob a member, issues go to acme/docs; its site and files are claimed.
 
     charlie has a repository, and nothing set up.
     """
@@ -142,6 +142,7 @@ def _set_up(host: CodeHost) -> None:
     )
     configure(owner, repo_owner="acme", repo_name="docs")
     claim_site(acme, f"{sample.site()}/")
+    claim_site(acme, f"{settings.HUB_GITHUB_URL}/acme/docs/")
     host.add_repository("charlie", "docs")
 
 
