@@ -1,6 +1,7 @@
 """`/settings/claims/`: the pages that the organization has claimed."""
 
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
@@ -16,10 +17,12 @@ from hub.screen import domain_page, setup_steps
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of, next_step
 from integrations.ownership import site_claims, taking_over, unclaimed
+from orgs import repository_pages
 from orgs.domains import claiming as domain_claims
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization, Site
 from orgs.people import members
+from reports import canonical
 from reports.intake import OptedOut
 
 NOT_AN_ADDRESS = "Give a name such as docs.example.com, or a full https:// address."
@@ -34,11 +37,13 @@ class ClaimForm(forms.Form):
     address = forms.CharField(
         max_length=2048,
         label="Address of your docs",
-        help_text="Such as docs.example.com, or the URL of a site that a repository publishes.",
+        help_text="Such as docs.example.com, the URL of a site that a repository publishes, or of the "
+        "repository itself.",
         widget=forms.TextInput(attrs={"autocomplete": "url", "spellcheck": "false"}),
     )
 
     needs_repository = False
+    instead = ""  # the address to claim where a page below it was given
 
     def save(self, member: Membership) -> Domain | Site | None:
         """The claim; None if it is refused, with the reason as an error of the form."""
@@ -50,6 +55,8 @@ class ClaimForm(forms.Form):
             self.add_error("address", str(error).replace("`", ""))
         except ApiError as error:
             self.needs_repository = isinstance(error, site_claims.NotConfigured)
+            if isinstance(error, site_claims.InvalidSite):
+                self.instead = _whole_repository(self.cleaned_data["address"])
             self.add_error("address", str(error.detail).replace("`", ""))
         return None
 
@@ -89,7 +96,10 @@ def new(request: MemberRequest) -> HttpResponse:
     form = ClaimForm(request.POST or None)
     if form.is_valid() and (claim := form.save(request.membership)):
         if isinstance(claim, Site):
-            messages.success(request, f"{claim.url} is yours. You now receive reports about it.")
+            about = f"the files of {claim.repository}" if claim.is_repository else "it"
+            messages.success(
+                request, f"{claim.url} is yours. You now receive reports about {about}."
+            )
         elif _says_more_than_a_name(form.cleaned_data["address"]):
             told = f"The claim is of {claim.name}: all its pages, on every port."
             messages.info(request, told)
@@ -97,18 +107,21 @@ def new(request: MemberRequest) -> HttpResponse:
     context = {
         "form": form,
         "pages_host": settings.HUB_PAGES_HOST,
-        "site": _unclaimed_site(request.membership.organization),
+        "code_host": _code_host(),
+        "offered": _unclaimed(request.membership.organization),
     }
     return render(request, "hub/new_claim.html", context)
 
 
-def _unclaimed_site(organization: Organization) -> str:
-    """The address where the organization's repository publishes a site, unless it is claimed already."""
+def _unclaimed(organization: Organization) -> list[str]:
+    """Where the organization's repository publishes a site, and its own address, unless claimed already."""
     mine = integration_of(organization)
     if mine is None or mine.repository_id is None:
-        return ""
-    is_claimed = organization.sites.filter(lapsed_at=None, repository__iexact=mine.repository)
-    return "" if is_claimed.exists() else setup_steps.site_of(mine)
+        return []
+    claims = organization.sites.filter(lapsed_at=None, repository__iexact=mine.repository)
+    claimed = {each.is_repository for each in claims}
+    offers = {False: setup_steps.site_of(mine), True: setup_steps.files_of(mine)}
+    return [address for kind, address in offers.items() if kind not in claimed]
 
 
 @members_only
@@ -118,7 +131,7 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     if isinstance(found, Domain) and request.method == "POST":
         domain_page.check(request, found)
         return redirect("settings-claim", found.id)
-    context = {
+    context: dict[str, Any] = {
         "claim": found,
         "next": next_step(request.membership.organization),
         "is_owner": request.membership.is_owner,
@@ -126,8 +139,16 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     }
     if isinstance(found, Site):
         context["is_published"] = _is_published(found)
+        context["code_host"] = _code_host()
         return render(request, "hub/site.html", context)
     return render(request, "hub/domain.html", context | domain_page.shown(request, found))
+
+
+def _is_private(claim: Domain | Site) -> bool:
+    """Whether a claim is of the files of a repository that not everybody can read."""
+    mine = integration_of(claim.organization)
+    is_of_files = isinstance(claim, Site) and claim.is_repository
+    return is_of_files and mine is not None and mine.repository_private
 
 
 def _is_published(site: Site) -> bool:
@@ -150,7 +171,8 @@ def opt_out(request: MemberRequest, claim_id: str) -> HttpResponse:
     try:
         if request.method != "POST":
             members.require_owner(request.membership)
-            return render(request, "hub/opt_out.html", {"claim": found, "words": REFUSAL})
+            context = {"claim": found, "words": REFUSAL, "is_private": _is_private(found)}
+            return render(request, "hub/opt_out.html", context)
         if isinstance(found, Site):
             site_claims.opt_out(found, is_out, by=request.membership)
         else:
@@ -184,13 +206,38 @@ def delete(request: MemberRequest, claim_id: str) -> HttpResponse:
 
 
 def _claimed(member: Membership, address: str) -> Domain | Site:
-    """A site if the host is below the pages host, else a domain."""
-    url = address if "://" in address or address.startswith("//") else f"https://{address}"
+    """A site if the host is below the pages host, a repository on the code host, else a domain."""
+    url = _with_scheme(address)
     host = _host(url)
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
-    if host and (host == pages or hosts.is_user_site(host, pages_host=pages)):
+    is_site = host and (host == pages or hosts.is_user_site(host, pages_host=pages))
+    if is_site or (host and repository_pages.is_of(urlsplit(url), _there())):
         return taking_over.claim_site(member, url)[0]
     return domain_claims.claim_domain(member, host or address)[0]
+
+
+def _with_scheme(address: str) -> str:
+    is_whole = "://" in address or address.startswith("//")
+    return address if is_whole else f"https://{address}"
+
+
+def _whole_repository(address: str) -> str:
+    """The address that covers a page of a repository; empty for anything else."""
+    try:
+        url = canonical.url(_with_scheme(address))
+    except canonical.InvalidURL:
+        return ""
+    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
+    return f"{settings.HUB_GITHUB_URL}/{page.owner}/{page.name}/" if page else ""
+
+
+def _there() -> repository_pages.CodeHost:
+    return repository_pages.code_host_at(settings.HUB_GITHUB_URL)
+
+
+def _code_host() -> str:
+    """The name of the code host, as people call it."""
+    return urlsplit(settings.HUB_GITHUB_URL).netloc
 
 
 def _says_more_than_a_name(address: str) -> bool:

@@ -12,6 +12,7 @@ from hub.screen.claims import find
 from hub.screen.overview import integration_of
 from integrations.ownership import unclaimed
 from orgs.discovery import checking
+from orgs.models import Site
 from reports.models import Report
 
 
@@ -38,8 +39,13 @@ def earlier(request: MemberRequest, claim_id: str) -> HttpResponse:
 
 
 def _place(claim: unclaimed.Claim, report: Report) -> str:
-    """The page of a report: its path, and before it the host where the claim covers several."""
+    """The page of a report: its path, and before it the host where the claim covers several.
+
+    Of a repository's files, the path below it.
+    """
     address = urlsplit(report.canonical_url)
+    if isinstance(claim, Site) and claim.is_repository:
+        return f"{address.path}/".removeprefix(claim.path).strip("/") or "/"
     path = urlunsplit(("", "", address.path, address.query, ""))
     return path if address.netloc == checking.host_of(claim) else f"{address.netloc}{path}"
 

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from core import rates
 from core.errors import ApiError
-from hub.screen import previews, setup_steps
+from hub.screen import own_files, previews, setup_steps
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.overview import integration_of, next_of, standing_of
 from integrations.api import setup
@@ -61,6 +61,12 @@ class IntegrationForm(forms.Form):
         help_text="One issue in the repository for each event; the Hub closes it when that is solved. "
         "In a public repository, everybody can read it.",
         widget=forms.RadioSelect,
+    )
+    field_order = ["repository", "own_files", "issue_template", "alerts"]
+    own_files = forms.BooleanField(
+        required=False,
+        help_text="README.md, docs/… as they are shown on the code host. Agents that work in a repository "
+        "report about those. If it is private, the Hub tells nobody else that it exists.",
     )
 
     def clean_issue_template(self) -> str:
@@ -111,13 +117,11 @@ def integration(request: MemberRequest) -> HttpResponse:
     if request.method == "POST" and not only_looks:
         form = IntegrationForm(request.POST)
         if form.is_valid() and "sure" not in request.POST and (lost := _lost(mine, form)):
-            return render(request, "hub/switch.html", {"form": form, "mine": mine, "lost": lost})
+            return render(request, "hub/switch.html", _switch(mine, form, lost))
+        before = own_files.standing(mine).mine
         if form.is_valid() and (saved := form.save(request.membership)):
-            is_same = saved.repository_id == mine.repository_id
-            told = "Template saved." if is_same else f"Issues now go to {saved.repository}."
-            messages.success(request, told)
-            if why := _about_alerts(saved, form, is_same=is_same):
-                messages.warning(request, f"{saved.repository} is public. {why}")
+            _tell(request, form, mine, saved)
+            _claim_files(request, form, saved, before)
             return redirect(INTEGRATION_PAGE)
     else:
         form = IntegrationForm(initial=_stored(mine) | _typed(request))
@@ -127,10 +131,12 @@ def integration(request: MemberRequest) -> HttpResponse:
     context = {
         "form": form,
         "integration": mine,
+        "files": own_files.standing(mine),
+        "other_page": _offer_repositories(request, form, mine),
+        "only_choice": _only_choice(form),
         "is_owner": request.membership.is_owner,
         "next": next_of(mine, claims),
         "standing": standing_of(mine, claims),
-        "other_page": _offer_repositories(request, form, mine),
         "placeholders": previews.PLACEHOLDERS,
         **_preview(request, form),
     }
@@ -237,6 +243,33 @@ def disconnect(request: MemberRequest) -> HttpResponse:
     return render(request, "hub/disconnect.html", {"integration": mine})
 
 
+def _tell(
+    request: MemberRequest, form: IntegrationForm, mine: Integration, saved: Integration
+) -> None:
+    """Say what was saved, and what to know about this repository."""
+    is_same = saved.repository_id == mine.repository_id
+    told = "Template saved." if is_same else f"Issues now go to {saved.repository}."
+    messages.success(request, told)
+    if why := _about_alerts(saved, form, is_same=is_same):
+        messages.warning(request, f"{saved.repository} is public. {why}")
+
+
+def _claim_files(
+    request: MemberRequest, form: IntegrationForm, saved: Integration, before: Site | None
+) -> None:
+    """Claim the repository's files if that was ticked; if that is refused, what was saved stays.
+
+    A claim that is there now and was not `before` is told, also one that saving has restored.
+    """
+    name = saved.repository
+    if form.cleaned_data["own_files"] and (why := own_files.claim(request.membership, saved)):
+        messages.warning(request, f"You do not receive reports about the files of {name}. {why}")
+        return
+    now = own_files.standing(saved).mine
+    if now and now != before and not now.opted_out_at:
+        messages.success(request, f"Reports about the files of {name} come to you, too.")
+
+
 def _about_alerts(saved: Integration, form: IntegrationForm, *, is_same: bool) -> str:
     """What to know about issues with bad news in this repository; empty if it is as they expect."""
     if saved.repository_private:
@@ -252,16 +285,33 @@ def _lost(mine: Integration, form: IntegrationForm) -> list[Site]:
     return list(live.exclude(repository__iexact=form.cleaned_data["repository"]))
 
 
-def _stored(mine: Integration) -> dict[str, str]:
+def _switch(mine: Integration, form: IntegrationForm, lost: list[Site]) -> dict[str, Any]:
+    """What the page shows that asks before claims lapse; who had the files is offered the new ones."""
+    has_files = own_files.standing(mine).mine is not None
+    files = form.cleaned_data["own_files"] or has_files
+    return {"form": form, "mine": mine, "lost": lost, "files": files}
+
+
+def _stored(mine: Integration) -> dict[str, Any]:
+    """What the form begins with. Files are claimed by default with the first repository alone.
+
+    Whoever has left them out, or has removed their claim, would claim them with the next template.
+    """
     template = mine.issue_template or DEFAULT_TEMPLATE
-    alerts = "yes" if mine.wants_alerts else "no"
-    return {"repository": mine.repository, "issue_template": template, "alerts": alerts}
+    return {
+        "repository": mine.repository,
+        "issue_template": template,
+        "alerts": "yes" if mine.wants_alerts else "no",
+        "own_files": mine.repository_id is None,
+    }
 
 
-def _typed(request: MemberRequest) -> dict[str, str]:
+def _typed(request: MemberRequest) -> dict[str, Any]:
     """What is in the form that only looks, for the next one; *Back to the default* changes its template."""
+    if request.method != "POST":
+        return {}
     default = {"issue_template": DEFAULT_TEMPLATE} if "default" in request.POST else {}
-    return request.POST.dict() | default
+    return request.POST.dict() | {"own_files": "own_files" in request.POST} | default
 
 
 def _offer_repositories(
@@ -297,6 +347,12 @@ def _offer_repositories(
     if len(offered) == 1 and not other_page:
         form.initial["repository"] = offered[0][0]  # the only choice
     return other_page
+
+
+def _only_choice(form: IntegrationForm) -> str:
+    """The repository if no other can be chosen; otherwise its name would be wrong once another is."""
+    names = [name for name, _ in form.fields["repository"].widget.choices if name]
+    return names[0] if len(names) == 1 else ""
 
 
 def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:

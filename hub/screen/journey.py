@@ -5,10 +5,13 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
 from core import durations
 from integrations.delivery.trying_again import NEVER_SENT
 from integrations.delivery.waiting import Wait
 from integrations.models import Attempt, Delivery
+from orgs import repository_pages
 from orgs.ownership import claim_covering
 from reports.models import Report
 
@@ -59,9 +62,15 @@ def _beginning(report: Report) -> Iterator[Step]:
     yield Step("Received", at=report.received_at)
     claim = claim_covering(report.canonical_url)
     if claim and claim.organization_id == report.organization_id:
-        yield Step("Matched", f"{urlsplit(report.canonical_url).netloc}, your claim")
+        yield Step("Matched", f"{_place(report.canonical_url)}, your claim")
     else:
         yield Step("Matched", "With a claim that you had when it came in")
+
+
+def _place(url: str) -> str:
+    """The host of a page; of a repository's files, the repository."""
+    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
+    return f"{page.owner}/{page.name}" if page else urlsplit(url).netloc
 
 
 def _later(report: Report) -> Iterator[Step]:

@@ -1,5 +1,7 @@
 """What the owner of a claim can publish so that agents and readers find this Hub."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ObjectDoesNotExist
@@ -11,6 +13,7 @@ from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.claims import find
 from orgs.discovery import checking, kit
 from orgs.discovery.checking import Claim
+from orgs.models import Site
 from orgs.people import members
 
 FOUND = "public-files"  # in the session: the id of a claim, and what was found on its host
@@ -25,6 +28,7 @@ FILES = {
 def publish(request: MemberRequest, claim_id: str) -> HttpResponse:
     """The texts for a verified claim, ready to copy; *Check my site* looks at what is published."""
     claim = _counting(request, claim_id)
+    is_repository = isinstance(claim, Site) and claim.is_repository
     if request.method == "POST":
         try:
             found = checking.check(claim, by=request.membership)
@@ -35,18 +39,22 @@ def publish(request: MemberRequest, claim_id: str) -> HttpResponse:
             raise Http404 from None
         return redirect("settings-kit", claim.id)
     site, texts = claim.url, _texts(claim)
-    context = {
+    context: dict[str, Any] = {
         "claim": claim,
-        "findings": request.session.get(FOUND, {}).get(claim.id),
-        "well_known": texts.get("docs-feedback.json"),
-        "llms": texts["llms.txt"],
         "agents": texts["AGENTS.md"],
-        "lines": kit.lines(settings.HUB_BASE_URL, site),
         "link": kit.report_link(settings.HUB_BASE_URL, site),
         "badge": kit.badge(settings.HUB_BASE_URL, claim.id, site),
         "badges": type(claim).Badge.choices,
         "hub": settings.HUB_BASE_URL,
         "is_owner": request.membership.is_owner,
+    }
+    if is_repository:
+        return render(request, "hub/kit_of_repository.html", context)
+    context |= {
+        "findings": request.session.get(FOUND, {}).get(claim.id),
+        "well_known": texts.get("docs-feedback.json"),
+        "llms": texts["llms.txt"],
+        "lines": kit.lines(settings.HUB_BASE_URL, site),
     }
     return render(request, "hub/kit.html", context)
 
@@ -90,10 +98,10 @@ def _counting(request: MemberRequest, claim_id: str) -> Claim:
 def _texts(claim: Claim) -> dict[str, str]:
     """The files, by name."""
     hub = settings.HUB_BASE_URL
-    texts = {
-        "llms.txt": kit.llms_section(hub, claim.url),
-        "AGENTS.md": kit.agents_block(hub),
-    }
+    texts = {"AGENTS.md": kit.agents_block(hub)}
+    if isinstance(claim, Site) and claim.is_repository:
+        return texts
+    texts["llms.txt"] = kit.llms_section(hub, claim.url)
     if settings.HTTPS or claim.opted_out_at:  # clients accept no other endpoint
         texts["docs-feedback.json"] = kit.well_known(hub, opted_out=bool(claim.opted_out_at))
     return texts

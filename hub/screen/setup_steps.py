@@ -5,7 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Min, Q
+from django.db.models import Count, F, Min, Q
 from django.urls import reverse
 
 from integrations.models import Delivery, Integration
@@ -67,7 +67,8 @@ class Claims(NamedTuple):
     """What the claims of an organization come to."""
 
     live: int  # how many count now
-    first: str  # one of them
+    first: str  # one of them: pages that readers see come before a repository's files
+    files_of: str  # the repository, where its files are all that is claimed
     unproved: str  # a domain that waits for its DNS record, and its id
     unproved_id: str
     is_heard: bool  # whether one has not opted out
@@ -81,15 +82,18 @@ class Claims(NamedTuple):
             first=Min("name", filter=proved),
             heard=Count("pk", filter=proved & heard),
         )
-        live = organization.sites.filter(lapsed_at=None).order_by("host", "path")
+        live = organization.sites.filter(lapsed_at=None)
         sites = live.aggregate(live=Count("pk"), heard=Count("pk", filter=heard))
-        site = "" if domains["live"] else live.first()
+        pages_first = F("repository_id").asc(nulls_first=True)
+        site = None if domains["live"] else live.order_by(pages_first, "host", "path").first()
+        has_pages = bool(domains["live"] or (site and not site.is_repository))
         waiting = None
-        if not domains["live"] + sites["live"]:
+        if not has_pages:
             waiting = organization.domains.exclude(proved).order_by("name").first()
         return cls(
             live=domains["live"] + sites["live"],
             first=domains["first"] or str(site or ""),
+            files_of=site.repository if site and not has_pages else "",
             unproved=str(waiting or ""),
             unproved_id=waiting.pk if waiting else "",
             is_heard=bool(domains["heard"] + sites["heard"]),
@@ -99,11 +103,13 @@ class Claims(NamedTuple):
 def set_up(integration: Integration | None, claims: Claims) -> list[Step]:
     """The steps of an organization and how far they are; the first that can be done is the next."""
     configured = integration is not None and integration.repository_id is not None
+    test = _test(integration, claims, can_start=configured and claims.is_heard)
+    has_tried = test.state is StepState.DONE
     steps = [
         _install(integration),
         _choose(integration),
-        _claim(claims, integration),
-        _test(integration, claims, can_start=configured and claims.is_heard),
+        _claim(claims, integration, has_tried=has_tried),
+        test,
     ]
     following = next((each for each in steps if each.state is StepState.TO_DO), None)
     return [each._replace(is_next=each is following) for each in steps]
@@ -136,9 +142,10 @@ def _choose(integration: Integration | None) -> Step:
     return Step(*task, StepState.DONE, f"Issues go to {integration.repository}.")
 
 
-def _claim(claims: Claims, integration: Integration | None) -> Step:
+def _claim(claims: Claims, integration: Integration | None, *, has_tried: bool) -> Step:
+    """Files of a repository alone are enough for whoever has seen an issue of theirs."""
     task = "Prove which pages are yours", "settings-new-claim"
-    if claims.live:
+    if claims.live and not claims.files_of:
         more = f" and {claims.live - 1} more" if claims.live > 1 else ""
         return Step(task[0], "settings-claims", StepState.DONE, f"{claims.first}{more}.")
     if claims.unproved:
@@ -148,13 +155,25 @@ def _claim(claims: Claims, integration: Integration | None) -> Step:
             f"For the DNS record of {claims.unproved}.",
             claim_id=claims.unproved_id,
         )
+    if claims.files_of and has_tried:
+        hint = f"Only the files of {claims.files_of}, no site or domain."
+        return Step(*task, StepState.DONE, hint)
     if integration is None or integration.repository_id is None:
         hint = "By a DNS record, or by the repository that publishes them."
         return Step(*task, StepState.TO_DO, hint)
     site = site_of(integration)
     hint = f"If {integration.repository} publishes {site}, claim it. Or claim another address."
+    if claims.files_of:
+        hint = (
+            f"So far only the files of {claims.files_of} are yours, not the docs on a site. {hint}"
+        )
     press = Press("settings-new-claim", f"Claim {site}", {"address": site})
     return Step(*task, StepState.TO_DO, hint, press)
+
+
+def files_of(integration: Integration) -> str:
+    """The address of the repository itself, whose claim covers its files."""
+    return f"{settings.HUB_GITHUB_URL}/{integration.repository}/"
 
 
 def site_of(integration: Integration) -> str:

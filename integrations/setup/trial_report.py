@@ -23,11 +23,13 @@ class NoClaim(ApiError):
 
 
 def pages(organization: Organization) -> list[str]:
-    """One page of each claim that is the organization's now."""
+    """One page of each claim that is the organization's now; repositories come last."""
     mine = {"organization": organization, "opted_out_at": None}
-    sites = Site.objects.live().filter(**mine).order_by("host", "path")
+    claims = Site.objects.live().filter(**mine).order_by("host", "path")
+    sites = [each for each in claims if not each.is_repository]
+    repositories = [each for each in claims if each.is_repository]
     domains = Domain.objects.verified().filter(**mine).order_by("name")
-    return [each.url for each in (*sites, *domains)]
+    return [each.url for each in (*sites, *domains, *repositories)]
 
 
 def send(member: Membership, page: str = "") -> intake.Receipt:
