@@ -5,6 +5,7 @@ from typing import NamedTuple
 from hub.screen import rendered
 from integrations.delivery.forwarding import marker, render
 from integrations.issue.rendering import DEFAULT_TEMPLATE, parts
+from integrations.models import Integration
 from orgs.models import Organization
 from reports.models import Report
 
@@ -56,7 +57,9 @@ def previews(template: str, organization: Organization) -> list[Preview]:
     ]
     if latest := Report.objects.newest_first(organization).filter(erased_at=None).first():
         shown.append(("Your latest", latest))
-    return [Preview(name, _issue(report, template)) for name, report in shown]
+    mine = Integration.objects.configured().of(organization).first()
+    there = mine.repository if mine else ""
+    return [Preview(name, _issue(report, template, there)) for name, report in shown]
 
 
 def left_out(template: str) -> list[str]:
@@ -69,6 +72,6 @@ def left_out(template: str) -> list[str]:
     ]
 
 
-def _issue(report: Report, template: str) -> rendered.Issue:
-    title, body = render(report, template)
+def _issue(report: Report, template: str, repository: str) -> rendered.Issue:
+    title, body = render(report, template, repository=repository)
     return rendered.issue(title, body.removesuffix(marker(report.id)).rstrip())

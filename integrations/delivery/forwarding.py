@@ -129,7 +129,7 @@ def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
     if delivery.outcome_unknown_since:
         delivery.record_again()
     else:
-        delivery.record(*_last_look(delivery.report, delivery.integration.issue_template))
+        delivery.record(*_last_look(delivery, delivery.integration.repository))
     connections.give_back()
     return github_api.create_issue(
         delivery.target, delivery.title, delivery.body, deadline=deadline
@@ -140,14 +140,15 @@ def _record_found(delivery: Delivery) -> None:
     """Save the text of an issue that a Hub before the restored one has opened: the same, as far as is known."""
     if not delivery.report.erased_at:
         with suppress(SecretInAddress):
-            title, body = _last_look(delivery.report, delivery.integration.issue_template)
+            title, body = _last_look(delivery, delivery.target.name)
             delivery.record_text(title, body)
 
 
-def _last_look(report: Report, template: str) -> tuple[str, str]:
+def _last_look(delivery: Delivery, repository: str) -> tuple[str, str]:
     """Title and body without what today counts as a secret; what was removed is saved."""
+    report, template = delivery.report, delivery.integration.issue_template
     changed, notices = report.screen()
-    title, body = render(report, template, notices=notices)
+    title, body = render(report, template, repository=repository, notices=notices)
     if notices:
         report.note(notices, changed)
     return title, body
@@ -192,9 +193,13 @@ def _lift_holds(integration: Integration) -> None:
 
 
 def render(
-    report: Report, template: str, *, notices: list[SecretNotice] | None = None
+    report: Report,
+    template: str,
+    *,
+    repository: str = "",
+    notices: list[SecretNotice] | None = None,
 ) -> tuple[str, str]:
-    """Title and body of a report's issue, with the Hub's footer and marker.
+    """Title and body of a report's issue in `repository` (owner/name), with the Hub's footer and marker.
 
     Secrets that come about where texts meet in the template are removed and added to `notices`.
     """
@@ -212,7 +217,12 @@ def render(
     }
     fields = without_secrets_at_seams(template, fields, [] if notices is None else notices)
     code_host = urlsplit(settings.HUB_GITHUB_URL).hostname or ""
-    title, body = render_issue(template or DEFAULT_TEMPLATE, fields, code_host=code_host)
+    title, body = render_issue(
+        template or DEFAULT_TEMPLATE,
+        fields,
+        code_host=code_host,
+        repository=f"{settings.HUB_GITHUB_URL}/{repository}" if repository else "",
+    )
     return title, f"{body}\n\n---\n[Receipt of this report]({receipt_url})\n\n{marker(report.id)}"
 
 

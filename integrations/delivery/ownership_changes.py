@@ -7,8 +7,8 @@ were won back. So a request need not check more than `batches.AT_ONCE`.
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from django.db.models import OuterRef, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce, Concat, Substr
 
 from core import batches
 from integrations.models import Delivery, Integration
@@ -16,6 +16,7 @@ from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 from orgs import ownership
 from orgs.models import Domain, Organization, Site
+from reports.models import Report
 
 INTEGRATIONS = 500  # that one call checks deliveries of
 LOST = "This page no longer belongs to your organization."
@@ -43,6 +44,24 @@ def release_regained(organization: Organization) -> int:
     """Release what was held for pages that belong to the organization again; returns how many."""
     held = _first(_of(organization).held(Delivery.Cause.OWNERSHIP))
     return sum(_release_regained_among(some) for some in batches.of(held))
+
+
+def follow_renamed(organization: Organization, before: str, now: str) -> int:
+    """Let what is not sent yet about a repository that was renamed be about its pages by the new name.
+
+    `before` and `now` are its URLs, without a slash at the end. Returns how many.
+    """
+    pages = Q(report__canonical_url=before) | Q(report__canonical_url__startswith=f"{before}/")
+    unsent = _of(organization).exclude(status=Delivery.Status.SENT).filter(pages)
+    renamed = Concat(Value(now), Substr("canonical_url", len(before) + 1))
+    followed = 0
+    for some in batches.of(_first(unsent)):
+        reports = Report.objects.filter(
+            pk__in=Delivery.objects.filter(pk__in=some).values("report")
+        )
+        followed += reports.update(canonical_url=renamed)
+    release_regained(organization)
+    return followed
 
 
 def release_all_regained(

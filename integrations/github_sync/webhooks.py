@@ -8,6 +8,7 @@ import hmac
 import json
 import logging
 from collections.abc import Callable
+from typing import cast
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -24,6 +25,7 @@ from integrations.github_sync import applying, webhook_payload
 from integrations.github_sync.webhook_payload import NotAWebhook, Payload
 from integrations.models import Delivery, Installation, Integration, Webhook
 from integrations.models.integration import IntegrationQuerySet
+from integrations.ownership import site_claims
 from orgs.api.authentication import Unauthorized
 
 log = logging.getLogger(__name__)
@@ -126,22 +128,36 @@ def _integrations(repository_id: int) -> IntegrationQuerySet:
     return mine.select_related("installation", "organization")
 
 
-def _of_selection(changed: str, act: Callable[[Integration], object]) -> Action:
-    """`act` on integrations whose repository was added to the installation, or removed from it."""
+def _of_selection(changed: str, act: Callable[[Integration, Payload], object]) -> Action:
+    """`act` on integrations whose repository was added to the installation, or removed from it.
+
+    It is also called with what the webhook says of the repository.
+    """
 
     def do(payload: Payload) -> None:
         repositories = payload.get(changed)
         if not isinstance(repositories, list):
             raise webhook_payload.another_shape(changed)
-        listed = {webhook_payload.number(each, "id") for each in repositories}
+        listed = {webhook_payload.number(each, "id"): each for each in repositories}
         number = webhook_payload.number(payload, "installation", "id")
         ours = Integration.objects.filter(installation__github_id=number)
-        for repository_id in listed.intersection(ours.values_list("repository_id", flat=True)):
+        for repository_id in listed.keys() & {*ours.values_list("repository_id", flat=True)}:
             for integration in _integrations(repository_id):
                 if integration.installation.github_id == number:
-                    act(integration)
+                    act(integration, listed[repository_id])
 
     return do
+
+
+def _added(integration: Integration, repository: Payload) -> None:
+    """Its repository is in reach again, and may have been renamed meanwhile."""
+    full_name = webhook_payload.name(repository, "full_name")
+    site_claims.follow(integration.organization, cast(int, integration.repository_id), full_name)
+    applying.mark_taking_issues(integration)
+
+
+def _removed(integration: Integration, repository: Payload) -> None:
+    applying.mark_out_of_reach(integration)
 
 
 def _account_renamed(payload: Payload) -> None:
@@ -190,12 +206,8 @@ ACTIONS: dict[tuple[str, str], Action] = {
     ("installation", "deleted"): _of_installation(applying.mark_uninstalled),
     ("installation", "suspend"): _of_installation(applying.mark_suspended),
     ("installation", "unsuspend"): _of_installation(holds.unsuspend),
-    ("installation_repositories", "added"): _of_selection(
-        "repositories_added", applying.mark_taking_issues
-    ),
-    ("installation_repositories", "removed"): _of_selection(
-        "repositories_removed", applying.mark_out_of_reach
-    ),
+    ("installation_repositories", "added"): _of_selection("repositories_added", _added),
+    ("installation_repositories", "removed"): _of_selection("repositories_removed", _removed),
     ("installation_target", "renamed"): _account_renamed,
     ("repository", "renamed"): _changed,
     ("repository", "transferred"): _changed,

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from integrations.issue import tables, template_limits
@@ -79,7 +79,11 @@ class _Template(NamedTuple):
 
 
 def render_issue(
-    template: str, fields: Mapping[str, str], *, code_host: str = "github.com"
+    template: str,
+    fields: Mapping[str, str],
+    *,
+    code_host: str = "github.com",
+    repository: str = "",
 ) -> tuple[str, str]:
     """Title (one line, at most 256 characters) and body (at most 65,000 characters).
 
@@ -87,9 +91,10 @@ def render_issue(
     are too long, the longest are shortened, never the template. A blank template counts as the default;
     one beyond a limit is shortened by `template_limits.cut`. What follows the body stays visible, even
     after a template that leaves a code block open. URLs on `code_host`, where the issue will be, are
-    not links.
+    not links, except for files of its own repository; `repository` is the URL of that.
     """
-    values = {name: _prepared(name, fields.get(name) or "", code_host) for name in PLACEHOLDERS}
+    prepared = partial(_prepared, code_host=code_host, repository=repository)
+    values = {name: prepared(name, fields.get(name) or "") for name in PLACEHOLDERS}
     title = TITLE_PREFIX + inert_title(
         values["summary"] or NO_SUMMARY, limit=TITLE_LIMIT - len(TITLE_PREFIX)
     )
@@ -133,8 +138,8 @@ def _within_limits(template: str) -> str:
     return template if template.strip() else DEFAULT_TEMPLATE
 
 
-def _prepared(name: str, text: str, code_host: str) -> str:
-    if name in URLS and (url := safe_url(text, code_host=code_host)):
+def _prepared(name: str, text: str, *, code_host: str, repository: str) -> str:
+    if name in URLS and (url := safe_url(text, code_host=code_host, repository=repository)):
         return _Link(url)
     return shown(name, text)
 

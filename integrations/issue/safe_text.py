@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from integrations.issue.tables import DELIMITERS
+from orgs import repository_pages
 from orgs.domains import hosts
+from reports import canonical
 from reports.cleaning import clean
 
 ZWSP = "\u200b"
@@ -54,6 +56,7 @@ ARMED = "@#&<>:[]!`~/\\-=|."  # a zero-width space only stands next to these, or
 
 _IN_URL = "%/?=&+,:._~-"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_COMMIT = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
 _LIVE_IN_URL = re.compile(r"(?<=/)/|(?<=\bgh)-(?=\d)|~(?=~)|[.,:?_~]\Z", re.IGNORECASE)
 
 
@@ -87,13 +90,16 @@ def applied(rules: Rules, text: str) -> str:
     return text
 
 
-def safe_url(url: str, *, code_host: str = "github.com") -> str | None:
+def safe_url(url: str, *, code_host: str = "github.com", repository: str = "") -> str | None:
     """An http(s) URL, still clickable, written so that it stays one word and ends where it ends.
 
     The host is in punycode, and whatever means something to Markdown, HTML or a bot is percent-encoded.
     None for anything else, for URLs with user info, and for pages of the code host (github.com too),
-    because a link to them would notify them of this issue.
+    because a link to them would notify them of this issue; except for files of `repository`, the URL of
+    that which the issue is in.
     """
+    if repository and (file := _file_of(repository, url.strip())):
+        return file
     try:
         parts = urlsplit(url.strip())
         host = hosts.normalize(parts.hostname or "")
@@ -104,10 +110,34 @@ def safe_url(url: str, *, code_host: str = "github.com") -> str | None:
         return None
     if f".{host}".endswith((".github.com", f".{code_host}")) or re.search(r"\bgh-\d", host):
         return None
-    path, query, fragment = (_encoded(part) for part in (parts.path, parts.query, parts.fragment))
-    if fragment[:1].isdigit():  # otherwise it would read as issue #123
-        fragment = f"%{ord(fragment[0]):X}{fragment[1:]}"
+    path, query, fragment = _encoded(parts.path), _encoded(parts.query), _fragment(parts.fragment)
     return urlunsplit((parts.scheme, host + port, path or "/", query, fragment))
+
+
+def _file_of(repository: str, url: str) -> str | None:
+    """The URL of a file of this repository, written anew; None if `url` is that of anything else.
+
+    Also of a file as it was in a commit: GitHub puts its lines into the issue.
+    """
+    parts = urlsplit(repository)
+    code_host = f"{parts.scheme}://{parts.netloc}"
+    try:
+        address = canonical.as_written(url).url
+    except canonical.InvalidURL:
+        return None
+    page = repository_pages.read(address, code_host=code_host) if "://" in address else None
+    if not page or page.kind != "blob" or page.claim_path != f"{parts.path}/".lower():
+        return None
+    if _COMMIT.fullmatch(page.ref):
+        return None
+    path = _encoded(f"{parts.path}/blob/{page.ref}/{page.path}")
+    return urlunsplit((parts.scheme, parts.netloc, path, "", _fragment(urlsplit(url).fragment)))
+
+
+def _fragment(text: str) -> str:
+    """A fragment that does not read as issue #123."""
+    text = _encoded(text)
+    return f"%{ord(text[0]):X}{text[1:]}" if text[:1].isdigit() else text
 
 
 def _encoded(part: str) -> str:

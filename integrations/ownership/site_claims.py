@@ -243,7 +243,8 @@ def _move(organization: Organization, number: int, full_name: str) -> None:
     """Move the claim to this name; it lapses if somebody else's is there."""
     columns = _columns(number, full_name)
     mine = Site.objects.filter(organization=organization, repository_id=number)
-    if not mine.exclude(path=columns["path"], repository=full_name).exists():
+    before = mine.exclude(path=columns["path"], repository=full_name).first()
+    if before is None:
         return
     _forget_earlier(organization, columns)
     try:
@@ -252,6 +253,10 @@ def _move(organization: Organization, number: int, full_name: str) -> None:
     except IntegrityError:
         _lapse(mine.live(), UNPUBLISHED)
         mine.update(**columns)
+    code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL).url
+    urls = [f"{code_host}{path.removesuffix('/')}" for path in (before.path, columns["path"])]
+    following = partial(ownership_changes.follow_renamed, organization, *urls)
+    transaction.on_commit(following, robust=True)
 
 
 def _forget_earlier(organization: Organization, columns: dict[str, Any]) -> None:

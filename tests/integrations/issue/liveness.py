@@ -110,20 +110,26 @@ def live(body: str, *, links: tuple[str, ...] = ()) -> Counter[str]:
     return found | _live_in_raw_body(normalized) | _live_in_raw_body(body)
 
 
-def newly_live(template: str, fields: Mapping[str, str], *, links: tuple[str, ...]) -> Counter[str]:
-    """What is live in a report's issue, and not by the template itself.
+def newly_live(
+    template: str, fields: Mapping[str, str], *, links: tuple[str, ...], repository: str = ""
+) -> Counter[str]:
+    """What is live in a report's issue, in this repository, and not by the template itself.
 
     For the template, each of `fields` that has a text has a harmless one, of one or two words or
     paragraphs; an address of `links` stays.
     """
+
+    def issue(texts: Mapping[str, str]) -> str:
+        return render_issue(template, texts, repository=repository)[1] + FOOTER
+
     by_itself: Counter[str] = Counter()
     for text in "word", "two words", "two\n\nparagraphs":
         harmless = {
             name: value if value.startswith(links) else text if clean(value).strip() else ""
             for name, value in fields.items()
         }
-        by_itself |= live(render_issue(template, harmless)[1] + FOOTER, links=links)
-    return live(render_issue(template, fields)[1] + FOOTER, links=links) - by_itself
+        by_itself |= live(issue(harmless), links=links)
+    return live(issue(fields), links=links) - by_itself
 
 
 def live_in_raw_text(text: str) -> Counter[str]:

@@ -1,0 +1,271 @@
+"""A claim of a repository follows GitHub's number of it, not its name."""
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from integrations.models import Delivery, Integration
+from integrations.ownership import site_claims, taking_over
+from integrations.setup import configuration
+from orgs.models import Organization, Site
+from orgs.ownership import owner_of
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def here(code_host) -> str:
+    return code_host.url
+
+
+@pytest.fixture
+def acme(acme, here) -> Organization:
+    """alice's organization, which has claimed acme/docs."""
+    site_claims.claim_site(acme, f"{here}/acme/docs/")
+    return acme
+
+
+@pytest.fixture(params=["by webhook", "by asking"])
+def told(request, webhooks, code_host):
+    """How the Hub learns what has happened: call it after that."""
+    if request.param == "by asking":
+        code_host.app.webhook_url = ""
+    return lambda: call_command("reconcile_installations")
+
+
+def claim() -> Site:
+    return Site.objects.get(repository_id__isnull=False)
+
+
+def send(url: str) -> int:
+    return build.send(Client(), build.report(url)).status_code
+
+
+def test_a_rename_moves_the_claim(acme, told, code_host, here):
+    code_host.rename("acme/docs", "handbook")
+    told()
+
+    assert (claim().url, claim().path) == (f"{here}/acme/handbook/", "/acme/handbook/")
+    assert (claim().repository, claim().status) == ("acme/handbook", "verified")
+    assert owner_of(f"{here}/acme/handbook/blob/HEAD/a.md") == acme.pk
+    assert owner_of(f"{here}/acme/docs/blob/HEAD/a.md") is None
+
+
+def test_a_rename_in_another_case_is_shown_as_it_is_spelled(acme, told, code_host, here):
+    code_host.rename("acme/docs", "Docs")
+    told()
+
+    assert (claim().url, claim().path) == (f"{here}/acme/Docs/", "/acme/docs/")
+    assert owner_of(f"{here}/acme/docs") == acme.pk
+
+
+def test_what_waits_when_its_repository_is_renamed_is_delivered(acme, told, code_host, here):
+    Delivery.objects.all().delete()
+    code_host.fail("500", path="token", times=2)
+    send(f"{here}/acme/docs/blob/HEAD/a.md")
+    send(f"{here}/acme/docs/wiki/Setup")
+
+    code_host.rename("acme/docs", "handbook")
+    told()
+    call_command("retry_deliveries", "--now")
+
+    assert {each.status for each in Delivery.objects.all()} == {"sent"}
+    assert [each.report.canonical_url for each in Delivery.objects.order_by("pk")] == [
+        f"{here}/acme/handbook/blob/HEAD/a.md",
+        f"{here}/acme/handbook/wiki/Setup",
+    ]
+
+
+def test_an_account_that_is_renamed_takes_its_repositories_along(acme, told, code_host, here):
+    code_host.rename_account("acme", "initech")
+    told()
+
+    assert claim().url == f"{here}/initech/docs/"
+    assert owner_of(f"{here}/initech/docs/blob/HEAD/a.md") == acme.pk
+    assert owner_of(f"{here}/acme/docs/blob/HEAD/a.md") is None
+
+
+def test_a_suspended_one_follows_at_once(acme, told, code_host, here):
+    code_host.suspend(build.installed(code_host))
+    code_host.rename_account("acme", "initech")
+    told()
+
+    assert claim().status == "verified"
+    assert owner_of(f"{here}/acme/docs") is None
+
+
+def given_away(code_host) -> None:
+    code_host.add_organization("initech")
+    code_host.add_member("initech", "alice", role="admin")
+    code_host.add_installation("initech")
+    code_host.transfer("acme/docs", "initech")
+
+
+def deleted(code_host) -> None:
+    code_host.delete_repository("acme/docs")
+
+
+def taken_out(code_host) -> None:
+    code_host.remove_from_installation(build.installed(code_host), "acme/docs")
+
+
+def uninstalled(code_host) -> None:
+    code_host.uninstall(build.installed(code_host))
+
+
+@pytest.mark.parametrize("change", [given_away, deleted, taken_out, uninstalled])
+def test_without_its_repository_a_claim_lapses_and_its_organization_is_told(
+    change, acme, told, code_host, here
+):
+    change(code_host)
+    told()
+
+    assert claim().status == "lapsed"
+    assert owner_of(f"{here}/acme/docs/blob/HEAD/a.md") is None
+    assert owner_of(f"{here}/initech/docs/blob/HEAD/a.md") is None
+    assert (
+        acme.notices.filter(text__contains="is no longer the repository of your int").count() == 1
+    )
+
+
+def test_in_reach_again_it_is_restored(acme, told, code_host, here):
+    taken_out(code_host)
+    told()
+    code_host.add_to_installation(build.installed(code_host), "acme/docs")
+    told()
+
+    assert claim().status == "verified"
+
+
+def test_in_reach_again_by_another_name_it_is_restored_there(acme, told, code_host, here):
+    taken_out(code_host)
+    told()
+    renamed = code_host.rename("acme/docs", "handbook") or code_host.repository("acme/handbook")
+    code_host.add_to_installation(build.installed(code_host), renamed)
+
+    told()
+
+    assert claim().status == "verified"
+    assert claim().url == f"{here}/acme/handbook/"
+    assert owner_of(f"{here}/acme/docs") is None
+
+
+def test_after_a_transfer_it_is_restored_when_the_same_repository_is_chosen_again(
+    acme, told, code_host, here
+):
+    given_away(code_host)
+    told()
+    there = code_host.installation_on(code_host.account("initech"))
+    installation = Integration.objects.get().installation
+    installation.github_id, installation.account = there.id, "initech"
+    installation.save()
+    alice = member_of(acme, code_host)
+
+    configuration.configure(alice, repo_owner="initech", repo_name="docs")
+
+    assert (claim().status, claim().url) == ("verified", f"{here}/initech/docs/")
+    assert owner_of(f"{here}/initech/docs/wiki") == acme.pk
+
+
+def member_of(organization: Organization, code_host, login: str = "alice"):
+    if not organization.memberships.filter(login=login).exists():
+        build.member(organization, login, github_id=code_host.account(login).id)
+    return organization.memberships.get(login=login)
+
+
+def test_another_repository_that_is_chosen_is_not_claimed_with_it(acme, code_host, here):
+    other = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(build.installed(code_host), other)
+    alice = member_of(acme, code_host)
+
+    configuration.configure(alice, repo_owner="acme", repo_name="manual")
+    elsewhere = claim().status
+    configuration.configure(alice, repo_owner="acme", repo_name="docs")
+
+    assert (elsewhere, claim().status) == ("lapsed", "verified")
+    assert owner_of(f"{here}/acme/manual") is None
+
+
+@pytest.fixture
+def reused(acme, code_host) -> Organization:
+    """bob's organization, whose new repository has the name that alice's had, which nobody told the Hub."""
+    code_host.app.webhook_url = ""
+    code_host.rename("acme/docs", "handbook")
+    new = code_host.add_repository("acme", "docs")
+    code_host.add_to_installation(build.installed(code_host), new)
+    code_host.grant("bob", "acme/docs", "push")
+    other = build.organization("bob")
+    member_of(other, code_host, "bob")
+    build.integration(other, code_host, "acme/docs")
+    return other
+
+
+def test_a_name_that_is_reused_passes_on_to_the_repository_that_has_it(
+    reused, acme, code_host, here
+):
+    site, is_new = taking_over.claim_site(reused.memberships.get(), f"{here}/acme/docs/")
+
+    assert (is_new, site.organization, owner_of(f"{here}/acme/docs")) == (True, reused, reused.pk)
+    assert "is the address of another repository now" in acme.notices.get().text
+
+
+def test_and_the_one_that_was_renamed_is_found_by_its_new_name(reused, acme, code_host, here):
+    taking_over.claim_site(reused.memberships.get(), f"{here}/acme/docs/")
+
+    call_command("reconcile_installations")
+
+    assert owner_of(f"{here}/acme/handbook") == acme.pk
+    assert owner_of(f"{here}/acme/docs") == reused.pk
+
+
+def test_who_only_asserts_the_name_gets_nothing(acme, code_host, here):
+    """The Hub knows the repository of bob's integration by a name that it has lost."""
+    code_host.app.webhook_url = ""
+    other = build.organization("bob")
+    bob = member_of(other, code_host, "bob")
+    manual = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(build.installed(code_host), manual)
+    build.integration(other, code_host, "acme/manual")
+    Integration.objects.filter(organization=other).update(repo_name="docs")
+
+    with pytest.raises(site_claims.NotConfigured):
+        taking_over.claim_site(bob, f"{here}/acme/docs/")
+
+    assert owner_of(f"{here}/acme/docs") == acme.pk
+
+
+def test_two_that_swap_their_names_swap_their_claims(acme, code_host, here):
+    code_host.app.webhook_url = ""
+    other = build.organization("bob")
+    member_of(other, code_host, "bob")
+    manual = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(build.installed(code_host), manual)
+    build.integration(other, code_host, "acme/manual")
+    site_claims.claim_site(other, f"{here}/acme/manual/")
+
+    docs = code_host.repository("acme/docs")
+    code_host.rename(docs, "between")
+    code_host.rename(manual, "docs")
+    code_host.rename(docs, "manual")
+    for _ in range(2):
+        call_command("reconcile_installations")
+
+    assert owner_of(f"{here}/acme/manual") == acme.pk
+    assert owner_of(f"{here}/acme/docs") == other.pk
+
+
+def test_without_push_access_for_a_week_the_claim_lapses(acme, code_host, here, clock):
+    member_of(acme, code_host)
+    code_host.remove_member("acme", "alice")
+
+    for _ in range(3):
+        clock.advance(hours=13)
+        call_command("reconcile_installations")
+    clock.advance(days=8)
+    call_command("reconcile_installations")
+
+    assert claim().status == "lapsed"
+    assert acme.notices.filter(
+        text__contains="is a repository to which none of your members has had push access"
+    ).exists()
