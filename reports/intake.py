@@ -33,6 +33,7 @@ class Receipt(NamedTuple):
     notices: list[SecretNotice]
     claimed: bool
     has_receiver: bool
+    canonical_url: str
 
 
 class Stored(NamedTuple):
@@ -84,9 +85,8 @@ def accept(
         _refuse_if_opted_out(claim)
     is_duplicate = stored.id != new.id
     received_by = (claim is not None, stored.organization_id is not None)
-    return _noted(
-        Receipt(stored.id, stored.received_at, is_duplicate, notices, *received_by), claim
-    )
+    about = (*received_by, address["canonical_url"])
+    return _noted(Receipt(stored.id, stored.received_at, is_duplicate, notices, *about), claim)
 
 
 def _noted(receipt: Receipt, claim: Claim | None) -> Receipt:

@@ -31,11 +31,12 @@ class InvalidReport(ApiError):
 class Reports(AnyOrigin):
     """`POST /v1/reports`.
 
-    `outcome` says by its id how far a report has come: `status` and `issue_url`, as strangers may know
-    them. Whoever sends reports on gives it, and it is asked only about those that somebody has received.
+    `outcome` says how far a report has come: `status` and `issue_url`, as strangers may know them, and
+    `claimed` where they may not know that it is. Whoever sends reports on gives it, and it is asked only
+    about those that somebody has received.
     """
 
-    outcome: Callable[[str], dict[str, Any]] | None = None
+    outcome: Callable[[intake.Receipt], dict[str, Any]] | None = None
 
     def post(self, request: Request) -> Response:
         receipt = admission.take(request, lambda: _read(request))
@@ -47,7 +48,7 @@ class Reports(AnyOrigin):
         if self.outcome is None or not receipt.has_receiver:
             return NOT_SENT
         try:
-            return self.outcome(receipt.id)
+            return self.outcome(receipt)
         except Error as error:
             log.error("Cannot say how far report %s has come: %s", receipt.id, error)
             return NOT_SENT

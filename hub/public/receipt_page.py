@@ -59,7 +59,7 @@ _for_programs = _Receipt.as_view()
 def _context(report: Report) -> dict:
     """What strangers may know: nothing of the text or the page, no private repository, no cause of a wait."""
     delivery = Delivery.objects.filter(report=report).first()
-    is_told = public_files.are_told(report, delivery)
+    is_told = public_files.are_told(report.canonical_url, delivery)
     status = receipts.status_of(delivery if is_told else None)
     is_claimed = is_told and report.organization_id is not None
     sent = delivery if status == "forwarded" else None

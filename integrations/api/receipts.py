@@ -10,6 +10,7 @@ from core.cors import AnyOrigin
 from integrations.api.acts import NoSuchReport
 from integrations.models import Delivery
 from integrations.ownership import public_files
+from reports.intake import Receipt
 from reports.models import Report
 
 STATUS: dict[str, str] = {
@@ -32,7 +33,7 @@ class ReceiptView(AnyOrigin):
 def as_data(report: Report) -> dict[str, Any]:
     """The receipt of a report for programs."""
     delivery = Delivery.objects.filter(report=report).first()
-    is_told = public_files.are_told(report, delivery)
+    is_told = public_files.are_told(report.canonical_url, delivery)
     return {
         "id": report.id,
         "status": status_of(delivery if is_told else None),
@@ -43,9 +44,15 @@ def as_data(report: Report) -> dict[str, Any]:
     }
 
 
-def outcome(report_id: str) -> dict[str, Any]:
-    """How far a report has come, as its receipt says it."""
-    delivery = Delivery.objects.outcome_of(report_id)
+def outcome(receipt: Receipt) -> dict[str, Any]:
+    """How far a report has come, as its receipt says it; files of a private repository are nobody's."""
+    if public_files.are_at(receipt.canonical_url):
+        known = Delivery.objects.select_related("integration").filter(report=receipt.id)
+        delivery = known.first()
+        if not public_files.are_told(receipt.canonical_url, delivery):
+            return {"claimed": False, "status": status_of(None), "issue_url": None}
+    else:
+        delivery = Delivery.objects.outcome_of(receipt.id)
     return {"status": status_of(delivery), "issue_url": _issue_url(delivery)}
 
 

@@ -4,7 +4,6 @@ from django.conf import settings
 
 from integrations.models import Delivery, Integration
 from orgs import repository_pages
-from reports.models import Report
 
 
 def are_at(url: str) -> bool:
@@ -19,11 +18,11 @@ def are_of(integration: Integration, url: str) -> bool:
     return is_its and not integration.repository_private
 
 
-def are_told(report: Report, delivery: Delivery | None) -> bool:
-    """Whether strangers may know what became of a report; of a page that is no such file they may."""
-    if not are_at(report.canonical_url):
+def are_told(url: str, delivery: Delivery | None) -> bool:
+    """Whether strangers may know what became of a report about `url`; if that is no such file, they may."""
+    if not are_at(url):
         return True
     if delivery is None:
         return False
     has_public_issue = delivery.public_issue_url() is not None
-    return has_public_issue or are_of(delivery.integration, report.canonical_url)
+    return has_public_issue or are_of(delivery.integration, url)

@@ -318,6 +318,8 @@ def test_strangers_learn_of_a_public_repository_where_a_report_goes(alice, files
 
     assert "it becomes a public issue in acme/docs" in form
     assert "Issue #1 is open" in receipt_of(address("blob/HEAD/docs/a.md"))
+    again = build.send(Client(), build.report(address("blob/main/docs/a.md"))).json()
+    assert (again["claimed"], again["status"]) == (True, "forwarded")
 
 
 def test_strangers_cannot_tell_a_private_repository_from_one_that_nobody_has(
@@ -338,6 +340,8 @@ def test_strangers_cannot_tell_a_private_repository_from_one_that_nobody_has(
         "nobody has claimed this repository on this Hub, or it is private" in f for f in forms
     )
     assert receipts[0] == receipts[1]
+    again = build.send(Client(), build.report(pages[0])).json()
+    assert (again["claimed"], again["status"], again["issue_url"]) == (False, "received", None)
     delivered = Delivery.objects.get().report_id
     assert Client().get(f"/v1/reports/{delivered}").json()["status"] == "received"
 
