@@ -344,7 +344,7 @@ def _repository_at(url: str) -> SiteAddress | None:
     """The repository whose root `url` is; None if it is not on the code host."""
     code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
     written = _as_written(url)
-    found = repository_pages.mentioned(written, code_host=settings.HUB_GITHUB_URL)
+    found = repository_pages.mentioned(written or url, code_host=settings.HUB_GITHUB_URL)
     if found is None:
         return None
     if not found:
@@ -361,15 +361,17 @@ def _repository_at(url: str) -> SiteAddress | None:
 
 def _is_root(url: str) -> bool:
     """Whether it is the URL of a repository itself, and no other page of it."""
-    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL) if "://" in url else None
+    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
     return page is not None and page.kind == "root" and not urlsplit(url).query
 
 
 def _as_written(url: str) -> str:
+    """A URL without what has no meaning; empty for a path, and for what a page cannot have."""
     try:
-        return canonical.as_written(url).url
+        found = canonical.as_written(url)
     except canonical.InvalidURL:
-        return url
+        return ""
+    return found.url if found.host else ""
 
 
 def _whole_site(host: str, path: str, *, query: str) -> SiteAddress:
