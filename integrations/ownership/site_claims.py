@@ -213,12 +213,13 @@ def lapse_of_other_accounts(installation: Installation) -> int:
     When an account is renamed, somebody else may take its old name, and the sites of that name. Its
     repositories go by its new one at once: their claims move.
     """
-    integrations = Integration.objects.filter(installation=installation)
-    for integration in integrations.exclude(repository_id=None).select_related("organization"):
-        renamed = f"{installation.account}/{integration.repo_name}"
-        _move(integration.organization, cast(int, integration.repository_id), renamed)
-    live = Site.objects.live().filter(organization__in=integrations.values("organization"))
-    return _lapse(live.exclude(repository__istartswith=f"{installation.account}/"), UNPUBLISHED)
+    organizations = Integration.objects.filter(installation=installation).values("organization")
+    live = Site.objects.live().filter(organization__in=organizations)
+    of_others = live.exclude(repository__istartswith=f"{installation.account}/")
+    for site in of_others.exclude(repository_id=None).select_related("organization"):
+        name = site.repository.partition("/")[2]
+        _move(site.organization, cast(int, site.repository_id), f"{installation.account}/{name}")
+    return _lapse(of_others, UNPUBLISHED)
 
 
 def follow(organization: Organization, number: int, full_name: str) -> None:
