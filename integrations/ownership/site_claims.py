@@ -213,12 +213,13 @@ def lapse_of_other_accounts(installation: Installation) -> int:
     When an account is renamed, somebody else may take its old name, and the sites of that name. Its
     repositories go by its new one at once: their claims move.
     """
-    integrations = Integration.objects.filter(installation=installation)
-    for integration in integrations.exclude(repository_id=None).select_related("organization"):
-        renamed = f"{installation.account}/{integration.repo_name}"
-        _move(integration.organization, cast(int, integration.repository_id), renamed)
-    live = Site.objects.live().filter(organization__in=integrations.values("organization"))
-    return _lapse(live.exclude(repository__istartswith=f"{installation.account}/"), UNPUBLISHED)
+    organizations = Integration.objects.filter(installation=installation).values("organization")
+    live = Site.objects.live().filter(organization__in=organizations)
+    of_others = live.exclude(repository__istartswith=f"{installation.account}/")
+    for site in of_others.exclude(repository_id=None).select_related("organization"):
+        name = site.repository.partition("/")[2]
+        _move(site.organization, cast(int, site.repository_id), f"{installation.account}/{name}")
+    return _lapse(of_others, UNPUBLISHED)
 
 
 def follow(organization: Organization, number: int, full_name: str) -> None:
@@ -344,7 +345,7 @@ def _repository_at(url: str) -> SiteAddress | None:
     """The repository whose root `url` is; None if it is not on the code host."""
     code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
     written = _as_written(url)
-    found = repository_pages.mentioned(written, code_host=settings.HUB_GITHUB_URL)
+    found = repository_pages.mentioned(written or url, code_host=settings.HUB_GITHUB_URL)
     if found is None:
         return None
     if not found:
@@ -361,15 +362,17 @@ def _repository_at(url: str) -> SiteAddress | None:
 
 def _is_root(url: str) -> bool:
     """Whether it is the URL of a repository itself, and no other page of it."""
-    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL) if "://" in url else None
+    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
     return page is not None and page.kind == "root" and not urlsplit(url).query
 
 
 def _as_written(url: str) -> str:
+    """A URL without what has no meaning; empty for a path, and for what a page cannot have."""
     try:
-        return canonical.as_written(url).url
+        found = canonical.as_written(url)
     except canonical.InvalidURL:
-        return url
+        return ""
+    return found.url if found.host else ""
 
 
 def _whole_site(host: str, path: str, *, query: str) -> SiteAddress:

@@ -1,9 +1,13 @@
 """Claims of repositories: their own pages on the code host are whose issues go there."""
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
-from integrations.models import Delivery
+from integrations.models import Delivery, Integration
+from integrations.ownership import taking_over, unclaimed
+from orgs.discovery import checking, published
 from orgs.models import Organization, Site
 from orgs.ownership import owner_of
 from reports.models import Report
@@ -150,3 +154,130 @@ def test_a_test_report_is_about_its_root(alice, root):
 
     assert answer.status_code == 201
     assert Report.objects.get().doc_url == root
+
+
+def test_what_was_reported_before_the_claim_does_not_drown_among_other_repositories(
+    alice, root, monkeypatch
+):
+    monkeypatch.setattr(unclaimed, "LOOKED_AT", 2)
+    for number, url in enumerate(
+        [f"{root}blob/HEAD/a.md", f"{root}wiki", f"{root}issues/1", f"{root[:-1]}-fork/wiki"]
+        + [root.replace("docs", f"other{each}") for each in range(5)]
+    ):
+        build.send(Client(), build.report(url, report__summary=f"Number {number}"))
+
+    site = Site.objects.get(pk=claim(alice, root).json()["id"])
+    page = unclaimed.page(site)
+
+    assert [each.canonical_url for each in page.reports] == [
+        f"{root}wiki",
+        f"{root}blob/HEAD/a.md",
+    ]
+    assert unclaimed.send(site.organization.memberships.get(), site, [page.reports[0].pk]) == 1
+
+
+def test_a_flood_about_one_repository_leaves_the_others_their_share(settings, root):
+    settings.HUB_HOST_RATE = "10/minute"  # of it 1 for a network
+
+    def status(url: str, number: int) -> int:
+        return build.send(Client(), build.report(url, report__summary=str(number))).status_code
+
+    flood = [status(f"{root}blob/HEAD/{number}.md", number) for number in range(3)]
+
+    assert flood == [201, 429, 429]
+    assert status(root.replace("docs", "handbook"), 3) == 201
+
+
+def test_what_comes_in_without_push_access_is_withheld(alice, acme, root, code_host):
+    claim(alice, root)
+    code_host.remove_member("acme", "alice")
+    now = timezone.now()
+    Integration.objects.update(rights_absences=3, rights_absent_since=now, rights_lost_at=now)
+
+    report_id = build.send(Client(), build.report(f"{root}wiki/Setup")).json()["id"]
+    lost = alice.get(f"/v1/orgs/me/reports/{report_id}").status_code
+    code_host.add_member("acme", "alice", role="admin")
+    call_command("reconcile_installations")
+
+    assert (lost, alice.get(f"/v1/orgs/me/reports/{report_id}").status_code) == (404, 200)
+    assert len(code_host.issues("acme/docs")) == 0  # it waits for its turn
+    call_command("retry_deliveries", "--now")
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_the_public_file_of_the_code_host_says_nothing_about_it(alice, root, monkeypatch):
+    """It would be asked for on every claim of a repository, and is the code host's own."""
+    site = Site.objects.get(pk=claim(alice, root).json()["id"])
+    asked: list[str] = []
+    monkeypatch.setattr(published, "refuses", asked.append)
+
+    assert checking.maintain() == 0
+    assert checking.check(site, by=site.organization.memberships.get()) == []
+    assert asked == []
+
+
+def test_a_private_repository_is_claimed_like_any_other(alice, root, code_host):
+    """Its issue is shown to nobody."""
+    code_host.set_private("acme/docs", True)
+    Integration.objects.update(repository_private=True)
+
+    answer = claim(alice, root)
+    sent = build.send(Client(), build.report(f"{root}blob/HEAD/a.md")).json()
+
+    receipt = Client().get(f"/v1/reports/{sent['id']}").json()
+    assert answer.status_code == 201
+    assert (receipt["status"], receipt["issue_url"]) == ("forwarded", None)
+
+
+def test_its_reports_are_found_by_the_claim(alice, root):
+    claim(alice, root)
+    for url in (f"{root}wiki", f"{root}blob/main/README.md", f"{root}issues/1"):
+        build.send(Client(), build.report(url))
+
+    found = alice.get("/v1/orgs/me/reports", {"claim": root.replace("docs", "Docs")}).json()
+
+    assert len(found["reports"]) == 2
+
+
+def test_the_issue_links_the_file(alice, root, code_host):
+    claim(alice, root)
+    build.send(Client(), build.report(f"{root}blob/main/docs/install.md?plain=1#linux"))
+
+    [issue] = code_host.issues("acme/docs")
+    assert f"- Page: {root}blob/main/docs/install.md#linux\n" in issue.body
+
+
+def test_it_passes_on_to_an_admin_when_its_holder_has_no_push_access(acme, root, code_host):
+    taking_over.claim_site(acme.memberships.get(), root)
+    code_host.remove_member("acme", "alice")
+    code_host.add_member("acme", "bob", role="admin")
+    other = set_up(code_host, "bob")
+
+    answer = claim(client_of(other), root)
+
+    assert answer.status_code == 201
+    assert owner_of(root) == other.pk
+    assert "now belongs to another organization" in acme.notices.get().text
+    assert "is now yours" in other.notices.get().text
+
+
+def test_push_access_alone_takes_nothing_over(acme, root, code_host):
+    taking_over.claim_site(acme.memberships.get(), root)
+    code_host.remove_member("acme", "alice")
+    code_host.grant("bob", "acme/docs", "push")
+
+    refused = claim(client_of(set_up(code_host, "bob")), root)
+
+    assert (refused.status_code, refused.json()["error"]) == (409, "claimed_elsewhere")
+
+
+def test_one_repository_is_not_claimed_twice_by_two_of_its_names(acme, alice, root, code_host):
+    """bob's Hub row has the new name already, alice's claim still the old one."""
+    claim(alice, root)
+    code_host.rename("acme/docs", "handbook")
+    bob = client_of(set_up(code_host, "bob", "acme/handbook"))
+
+    refused = claim(bob, root.replace("docs", "handbook"))
+
+    assert (refused.status_code, refused.json()["error"]) == (409, "claimed_elsewhere")
+    assert Site.objects.live().count() == 1
