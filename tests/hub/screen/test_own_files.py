@@ -353,3 +353,50 @@ def test_opting_out_of_a_private_repository_warns_of_what_it_tells(alice, files)
 
     assert "learns that it exists" not in public
     assert "learns that it exists" in private
+
+
+def test_the_list_of_reports_can_show_those_about_the_files(alice, acme, files):
+    build.domain(acme, "docs.acme.com")
+    build.send(alice, build.report(report__summary="Of the site"))
+    build.send(alice, build.report(address("blob/main/docs/a.md"), report__summary="Of a file"))
+
+    page = text_of(alice.get("/settings/reports/", {"claim": files.url}))
+
+    assert "Of a file" in page
+    assert "Of the site" not in page
+
+
+def test_the_way_of_a_report_names_the_repository(alice, files):
+    answer = build.send(alice, build.report(address("blob/main/docs/a.md"))).json()
+
+    page = text_of(alice.get(f"/settings/reports/{answer['id']}/"))
+
+    assert "acme/docs, your claim" in page
+
+
+def test_one_who_only_reads_is_told_whom_to_ask(acme, files, client):
+    client.force_login(build.member(acme, "bob", role="member", github_id=1))
+
+    page = text_of(client.get(f"/settings/claims/{files.id}/"))
+
+    assert "An owner of your organization can opt out or remove this claim." in page
+
+
+def test_who_owns_both_kinds_sees_which_is_which(alice, acme, files):
+    build.site(acme, "acme.github.io", "/docs/")
+
+    page = text_of(alice.get("/settings/claims/"))
+
+    assert '<span class="chip">Repository</span><span>its files, and its wiki</span>' in page
+    assert '<span class="chip">Site</span><span>published by acme/docs</span>' in page
+
+
+def test_earlier_reports_about_files_are_named_by_their_paths(alice, acme):
+    alice.post(PAGE, FORM)
+    build.send(Client(), build.report(address("blob/main/docs/a.md")))
+    alice.post(PAGE, TICKED)
+    claim = Site.objects.get()
+
+    page = text_of(alice.get(f"/settings/claims/{claim.id}/earlier/"))
+
+    assert ">blob/HEAD/docs/a.md<" in page
