@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from django.contrib.messages.constants import ERROR
 from django.contrib.messages.storage.base import Message
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -16,7 +17,7 @@ from hub.screen.lately import Stopped
 from integrations.delivery.backlog import Backlog, reports_do
 from integrations.issue import template_limits
 from integrations.models import Integration
-from orgs.models import Organization, PersonalToken, User
+from orgs.models import Organization, PersonalToken, Site, User
 
 LAPSED = 10  # claims that are named
 NOTICES, NEWS = 5, timedelta(days=14)
@@ -53,7 +54,7 @@ def lines(
     """All of them, in a few queries; at most some of a kind."""
     found = [
         *(_of_integration(integration, stopped) if integration else []),
-        *_of_claims(organization),
+        *_of_claims(organization, integration),
         *_of_reports(integration, stopped, not_shown),
         *_of_backlog(waiting),
         *_of_tokens(user),
@@ -94,9 +95,9 @@ def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
         yield Line(WAIT, "Your template is too large.", more, "Edit it", f"{page}#edit")
 
 
-def _of_claims(organization: Organization) -> Iterator[Line]:
+def _of_claims(organization: Organization, mine: Integration | None) -> Iterator[Line]:
     domains = organization.domains.filter(lapsed_at__isnull=False).order_by("name")
-    sites = organization.sites.filter(lapsed_at__isnull=False).order_by("host", "path")
+    sites = _lapsed_sites(organization, mine).order_by("host", "path")
     lapsed = [*domains[: LAPSED + 1], *sites[: LAPSED + 1]]
     for claim in lapsed[:LAPSED]:
         more = "You do not receive reports about it."
@@ -124,6 +125,14 @@ def _of_claims(organization: Organization) -> Iterator[Line]:
             page,
             about=f"claim of {claim} ",
         )
+
+
+def _lapsed_sites(organization: Organization, mine: Integration | None) -> QuerySet[Site]:
+    """Those that were lost; not the files of a repository that was given up for another one."""
+    lapsed = organization.sites.filter(lapsed_at__isnull=False)
+    if mine is None or mine.repository_id is None:
+        return lapsed
+    return lapsed.filter(Q(repository_id=None) | Q(repository_id=mine.repository_id))
 
 
 def _of_reports(mine: Integration | None, stopped: Stopped, not_shown: str) -> Iterator[Line]:

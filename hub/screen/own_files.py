@@ -2,10 +2,13 @@
 
 from typing import NamedTuple
 
+from django.conf import settings
+
 from core.errors import ApiError
 from hub.screen import setup_steps
 from integrations.models import Integration
 from integrations.ownership import taking_over
+from orgs import repository_pages
 from orgs.models import Membership, Site
 
 
@@ -20,8 +23,9 @@ def standing(integration: Integration) -> Standing:
     """The same of the integration's repository."""
     if integration.repository_id is None:
         return Standing()
-    live = Site.objects.live().filter(repository_id=integration.repository_id)
-    found = live.first()
+    host = repository_pages.code_host_at(settings.HUB_GITHUB_URL).host
+    path = f"/{integration.repository}/".lower()
+    found = Site.objects.live().filter(host=host, path=path).first()
     if found and found.organization_id == integration.organization_id:
         return Standing(mine=found)
     return Standing(is_elsewhere=found is not None)

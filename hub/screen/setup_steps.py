@@ -162,11 +162,10 @@ def _claim(claims: Claims, integration: Integration | None, *, has_tried: bool) 
         hint = "By a DNS record, or by the repository that publishes them."
         return Step(*task, StepState.TO_DO, hint)
     site = site_of(integration)
-    hint = f"If {integration.repository} publishes {site}, claim it. Or claim another address."
+    publisher, so_far = integration.repository, ""
     if claims.files_of:
-        hint = (
-            f"So far only the files of {claims.files_of} are yours, not the docs on a site. {hint}"
-        )
+        publisher, so_far = "it", f"So far only the files of {claims.files_of} are yours. "
+    hint = f"{so_far}If {publisher} publishes {site}, claim it. Or claim another address."
     press = Press("settings-new-claim", f"Claim {site}", {"address": site})
     return Step(*task, StepState.TO_DO, hint, press)
 

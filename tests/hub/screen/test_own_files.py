@@ -186,6 +186,7 @@ def test_another_repository_asks_and_offers_its_files(alice, acme, files, code_h
     done = text_of(alice.post(PAGE, form | {"sure": "1", "own_files": "on"}, follow=True))
     assert "Reports about the files of acme/b come to you, too." in done
     assert [each.repository for each in acme.sites.live()] == ["acme/b"]
+    assert "has lapsed." not in text_of(alice.get("/settings/"))  # it was given up
 
 
 def test_back_at_the_first_repository_its_claim_is_restored_and_told(alice, acme, files, code_host):
@@ -298,6 +299,7 @@ def test_a_lapsed_claim_says_how_to_get_it_back(alice, files):
 
     assert "Your issues no longer go to acme/docs." in page
     assert "claim its address</a>" in page
+    assert f"The claim of {address()} has lapsed." in overview
     assert "is no longer the repository of your integration" in overview
 
 
