@@ -117,7 +117,8 @@ def test_the_record_of_a_domain(of, newcomer):
 
 
 def test_where_issues_go(of, alice):
-    of(alice)("integration", "/settings/integration/", 360, heading="Where issues go")
+    Integration.objects.update(repository_id=None, repo_owner="", repo_name="")  # as in the tutorial
+    of(alice)("integration", "/settings/integration/", 500, heading="Where issues go")
 
 
 def test_an_organization_at_work(of, alice, reports):
