@@ -117,7 +117,8 @@ def test_the_record_of_a_domain(of, newcomer):
 
 
 def test_where_issues_go(of, alice):
-    Integration.objects.update(repository_id=None, repo_owner="", repo_name="")  # as in the tutorial
+    none = {"repository_id": None, "repo_owner": "", "repo_name": ""}  # as in the tutorial
+    Integration.objects.update(**none)
     of(alice)("integration", "/settings/integration/", 500, heading="Where issues go")
 
 
