@@ -41,11 +41,21 @@ NO_OWNER_OF_ENTERPRISE = re.compile(  # the same where its subdomains are not is
 
 
 class CodeHost(NamedTuple):
-    """The code host's URL without a path, its name, and its port (None: the scheme's own)."""
+    """The code host: its URL without a path, its name, and its port (None: the scheme's own).
+
+    `names` are the hosts that show repositories, `raw_names` those that have their files as they are.
+    """
 
     url: str
     host: str
     port: int | None
+    names: tuple[str, ...]
+    raw_names: tuple[str, ...]
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is github.com."""
+        return self.host == PUBLIC_HOST
 
 
 class RepositoryPage(NamedTuple):
@@ -88,8 +98,12 @@ class RepositoryPage(NamedTuple):
 def code_host_at(url: str) -> CodeHost:
     """The parts of the code host's URL, a setting."""
     parts = urlsplit(url)
-    host, port = hosts.normalize(parts.hostname or ""), _port(parts)
-    return CodeHost(f"{parts.scheme}://{host}" + (f":{port}" if port else ""), host, port)
+    host, port = _normalized(parts.hostname or ""), _port(parts)
+    bare = f"[{host}]" if ":" in host else host
+    url = f"{parts.scheme}://{bare}" + (f":{port}" if port else "")
+    if host == PUBLIC_HOST:
+        return CodeHost(url, host, port, (host, f"www.{host}"), PUBLIC_RAW)
+    return CodeHost(url, host, port, (host,), (f"raw.{host}",))
 
 
 def read(url: str, *, code_host: str) -> RepositoryPage | None:
@@ -98,14 +112,14 @@ def read(url: str, *, code_host: str) -> RepositoryPage | None:
     `code_host` is its URL, such as https://github.com.
     """
     parts, there = urlsplit(url), code_host_at(code_host)
-    if not is_of(parts, there):
+    host, path = parts.hostname, parts.path.removesuffix("/")
+    if host not in there.names and host not in there.raw_names:
         return None
-    path = parts.path.removesuffix("/")
-    if MISLEADING.search(path):
+    if _port(parts) != there.port or MISLEADING.search(path):
         return None
     segments = path.split("/")[1:]
-    is_raw = parts.hostname not in _names(there.host)
-    if not is_raw and segments[:1] == ["raw"] and there.host != PUBLIC_HOST:
+    is_raw = host in there.raw_names
+    if not is_raw and segments[:1] == ["raw"] and not there.is_public:
         is_raw, segments = True, segments[1:]
     if len(segments) < 2 or not _is_repository(there, *segments[:2]):
         return None
@@ -119,12 +133,11 @@ def mentioned(text: str, *, code_host: str) -> str | None:
     """
     there, found = code_host_at(code_host), PLACE.fullmatch(text)
     host = _normalized(found["host"]) if found else ""
-    if not found or not f".{host}".endswith((f".{there.host}", *_raw_names(there.host))):
+    hosts_of_it = (*there.names, *there.raw_names, f"ssh.{there.host}")
+    if not found or not (host in hosts_of_it or host.endswith(f".{there.host}")):
         return None
-    if host not in (*_names(there.host), *_raw_names(there.host), f"ssh.{there.host}"):
-        return ""
-    segments = list(filter(None, found["path"].split("/")))
-    if there.host != PUBLIC_HOST and segments[:1] == ["raw"]:
+    segments = list(filter(None, found["path"].split("/"))) if host in hosts_of_it else []
+    if not there.is_public and segments[:1] == ["raw"]:
         del segments[0]
     owner, name = (*segments, "", "")[:2]
     name = GIT.sub("", name)
@@ -135,21 +148,7 @@ def _normalized(host: str) -> str:
     try:
         return hosts.normalize(host)
     except hosts.InvalidHost:
-        return ""
-
-
-def is_of(parts: SplitResult, there: CodeHost) -> bool:
-    """Whether a URL, in parts, is on a host of the code host that shows repositories, at its port."""
-    names = (*_names(there.host), *_raw_names(there.host))
-    return parts.hostname in names and _port(parts) == there.port
-
-
-def _names(host: str) -> tuple[str, ...]:
-    return (host, f"www.{host}") if host == PUBLIC_HOST else (host,)
-
-
-def _raw_names(host: str) -> tuple[str, ...]:
-    return PUBLIC_RAW if host == PUBLIC_HOST else (f"raw.{host}",)
+        return host.lower()
 
 
 def _port(parts: SplitResult) -> int | None:
@@ -158,11 +157,10 @@ def _port(parts: SplitResult) -> int | None:
 
 
 def _is_repository(there: CodeHost, owner: str, name: str) -> bool:
-    is_public = there.host == PUBLIC_HOST
     return bool(
         OWNER.fullmatch(owner)
         and not NO_OWNER.fullmatch(owner)
-        and (is_public or not NO_OWNER_OF_ENTERPRISE.fullmatch(owner))
+        and (there.is_public or not NO_OWNER_OF_ENTERPRISE.fullmatch(owner))
         and NAME.fullmatch(name)
         and not NOT_A_NAME.fullmatch(name)
     )

@@ -116,7 +116,12 @@ def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
 
     `pages_host` and `code_host` are host names, such as github.io and github.com.
     """
-    name = _dns_name(text)
+    try:
+        name = _dns_name(text)
+    except Garbled:
+        if _is_one_of(_named_in(text), (*GITHUB, _setting(code_host))):
+            raise _of_the_code_host(_named_in(text)) from None
+        raise
     pages_host = _setting(pages_host)
     if name == pages_host:
         raise PublicSuffix(_shared(name, f"https://you.{name}/repo/"))
@@ -134,10 +139,7 @@ def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
     if suffix == name:
         raise PublicSuffix(_shared(name, f"you.{name}"))
     if _is_one_of(name, (*GITHUB, _setting(code_host))):
-        raise InvalidDomain(
-            f"`{name}` belongs to the code host, so nobody can claim it. "
-            "Claim your own address, for example docs.example.com."
-        )
+        raise _of_the_code_host(name)
     return name
 
 
@@ -282,10 +284,22 @@ def _private(name: str) -> str:
     )
 
 
+def _of_the_code_host(name: str) -> InvalidDomain:
+    return InvalidDomain(
+        f"`{name}` belongs to the code host, so nobody can claim it. Claim your own address, for example "
+        "docs.example.com. A repository is claimed as a site."
+    )
+
+
+def _named_in(text: str) -> str:
+    """The host name in a text that is an address with more to it; otherwise the text."""
+    address = AROUND_A_NAME.fullmatch(text)
+    return address["name"].lower() if address else text
+
+
 def _garbled(text: str) -> str:
     """What is wrong with a text that is no name; the name in it, if it is an address with more to it."""
-    address = AROUND_A_NAME.fullmatch(text)
-    name = address["name"].lower() if address else text
+    name = _named_in(text)
     if name == text.lower() or "." not in name or not _is_in_dns(name):
         return "This is not a host name. Give a name such as docs.example.com."
     return f"This is not a host name. Give `{name}`: a claim of it covers all its pages, on every port."

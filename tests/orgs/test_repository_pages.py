@@ -140,6 +140,18 @@ def test_strangers_repositories_share_no_name(url, name):
     assert ownership.shared_name(canonical.url(url)) == name
 
 
+@pytest.mark.parametrize(
+    "code_host",
+    ["http://[::1]:8080", "http://localhost:8080", "https://GIT.acme.com:443", "http://a..b"],
+)
+def test_any_code_host_that_can_be_set_shows_its_repositories(code_host, settings):
+    settings.HUB_GITHUB_URL = code_host
+
+    assert canonical.url("https://docs.acme.com/x") == "https://docs.acme.com/x"
+    if ".." not in code_host:
+        assert repository_of(canonical.url(f"{code_host}/acme/docs/"), code_host) == "/acme/docs/"
+
+
 SEGMENTS = """
 acme Docs docs docs-fork evil blob tree raw wiki main HEAD refs heads tags a.md README.md . .. %2e %2E%2e %2F %2f..
 docs.git docs;x %00 issues 1 é % %25 Home _edit ~ @ + docs.

@@ -269,3 +269,49 @@ def test_without_push_access_for_a_week_the_claim_lapses(acme, code_host, here, 
     assert acme.notices.filter(
         text__contains="is a repository to which none of your members has had push access"
     ).exists()
+
+
+def test_a_webhook_that_comes_late_is_set_right_by_asking(acme, webhooks, code_host, here):
+    code_host.rename("acme/docs", "between")
+    late = code_host.webhooks_sent[-1].event
+    code_host.rename("acme/between", "handbook")
+
+    code_host.deliver_webhook(late.name, dict(late.payload))
+    behind = claim().repository
+    call_command("reconcile_installations")
+
+    assert (behind, claim().repository) == ("acme/between", "acme/handbook")
+    assert claim().status == "verified"
+
+
+def test_a_name_that_comes_back_does_not_bring_another_repository_with_it(
+    acme, webhooks, code_host, here
+):
+    """The claim lapsed with its repository; a new one of that name has not been claimed by anybody."""
+    code_host.delete_repository("acme/docs")
+    new = code_host.add_repository("acme", "docs")
+    code_host.add_to_installation(build.installed(code_host), new)
+    alice = member_of(acme, code_host)
+
+    configuration.configure(alice, repo_owner="acme", repo_name="docs")
+    before = owner_of(f"{here}/acme/docs")
+    again, is_new = site_claims.claim_site(acme, f"{here}/acme/docs/")
+
+    assert (before, owner_of(f"{here}/acme/docs")) == (None, acme.pk)
+    assert (is_new, again.repository_id) == (True, new.id)
+    assert Site.objects.filter(repository_id__isnull=False).count() == 1
+
+
+def test_a_webhook_of_a_selection_without_names_is_refused_and_changes_nothing(
+    acme, webhooks, code_host
+):
+    installation = {"id": build.installed(code_host).id}
+    listed = [{"id": claim().repository_id}]
+
+    sent = code_host.deliver_webhook(
+        "installation_repositories",
+        {"action": "added", "installation": installation, "repositories_added": listed},
+    )
+
+    assert sent.status == 400
+    assert claim().status == "verified"

@@ -1,12 +1,15 @@
 """Claims of repositories: their own pages on the code host are whose issues go there."""
 
+from threading import Barrier, Thread
+
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Delivery, Integration
-from integrations.ownership import taking_over, unclaimed
+from integrations.ownership import site_claims, taking_over, unclaimed
 from orgs.discovery import checking, published
 from orgs.models import Organization, Site
 from orgs.ownership import owner_of
@@ -226,7 +229,8 @@ def test_a_private_repository_is_claimed_like_any_other(alice, root, code_host):
 
     receipt = Client().get(f"/v1/reports/{sent['id']}").json()
     assert answer.status_code == 201
-    assert (receipt["status"], receipt["issue_url"]) == ("forwarded", None)
+    assert len(code_host.issues("acme/docs")) == 1
+    assert receipt["issue_url"] is None
 
 
 def test_its_reports_are_found_by_the_claim(alice, root):
@@ -281,3 +285,27 @@ def test_one_repository_is_not_claimed_twice_by_two_of_its_names(acme, alice, ro
 
     assert (refused.status_code, refused.json()["error"]) == (409, "claimed_elsewhere")
     assert Site.objects.live().count() == 1
+
+
+def test_of_two_who_claim_it_at_the_same_moment_one_has_it(acme, root, code_host):
+    other = set_up(code_host, "bob")
+    at_once, results = Barrier(2), []
+
+    def claims(owner: Organization) -> None:
+        at_once.wait()
+        try:
+            results.append(site_claims.claim_site(owner, root)[0].organization_id)
+        except site_claims.ClaimedElsewhere:
+            results.append(None)
+        finally:
+            connection.close()
+
+    threads = [Thread(target=claims, args=[owner]) for owner in (acme, other)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+    assert sorted(each is None for each in results) == [False, True]
+    assert owner_of(root) in results
+    assert Site.objects.count() == 1

@@ -102,6 +102,7 @@ def test_any_spelling_is_one_domain(alice, dns, spelling):
         ("xn--a.com", 400, "invalid_domain", "This is not a host name."),
         ("https://docs.acme.com/", 400, "invalid_domain", "This is not a host name."),
         ("github.com", 400, "invalid_domain", "belongs to the code host"),
+        ("https://github.com/acme/docs", 400, "invalid_domain", "A repository is claimed as a site."),
         ("alice.github.io", 422, "use_site_claim", "for example https://alice.github.io/repo/."),
         ("", 400, "invalid_domain", "This is not a host name."),
         (None, 400, "validation_error", "Invalid request"),
