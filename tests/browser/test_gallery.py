@@ -267,7 +267,7 @@ def test_the_pages_that_ask_and_refuse(visit, busy, alice, code_host, screen, ot
     assert page.get_by_label("Template").input_value().startswith("{sumary}")
 
     page.get_by_label("Template").fill("{summary}")
-    page.get_by_label("Repository").select_option("acme/b")
+    page.get_by_label("Repository", exact=True).select_option("acme/b")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("heading", name="Change to acme/b?").wait_for()
     faults += window.look("switch")
