@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
-from . import address, document
+from . import address, document, verbose
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
@@ -66,6 +66,7 @@ class LeadsToPrivate(Exception):
         self.host = host
 
 
+@verbose.shown
 def exchange(request: Request, seconds: float) -> Answer:
     """The response, whatever its status. Raises Failed or LeadsToPrivate; after that, nothing is sent.
 
