@@ -5,6 +5,7 @@ import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
 import { clearProgress, write, writeNow } from "./terminal.js";
+import { turnOn } from "./verbose.js";
 import { VERSION } from "./version.js";
 import { escaped } from "./visible.js";
 
@@ -28,6 +29,7 @@ async function resultOf(words) {
       return { lines: [`docfeedback ${VERSION}`], data: { version: VERSION } };
     }
     const parsed = parse(words);
+    if (parsed.flags.has("--verbose")) turnOn();
     return await COMMANDS[parsed.command](parsed);
   } catch (error) {
     if (error instanceof DocFeedbackError) return failure(error);

@@ -14,6 +14,7 @@ const LONGEST_LINK = 2048;
 const HUB_URL =
   /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
 const ORIGIN = /^(https?):\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])/i;
+const USER_INFO = /\/\/[^/?#]*@/g;
 const PORTS = { http: 80, https: 443 };
 export const TOKEN = /^[\x21-\x7e]+$/;
 
@@ -47,7 +48,7 @@ export function requiredHubUrl(given) {
 }
 
 export function noHubUrl() {
-  return ValidationError.of("no_hub_url", { path: configPath() });
+  return ValidationError.of("no_hub_url");
 }
 
 export function isHubUrl(url) {
@@ -76,8 +77,10 @@ export function oneSpelling(url) {
 }
 
 /** The address that `/v1/…` is appended to, or ValidationError. */
-function base(url) {
-  if (!isHubUrl(url)) throw ValidationError.of("invalid_hub_url", { url });
+export function base(url) {
+  if (!isHubUrl(url)) {
+    throw ValidationError.of("invalid_hub_url", { url: url.replaceAll(USER_INFO, "//…@") });
+  }
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;
 }
@@ -127,7 +130,8 @@ export function configToken(hub) {
   return owner && base(owner) === hub ? token : undefined;
 }
 
-function config() {
+/** What is in the file, an empty object without one; ValidationError if it is broken. */
+export function config() {
   let path;
   try {
     path = configPath();

@@ -7,6 +7,7 @@ import { isPublicIp } from "./address.js";
 import { parse } from "./document.js";
 import { DocFeedbackError } from "./errors.js";
 import { connectThrough, proxyFor } from "./proxy.js";
+import { shown } from "./verbose.js";
 import { VERSION } from "./version.js";
 
 const MAX_ANSWER = 1024 * 1024;
@@ -32,13 +33,13 @@ export class LeadsToPrivate extends Error {
 const OURS = [Failed, LeadsToPrivate, DocFeedbackError];
 
 /**
- * The answer of any status as `{status, headers, json, size}`, or Failed, or LeadsToPrivate.
+ * The answer of any status as `{status, headers, json, text, size}`, or Failed, or LeadsToPrivate.
  *
  * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` no connection is made
  * if the host's name resolves to a private address. The third is how it leaves: `fetch` sends it in
  * place of ours, and when `signal` aborts, this rejects with its reason, and nothing more is sent.
  */
-export async function exchange(request, milliseconds, { fetch, signal } = {}) {
+export const exchange = shown(async (request, milliseconds, { fetch, signal } = {}) => {
   signal?.throwIfAborted();
   if (milliseconds <= 0) throw new Failed("timed_out");
   const headers = { ...request.headers, "User-Agent": USER_AGENT };
@@ -57,7 +58,7 @@ export async function exchange(request, milliseconds, { fetch, signal } = {}) {
   } finally {
     clearTimeout(timer);
   }
-}
+});
 
 /** The same as `work`, but it rejects when the signal aborts, even if `work` does not. */
 function unlessAborted(work, signal) {
@@ -105,7 +106,8 @@ async function bodyOf(stream) {
     size += chunk.length;
     if (size > MAX_ANSWER) throw new Failed("too_long");
   }
-  return { json: parsed(Buffer.concat(chunks)), size };
+  const data = Buffer.concat(chunks);
+  return { json: parsed(data), text: data.toString(), size };
 }
 
 /** The JSON of a response, or undefined if it is not JSON. */

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 from urllib.parse import urlsplit
 
-from . import address, document
+from . import address, document, verbose
 from .errors import DocFeedbackError, Unreachable
 from .version import __version__
 
@@ -91,6 +91,7 @@ class Way:
         self._stopped = threading.Event()
         self._attempts: Set[_Attempt] = set()
 
+    @verbose.shown
     def exchange(self, request: Request, seconds: float) -> Answer:
         """The response, whatever its status. Raises Failed or LeadsToPrivate; after that, nothing is sent.
 
