@@ -57,7 +57,8 @@ function failure(error) {
   for (const { path, message: sentence } of error.details) {
     lines.push(path ? `  ${path}: ${sentence}` : `  ${sentence}`);
   }
-  for (const name of ["since", "retry_after"]) {
+  const hasFailed = error.status >= 500; // and its operator can look the request up
+  for (const name of ["since", "retry_after", ...(hasFailed ? ["request_id"] : [])]) {
     if (name in error.fields) lines.push(message(`${name}_line`, { value: error.fields[name] }));
   }
   return {

@@ -9,6 +9,7 @@ import { AuthError, ValidationError } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
+const MAX_TIMEOUT = 24 * 60 * 60 * 1000; // a timer of Node counts to less than 25 days
 const LONGEST_LINK = 2048;
 const HUB_URL =
   /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
@@ -116,6 +117,11 @@ export function timeout() {
     throw ValidationError.of("bad_timeout");
   }
   return Number(text) * 1000;
+}
+
+/** Whether a client can have this time-out. */
+export function isTimeout(milliseconds) {
+  return typeof milliseconds === "number" && milliseconds > 0 && milliseconds <= MAX_TIMEOUT;
 }
 
 /** The token in the file, if the file's Hub is `hub`; else undefined. */
