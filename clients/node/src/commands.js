@@ -1,13 +1,15 @@
 /** The commands: each takes parsed arguments and returns `{lines, data, notes?, exitCode?}` to print. */
 
-import { usageError } from "./arguments.js";
+import { checkCommand, usageError } from "./arguments.js";
 import { Client } from "./client.js";
+import { config } from "./config.js";
 import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { login, logout, signedIn, usedData, usedLine } from "./login.js";
 import { issueLine, outcomeOf } from "./outcome.js";
+import { completed, confirm } from "./questions.js";
 import { KINDS, bodyOf } from "./report.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { escaped } from "./visible.js";
@@ -16,14 +18,17 @@ const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
 const OPTIONAL = ["--details", "--suggested-fix"];
 
-export const COMMANDS = { report, status, login, logout, me, init, completion };
+export const COMMANDS = { report, status, login, logout, me, init, config, completion, help };
 
 /** Send a report, or show it (`--dry-run`). */
-async function report({ flags }) {
+async function report({ flags: given }) {
+  const asked = await completed(given);
+  const flags = asked ?? given;
   const { body, notes } = await bodyFrom(flags);
   const client = clientFrom(flags);
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
+  if (asked) await confirm(client.draft(body, options));
   return sent(await client.send(body, options), notes);
 }
 
@@ -67,6 +72,13 @@ function completion({ argument }) {
   if (!SHELLS.includes(argument)) throw usageError("unknown_shell", { name: argument });
   const script = text(`completion/docfeedback.${argument}`);
   return { lines: script.trimEnd().split("\n"), data: { script } };
+}
+
+/** The help of a command, or of all. */
+function help({ argument }) {
+  if (argument) checkCommand(argument);
+  const page = text(`help/${argument || "docfeedback"}.txt`);
+  return { lines: page.trimEnd().split("\n"), data: { help: page } };
 }
 
 function clientFrom(flags) {

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import files, init, login, outcome, settings
-from .arguments import Arguments, usage_error
+from . import config, files, init, login, outcome, questions, settings
+from .arguments import Arguments, check_command, usage_error
 from .client import Client, SentReport
 from .contract import message, text
 from .report import KINDS, Report
@@ -21,11 +21,14 @@ OPTIONAL = ("--details", "--suggested-fix")
 
 def report(arguments: Arguments) -> Result:
     """Send a report, or show it (`--dry-run`)."""
-    body, notes = _body(arguments)
+    asked = questions.completed(arguments)
+    body, notes = _body(asked or arguments)
     client = _client(arguments)
     key = arguments.get("--idempotency-key")
     if "--dry-run" in arguments.flags:
         return _dry_run(client, body, key, notes)
+    if asked is not None:
+        questions.confirm(client.draft(body, key))
     return _sent(client.send(body, key), notes)
 
 
@@ -71,6 +74,14 @@ def completion(arguments: Arguments) -> Result:
     return Result(script.splitlines(), {"script": script})
 
 
+def help_page(arguments: Arguments) -> Result:
+    """Show the help of a command, or of all."""
+    if arguments.argument:
+        check_command(arguments.argument)
+    page = text(f"help/{arguments.argument or 'docfeedback'}.txt")
+    return Result(page.splitlines(), {"help": page})
+
+
 COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "report": report,
     "status": status,
@@ -78,7 +89,9 @@ COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "logout": login.logout,
     "me": me,
     "init": init.run,
+    "config": config.run,
     "completion": completion,
+    "help": help_page,
 }
 
 
