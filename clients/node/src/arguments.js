@@ -2,6 +2,7 @@
 
 import { message, table } from "./contract.js";
 import { ValidationError } from "./errors.js";
+import { meant } from "./spelling.js";
 
 /**
  * The command line as `{command, flags, argument}`, or ValidationError with what to type instead.
@@ -53,28 +54,10 @@ function next(left, name) {
 }
 
 function unknown(code, name, known) {
-  const distances = known.map((candidate) => distance(name, candidate));
-  const least = Math.min(...distances);
-  const nearest = known[distances.indexOf(least)];
-  const hint = least * 3 <= nearest.length ? message("did_you_mean", { name: nearest }) : "";
-  return new ValidationError("usage", message(code, { name }) + hint);
+  return new ValidationError("usage", message(code, { name }) + meant(name, known));
 }
 
 /** The error for a wrong command line; `code` is its message in `messages.json`. */
 export function usageError(code, values) {
   return new ValidationError("usage", message(code, values));
-}
-
-/** How many letters to insert, delete or replace to make `other` of `one` (Levenshtein). */
-function distance(one, other) {
-  let row = Array.from({ length: other.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= one.length; i += 1) {
-    const above = row;
-    row = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const change = above[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1);
-      row.push(Math.min(above[j] + 1, row[j - 1] + 1, change));
-    }
-  }
-  return row.at(-1);
 }

@@ -5,11 +5,11 @@ import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js
 import { objectOf, objectsOf, textOf, wholeOf } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
-import { check as checkReport, encode } from "./report.js";
+import { encode } from "./report.js";
 import { check as checkSecrets } from "./secret_patterns.js";
 import { DEFAULT_TIMEOUT, REPORTS, hubUrl, noHubUrl, requiredHubUrl, token } from "./settings.js";
+import { checked } from "./shape.js";
 
-const KEY = /^[\x21-\x7e]{1,128}$/;
 const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
@@ -44,13 +44,13 @@ export class Client {
    * where only the page's host can name one, `page` where the report is about a path.
    */
   draft(report, { idempotencyKey } = {}) {
-    checkReport(report);
-    const page = checkAddress(report.doc_url, this.allowPrivate);
-    const data = encode(report);
-    const headers = headersOf(report, idempotencyKey);
-    checkSecrets(report, idempotencyKey);
+    const body = checked(report, idempotencyKey);
+    const page = checkAddress(body.doc_url, this.allowPrivate);
+    const data = encode(body);
+    const headers = headersOf(body, idempotencyKey);
+    checkSecrets(body, idempotencyKey);
     if (page) refuseOptedOut(page, cached(page) ?? {});
-    return { body: report, data, headers, hubUrl: hubUrl(this.hubUrl), page };
+    return { body, data, headers, hubUrl: hubUrl(this.hubUrl), page };
   }
 
   /** The status of a report. */
@@ -94,7 +94,6 @@ function headersOf(report, idempotencyKey) {
     "X-Docs-Feedback-Protocol-Version": report.protocol_version,
   };
   if (idempotencyKey === undefined || idempotencyKey === null) return headers;
-  if (!KEY.test(idempotencyKey)) throw ValidationError.of("invalid_key");
   return { ...headers, "Idempotency-Key": idempotencyKey };
 }
 

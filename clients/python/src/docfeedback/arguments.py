@@ -6,6 +6,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .contract import message, table
 from .errors import ValidationError
+from .spelling import meant
 
 
 class Arguments(NamedTuple):
@@ -69,23 +70,9 @@ def _split(words: List[str], takes: Dict[str, Optional[str]]) -> Tuple[Dict[str,
 
 
 def _unknown(code: str, name: str, *, known: Iterable[str]) -> ValidationError:
-    sentence = message(code, name=name)
-    nearest = min(known, key=lambda candidate: distance(name, candidate))
-    if distance(name, nearest) * 3 <= len(nearest):
-        sentence += message("did_you_mean", name=nearest)
-    return ValidationError("usage", sentence)
+    return ValidationError("usage", message(code, name=name) + meant(name, known))
 
 
 def usage_error(code: str, **values: str) -> ValidationError:
     """The error for a wrong command line; `code` is its message in `messages.json`."""
     return ValidationError("usage", message(code, **values))
-
-
-def distance(one: str, other: str) -> int:
-    """How many letters to insert, delete or replace to turn `one` into `other` (Levenshtein)."""
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        above, row = row, [i]
-        for j, goal in enumerate(other, 1):
-            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (letter != goal)))
-    return row[-1]
