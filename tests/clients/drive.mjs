@@ -43,7 +43,8 @@ const send = async ({ client = {}, report, key }) => {
   return renamed(await new Client(options).send(report, { idempotencyKey: key }), snake);
 };
 
-const draft = ({ client = {}, report }) => new Client(renamed(client, camel)).draft(report).body;
+const draft = ({ client = {}, report, key }) =>
+  new Client(renamed(client, camel)).draft(report, { idempotencyKey: key }).body;
 
 const DO = {
   send,

@@ -190,7 +190,7 @@ def put(call):
 
 def draft(call):
     client = docfeedback.Client(**call.get("client", {}))
-    return client.draft(call["report"]).body
+    return client.draft(call["report"], call.get("key")).body
 
 
 DO = {
