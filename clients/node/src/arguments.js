@@ -17,7 +17,7 @@ export function parse(words) {
   if (!Object.hasOwn(commands, command)) {
     throw unknown("unknown_command", command, Object.keys(commands));
   }
-  const { flags, found } = split(rest, { ...commands[command].flags, ...common });
+  const { flags, found } = split(rest, takesOf(command));
   const wanted = commands[command].argument;
   if (wanted && !found.length) throw usageError("missing_argument", { name: wanted, command });
   if (found.length > (wanted ? 1 : 0)) {
@@ -26,12 +26,42 @@ export function parse(words) {
   return { command, flags, argument: found[0] ?? "" };
 }
 
+/** Whether one of these flags is given, and not as the value of another one or behind `--`. */
+export function asks(words, ...flags) {
+  return withoutValues(words).some((word) => flags.includes(word));
+}
+
+/** The flags of a command, and what each takes; of an unknown one those that all have. */
+function takesOf(command) {
+  const { commands, common } = table("commands.json");
+  return { ...(Object.hasOwn(commands, command) ? commands[command].flags : {}), ...common };
+}
+
+function withoutValues(words) {
+  const takes = words.length ? takesOf(words[0]) : {};
+  const left = [...words];
+  const found = [];
+  while (left.length && left[0] !== "--") {
+    const word = left.shift();
+    found.push(word);
+    const wants = Object.hasOwn(takes, word) && takes[word] !== null;
+    if (wants && left.length && !isFlag(left[0], takes)) left.shift();
+  }
+  return found;
+}
+
+/** Whether a word where a value is due is a flag: the value was forgotten. */
+function isFlag(word, takes) {
+  return Object.hasOwn(takes, word.split("=")[0]) && !word.includes(" ");
+}
+
 function split(words, takes) {
   const flags = new Map();
   const found = [];
   const left = [...words];
   while (left.length) {
     const word = left.shift();
+    if (word === "--") return { flags, found: [...found, ...left] };
     if (!word.startsWith("-") || word === "-") {
       found.push(word);
       continue;
@@ -40,7 +70,7 @@ function split(words, takes) {
     if (!Object.hasOwn(takes, name)) throw unknown("unknown_flag", name, Object.keys(takes));
     if (flags.has(name)) throw usageError("repeated_flag", { name });
     if (takes[name] === null && equals) throw usageError("unwanted_value", { name });
-    flags.set(name, takes[name] === null || equals ? value : next(left, name));
+    flags.set(name, takes[name] === null || equals ? value : next(left, name, takes));
     if (["FILE", "PATH"].includes(takes[name]) && !flags.get(name)) {
       throw usageError("missing_value", { name });
     }
@@ -48,8 +78,12 @@ function split(words, takes) {
   return { flags, found };
 }
 
-function next(left, name) {
-  if (!left.length || left[0].startsWith("--")) throw usageError("missing_value", { name });
+/** The next word is the value, whatever it looks like, unless it is a flag of this command. */
+function next(left, name, takes) {
+  if (!left.length) throw usageError("missing_value", { name });
+  if (isFlag(left[0], takes)) {
+    throw usageError("flag_for_value", { name, flag: left[0].split("=")[0] });
+  }
   return left.shift();
 }
 

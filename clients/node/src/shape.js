@@ -14,7 +14,7 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Z}]/u; // not Cn: the Hub may know a newer
 
 const READERS = { object: readObject, array: readList, string: readText };
 const FORMATS = {
-  address: () => null, // `check` of `address.js` judges it, and names the host
+  address: addressFault,
   line: (text) => (isBlank(text) ? "not_a_line" : null),
   name: (text) => (HIDDEN.test(text.replaceAll(" ", "")) || isBlank(text) ? "not_a_name" : null),
   "date-time": (text) => (isTime(text) ? null : "not_a_time"),
@@ -130,6 +130,12 @@ function notOneOf(value, choices) {
   const last = quoted.pop();
   const values = quoted.length ? `${quoted.join(", ")} or ${last}` : last;
   return message("not_one_of", { values }) + (typeof value === "string" ? meant(value, choices) : "");
+}
+
+/** Only whether there is one: `check` of `address.js` judges it, and names the host. */
+function addressFault(text) {
+  if (!text) return "not_an_address";
+  return text.startsWith("#") ? "only_a_fragment" : null;
 }
 
 function isTime(text) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 from .contract import message, table
 from .errors import ValidationError
@@ -33,8 +33,7 @@ def parse(words: List[str]) -> Arguments:
         raise _unknown("unknown_flag", command, known=["--help", "--version"])
     if command not in commands:
         raise _unknown("unknown_command", command, known=commands)
-    takes = {**commands[command]["flags"], **table("commands.json")["common"]}
-    flags, arguments = _split(rest, takes)
+    flags, arguments = _split(rest, _takes(command))
     wanted = commands[command]["argument"]
     if wanted and not arguments:
         raise usage_error("missing_argument", name=wanted, command=command)
@@ -43,12 +42,41 @@ def parse(words: List[str]) -> Arguments:
     return Arguments(command, flags, arguments[0] if arguments else "")
 
 
+def asks(words: List[str], *flags: str) -> bool:
+    """Whether one of these flags is given, and not as the value of another one or behind `--`."""
+    return any(word in flags for word in _without_values(words))
+
+
+def _takes(command: str) -> Dict[str, Optional[str]]:
+    """The flags of a command, and what each takes; of an unknown one those that all have."""
+    shared = table("commands.json")
+    known = shared["commands"].get(command, {"flags": {}})
+    return {**known["flags"], **shared["common"]}
+
+
+def _without_values(words: List[str]) -> Iterator[str]:
+    takes = _takes(words[0]) if words else {}
+    left = list(words)
+    while left and left[0] != "--":
+        word = left.pop(0)
+        yield word
+        if takes.get(word) is not None and left and not _is_flag(left[0], takes):
+            left.pop(0)
+
+
+def _is_flag(word: str, takes: Dict[str, Optional[str]]) -> bool:
+    """Whether a word where a value is due is a flag: the value was forgotten."""
+    return word.partition("=")[0] in takes and " " not in word
+
+
 def _split(words: List[str], takes: Dict[str, Optional[str]]) -> Tuple[Dict[str, str], List[str]]:
     flags: Dict[str, str] = {}
     arguments: List[str] = []
     left = list(words)
     while left:
         word = left.pop(0)
+        if word == "--":
+            return flags, arguments + left
         if not word.startswith("-") or word == "-":
             arguments.append(word)
             continue
@@ -60,13 +88,20 @@ def _split(words: List[str], takes: Dict[str, Optional[str]]) -> Tuple[Dict[str,
         if takes[name] is None and equals:
             raise usage_error("unwanted_value", name=name)
         if takes[name] is not None and not equals:
-            if not left or left[0].startswith("--"):
-                raise usage_error("missing_value", name=name)
-            value = left.pop(0)
+            value = _next(left, name, takes)
         if takes[name] in ("FILE", "PATH") and not value:
             raise usage_error("missing_value", name=name)
         flags[name] = value
     return flags, arguments
+
+
+def _next(left: List[str], name: str, takes: Dict[str, Optional[str]]) -> str:
+    """The next word is the value, whatever it looks like, unless it is a flag of this command."""
+    if not left:
+        raise usage_error("missing_value", name=name)
+    if _is_flag(left[0], takes):
+        raise usage_error("flag_for_value", name=name, flag=left[0].partition("=")[0])
+    return left.pop(0)
 
 
 def _unknown(code: str, name: str, *, known: Iterable[str]) -> ValidationError:

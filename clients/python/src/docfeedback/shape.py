@@ -164,6 +164,13 @@ def has_half_a_character(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text)
 
 
+def _address(text: str) -> Optional[str]:
+    """Only whether there is one: `address.check` judges it, and names the host."""
+    if not text:
+        return "not_an_address"
+    return "only_a_fragment" if text.startswith("#") else None
+
+
 def _line(text: str) -> Optional[str]:
     return "not_a_line" if is_blank(text) else None
 
@@ -184,7 +191,7 @@ def _time(text: str) -> Optional[str]:
 
 
 _FORMATS: Dict[str, Callable[[str], Optional[str]]] = {
-    "address": lambda text: None,  # `address.check` judges it, and names the host
+    "address": _address,
     "line": _line,
     "name": _name,
     "date-time": _time,
