@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         Unreachable,
         ValidationError,
     )
-    from .report import Report
+    from .report import Kind, Report
     from .version import __version__
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Client",
     "DocFeedbackError",
     "Draft",
+    "Kind",
     "NotFound",
     "OptedOut",
     "PayloadTooLarge",
