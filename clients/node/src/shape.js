@@ -21,7 +21,7 @@ const FORMATS = {
 };
 
 /**
- * A copy of the report in plain values, or ValidationError with its faults and those of the key.
+ * A copy of the report in plain values, its fields in the order of the table, or ValidationError with its faults and those of the key.
  * `others` are faults that are known already. Each value is read once, so that what is sent is what
  * was checked.
  */
@@ -45,11 +45,13 @@ export function checked(body, key, others = []) {
 
 /** The faults of the fields that are none of `known`; undefined counts as absent. */
 export function unknownFields(fields, known, pointer) {
-  const names = Object.keys(fields).filter((name) => !known.includes(name));
-  return names
-    .slice(0, table("report.json").max_faults)
-    .filter((name) => fields[name] !== undefined)
-    .map((name) => unknownField(name, known, pointer));
+  const faults = [];
+  for (const name of Object.keys(fields)) {
+    if (faults.length === table("report.json").max_faults) break;
+    const isUnknown = !known.includes(name) && fields[name] !== undefined;
+    if (isUnknown) faults.push(unknownField(name, known, pointer));
+  }
+  return faults;
 }
 
 function unknownField(name, known, pointer) {
@@ -70,21 +72,20 @@ function readObject(value, { properties, required }, pointer, faults) {
     return null;
   }
   const known = Object.keys(properties);
-  const copy = new Map();
+  const copy = {};
   for (const name of known) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     const path = `${pointer}/${name}`;
     if (given !== undefined) {
       const absent = given === null && !required.includes(name);
       const spec = properties[name];
-      copy.set(name, absent ? null : READERS[spec.type](given, spec, path, faults));
+      copy[name] = absent ? null : READERS[spec.type](given, spec, path, faults);
     } else if (required.includes(name)) {
       faults.push(fault(path, "field_required"));
     }
   }
   faults.push(...unknownFields(value, known, pointer));
-  const order = Object.keys(value).filter((name) => copy.has(name));
-  return Object.fromEntries(order.map((name) => [name, copy.get(name)]));
+  return copy;
 }
 
 function readList(value, { items, maxItems: most }, pointer, faults) {

@@ -26,12 +26,12 @@ Spec = Mapping[str, Any]
 Fault = Dict[str, str]
 
 
-def checked(body: Any, key: Any = None, *, others: Sequence[Fault] = ()) -> Dict[str, Any]:
-    """A copy of the report in plain types. Raises ValidationError with its faults and those of the key.
+def checked(body: Any, key: Any = None) -> Dict[str, Any]:
+    """A copy of the report in plain types, its fields in the order of the table.
 
-    `others` are faults that are known already.
+    Raises ValidationError with its faults and that of the key.
     """
-    faults = list(others)
+    faults: List[Fault] = []
     try:
         copy = _read(body, table("report.json")["body"], "", faults)
         if key is not None and _fault_of_text(key, _key()) is not None:
@@ -75,7 +75,7 @@ def _read_object(value: Any, spec: Spec, pointer: str, faults: List[Fault]) -> A
     unknown = (name for name in value if not (isinstance(name, str) and name in properties))
     most = table("report.json")["max_faults"]
     faults += [unknown_field(name, properties, pointer) for name in islice(unknown, most)]
-    return {name: copy[name] for name in map(_plain, value) if name in copy}
+    return copy
 
 
 def _read_field(value: Any, spec: Spec, name: str, pointer: str, faults: List[Fault]) -> Any:
