@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conftest import Sdk
+from tests.clients.conftest import DRIVERS, Sdk, World, needs_node
 
 REPORT = {
     "protocol_version": "0",
@@ -69,3 +69,21 @@ def test_what_is_no_json_is_named(sdk: Sdk):
 
     assert faults["/submitted_at"] == "Must be a string."
     assert faults["/agent/name"] == "This field is required."
+
+
+@needs_node
+def test_a_misspelled_field_of_a_report_to_build_is_named_with_its_other_faults(world: World):
+    fields = {"doc_url": "x.md", "kind": "other", "summary": "", "agent": "x", "detail": "More"}
+
+    outcome, absent, none = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "build", "fields": fields},
+        {"do": "build", "fields": {**fields, "summary": "x", "detail": None}},
+        {"do": "build", "fields": []},
+    )
+
+    assert _faults(outcome) == [
+        ("/detail", "Unknown field. Did you mean details?"),
+        ("/report/summary", "Must not be empty."),
+    ]
+    assert _faults(absent) == [("/detail", "Unknown field. Did you mean details?")]
+    assert ("/doc_url", "This field is required.") in _faults(none)

@@ -59,7 +59,16 @@ function unknownField(name, known, pointer) {
   const shown = [...name.slice(0, 2 * LONGEST_NAME)].slice(0, LONGEST_NAME).join("");
   const step = shown.replaceAll("~", "~0").replaceAll("/", "~1");
   const cut = shown.length < name.length ? "…" : "";
-  return fault(`${pointer}/${step}${cut}`, "unknown_field", {}, meant(name, known));
+  return fault(`${pointer}/${step}${cut}`, "unknown_field", {}, meant(name, known) || elsewhere(name));
+}
+
+/** Where a field with this name belongs, such as `summary` in `report`. */
+function elsewhere(name) {
+  const { properties } = table("report.json").body;
+  const parent = Object.keys(properties).find((each) =>
+    Object.hasOwn(properties[each].properties ?? {}, name),
+  );
+  return parent ? message("did_you_mean", { name: `/${parent}/${name}` }) : "";
 }
 
 function fault(path, code, values, hint = "") {

@@ -156,7 +156,15 @@ def unknown_field(name: Any, known: Mapping[str, Any], pointer: str) -> Fault:
         return fault(pointer, "half_a_character")
     shown = plain if len(plain) <= LONGEST_NAME else f"{plain[:LONGEST_NAME]}…"
     step = shown.replace("~", "~0").replace("/", "~1")
-    return fault(f"{pointer}/{step}", "unknown_field", meant(plain, known))
+    return fault(f"{pointer}/{step}", "unknown_field", meant(plain, known) or _elsewhere(plain))
+
+
+def _elsewhere(name: str) -> str:
+    """Where a field with this name belongs, such as `summary` in `report`."""
+    for parent, spec in table("report.json")["body"]["properties"].items():
+        if name in spec.get("properties", {}):
+            return message("did_you_mean", name=f"/{parent}/{name}")
+    return ""
 
 
 def has_half_a_character(text: str) -> bool:
