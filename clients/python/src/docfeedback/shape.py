@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Pattern
 from unicodedata import category
 
 from .contract import message, table
@@ -132,12 +133,17 @@ def _fault_of_text(text: Any, spec: Spec) -> Optional[str]:
     if choices:
         return None if text in choices else _not_one_of(text, choices)
     if "pattern" in spec:
-        matches = re.fullmatch(spec["pattern"], text)
+        matches = _compiled(spec["pattern"]).fullmatch(text)
         return None if matches else message("no_match", pattern=spec["pattern"])
     if "\0" in text:
         return message("has_nul")
     code = _FORMATS[spec["format"]](text) if "format" in spec else None
     return code and message(code)
+
+
+@lru_cache(maxsize=None)
+def _compiled(of_the_table: str) -> Pattern[str]:
+    return re.compile(of_the_table)
 
 
 def _not_one_of(value: Any, choices: Sequence[str]) -> str:
