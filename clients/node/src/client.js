@@ -2,12 +2,21 @@
 
 import { check as checkAddress } from "./address.js";
 import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
-import { objectOf, objectsOf, textOf, wholeOf } from "./document.js";
+import { isObject, objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { encode } from "./report.js";
 import { check as checkSecrets } from "./secret_patterns.js";
-import { DEFAULT_TIMEOUT, REPORTS, hubUrl, noHubUrl, requiredHubUrl, token } from "./settings.js";
+import {
+  DEFAULT_TIMEOUT,
+  REPORTS,
+  hubUrl,
+  isTimeout,
+  linkOf,
+  noHubUrl,
+  requiredHubUrl,
+  token,
+} from "./settings.js";
 import { checked } from "./shape.js";
 
 const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -18,32 +27,55 @@ const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
  * `hubUrl`: else DOCFEEDBACK_HUB_URL, the configuration file, or what the page's host names.
  * `token`: for `me`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
  * `timeout`: milliseconds for a whole call. `allowPrivate`: report http and private pages too.
- * All calls reject with the errors of `errors.js`, and no others.
+ * `fetch`: sends the requests in place of ours; it gets what the global `fetch` gets.
+ * All calls reject with the errors of `errors.js`, and no others, but for the reason of a `signal`
+ * that aborts one.
  */
 export class Client {
-  constructor({ hubUrl, token, timeout = DEFAULT_TIMEOUT, allowPrivate = false } = {}) {
+  #token; // private, so that nothing shows it
+  #fetch;
+  #isClosed = false;
+
+  constructor(options = {}) {
+    if (!isObject(options)) throw ValidationError.of("wrong_type", { name: "options" });
+    const { hubUrl, token, timeout = DEFAULT_TIMEOUT, allowPrivate = false, fetch } = options;
     this.hubUrl = hubUrl;
     this.token = token;
     this.timeout = timeout;
     this.allowPrivate = allowPrivate;
+    this.#fetch = fetch ?? undefined;
+    this.#check();
+  }
+
+  /** To be set, and not to be seen. */
+  set token(value) {
+    this.#token = value;
+  }
+
+  /** Refuse further calls. There is nothing to wait for: each request has its own connection. */
+  close() {
+    this.#isClosed = true;
   }
 
   /**
    * Send a report (the JSON of one, as `buildReport` gives it) unless a safety check stops it. Without
    * `idempotencyKey` the Hub recognizes repeats by page, agent and summary.
    */
-  async send(report, { idempotencyKey } = {}) {
+  async send(report, options) {
+    const way = this.#way(options);
     const deadline = performance.now() + this.timeout;
-    const draft = this.draft(report, { idempotencyKey });
-    const request = this.#request(draft, await this.#listing(draft.page));
-    return sentReport(await call(request, deadline - performance.now()));
+    const draft = this.draft(report, options);
+    const request = this.#request(draft, await this.#listing(draft.page, way));
+    return sentReport(await call(request, deadline - performance.now(), way));
   }
 
   /**
    * What `send` would send, or the error that would stop it; uses no network. `hubUrl` is null
    * where only the page's host can name one, `page` where the report is about a path.
    */
-  draft(report, { idempotencyKey } = {}) {
+  draft(report, options) {
+    this.#check();
+    const { idempotencyKey } = given(options);
     const body = checked(report, idempotencyKey);
     const page = checkAddress(body.doc_url, this.allowPrivate);
     const data = encode(body);
@@ -54,25 +86,27 @@ export class Client {
   }
 
   /** The status of a report. */
-  async receipt(reportId) {
-    if (!REPORT_ID.test(reportId)) throw ValidationError.of("not_a_report_id", { name: reportId });
+  async receipt(reportId, options) {
+    const way = this.#way(options);
+    if (!REPORT_ID.test(isText(reportId) ? reportId : "")) throw ValidationError.of("not_a_report_id", { name: reportId });
     const url = `${requiredHubUrl(this.hubUrl)}${REPORTS}/${reportId}`;
-    return receiptOf(await call({ method: "GET", url, headers: ACCEPT }, this.timeout));
+    return receiptOf(await call({ method: "GET", url, headers: ACCEPT }, this.timeout, way));
   }
 
   /** Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites. */
-  async me() {
+  async me(options) {
+    const way = this.#way(options);
     const hub = requiredHubUrl(this.hubUrl);
-    const headers = { ...ACCEPT, Authorization: `Bearer ${token(this.token, hub)}` };
+    const headers = { ...ACCEPT, Authorization: `Bearer ${token(this.#token, hub)}` };
     const request = { method: "GET", url: `${hub}/v1/orgs/me`, headers };
-    return organizationOf((await call(request, this.timeout)).body);
+    return organizationOf((await call(request, this.timeout, way)).body);
   }
 
   /** The document of the page's host; OptedOut if it wants no reports. */
-  async #listing(page) {
+  async #listing(page, way) {
     if (!page) return {};
     const { timeout: milliseconds, allowPrivate } = this;
-    const listing = await lookUp(page, { milliseconds, allowPrivate });
+    const listing = await lookUp(page, { milliseconds, allowPrivate, way });
     refuseOptedOut(page, listing);
     return listing;
   }
@@ -85,6 +119,48 @@ export class Client {
     if (!url) throw noHubUrl();
     return { ...request, url, publicOnly: !this.allowPrivate };
   }
+
+  /** How the requests of one call leave; its `signal` stops them. */
+  #way(options) {
+    this.#check();
+    const { signal } = given(options);
+    const isSignal = signal === undefined || signal === null || signal instanceof AbortSignal;
+    if (!isSignal) throw ValidationError.of("wrong_type", { name: "signal" });
+    signal?.throwIfAborted();
+    return { fetch: this.#fetch, signal: signal ?? undefined };
+  }
+
+  /** Throw ValidationError if it is closed, or what it was given cannot be used. */
+  #check() {
+    if (this.#isClosed) throw ValidationError.of("closed");
+    if (!isTimeout(this.timeout)) throw ValidationError.of("invalid_timeout");
+    const isAbsent = (value) => value === undefined || value === null;
+    const areRight = {
+      hubUrl: isAbsent(this.hubUrl) || isText(this.hubUrl),
+      token: isAbsent(this.#token) || isText(this.#token),
+      allowPrivate: typeof this.allowPrivate === "boolean",
+      fetch: isAbsent(this.#fetch) || typeof this.#fetch === "function",
+    };
+    const name = Object.keys(areRight).find((it) => !areRight[it]);
+    if (name) throw ValidationError.of("wrong_type", { name });
+  }
+}
+
+// Before Node 20.5 there are no such symbols.
+if (Symbol.dispose) Client.prototype[Symbol.dispose] = Client.prototype.close;
+if (Symbol.asyncDispose) {
+  Client.prototype[Symbol.asyncDispose] = async function close() {
+    this.close();
+  };
+}
+
+const isText = (value) => typeof value === "string";
+
+/** The options of a call, or ValidationError. */
+function given(options) {
+  if (options === undefined || options === null) return {};
+  if (!isObject(options)) throw ValidationError.of("wrong_type", { name: "options" });
+  return options;
 }
 
 function headersOf(report, idempotencyKey) {
@@ -101,12 +177,15 @@ function sentReport({ status, body }) {
   const capabilities = Array.isArray(body.server_capabilities) ? body.server_capabilities : [];
   return {
     id: body.id,
-    isDuplicate: typeof body.is_duplicate === "boolean" ? body.is_duplicate : status === 200,
+    isDuplicate: yesOrNo(body.is_duplicate) ?? status === 200,
     receivedAt: textOf(body.received_at),
     protocolVersion: textOf(body.protocol_version),
     serverCapabilities: capabilities.filter((it) => typeof it === "string"),
     receiptUrl: textOf(body.receipt_url),
     notices: objectsOf(body.notices, "field", "kind"),
+    status: textOf(body.status),
+    claimed: yesOrNo(body.claimed),
+    issueUrl: linkOf(body.issue_url),
   };
 }
 
@@ -116,7 +195,7 @@ function receiptOf({ body }) {
     status: textOf(body.status) ?? "received",
     receivedAt: textOf(body.received_at),
     timesReported: wholeOf(body.times_reported),
-    issueUrl: textOf(body.issue_url),
+    issueUrl: linkOf(body.issue_url),
     issueState: textOf(body.issue_state),
   };
 }

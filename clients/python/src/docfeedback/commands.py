@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
-from . import files, init, login, settings
-from .arguments import Arguments, usage_error
+from . import config, files, init, login, outcome, settings
+from .arguments import Arguments, check_command, usage_error
 from .client import Client, SentReport
 from .contract import message, text
 from .report import Kind, Report
@@ -38,7 +38,7 @@ def status(arguments: Arguments) -> Result:
     if receipt.times_reported is not None:
         lines.append(message("times_line", times=receipt.times_reported))
     if receipt.issue_url is not None:
-        lines.append(message("issue_line", url=receipt.issue_url))
+        lines.append(outcome.issue(receipt.issue_url, receipt.issue_state))
     return Result(lines, asdict(receipt))
 
 
@@ -71,6 +71,14 @@ def completion(arguments: Arguments) -> Result:
     return Result(script.splitlines(), {"script": script})
 
 
+def help_page(arguments: Arguments) -> Result:
+    """Show the help of a command, or of all."""
+    if arguments.argument:
+        check_command(arguments.argument)
+    page = text(f"help/{arguments.argument or 'docfeedback'}.txt")
+    return Result(page.splitlines(), {"help": page})
+
+
 COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "report": report,
     "status": status,
@@ -78,7 +86,9 @@ COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "logout": login.logout,
     "me": me,
     "init": init.run,
+    "config": config.run,
     "completion": completion,
+    "help": help_page,
 }
 
 
@@ -136,9 +146,11 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
 
 
 def _sent(sent: SentReport, notes: List[str]) -> Result:
-    lines = [message("duplicate" if sent.is_duplicate else "sent", id=sent.id)]
-    if sent.receipt_url is not None:
-        lines.append(sent.receipt_url)
+    became = outcome.of(sent)
+    lines = [message("duplicate" if sent.is_duplicate else "sent", outcome=became)]
+    where = sent.receipt_url or message("report_outcome", id=sent.id)
+    if where != became:
+        lines.append(where)
     removed = [
         message("removed", field=notice["field"], kind=notice["kind"]) for notice in sent.notices
     ]
