@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.clients.command_line import CommandLine
 from tests.clients.conftest import DRIVERS, Sdk, World, needs_node
 
 REPORT = {
@@ -69,6 +70,14 @@ def test_what_is_no_json_is_named(sdk: Sdk):
 
     assert faults["/submitted_at"] == "Must be a string."
     assert faults["/agent/name"] == "This field is required."
+
+
+def test_a_file_with_a_long_text_of_escapes_is_read(client: CommandLine, world: World):
+    (world.folder / "report.json").write_text('{"locale": "' + '\\\\\\"' * 10**6 + '"}')
+
+    ended = client.run(["report", "--file", "report.json"], cwd=world.folder, env=world.environment)
+
+    assert "  /locale: Must be at most 35 characters." in ended.stderr.splitlines()
 
 
 @needs_node
