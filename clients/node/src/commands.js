@@ -9,6 +9,7 @@ import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { login, logout, signedIn, usedData, usedLine } from "./login.js";
 import { issueLine, outcomeOf } from "./outcome.js";
+import { completed, confirm } from "./questions.js";
 import { bodyOf } from "./report.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { escaped } from "./visible.js";
@@ -20,11 +21,14 @@ const OPTIONAL = ["--details", "--suggested-fix"];
 export const COMMANDS = { report, status, login, logout, me, init, config, completion, help };
 
 /** Send a report, or show it (`--dry-run`). */
-async function report({ flags }) {
+async function report({ flags: given }) {
+  const asked = await completed(given);
+  const flags = asked ?? given;
   const { body, notes } = await bodyFrom(flags);
   const client = clientFrom(flags);
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
+  if (asked) await confirm(client.draft(body, options));
   return sent(await client.send(body, options), notes);
 }
 
