@@ -167,7 +167,12 @@ def _folder(variable: str, default: str) -> Path:
     """By the XDG Base Directory Specification: only absolute paths count. Raises ValidationError."""
     parent = Path(os.environ.get(variable, ""))
     if not parent.is_absolute():
-        parent = Path(os.path.expanduser("~")) / default  # noqa: PTH111
+        parent = _home() / default
     if not parent.is_absolute():
         raise ValidationError.of("no_home", variable=variable)
     return parent / "docfeedback"
+
+
+def _home() -> Path:
+    """The home folder; relative if it is not known. An empty HOME would be the root folder."""
+    return Path() if os.environ.get("HOME") == "" else Path(os.path.expanduser("~"))  # noqa: PTH111
