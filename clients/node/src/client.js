@@ -5,7 +5,7 @@ import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js
 import { isObject, objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
-import { check as checkReport, encode } from "./report.js";
+import { encode } from "./report.js";
 import { check as checkSecrets } from "./secret_patterns.js";
 import {
   DEFAULT_TIMEOUT,
@@ -17,8 +17,8 @@ import {
   requiredHubUrl,
   token,
 } from "./settings.js";
+import { checked } from "./shape.js";
 
-const KEY = /^[\x21-\x7e]{1,128}$/;
 const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
@@ -76,13 +76,13 @@ export class Client {
   draft(report, options) {
     this.#check();
     const { idempotencyKey } = given(options);
-    checkReport(report);
-    const page = checkAddress(report.doc_url, this.allowPrivate);
-    const data = encode(report);
-    const headers = headersOf(report, idempotencyKey);
-    checkSecrets(report, idempotencyKey);
+    const body = checked(report, idempotencyKey);
+    const page = checkAddress(body.doc_url, this.allowPrivate);
+    const data = encode(body);
+    const headers = headersOf(body, idempotencyKey);
+    checkSecrets(body, idempotencyKey);
     if (page) refuseOptedOut(page, cached(page) ?? {});
-    return { body: report, data, headers, hubUrl: hubUrl(this.hubUrl), page };
+    return { body, data, headers, hubUrl: hubUrl(this.hubUrl), page };
   }
 
   /** The status of a report. */
@@ -170,7 +170,6 @@ function headersOf(report, idempotencyKey) {
     "X-Docs-Feedback-Protocol-Version": report.protocol_version,
   };
   if (idempotencyKey === undefined || idempotencyKey === null) return headers;
-  if (!KEY.test(isText(idempotencyKey) ? idempotencyKey : "")) throw ValidationError.of("invalid_key");
   return { ...headers, "Idempotency-Key": idempotencyKey };
 }
 

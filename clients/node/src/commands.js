@@ -10,7 +10,7 @@ import { init } from "./init.js";
 import { login, logout, signedIn, usedData, usedLine } from "./login.js";
 import { issueLine, outcomeOf } from "./outcome.js";
 import { completed, confirm } from "./questions.js";
-import { KINDS, bodyOf } from "./report.js";
+import { bodyOf } from "./report.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { escaped } from "./visible.js";
 
@@ -101,12 +101,11 @@ async function bodyFrom(flags) {
 async function bodyFromFlags(flags, given) {
   const missing = REQUIRED.filter((flag) => !given.includes(flag));
   if (missing.length) throw usageError("missing_flags", { names: missing.join(", ") });
-  const [kind, details] = [flags.get("--kind"), flags.get("--details")];
-  if (!KINDS.includes(kind)) throw usageError("unknown_kind", { name: kind });
+  const details = flags.get("--details");
   return bodyOf({
     docUrl: flags.get("--doc-url"),
     summary: flags.get("--summary"),
-    kind,
+    kind: flags.get("--kind"),
     agent: flags.get("--agent"),
     details: details === "-" ? await readText("-") : details,
     suggestedFix: flags.get("--suggested-fix"),

@@ -10,9 +10,9 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeV
 from . import address, discovery, hub, secret_patterns, settings, web
 from .document import an_object, objects, text, whole, yes_or_no
 from .errors import ValidationError
-from .report import Body, Report, check, encode
+from .report import Body, Report, encode
+from .shape import checked
 
-KEY = re.compile(r"[\x21-\x7e]{1,128}")
 REPORT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 T = TypeVar("T")
@@ -135,8 +135,7 @@ class Client:
     def draft(self, report: Union[Report, Body], idempotency_key: Optional[str] = None) -> Draft:
         """What `send` would send, or the error that would stop it; uses no network."""
         self._check()
-        body = report.body() if isinstance(report, Report) else report
-        check(body)
+        body = checked(report.body() if isinstance(report, Report) else report, idempotency_key)
         page = address.check(body["doc_url"], self.allow_private)
         data, headers = encode(body), _headers(body, idempotency_key)
         secret_patterns.check(body, idempotency_key)
@@ -315,8 +314,6 @@ def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
     }
     if idempotency_key is None:
         return headers
-    if not isinstance(idempotency_key, str) or not KEY.fullmatch(idempotency_key):
-        raise ValidationError.of("invalid_key")
     return {**headers, "Idempotency-Key": idempotency_key}
 
 
