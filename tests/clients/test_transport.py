@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.clients.command_line import SECONDS
-from tests.clients.conftest import Sdk, World
+from tests.clients.command_line import SECONDS, CommandLine
+from tests.clients.conftest import PYTHON, Sdk, World
 from tests.clients.stand_ins import HUB
 
 REPORT = {
@@ -217,3 +217,13 @@ def test_a_client_that_is_closed_says_so(sdk: Sdk):
     assert {(each["raises"], each["code"]) for each in outcome["result"]} == {
         ("ValidationError", "closed")
     }
+
+
+def test_help_shows_the_errors_as_a_tree(world: World):
+    program = "import docfeedback; help(docfeedback.errors)"
+
+    ended = CommandLine([PYTHON, "-c", program]).run([], cwd=world.folder, env=world.environment)
+
+    assert ended.exit == 0
+    assert "├── ValidationError" in ended.stdout
+    assert "request_id" in ended.stdout
