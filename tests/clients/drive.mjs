@@ -22,7 +22,7 @@ createHook({
 
 const { Client, DocFeedbackError, buildReport } = await load("index.js");
 const { asciiUrl, check } = await load("address.js");
-const { Damaged, find, put, takeOut } = await load("blocks.js");
+const { Damaged, find, foreign, nameHub, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
@@ -174,7 +174,9 @@ const DO = {
   put: ({ document, name }) => {
     const place = find(document, name);
     const written = put(document, place, name, { hubUrl: "https://hub.acme.com" });
-    return { place, written, removed: takeOut(written, find(written, name)) };
+    const removed = takeOut(written, find(written, name));
+    const named = place && nameHub(document, place, "https://elsewhere.acme.com");
+    return { place, named, written, removed, foreign: foreign(document) };
   },
   proxied: ({ url, no_proxy }) => {
     process.env.no_proxy = no_proxy;

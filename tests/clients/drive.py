@@ -185,7 +185,9 @@ def put(call):
     written = blocks.put(call["document"], place, call["name"], hub_url="https://hub.acme.com")
     again = blocks.find(written, call["name"])
     removed = blocks.take_out(written, again)
-    return {"place": place and place._asdict(), "written": written, "removed": removed}
+    named = place and blocks.name_hub(call["document"], place, "https://elsewhere.acme.com")
+    found = {"written": written, "removed": removed, "foreign": blocks.foreign(call["document"])}
+    return {"place": place and place._asdict(), "named": named, **found}
 
 
 def draft(call):
