@@ -27,6 +27,7 @@ const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
 const privateFiles = await load("private_files.js");
+const { repository } = await load("remotes.js");
 const { requestCode } = await load("oauth.js");
 const secrets = await load("secret_patterns.js");
 const { openBrowser } = await load("terminal.js");
@@ -178,6 +179,7 @@ const DO = {
     const named = place && nameHub(document, place, "https://elsewhere.acme.com");
     return { place, named, written, removed, foreign: foreign(document) };
   },
+  repository: ({ url }) => repository(url),
   proxied: ({ url, no_proxy }) => {
     process.env.no_proxy = no_proxy;
     return proxyFor(url) !== null;
