@@ -1,13 +1,16 @@
 /** The commands: each takes parsed arguments and returns `{lines, data, notes?, exitCode?}` to print. */
 
-import { usageError } from "./arguments.js";
+import { checkCommand, usageError } from "./arguments.js";
 import { locate } from "./checkout.js";
 import { Client } from "./client.js";
+import { config } from "./config.js";
 import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { login, logout, signedIn, usedData, usedLine } from "./login.js";
+import { issueLine, outcomeOf } from "./outcome.js";
+import { completed, confirm } from "./questions.js";
 import { KINDS, bodyOf } from "./report.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { write } from "./terminal.js";
@@ -17,15 +20,18 @@ const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
 const OPTIONAL = ["--details", "--suggested-fix"];
 
-export const COMMANDS = { report, status, login, logout, me, init, completion };
+export const COMMANDS = { report, status, login, logout, me, init, config, completion, help };
 
 /** Send a report, or show it (`--dry-run`). */
-async function report({ flags }) {
-  const { body: given, notes } = await bodyFrom(flags);
-  const body = await addressed(given, flags);
+async function report({ flags: given }) {
+  const asked = await completed(given);
+  const flags = asked ?? given;
+  const { body: draft, notes } = await bodyFrom(flags);
+  const body = await addressed(draft, flags);
   const client = clientFrom(flags);
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
+  if (asked) await confirm(client.draft(body, options));
   return sent(await client.send(body, options), notes);
 }
 
@@ -36,7 +42,7 @@ async function status({ flags, argument }) {
   const lines = [message("status_line", { id, status })];
   if (receivedAt !== null) lines.push(message("received_line", { time: receivedAt }));
   if (timesReported !== null) lines.push(message("times_line", { times: timesReported }));
-  if (issueUrl !== null) lines.push(message("issue_line", { url: issueUrl }));
+  if (issueUrl !== null) lines.push(issueLine(issueUrl, issueState));
   const data = { id, status, received_at: receivedAt, times_reported: timesReported };
   return { lines, data: { ...data, issue_url: issueUrl, issue_state: issueState } };
 }
@@ -69,6 +75,13 @@ function completion({ argument }) {
   if (!SHELLS.includes(argument)) throw usageError("unknown_shell", { name: argument });
   const script = text(`completion/docfeedback.${argument}`);
   return { lines: script.trimEnd().split("\n"), data: { script } };
+}
+
+/** The help of a command, or of all. */
+function help({ argument }) {
+  if (argument) checkCommand(argument);
+  const page = text(`help/${argument || "docfeedback"}.txt`);
+  return { lines: page.trimEnd().split("\n"), data: { help: page } };
 }
 
 function clientFrom(flags) {
@@ -133,8 +146,10 @@ function dryRun({ body, hubUrl }, notes) {
 }
 
 function sent(answer, notes) {
-  const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { id: answer.id })];
-  if (answer.receiptUrl !== null) lines.push(answer.receiptUrl);
+  const outcome = outcomeOf(answer);
+  const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { outcome })];
+  const where = answer.receiptUrl || message("report_outcome", { id: answer.id });
+  if (where !== outcome) lines.push(where);
   const removed = answer.notices.map((notice) => message("removed", notice));
   const data = {
     id: answer.id,
@@ -144,6 +159,9 @@ function sent(answer, notes) {
     server_capabilities: answer.serverCapabilities,
     receipt_url: answer.receiptUrl,
     notices: answer.notices,
+    status: answer.status,
+    claimed: answer.claimed,
+    issue_url: answer.issueUrl,
   };
   return { lines, data, notes: [...notes, ...removed] };
 }

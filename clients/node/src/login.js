@@ -3,6 +3,7 @@
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "./client.js";
+import { remember } from "./config.js";
 import { message } from "./contract.js";
 import { textOf } from "./document.js";
 import { AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable } from "./errors.js";
@@ -27,6 +28,8 @@ export async function login({ flags }) {
   if (before) await attempt(() => revokeAll(endpoints, before, hubUrl, time)); // it ends by itself, too
   const { line, whose, notes } = await whoseIs(hubUrl, tokens, time);
   if (settings.environmentToken()) notes.push(message("token_wins"));
+  const remembered = await remember(hubUrl);
+  if (remembered) notes.push(remembered);
   const data = { hub_url: hubUrl, signed_in: true, ...whose, scope: tokens.scope };
   return { lines: [line], data: { ...data, signed_in_until: timeOf(tokens.ends_at) }, notes };
 }

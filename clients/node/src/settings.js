@@ -9,9 +9,11 @@ import { AuthError, ValidationError } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
+const LONGEST_LINK = 2048;
 const HUB_URL =
   /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
 const ORIGIN = /^(https?):\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])/i;
+const USER_INFO = /\/\/[^/?#]*@/g;
 const PORTS = { http: 80, https: 443 };
 export const TOKEN = /^[\x21-\x7e]+$/;
 
@@ -55,7 +57,7 @@ export function requiredHubUrl(given) {
 }
 
 export function noHubUrl() {
-  return ValidationError.of("no_hub_url", { path: configPath() });
+  return ValidationError.of("no_hub_url");
 }
 
 export function isHubUrl(url) {
@@ -71,6 +73,12 @@ export function origin(url) {
   return `${scheme}://${match[2].toLowerCase()}:${Number(match[3] ?? PORTS[scheme])}`;
 }
 
+/** The value if it is an http or https URL that shows where it leads, else null. */
+export function linkOf(value) {
+  const isOne = typeof value === "string" && value.length <= LONGEST_LINK && origin(value) !== null;
+  return isOne ? value : null;
+}
+
 /** The Hub's URL, the same for all spellings of its scheme, host and port. */
 export function oneSpelling(url) {
   const match = ORIGIN.exec(url);
@@ -79,7 +87,9 @@ export function oneSpelling(url) {
 
 /** The address that `/v1/…` is appended to, or ValidationError. */
 export function base(url) {
-  if (!isHubUrl(url)) throw ValidationError.of("invalid_hub_url", { url });
+  if (!isHubUrl(url)) {
+    throw ValidationError.of("invalid_hub_url", { url: url.replaceAll(USER_INFO, "//…@") });
+  }
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;
 }
@@ -124,7 +134,8 @@ export function configToken(hub) {
   return owner && base(owner) === hub ? token : undefined;
 }
 
-function config() {
+/** What is in the file, an empty object without one; ValidationError if it is broken. */
+export function config() {
   let path;
   try {
     path = configPath();

@@ -6,6 +6,7 @@ import { request as requestHttps } from "node:https";
 import { isPublicIp } from "./address.js";
 import { parse } from "./document.js";
 import { connectThrough, proxyFor } from "./proxy.js";
+import { shown } from "./verbose.js";
 import { VERSION } from "./version.js";
 
 const MAX_ANSWER = 1024 * 1024;
@@ -34,7 +35,7 @@ export class LeadsToPrivate extends Error {
  * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` no connection is made
  * if the host's name resolves to a private address.
  */
-export async function exchange(request, milliseconds) {
+export const exchange = shown(async (request, milliseconds) => {
   if (milliseconds <= 0) throw new Failed("timed_out");
   const signal = AbortSignal.timeout(Math.ceil(milliseconds));
   const headers = { ...request.headers, "User-Agent": USER_AGENT };
@@ -44,7 +45,7 @@ export async function exchange(request, milliseconds) {
     if (error instanceof Failed || error instanceof LeadsToPrivate) throw error;
     throw new Failed(signal.aborted ? "timed_out" : reason(error), { cause: error });
   }
-}
+});
 
 /** A connection of its own for each request, to the proxy or to the addresses that it may go to. */
 async function send(request, signal) {
@@ -70,7 +71,8 @@ async function answer(response) {
     if (size > MAX_ANSWER) throw new Failed("too_long");
   }
   const { statusCode: status, headers } = response;
-  return { status, headers, json: parsed(Buffer.concat(chunks)), size };
+  const data = Buffer.concat(chunks);
+  return { status, headers, json: parsed(data), text: data.toString(), size };
 }
 
 /** The JSON of a response, or undefined if it is not JSON. */

@@ -1,6 +1,6 @@
 _docfeedback() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words
-  local common="--hub-url --json --help"
+  local common="--hub-url --json --verbose --help"
   case $before in
     --kind) words="broken incorrect outdated missing unclear other" ;;
     --file) COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -10,11 +10,13 @@ _docfeedback() {
       login) words="--no-browser $common" ;;
       status|logout|me) words=$common ;;
       init) words="--global --file --check --remove $common" ;;
+      config) words="get set unset hub_url token $common" ;;
+      help) words="report status login logout me init config completion" ;;
       completion) words="bash zsh fish $common" ;;
     esac ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="report status login logout me init completion --help --version"
+    words="report status login logout me init config completion help --help --version"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }

@@ -8,7 +8,7 @@ import sys
 from io import TextIOWrapper
 from typing import Any, Dict, List
 
-from . import arguments, commands, terminal, visible
+from . import arguments, commands, terminal, verbose, visible
 from .contract import message, table, text
 from .errors import DocFeedbackError
 from .result import Result
@@ -39,6 +39,8 @@ def _result(words: List[str]) -> Result:
         if "--version" in words:
             return Result([f"docfeedback {__version__}"], {"version": __version__})
         parsed = arguments.parse(words)
+        if "--verbose" in parsed.flags:
+            verbose.turn_on()
         return commands.COMMANDS[parsed.command](parsed)
     except DocFeedbackError as error:
         return _failure(error)

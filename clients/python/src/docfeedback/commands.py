@@ -7,8 +7,8 @@ import sys
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import checkout, files, init, login, settings, terminal
-from .arguments import Arguments, usage_error
+from . import checkout, config, files, init, login, outcome, questions, settings, terminal
+from .arguments import Arguments, check_command, usage_error
 from .client import Client, SentReport
 from .contract import message, text
 from .report import KINDS, Report
@@ -22,12 +22,15 @@ OPTIONAL = ("--details", "--suggested-fix")
 
 def report(arguments: Arguments) -> Result:
     """Send a report, or show it (`--dry-run`)."""
-    body, notes = _body(arguments)
+    asked = questions.completed(arguments)
+    body, notes = _body(asked or arguments)
     body = _addressed(body, arguments)
     client = _client(arguments)
     key = arguments.get("--idempotency-key")
     if "--dry-run" in arguments.flags:
         return _dry_run(client, body, key, notes)
+    if asked is not None:
+        questions.confirm(client.draft(body, key))
     return _sent(client.send(body, key), notes)
 
 
@@ -40,7 +43,7 @@ def status(arguments: Arguments) -> Result:
     if receipt.times_reported is not None:
         lines.append(message("times_line", times=receipt.times_reported))
     if receipt.issue_url is not None:
-        lines.append(message("issue_line", url=receipt.issue_url))
+        lines.append(outcome.issue(receipt.issue_url, receipt.issue_state))
     return Result(lines, asdict(receipt))
 
 
@@ -73,6 +76,14 @@ def completion(arguments: Arguments) -> Result:
     return Result(script.splitlines(), {"script": script})
 
 
+def help_page(arguments: Arguments) -> Result:
+    """Show the help of a command, or of all."""
+    if arguments.argument:
+        check_command(arguments.argument)
+    page = text(f"help/{arguments.argument or 'docfeedback'}.txt")
+    return Result(page.splitlines(), {"help": page})
+
+
 COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "report": report,
     "status": status,
@@ -80,7 +91,9 @@ COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "logout": login.logout,
     "me": me,
     "init": init.run,
+    "config": config.run,
     "completion": completion,
+    "help": help_page,
 }
 
 
@@ -151,9 +164,11 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
 
 
 def _sent(sent: SentReport, notes: List[str]) -> Result:
-    lines = [message("duplicate" if sent.is_duplicate else "sent", id=sent.id)]
-    if sent.receipt_url is not None:
-        lines.append(sent.receipt_url)
+    became = outcome.of(sent)
+    lines = [message("duplicate" if sent.is_duplicate else "sent", outcome=became)]
+    where = sent.receipt_url or message("report_outcome", id=sent.id)
+    if where != became:
+        lines.append(where)
     removed = [
         message("removed", field=notice["field"], kind=notice["kind"]) for notice in sent.notices
     ]

@@ -10,7 +10,7 @@ import time
 from datetime import datetime, timezone
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from . import oauth, settings, sign_ins, terminal
+from . import config, oauth, settings, sign_ins, terminal
 from .arguments import Arguments
 from .client import Client
 from .contract import message
@@ -63,6 +63,7 @@ def login(arguments: Arguments) -> Result:
     line, whose, notes = _whose(hub_url, tokens, seconds)
     if settings.environment_token():
         notes.append(message("token_wins"))
+    notes += filter(None, [config.remember(hub_url)])
     data = {"hub_url": hub_url, "signed_in": True, **whose, "scope": tokens.scope}
     return Result([line], {**data, "signed_in_until": _time(tokens.ends_at)}, notes)
 

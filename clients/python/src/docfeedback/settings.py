@@ -21,7 +21,9 @@ ORIGIN = re.compile(
 )
 PORTS = {"http": 80, "https": 443}
 TOKEN = VISIBLE = re.compile(r"[\x21-\x7e]+")
+USER_INFO = re.compile(r"//[^/?#]*@")
 DEFAULT_TIMEOUT = 10.0
+LONGEST_LINK = 2048
 
 
 def config_path() -> Path:
@@ -41,13 +43,13 @@ def cache_folder() -> Path:
 
 def hub_url(given: Optional[str] = None) -> Optional[str]:
     """The Hub's URL: as given, DOCFEEDBACK_HUB_URL, or from the file; without a slash at the end."""
-    url = given or os.environ.get("DOCFEEDBACK_HUB_URL") or _config().get("hub_url")
+    url = given or os.environ.get("DOCFEEDBACK_HUB_URL") or config().get("hub_url")
     return base(url) if url else None
 
 
 def code_host() -> Optional[Page]:
     """The user's own code host: DOCFEEDBACK_CODE_HOST, or from the file. Raises ValidationError."""
-    url = os.environ.get("DOCFEEDBACK_CODE_HOST") or _config().get("code_host")
+    url = os.environ.get("DOCFEEDBACK_CODE_HOST") or config().get("code_host")
     if not url:
         return None
     try:
@@ -69,7 +71,7 @@ def required_hub_url(given: Optional[str] = None) -> str:
 
 def no_hub_url() -> DocFeedbackError:
     """The error if no Hub is set."""
-    return ValidationError.of("no_hub_url", path=config_path())
+    return ValidationError.of("no_hub_url")
 
 
 def is_hub_url(url: str) -> bool:
@@ -87,6 +89,12 @@ def origin(url: str) -> Optional[str]:
     return f"{scheme}://{host}:{int(port or PORTS[scheme])}"
 
 
+def link(value: Any) -> Optional[str]:
+    """The value if it is an http or https URL that shows where it leads, else None."""
+    is_one = isinstance(value, str) and len(value) <= LONGEST_LINK and origin(value) is not None
+    return value if is_one else None
+
+
 def one_spelling(url: str) -> str:
     """The Hub's URL, the same for all spellings of its scheme, host and port."""
     match = ORIGIN.match(url)
@@ -96,7 +104,7 @@ def one_spelling(url: str) -> str:
 def base(url: str) -> str:
     """The URL to which `/v1/…` is appended. Raises ValidationError."""
     if not is_hub_url(url):
-        raise ValidationError.of("invalid_hub_url", url=url)
+        raise ValidationError.of("invalid_hub_url", url=USER_INFO.sub("//…@", url))
     url = url.rstrip("/")
     return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
 
@@ -138,27 +146,28 @@ def timeout() -> float:
 
 def config_token(hub: str) -> Optional[str]:
     """The token in the file, if the file's Hub is `hub`; else None."""
-    config = _config()
-    owner = config.get("hub_url")
-    return config.get("token") if owner and base(owner) == hub else None
+    found = config()
+    owner = found.get("hub_url")
+    return found.get("token") if owner and base(owner) == hub else None
 
 
-def _config() -> Dict[str, str]:
+def config() -> Dict[str, str]:
+    """What is in the file; nothing without one. Raises ValidationError if it is broken."""
     try:
         path = config_path()
     except ValidationError:  # without a home folder there is no file
         return {}
     try:
-        config: Any = document.parse(path.read_bytes())
+        found: Any = document.parse(path.read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, document.NoDocument):
-        config = None
-    if not isinstance(config, dict) or not all(
-        isinstance(config.get(name, ""), str) for name in ("hub_url", "token", "code_host")
+        found = None
+    if not isinstance(found, dict) or not all(
+        isinstance(found.get(name, ""), str) for name in ("hub_url", "token", "code_host")
     ):
         raise ValidationError.of("invalid_config", path=path)
-    return config
+    return found
 
 
 def _folder(variable: str, default: str) -> Path:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
-from . import address, document
+from . import address, document, verbose
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
@@ -66,6 +66,7 @@ class LeadsToPrivate(Exception):
         self.host = host
 
 
+@verbose.shown
 def exchange(request: Request, seconds: float) -> Answer:
     """The response, whatever its status. Raises Failed or LeadsToPrivate; after that, nothing is sent.
 
@@ -75,8 +76,8 @@ def exchange(request: Request, seconds: float) -> Answer:
     if seconds <= 0:
         raise Failed("timed_out")
     attempt = _Attempt(request, time.monotonic() + seconds)
-    threading.Thread(target=attempt.run, name="docfeedback", daemon=True).start()
     try:
+        threading.Thread(target=attempt.run, name="docfeedback", daemon=True).start()
         answer, error = attempt.outcome.get(timeout=seconds)
     except queue.Empty:
         raise Failed("timed_out") from None
