@@ -112,18 +112,20 @@ def _place(checkout: _Checkout, path: str) -> str:
     file, mark, fragment = path.partition("#")
     whole, part = _names(checkout, path), _names(checkout, file) if file else []
     kinds = _committed(checkout, [*whole, *part])
-    found = [name for name in whole if name in kinds]
-    anchor = ""
+    found, anchor = [name for name in whole if name in kinds], ""
     if not found and mark:
         found = [name for name in part if name in kinds]
         anchor = f"#{quote(fragment, safe='')}" if fragment else ""
     if not found:
         raise _Stays("path_not_committed")
     if len(found) > 1:
-        up = "../" * checkout.prefix.count("/") + path
-        raise ValidationError.of("ambiguous_path", path=path, here=found[0], root=found[1], up=up)
-    name = found[0]
-    return (f"/{kinds[name]}/HEAD/{quote(name)}" if name else "") + anchor
+        raise _ambiguous(checkout, path, found)
+    return (f"/{kinds[found[0]]}/HEAD/{quote(found[0])}" if found[0] else "") + anchor
+
+
+def _ambiguous(checkout: _Checkout, path: str, found: List[str]) -> DocFeedbackError:
+    up = "../" * checkout.prefix.count("/") + path
+    return ValidationError.of("ambiguous_path", path=path, here=found[0], root=found[1], up=up)
 
 
 def _names(checkout: _Checkout, path: str) -> List[str]:
