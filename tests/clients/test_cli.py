@@ -12,15 +12,17 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from tests.clients import repositories
 from tests.clients.command_line import CommandLine
 from tests.clients.conftest import COMMAND_LINES, CONTRACT, World
 from tests.clients.stand_ins import HUB, Asked
 
 SIGN_IN = json.loads((CONTRACT / "sign_in.json").read_text())
 OUTCOMES = json.loads((CONTRACT / "outcomes.json").read_text())
-TABLES = ["cli.json", "first_minute.json", "refusals.json"]
+TABLES = ["cli.json", "first_minute.json", "refusals.json", "paths.json"]
 CASES = [case for name in TABLES for case in json.loads((CONTRACT / name).read_text())]
 CASES += SIGN_IN["cases"] + OUTCOMES["cases"]
+PATH_NOTE = re.compile(r"^Note: .* is reported as a path, which reaches nobody: .*\n", re.MULTILINE)
 SIGN_IN_COMMANDS = {"login", "logout", "me"}  # which ask for several things
 PLACEHOLDERS = {
     "@report": [
@@ -61,7 +63,7 @@ def test_it_does_what_the_table_says(
 
     ended = client.run(
         [word for arg in case["args"] for word in PLACEHOLDERS.get(arg, [arg])],
-        cwd=world.folder,
+        cwd=world.folder / case.get("in", "."),
         env=_environment(case, world),
         stdin=PLACEHOLDERS.get(case.get("stdin"), case.get("stdin", "")),
         interrupt_after=world.stage.arrived if case.get("interrupt") else None,
@@ -172,6 +174,8 @@ def _prepare(case: dict[str, Any], world: World, named: dict[str, Any]) -> None:
         world.stage.answers[host] = [
             named[answer] if isinstance(answer, str) else answer for answer in answers
         ]
+    if case.get("repository") is not None:
+        repositories.make(world.folder, **case["repository"])
     for name, content in case.get("files", {}).items():
         (world.folder / name).write_text(_text(content))
     if "config" in case:
@@ -209,6 +213,7 @@ def _sign_in(case: dict[str, Any], world: World) -> Path:
 
 
 def _check_errors(case: dict[str, Any], stderr: str, world: World) -> None:
+    stderr = stderr if "repository" in case else PATH_NOTE.sub("", stderr)
     if "stderr_has" not in case:
         assert stderr.replace(str(_sign_in(case, world)), "{sign_in}") == _lines(
             case.get("stderr", [])

@@ -1,6 +1,7 @@
 /** The commands: each takes parsed arguments and returns `{lines, data, notes?, exitCode?}` to print. */
 
 import { checkCommand, usageError } from "./arguments.js";
+import { locate } from "./checkout.js";
 import { Client } from "./client.js";
 import { config } from "./config.js";
 import { message, text } from "./contract.js";
@@ -12,6 +13,7 @@ import { issueLine, outcomeOf } from "./outcome.js";
 import { completed, confirm } from "./questions.js";
 import { bodyOf } from "./report.js";
 import { requiredHubUrl, timeout } from "./settings.js";
+import { write } from "./terminal.js";
 import { escaped } from "./visible.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
@@ -24,7 +26,8 @@ export const COMMANDS = { report, status, login, logout, me, init, config, compl
 async function report({ flags: given }) {
   const asked = await completed(given);
   const flags = asked ?? given;
-  const { body, notes } = await bodyFrom(flags);
+  const { body: draft, notes } = await bodyFrom(flags);
+  const body = await addressed(draft, flags);
   const client = clientFrom(flags);
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
@@ -110,6 +113,16 @@ async function bodyFromFlags(flags, given) {
     details: details === "-" ? await readText("-") : details,
     suggestedFix: flags.get("--suggested-fix"),
   });
+}
+
+/** The report with the address of its file, which is shown before anything is sent. */
+async function addressed(body, flags) {
+  const path = isObject(body) ? body.doc_url : null;
+  if (typeof path !== "string") return body;
+  const options = { allowPrivate: flags.has("--allow-private") };
+  const { url, note } = await locate(path, ".", options);
+  if (note !== null) await write(process.stderr, [message("note", { text: note })]);
+  return { ...body, doc_url: url ?? path };
 }
 
 /** Transcripts are never sent, whatever a file holds. */
