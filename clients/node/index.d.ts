@@ -121,8 +121,8 @@ export declare class Client {
   send(report: Report, options?: SendOptions): Promise<SentReport>;
   /** What `send` would send, or the error that would stop it; uses no network. */
   draft(report: Report, options?: SendOptions): Draft;
-  /** The status of a report. */
-  receipt(reportId: string): Promise<Receipt>;
+  /** The status of a report, by its ID or the URL of its receipt. */
+  receipt(report: string): Promise<Receipt>;
   /** Your organization, as `GET /v1/orgs/me` answers. */
   me(): Promise<Record<string, unknown> & { id: string }>;
 }

@@ -31,6 +31,7 @@ const { requestCode } = await load("oauth.js");
 const secrets = await load("secret_patterns.js");
 const { openBrowser } = await load("terminal.js");
 const signIns = await load("sign_ins.js");
+const { follow } = await load("watch.js");
 
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camel = (name) => name.replace(/_[a-z]/g, (pair) => pair[1].toUpperCase());
@@ -45,7 +46,11 @@ const send = async ({ client = {}, report, key }) => {
 
 const draft = ({ client = {}, report }) => new Client(renamed(client, camel)).draft(report).body;
 
+const receipt = async ({ client = {}, report }) =>
+  renamed(await new Client(renamed(client, camel)).receipt(report), snake);
+
 const DO = {
+  receipt,
   send,
   draft,
   send_async: send,
@@ -111,6 +116,16 @@ const DO = {
   wait: async ({ hub_url: hubUrl }) => {
     const code = { deviceCode: "device-1", seconds: 600, interval: 5 };
     await waitFor({ token: `${hubUrl}/oauth/token` }, code, hubUrl, 10_000);
+    return null;
+  },
+  watch: async () => {
+    const [out, err] = [process.stdout.write, process.stderr.write];
+    process.stdout.write = process.stderr.write = (text, done) => done();
+    try {
+      await follow(new Client(), "01J9ZK3V5T8Q2M4N6P7R8S9T0V", false);
+    } finally {
+      [process.stdout.write, process.stderr.write] = [out, err];
+    }
     return null;
   },
   lock: async ({ path, then, first, inside }) => {

@@ -4,8 +4,10 @@
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import errno
+import io
 import json
 import os
 import socket
@@ -28,6 +30,7 @@ from docfeedback import (
     terminal,
     web,
 )
+from docfeedback.watch import follow
 
 NOBODY = 65534
 sockets = []
@@ -48,6 +51,11 @@ def send(call):
 def send_async(call):
     client = docfeedback.AsyncClient(**call.get("client", {}))
     return dataclasses.asdict(asyncio.run(client.send(call["report"], call.get("key"))))
+
+
+def receipt(call):
+    client = docfeedback.Client(**call.get("client", {}))
+    return dataclasses.asdict(client.receipt(call["report"]))
 
 
 def judge(call):
@@ -124,6 +132,12 @@ def wait(call):
     login._wait(oauth.Endpoints(hub, f"{hub}/oauth/token", None), code, hub, 10)
 
 
+def watch(call):
+    client = docfeedback.Client()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        follow(client, "01J9ZK3V5T8Q2M4N6P7R8S9T0V", as_json=False)
+
+
 def lock(call):
     """What the lock is in its folder at each pause, and whether it is there in the end.
 
@@ -197,6 +211,7 @@ DO = {
     "send": send,
     "draft": draft,
     "send_async": send_async,
+    "receipt": receipt,
     "build": lambda call: docfeedback.Report.create(**call["fields"]).body(),
     "defaults": lambda call: {"seconds": docfeedback.Client().timeout},
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
@@ -211,6 +226,7 @@ DO = {
     "keep_sign_in": keep_sign_in,
     "skip_pauses": skip_pauses,
     "wait": wait,
+    "watch": watch,
     "interval": interval,
     "open_browser": open_browser,
     "lock": lock,

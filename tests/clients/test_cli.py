@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,8 @@ from tests.clients.stand_ins import HUB, Asked
 SIGN_IN = json.loads((CONTRACT / "sign_in.json").read_text())
 OUTCOMES = json.loads((CONTRACT / "outcomes.json").read_text())
 CASES = json.loads((CONTRACT / "cli.json").read_text()) + SIGN_IN["cases"] + OUTCOMES["cases"]
+TIMES = re.compile(r'"at":"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"')
+CLOCK = re.compile(r"^[0-9]{2}:[0-9]{2}:[0-9]{2} ", re.MULTILINE)
 SIGN_IN_COMMANDS = {"login", "logout", "me"}  # which ask for several things
 PLACEHOLDERS = {
     "@report": [
@@ -210,13 +213,17 @@ def _check_output(case: dict[str, Any], stdout: str, answers: dict[str, Any]) ->
         retry = answer["headers"].get("Retry-After")
         expected = answer["body"] | ({"retry_after": int(retry)} if retry else {})
         expected |= case.get("json_more", {})
-    if expected is not None:
+    if "json_lines" in case:
+        told = TIMES.sub('"at":"{time}"', stdout)
+        assert [json.loads(line) for line in told.splitlines()] == case["json_lines"]
+    elif expected is not None:
         assert json.loads(stdout.replace(version, "{version}")) == expected
         assert stdout.count("\n") == 1
     elif "stdout_file" in case:
         assert stdout == (CONTRACT / case["stdout_file"]).read_text()
     else:
-        assert stdout == _lines(case.get("stdout", [])).replace("{version}", version)
+        told = CLOCK.sub("{time} ", stdout)
+        assert told == _lines(case.get("stdout", [])).replace("{version}", version)
 
 
 def _check_requests(case: dict[str, Any], world: World) -> None:

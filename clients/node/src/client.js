@@ -5,6 +5,7 @@ import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js
 import { objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
+import { requestFor } from "./receipts.js";
 import { check as checkReport, encode } from "./report.js";
 import { check as checkSecrets } from "./secret_patterns.js";
 import {
@@ -18,7 +19,6 @@ import {
 } from "./settings.js";
 
 const KEY = /^[\x21-\x7e]{1,128}$/;
-const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * Talks to one Hub.
@@ -61,11 +61,10 @@ export class Client {
     return { body: report, data, headers, hubUrl: hubUrl(this.hubUrl), page };
   }
 
-  /** The status of a report. */
-  async receipt(reportId) {
-    if (!REPORT_ID.test(reportId)) throw ValidationError.of("not_a_report_id", { name: reportId });
-    const url = `${requiredHubUrl(this.hubUrl)}${REPORTS}/${reportId}`;
-    return receiptOf(await call({ method: "GET", url, headers: ACCEPT }, this.timeout));
+  /** The status of a report, by its ID or the URL of its receipt. */
+  async receipt(report) {
+    const request = requestFor(report, this.hubUrl, this.allowPrivate);
+    return receiptOf(await call(request, this.timeout));
   }
 
   /** Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites. */

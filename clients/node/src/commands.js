@@ -7,10 +7,11 @@ import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { login, logout, signedIn, usedData, usedLine } from "./login.js";
-import { issueLine, outcomeOf } from "./outcome.js";
+import { outcomeOf, receiptData, receiptLines } from "./outcome.js";
 import { KINDS, bodyOf } from "./report.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { escaped } from "./visible.js";
+import { follow } from "./watch.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
@@ -27,16 +28,12 @@ async function report({ flags }) {
   return sent(await client.send(body, options), notes);
 }
 
-/** The status of a report. */
+/** What became of a report, once or (`--watch`) until it is no longer on its way. */
 async function status({ flags, argument }) {
-  const { id, status, receivedAt, timesReported, issueUrl, issueState } =
-    await clientFrom(flags).receipt(argument);
-  const lines = [message("status_line", { id, status })];
-  if (receivedAt !== null) lines.push(message("received_line", { time: receivedAt }));
-  if (timesReported !== null) lines.push(message("times_line", { times: timesReported }));
-  if (issueUrl !== null) lines.push(issueLine(issueUrl, issueState));
-  const data = { id, status, received_at: receivedAt, times_reported: timesReported };
-  return { lines, data: { ...data, issue_url: issueUrl, issue_state: issueState } };
+  const client = clientFrom(flags);
+  if (flags.has("--watch")) return follow(client, argument, flags.has("--json"));
+  const receipt = await client.receipt(argument);
+  return { lines: receiptLines(receipt), data: receiptData(receipt) };
 }
 
 /** Where and as whom you are signed in, and what is set up. */

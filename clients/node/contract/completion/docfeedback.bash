@@ -8,7 +8,8 @@ _docfeedback() {
       report) words="--doc-url --summary --agent --kind --details --suggested-fix --file
         --idempotency-key --dry-run --allow-private $common" ;;
       login) words="--no-browser $common" ;;
-      status|logout|me) words=$common ;;
+      status) words="--watch --allow-private $common" ;;
+      logout|me) words=$common ;;
       init) words="--global --file --check --remove $common" ;;
       completion) words="bash zsh fish $common" ;;
     esac ;;

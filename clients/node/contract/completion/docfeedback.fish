@@ -15,6 +15,8 @@ complete -c docfeedback -n "__fish_seen_subcommand_from report" -l file -r -F -d
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l idempotency-key -x -d "Marks repeats"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l dry-run -d "Send nothing"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l allow-private -d "Allow private pages"
+complete -c docfeedback -n "__fish_seen_subcommand_from status" -l watch -d "Follow it"
+complete -c docfeedback -n "__fish_seen_subcommand_from status" -l allow-private -d "Allow private addresses"
 complete -c docfeedback -n "__fish_seen_subcommand_from login" -l no-browser -d "Open no browser"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l global -d "Third-party documentation"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l file -r -F -d "File"

@@ -20,7 +20,7 @@ _docfeedback() {
       '--check[Change nothing]' '--remove[Take the block out]' ;;
     completion) _arguments $common '1:shell:(bash zsh fish)' ;;
     logout|me) _arguments $common ;;
-    *) _arguments $common '1:id:' ;;
+    status) _arguments $common '--watch[Follow it]' '--allow-private[Allow private addresses]' '1:id:' ;;
   esac
 }
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then

@@ -7,13 +7,12 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union
 
-from . import address, discovery, hub, secret_patterns, settings, web
+from . import address, discovery, hub, receipts, secret_patterns, settings, web
 from .document import an_object, objects, text, whole, yes_or_no
 from .errors import ValidationError
 from .report import Body, Report, check, encode
 
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
-REPORT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 T = TypeVar("T")
 
@@ -130,12 +129,10 @@ class Client:
         self._listing(draft.page)
         return _sent_report(hub.call(request, deadline - time.monotonic(), again=False))
 
-    def receipt(self, report_id: str) -> Receipt:
-        """The status of a report."""
-        if not REPORT_ID.fullmatch(report_id):
-            raise ValidationError.of("not_a_report_id", name=report_id)
-        url = f"{settings.required_hub_url(self.hub_url)}{settings.REPORTS}/{report_id}"
-        return _receipt(hub.call(web.Request("GET", url, discovery.ACCEPT), self.timeout))
+    def receipt(self, report: str) -> Receipt:
+        """The status of a report, by its ID or the URL of its receipt."""
+        request = receipts.request(report, self.hub_url, allow_private=self.allow_private)
+        return _receipt(hub.call(request, self.timeout))
 
     def me(self) -> Dict[str, Any]:
         """Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites."""
@@ -173,9 +170,9 @@ class AsyncClient:
         """As `Client.send`."""
         return await _in_thread(self._client.send, report, idempotency_key)
 
-    async def receipt(self, report_id: str) -> Receipt:
+    async def receipt(self, report: str) -> Receipt:
         """As `Client.receipt`."""
-        return await _in_thread(self._client.receipt, report_id)
+        return await _in_thread(self._client.receipt, report)
 
     async def me(self) -> Dict[str, Any]:
         """As `Client.me`."""

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import files, init, login, outcome, settings
+from . import files, init, login, outcome, settings, watch
 from .arguments import Arguments, usage_error
 from .client import Client, SentReport
 from .contract import message, text
@@ -30,16 +30,12 @@ def report(arguments: Arguments) -> Result:
 
 
 def status(arguments: Arguments) -> Result:
-    """Show the status of a report."""
-    receipt = _client(arguments).receipt(arguments.argument)
-    lines = [message("status_line", id=receipt.id, status=receipt.status)]
-    if receipt.received_at is not None:
-        lines.append(message("received_line", time=receipt.received_at))
-    if receipt.times_reported is not None:
-        lines.append(message("times_line", times=receipt.times_reported))
-    if receipt.issue_url is not None:
-        lines.append(outcome.issue(receipt.issue_url, receipt.issue_state))
-    return Result(lines, asdict(receipt))
+    """Show what became of a report, once or (`--watch`) until it is no longer on its way."""
+    client = _client(arguments)
+    if "--watch" in arguments.flags:
+        return watch.follow(client, arguments.argument, as_json="--json" in arguments.flags)
+    receipt = client.receipt(arguments.argument)
+    return Result(outcome.of_receipt(receipt), asdict(receipt))
 
 
 def me(arguments: Arguments) -> Result:
