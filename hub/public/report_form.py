@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -96,17 +97,27 @@ class ReportForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "nickname"}),
     )
     website = forms.CharField(required=False)
+    cut: Sequence[str] = ()  # what the link brought too much of, as people call it
 
     @classmethod
     def filled_in(cls, query: QueryDict) -> "ReportForm":
-        """An unsent form with what a link brings: each text cut to its length, without invisible characters."""
-        initial = {
-            name: clean(query.get(name, "")[: field.max_length])
+        """An unsent form with what a link brings: each text cut to its length, without invisible characters.
+
+        An address that is too long is left out: cut, it would be that of another page.
+        """
+        longest = {
+            name: field.max_length or 0
             for name, field in cls.base_fields.items()
             if isinstance(field, Words)
         }
-        initial["kind"] = query.get("kind", "")
-        return cls(initial=initial)
+        brought = {name: _line_feeds(query.get(name, "")) for name in longest}
+        form = cls(initial={"kind": query.get("kind", "")})
+        form.cut = [NAMES[name] for name, text in brought.items() if len(text) > longest[name]]
+        if len(brought["doc_url"]) > longest["doc_url"]:
+            brought["doc_url"] = ""
+        for name, text in brought.items():
+            form.initial[name] = clean(text[: longest[name]])
+        return form
 
     def clean_doc_url(self) -> str:
         """The address; one that a browser would complete is refused, since it would be a path here."""

@@ -103,10 +103,40 @@ def test_a_link_with_odd_values_is_harmless(client, query):
     assert not answer.context["form"].errors
 
 
-def test_a_long_text_of_a_link_is_cut(client):
-    form = client.get("/report/", {"summary": "x" * 600}).context["form"]
+def test_a_long_text_of_a_link_is_cut_and_the_page_says_so(client):
+    answer = client.get("/report/", {"summary": "x" * 600, "details": "y" * 8000})
 
+    form = answer.context["form"]
     assert form["summary"].value() == "x" * 500
+    assert form["details"].value() == "y" * 8000
+    assert "this is not all of it: the line that says what is wrong." in text_of(answer)
+
+
+def test_a_link_that_fits_is_not_said_to_be_cut(client):
+    lines = "y\r\n" * 4000  # a form counts a line end as one
+
+    answer = client.get("/report/", {"summary": "x" * 500, "details": lines})
+
+    assert "not all of it" not in text_of(answer)
+
+
+def test_an_address_that_is_too_long_is_left_out_and_not_cut(client):
+    answer = client.get("/report/", {"doc_url": PAGE + "x" * 2048, "summary": "S"})
+
+    assert answer.context["form"]["doc_url"].value() == ""
+    assert answer.context["form"]["summary"].value() == "S"
+    assert "this is not all of it: the address of the page." in text_of(answer)
+
+
+def test_the_longest_link_of_our_tools_is_taken(client):
+    texts = {"details": "é" * 800, "suggested_fix": "x" * 400}
+    query = urlencode({"doc_url": PAGE, "kind": "missing", "summary": "S", **texts})
+    assert 5000 < len(query) < 6000
+
+    form = client.get(f"/report/?{query}").context["form"]
+
+    assert {name: form[name].value() for name in texts} == texts
+    assert form["kind"].value() == "missing"
 
 
 def test_hidden_characters_of_a_link_are_left_out(client):

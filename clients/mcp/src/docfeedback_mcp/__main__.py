@@ -1,11 +1,20 @@
 """`docfeedback-mcp`, also `python -m docfeedback_mcp`: serves one MCP client over stdio."""
 
 import argparse
+import os
+import signal
 import sys
+from typing import Any
 
 import anyio
 
 from . import __version__, server
+
+INTERRUPTED = 130
+ON_A_TERMINAL = (
+    "This is an MCP server, to be started by an MCP client, which talks to it over standard input. "
+    "Press Ctrl-C to end it.\n"
+)
 
 
 def main() -> None:
@@ -16,10 +25,16 @@ def main() -> None:
     )
     parser.add_argument("--version", action="version", version=__version__)
     parser.parse_args()
-    try:
-        anyio.run(server.serve)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    signal.signal(signal.SIGINT, _end)
+    if sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write(ON_A_TERMINAL)
+    anyio.run(server.serve)
+
+
+def _end(*_: Any) -> None:
+    """End at once: a thread that waits for a line on standard input would hold up any other end."""
+    os.write(2, b"Interrupted.\n")
+    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":
