@@ -49,8 +49,24 @@ const draft = ({ client = {}, report }) => new Client(renamed(client, camel)).dr
 const receipt = async ({ client = {}, report }) =>
   renamed(await new Client(renamed(client, camel)).receipt(report), snake);
 
+const reports = async ({ client = {}, filters = {}, first = Infinity }) => {
+  const ids = [];
+  const found = new Client(renamed(client, camel)).reports(filters);
+  try {
+    for await (const { id } of found) {
+      if (ids.push(id) === first) break;
+    }
+  } catch (error) {
+    if (!(error instanceof DocFeedbackError) || error.status === null) throw error;
+    return { ids, code: error.code };
+  }
+  return { ids };
+};
+
 const DO = {
   receipt,
+  reports,
+  reports_async: reports,
   send,
   draft,
   send_async: send,

@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import errno
 import io
+import itertools
 import json
 import os
 import socket
@@ -56,6 +57,25 @@ def send_async(call):
 def receipt(call):
     client = docfeedback.Client(**call.get("client", {}))
     return dataclasses.asdict(client.receipt(call["report"]))
+
+
+def reports(call):
+    """The ids of the reports, or of the first ones, and what ended them."""
+    found = docfeedback.Client(**call.get("client", {})).reports(**call.get("filters", {}))
+    ids = []
+    try:
+        ids.extend(report["id"] for report in itertools.islice(found, call.get("first")))
+    except docfeedback.DocFeedbackError as error:
+        return {"ids": ids, "code": error.code}
+    return {"ids": ids}
+
+
+def reports_async(call):
+    async def ids():
+        found = docfeedback.AsyncClient(**call["client"]).reports(**call.get("filters", {}))
+        return [report["id"] async for report in found]
+
+    return {"ids": asyncio.run(ids())}
 
 
 def judge(call):
@@ -212,6 +232,8 @@ DO = {
     "draft": draft,
     "send_async": send_async,
     "receipt": receipt,
+    "reports": reports,
+    "reports_async": reports_async,
     "build": lambda call: docfeedback.Report.create(**call["fields"]).body(),
     "defaults": lambda call: {"seconds": docfeedback.Client().timeout},
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],

@@ -21,7 +21,7 @@ OUTCOMES = json.loads((CONTRACT / "outcomes.json").read_text())
 CASES = json.loads((CONTRACT / "cli.json").read_text()) + SIGN_IN["cases"] + OUTCOMES["cases"]
 TIMES = re.compile(r'"at":"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"')
 CLOCK = re.compile(r"^[0-9]{2}:[0-9]{2}:[0-9]{2} ", re.MULTILINE)
-SIGN_IN_COMMANDS = {"login", "logout", "me"}  # which ask for several things
+SIGN_IN_COMMANDS = {"login", "logout", "me", "reports"}  # which ask for several things
 PLACEHOLDERS = {
     "@report": [
         *("--doc-url", "docs/install.md", "--agent", "claude-code", "--kind", "incorrect"),

@@ -65,3 +65,77 @@ def test_a_receipt_is_found_by_its_address(sdk: Sdk, world: World):
     assert (private["raises"], private["code"]) == ("PrivateAddress", "private_address")
     assert nothing["code"] == "not_a_report_id"
     assert [asked.path for asked in world.stage.asked[HUB]] == [f"/v1/reports/{ID}"] * 2
+
+
+def _report(report_id: str) -> dict[str, Any]:
+    page = {"received_at": "2026-01-31T12:35:00Z", "doc_url": "docs/install.md"}
+    words = {"kind": "other", "summary": "Step 3 fails", "agent_name": "claude-code"}
+    return {"id": report_id, **page, **words}
+
+
+def _page(*ids: str, following: Any = None) -> dict[str, Any]:
+    body = {"reports": [_report(each) for each in ids], "next_cursor": following}
+    return {"status": 200, "body": body}
+
+
+@pytest.mark.parametrize("how", ["reports", "reports_async"])
+def test_reports_are_listed_over_all_pages(sdk: Sdk, world: World, how: str):
+    world.stage.answers = {
+        HUB: [_page("a", "b", following="c1"), _page(following="c2"), _page("c")]
+    }
+
+    (listed,) = sdk.do({"do": how, "client": {"token": "t-1"}, "filters": {"kind": "other"}})
+
+    assert listed["result"] == {"ids": ["a", "b", "c"]}
+    asked = world.stage.asked[HUB]
+    assert [one.path.partition("?")[2] for one in asked] == [
+        "kind=other",
+        "kind=other&cursor=c1",
+        "kind=other&cursor=c2",
+    ]
+    assert {one.headers["Authorization"] for one in asked} == {"Bearer t-1"}
+
+
+def test_only_the_pages_that_are_needed_are_fetched(sdk: Sdk, world: World):
+    world.stage.answers = {HUB: [_page("a", "b", following="c1"), _page("c")]}
+
+    (listed,) = sdk.do({"do": "reports", "client": {"token": "t-1"}, "first": 2})
+
+    assert listed["result"] == {"ids": ["a", "b"]}
+    assert len(world.stage.asked[HUB]) == 1
+
+
+@pytest.mark.parametrize("following", ["c1", 7, True, ["c2"], "", "a b", "x" * 201])
+def test_a_list_without_an_end_is_given_up(sdk: Sdk, world: World, following: Any):
+    world.stage.answers = {HUB: [_page("a", following="c1"), _page("b", following=following)]}
+
+    (listed,) = sdk.do({"do": "reports", "client": {"token": "t-1"}})
+
+    assert listed["result"]["code"] == "endless_list"
+    assert listed["result"]["ids"][0] == "a"
+    assert len(world.stage.asked[HUB]) == 2
+
+
+@pytest.mark.parametrize(
+    ("filters", "code"),
+    [
+        ({"staus": "held"}, "unknown_filter"),
+        ({"cursor": "c1"}, "unknown_filter"),
+        ({"status": ""}, "invalid_filter"),
+        ({"q": "\u200b"}, "invalid_filter"),
+        ({"q": 7}, "invalid_filter"),
+        ({"q": "\ud800"}, "invalid_filter"),
+    ],
+)
+def test_a_wrong_filter_lists_nothing(sdk: Sdk, world: World, filters: dict[str, Any], code: str):
+    (listed,) = sdk.do({"do": "reports", "client": {"token": "t-1"}, "filters": filters})
+
+    assert (listed["raises"], listed["code"]) == ("ValidationError", code)
+    assert HUB not in world.stage.asked
+
+
+def test_reports_need_a_token(sdk: Sdk, world: World):
+    (listed,) = sdk.do({"do": "reports", "filters": {"kind": None}})
+
+    assert (listed["raises"], listed["code"]) == ("AuthError", "no_token")
+    assert HUB not in world.stage.asked

@@ -2,7 +2,7 @@
 _docfeedback() {
   local -a common=('--hub-url[The address of the Hub]:address:' '--json[Print JSON]' '--help[Show help]')
   if (( CURRENT == 2 )); then
-    compadd -- report status login logout me init completion --help --version
+    compadd -- report status reports login logout me init completion --help --version
     return
   fi
   local command=$words[2]
@@ -15,6 +15,11 @@ _docfeedback() {
       '--suggested-fix[What the page should say]:text:' '--file[A whole report]:file:_files' \
       '--idempotency-key[Marks repeats]:key:' '--dry-run[Send nothing]' \
       '--allow-private[Allow private pages]' ;;
+    reports) _arguments $common '--query[Search]:text:' '--page[The page]:address:' \
+      '--status[The status]:status:(none pending sending sent held failed discarded)' \
+      '--kind[The kind]:kind:(broken incorrect outdated missing unclear other)' \
+      '--agent[Who reports]:name:' '--claim[A domain or site]:claim:' \
+      '--since[From this day on]:date:' '--until[Up to this day]:date:' '--limit[How many]:number:' ;;
     login) _arguments $common '--no-browser[Open no browser]' ;;
     init) _arguments $common '--global[Third-party documentation]' '--file[File]:file:_files' \
       '--check[Change nothing]' '--remove[Take the block out]' ;;

@@ -7,6 +7,7 @@ import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { requestFor } from "./receipts.js";
 import { check as checkReport, encode } from "./report.js";
+import { checked, fetchPage, pages } from "./report_list.js";
 import { check as checkSecrets } from "./secret_patterns.js";
 import {
   DEFAULT_TIMEOUT,
@@ -24,7 +25,7 @@ const KEY = /^[\x21-\x7e]{1,128}$/;
  * Talks to one Hub.
  *
  * `hubUrl`: else DOCFEEDBACK_HUB_URL, the configuration file, or what the page's host names.
- * `token`: for `me`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
+ * `token`: for `me` and `reports`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
  * `timeout`: milliseconds for a whole call. `allowPrivate`: report http and private pages too.
  * All calls reject with the errors of `errors.js`, and no others.
  */
@@ -73,6 +74,19 @@ export class Client {
     const headers = { ...ACCEPT, Authorization: `Bearer ${token(this.token, hub)}` };
     const request = { method: "GET", url: `${hub}/v1/orgs/me`, headers };
     return organizationOf((await call(request, this.timeout)).body);
+  }
+
+  /**
+   * Your organization's reports, newest first, as `GET /v1/orgs/me/reports` lists them, for `for await`.
+   * The filters are those of the API: status, kind, q, page, agent, claim, since and until. Pages are
+   * fetched as they are needed; `timeout` is for each of them.
+   */
+  async *reports(filters = {}) {
+    const hub = requiredHubUrl(this.hubUrl);
+    const given = checked(filters);
+    const found = token(this.token, hub);
+    const ask = (asked) => fetchPage(hub, found, asked, this.timeout);
+    for await (const { reports } of pages(hub, given, ask)) yield* reports;
   }
 
   /** The document of the page's host; OptedOut if it wants no reports. */

@@ -6,9 +6,10 @@ import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
-import { login, logout, signedIn, usedData, usedLine } from "./login.js";
+import { login, logout, organizationOf, usedData, usedLine } from "./login.js";
 import { outcomeOf, receiptData, receiptLines } from "./outcome.js";
 import { KINDS, bodyOf } from "./report.js";
+import { reports } from "./reports.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { escaped } from "./visible.js";
 import { follow } from "./watch.js";
@@ -17,7 +18,7 @@ const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
 const OPTIONAL = ["--details", "--suggested-fix"];
 
-export const COMMANDS = { report, status, login, logout, me, init, completion };
+export const COMMANDS = { report, status, reports, login, logout, me, init, completion };
 
 /** Send a report, or show it (`--dry-run`). */
 async function report({ flags }) {
@@ -40,7 +41,7 @@ async function status({ flags, argument }) {
 async function me({ flags }) {
   const client = clientFrom(flags);
   const hubUrl = requiredHubUrl(client.hubUrl);
-  const { organization, used } = await signedIn(hubUrl, client);
+  const { organization, used } = await organizationOf(hubUrl, client);
   const { name, id, caller, integration, domains, sites } = organization;
   const lines = [
     message("hub_line", { url: hubUrl }),

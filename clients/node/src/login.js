@@ -49,26 +49,34 @@ export async function logout({ flags }) {
 }
 
 /**
- * The organization, asked with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file, and which of
- * these was used: `{organization, used: {place, until}}`, `place` null for a sign-in, which ends `until`.
+ * The organization of the person who is signed in, or to whom the token belongs, and which of these was
+ * used: `{organization, used: {place, until}}`, `place` null for a sign-in, which ends `until`.
  */
-export async function signedIn(hubUrl, client) {
+export async function organizationOf(hubUrl, client) {
+  const { answer: organization, used } = await signedIn(hubUrl, client, () => client.me());
+  const endsAt = textOf(organization.caller?.expires_at);
+  if (used.place === null && endsAt) used.until = endsAt.replace(/\.[0-9]+/, "");
+  return { organization, used };
+}
+
+/** What `ask` gives, with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file as `client.token`. */
+export async function signedIn(hubUrl, client, ask) {
   let tokens = settings.environmentToken() ? null : signIns.stored(hubUrl);
-  if (!tokens) return withAToken(hubUrl, client);
+  if (!tokens) return withAToken(hubUrl, client, ask);
   if (tokens.expires_at - EARLY_SECONDS < Date.now() / 1000) {
     tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
   }
-  let organization;
+  client.token = tokens.access_token;
+  let answer;
   try {
-    organization = await meWith(client, tokens);
+    answer = await ask();
   } catch (error) {
     if (!(error instanceof AuthError) || error.status !== 401) throw error;
     tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
-    organization = await meWith(client, tokens);
+    client.token = tokens.access_token;
+    answer = await ask();
   }
-  const endsAt = textOf(organization.caller?.expires_at);
-  const until = endsAt ? endsAt.replace(/\.[0-9]+/, "") : timeOf(tokens.ends_at);
-  return { organization, used: { place: null, until } };
+  return { answer, used: { place: null, until: timeOf(tokens.ends_at) } };
 }
 
 /** Which token was used, for people. */
@@ -82,18 +90,19 @@ export function usedData({ place, until }) {
   return { token_from: place ?? "sign_in", signed_in_until: until };
 }
 
-async function withAToken(hubUrl, client) {
+async function withAToken(hubUrl, client, ask) {
   const fromEnvironment = settings.environmentToken();
-  if (!fromEnvironment && !settings.configToken(hubUrl)) {
-    throw AuthError.of("not_signed_in", { url: hubUrl });
-  }
+  const token = fromEnvironment ?? settings.configToken(hubUrl);
+  if (!token) throw AuthError.of("not_signed_in", { url: hubUrl });
   const place = fromEnvironment ? "DOCFEEDBACK_TOKEN" : basename(settings.configPath());
-  return { organization: await client.me(), used: { place, until: null } };
-}
-
-function meWith(client, { access_token: token }) {
   client.token = token;
-  return client.me();
+  try {
+    return { answer: await ask(), used: { place, until: null } };
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.status !== 401) throw error;
+    const { code, status, fields } = error;
+    throw new AuthError(code, message("wrong_token", { place, url: hubUrl }), { status, fields });
+  }
 }
 
 /**

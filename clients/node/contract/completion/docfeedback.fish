@@ -1,5 +1,5 @@
 complete -c docfeedback -f
-complete -c docfeedback -n __fish_use_subcommand -a "report status login logout me init completion"
+complete -c docfeedback -n __fish_use_subcommand -a "report status reports login logout me init completion"
 complete -c docfeedback -n __fish_use_subcommand -l version -d "Show the version"
 complete -c docfeedback -l help -d "Show help"
 complete -c docfeedback -l hub-url -x -d "The address of the Hub"
@@ -17,6 +17,17 @@ complete -c docfeedback -n "__fish_seen_subcommand_from report" -l dry-run -d "S
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l allow-private -d "Allow private pages"
 complete -c docfeedback -n "__fish_seen_subcommand_from status" -l watch -d "Follow it"
 complete -c docfeedback -n "__fish_seen_subcommand_from status" -l allow-private -d "Allow private addresses"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l status -x -d "The status" \
+  -a "none pending sending sent held failed discarded"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l kind -x -d "The kind" \
+  -a "broken incorrect outdated missing unclear other"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l query -x -d "Search"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l page -x -d "The page"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l agent -x -d "Who reports"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l claim -x -d "A domain or site"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l since -x -d "From this day on"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l until -x -d "Up to this day"
+complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l limit -x -d "How many"
 complete -c docfeedback -n "__fish_seen_subcommand_from login" -l no-browser -d "Open no browser"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l global -d "Third-party documentation"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l file -r -F -d "File"

@@ -5,9 +5,20 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union
+from typing import (
+    Any,
+    AsyncIterator,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    TypeVar,
+    Union,
+)
 
-from . import address, discovery, hub, receipts, secret_patterns, settings, web
+from . import address, discovery, hub, receipts, report_list, secret_patterns, settings, web
 from .document import an_object, objects, text, whole, yes_or_no
 from .errors import ValidationError
 from .report import Body, Report, check, encode
@@ -66,7 +77,7 @@ class Client:
     """Talks to one Hub; threads may share it.
 
     `hub_url`: default DOCFEEDBACK_HUB_URL, the configuration file, or the Hub that the page's host names.
-    `token`: for `me`; default DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
+    `token`: for `me` and `reports`; default DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
     `timeout`: seconds for a whole call. `allow_private`: also report http and private pages.
     All calls raise the errors of `docfeedback.errors`, and no others.
     """
@@ -142,6 +153,22 @@ class Client:
         request = web.Request("GET", f"{hub_url}/v1/orgs/me", headers)
         return _organization(hub.call(request, self.timeout).body)
 
+    def reports(self, **filters: Optional[str]) -> Iterator[Dict[str, Any]]:
+        """Your organization's reports, newest first, as `GET /v1/orgs/me/reports` lists them.
+
+        The filters are those of the API: status, kind, q, page, agent, claim, since and until. Pages
+        are fetched as they are needed; `timeout` is for each of them.
+        """
+        pages = self._pages(report_list.checked(filters))
+        return (report for page in pages for report in page.reports)
+
+    def _pages(self, filters: Dict[str, str]) -> Iterator[report_list.Page]:
+        hub_url = settings.required_hub_url(self.hub_url)
+        token = settings.token(self.token, hub_url)
+        return report_list.pages(
+            hub_url, filters, lambda asked: report_list.fetch(hub_url, token, asked, self.timeout)
+        )
+
     def _listing(self, page: Optional[address.Page]) -> discovery.Listing:
         """The document of the page's host. Raises OptedOut if it wants no reports."""
         if page is None:
@@ -177,6 +204,13 @@ class AsyncClient:
     async def me(self) -> Dict[str, Any]:
         """As `Client.me`."""
         return await _in_thread(self._client.me)
+
+    async def reports(self, **filters: Optional[str]) -> AsyncIterator[Dict[str, Any]]:
+        """As `Client.reports`, for `async for`."""
+        pages = self._client._pages(report_list.checked(filters))
+        while (page := await _in_thread(next, pages, None)) is not None:
+            for report in page.reports:
+                yield report
 
 
 async def _in_thread(call: Callable[..., T], *arguments: Any) -> T:

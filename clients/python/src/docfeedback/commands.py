@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import files, init, login, outcome, settings, watch
+from . import files, init, login, outcome, reports, settings, watch
 from .arguments import Arguments, usage_error
 from .client import Client, SentReport
 from .contract import message, text
@@ -42,7 +42,7 @@ def me(arguments: Arguments) -> Result:
     """Show where and as whom you are signed in, and what is set up."""
     client = _client(arguments)
     hub_url = settings.required_hub_url(client.hub_url)
-    organization, used = login.signed_in(hub_url, client)
+    organization, used = login.organization(hub_url, client)
     lines = [
         message("hub_line", url=hub_url),
         *_person(organization["caller"]),
@@ -70,6 +70,7 @@ def completion(arguments: Arguments) -> Result:
 COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "report": report,
     "status": status,
+    "reports": reports.run,
     "login": login.login,
     "logout": login.logout,
     "me": me,
