@@ -1,5 +1,7 @@
 /** Reports problems in documentation pages to a Docs Feedback Hub. */
 
+/// <reference lib="esnext.disposable" />
+
 export declare const VERSION: string;
 
 export type Kind = "broken" | "incorrect" | "outdated" | "missing" | "unclear" | "other";
@@ -140,18 +142,42 @@ export interface ClientOptions {
   hubUrl?: string | null;
   /** For `me` and `reports`; default: DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report. */
   token?: string | null;
-  /** Milliseconds for a whole call; default: 10,000. */
+  /** Milliseconds for a whole call, a day at most; default: 10,000. */
   timeout?: number;
   /** Also report http and private pages, to a Hub of your own. */
   allowPrivate?: boolean;
+  /** Sends the requests in place of our own transport, such as the global `fetch`. */
+  fetch?: Transport | null;
 }
 
-export interface SendOptions {
+/** Is given a part of what the global `fetch` is given, and returns a part of a `Response`. */
+export type Transport = (
+  url: string,
+  init: {
+    method: string;
+    headers: Record<string, string>;
+    body?: string;
+    /** Aborts at the end of the time, and with the signal of the call. */
+    signal: AbortSignal;
+    redirect: "manual";
+  },
+) => Promise<{
+  status: number;
+  headers: Iterable<[string, string]> | Record<string, string>;
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null;
+}>;
+
+export interface CallOptions {
+  /** When it aborts, the call rejects with its reason, and nothing more is sent. */
+  signal?: AbortSignal | null;
+}
+
+export interface SendOptions extends CallOptions {
   /** Identifies repeats of a report; by default the Hub uses page, agent and summary. */
   idempotencyKey?: string | null;
 }
 
-/** Talks to one Hub. All calls reject with a DocFeedbackError only. */
+/** Talks to one Hub. All calls reject with a DocFeedbackError, or with the reason of their signal. */
 export declare class Client {
   constructor(options?: ClientOptions);
   /** Send a report, unless a safety check stops it. */
@@ -159,11 +185,16 @@ export declare class Client {
   /** What `send` would send, or the error that would stop it; uses no network. */
   draft(report: Report, options?: SendOptions): Draft;
   /** The status of a report, by its ID or the URL of its receipt. */
-  receipt(report: string): Promise<Receipt>;
+  receipt(report: string, options?: CallOptions): Promise<Receipt>;
   /** Your organization, as `GET /v1/orgs/me` answers. */
-  me(): Promise<Record<string, unknown> & { id: string }>;
+  me(options?: CallOptions): Promise<Record<string, unknown> & { id: string }>;
   /** Your organization's reports, newest first: `for await (const report of client.reports())`. */
-  reports(filters?: ReportFilters): AsyncGenerator<ListedReport, void, undefined>;
+  reports(filters?: ReportFilters, options?: CallOptions): AsyncGenerator<ListedReport, void, undefined>;
+  /** Refuse further calls. */
+  close(): void;
+  /** The same, for `using` and `await using`; not before Node 20.5. */
+  [Symbol.dispose](): void;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** One fault: its place (a JSON Pointer or `header:<Name>`) and its message. */
@@ -181,6 +212,8 @@ export declare class DocFeedbackError extends Error {
   /** What else is known, by the names that the Hub uses. */
   readonly fields: Record<string, unknown>;
   get details(): Fault[];
+  /** By which the operator of the Hub finds the request in the log, if the Hub said so. */
+  get requestId(): string | undefined;
   /** Whether the input or a safety check stopped the report before it was sent. */
   get nothingWasSent(): boolean;
 }

@@ -9,6 +9,7 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import timers from "node:timers/promises";
+import { inspect } from "node:util";
 
 const load = (name) => import(`${process.env.NODE_CLIENT}/src/${name}`);
 
@@ -20,7 +21,7 @@ createHook({
   },
 }).enable();
 
-const { Client, DocFeedbackError, buildReport } = await load("index.js");
+const { Client, DocFeedbackError, PrivateAddress, buildReport } = await load("index.js");
 const { asciiUrl, check } = await load("address.js");
 const { Damaged, find, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
@@ -63,10 +64,99 @@ const reports = async ({ client = {}, filters = {}, first = Infinity }) => {
   return { ids };
 };
 
+const optionsOf = (client) => {
+  const options = renamed(client, camel);
+  if (options.timeout) options.timeout *= 1000;
+  return options;
+};
+
+const aborted = async ({ client, report }, arm) => {
+  const controller = new AbortController();
+  const sent = new Client(optionsOf(client)).send(report, { signal: controller.signal });
+  arm(() => controller.abort());
+  return sent.catch((error) => (error === controller.signal.reason ? "cancelled" : error));
+};
+
+const sendBy = async ({ client, report, answers }) => {
+  const [seen, script] = [[], [...answers]];
+  const fetch = async (url, { method, headers, body }) => {
+    const names = Object.fromEntries(new Headers(headers));
+    seen.push({ method, url, body: body ? JSON.parse(body) : null, headers: names });
+    const answer = script.shift();
+    if (answer === "raise") throw new Error("no");
+    if (answer === "refuse") throw new PrivateAddress("private_address", "Not there.");
+    if (answer === "hang") return new Promise(() => {});
+    if (answer === "nothing") return undefined;
+    if (answer === "flood") return new Response("x".repeat(2 ** 21), { status: 201 });
+    return new Response(JSON.stringify(answer.body), answer);
+  };
+  const sent = attempt(async () => renamed(await new Client({ ...optionsOf(client), fetch }).send(report), snake));
+  return { seen, outcome: await sent };
+};
+
+const ODD = {
+  none: null,
+  infinite: Infinity,
+  nan: NaN,
+  negative: -1,
+  zero: 0,
+  huge: 1e300,
+  true: true,
+  text: "5",
+  number: 7,
+  bytes: Buffer.from("https://hub.acme.com"),
+  object: new URL("https://hub.acme.com"),
+  "a value that is none of JSON": { a: 1n },
+};
+
+const misuse = ({ name, value: odd, report }) => {
+  const value = ODD[odd];
+  const options = { hubUrl: "http://127.0.0.1:9" };
+  const client = (more) => new Client({ ...options, ...more });
+  if (name === "report") return client().send(value);
+  if (name === "doc_url") return client().send({ ...report, doc_url: value });
+  if (name === "extra") return client().send({ ...report, extra: value });
+  if (name === "idempotency_key") return client().send(report, { idempotencyKey: value });
+  if (name === "report_id") return client().receipt(value);
+  return client({ [name === "transport" ? "fetch" : camel(name)]: value }).send(report);
+};
+
+const shown = async ({ token }) => {
+  const client = new Client({ hubUrl: "http://127.0.0.1:9", token });
+  const error = await client.send({}).catch((it) => it);
+  const all = [client, { client }, error, Object.entries(client)];
+  const looks = [{}, { showHidden: true, depth: null, getters: true }];
+  return all.flatMap((each) => [JSON.stringify(each), ...looks.map((look) => inspect(each, look))]);
+};
+
 const DO = {
   receipt,
   reports,
   reports_async: reports,
+  send_until_interrupted: (call) => aborted(call, (abort) => process.once("SIGINT", abort)),
+  cancel_at: (call) => aborted(call, setImmediate),
+  send_by: sendBy,
+  misuse,
+  shown,
+  copied: async ({ report }) => {
+    const error = await new Client().send(report).catch((it) => it);
+    const { name: raises, ...others } = JSON.parse(JSON.stringify(error));
+    return [(await attempt(() => Promise.reject(error))), { raises, ...others }];
+  },
+  after_the_end: async ({ report }) => {
+    const clients = [new Client(), new Client()];
+    clients[0].close();
+    await (clients[1][Symbol.asyncDispose] ?? clients[1].close).call(clients[1]);
+    const [client] = clients;
+    const calls = [
+      () => client.send(report),
+      () => client.draft(report),
+      () => client.receipt("x"),
+      () => client.me(),
+      () => clients[1].send(report),
+    ];
+    return Promise.all(calls.map(attempt));
+  },
   send,
   draft,
   send_async: send,
@@ -213,15 +303,23 @@ const DO = {
   },
 };
 
-async function outcome(call) {
+async function attempt(work) {
   try {
-    return { result: await DO[call.do](call) };
+    return { result: await work() };
   } catch (error) {
-    if (error instanceof files.Unusable) return { unusable: error.reason };
-    if (error instanceof Damaged) return { damaged: error.code, line: error.line };
     if (!(error instanceof DocFeedbackError)) throw error;
     const { name, code, message, status, fields } = error;
     return { raises: name, code, message, status, fields };
+  }
+}
+
+async function outcome(call) {
+  try {
+    return await attempt(() => DO[call.do](call));
+  } catch (error) {
+    if (error instanceof files.Unusable) return { unusable: error.reason };
+    if (error instanceof Damaged) return { damaged: error.code, line: error.line };
+    throw error;
   }
 }
 

@@ -5,12 +5,15 @@
 
 import asyncio
 import contextlib
+import copy
 import dataclasses
 import errno
 import io
 import itertools
 import json
 import os
+import pickle
+import signal
 import socket
 import subprocess
 import sys
@@ -90,6 +93,7 @@ def resolve_as(call):
 
 def resolve_slowly(call):
     def late(host, port, *args, **more):
+        sockets.append("late")
         time.sleep(call["seconds"])
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
@@ -227,7 +231,167 @@ def draft(call):
     return client.draft(call["report"]).body
 
 
+def send_until_interrupted(call):
+    """A send that is cancelled by Ctrl-C."""
+
+    async def cancelled():
+        client = docfeedback.AsyncClient(**call["client"])
+        task = asyncio.ensure_future(client.send(call["report"]))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+        try:
+            await task
+        except asyncio.CancelledError:
+            return "cancelled"
+
+    return asyncio.run(cancelled())
+
+
+def cancel_at(call):
+    """A send that is cancelled once the host's name is being looked up."""
+
+    async def cancelled():
+        client = docfeedback.AsyncClient(**call["client"])
+        task = asyncio.ensure_future(client.send(call["report"]))
+        while not sockets:
+            await asyncio.sleep(0)
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            return "cancelled"
+
+    return asyncio.run(cancelled())
+
+
+def send_by(call):
+    """A send by a transport that answers by a script; what it was given, and what came of it."""
+    seen, script = [], iter(call["answers"])
+
+    def transport(request):
+        seen.append(
+            {
+                "method": request.method,
+                "url": request.url,
+                "body": json.loads(request.body) if request.body else None,
+                "headers": {name.lower(): value for name, value in request.headers.items()},
+            }
+        )
+        answer = next(script)
+        if answer == "raise":
+            raise RuntimeError("no")
+        if answer == "refuse":
+            raise docfeedback.PrivateAddress("private_address", "Not there.")
+        if answer == "hang":
+            threading.Event().wait(30)
+        if answer == "nothing":
+            return None
+        body = "x" * 2**21 if answer == "flood" else json.dumps(answer.get("body"))
+        status, headers = (201, {}) if answer == "flood" else (answer["status"], answer["headers"])
+        return docfeedback.Response(status, headers, body.encode())
+
+    make = docfeedback.AsyncClient if call.get("awaited") else docfeedback.Client
+    sent = attempt(
+        lambda: awaited(make(**call["client"], transport=transport).send(call["report"]))
+    )
+    return {"seen": seen, "outcome": sent}
+
+
+def awaited(result):
+    sent = asyncio.run(result) if asyncio.iscoroutine(result) else result
+    return dataclasses.asdict(sent)
+
+
+ODD = {
+    "none": None,
+    "infinite": float("inf"),
+    "nan": float("nan"),
+    "negative": -1,
+    "zero": 0,
+    "huge": 1e300,
+    "true": True,
+    "text": "5",
+    "number": 7,
+    "bytes": b"https://hub.acme.com",
+    "object": object(),
+    "a value that is none of JSON": {1j: object()},
+}
+
+
+def misuse(call):
+    """A call with one argument that is odd."""
+    name, value = call["name"], ODD[call["value"]]
+    report, key, receipt, options = call["report"], None, "x", {}
+    if name == "report":
+        report = value
+    elif name == "doc_url":
+        report = {**report, "doc_url": value}
+    elif name == "extra":
+        report = {**report, "extra": value}
+    elif name == "idempotency_key":
+        key = value
+    elif name == "report_id":
+        receipt = value
+    else:
+        options = {name: value}
+    client = docfeedback.Client(**{"hub_url": "http://127.0.0.1:9", **options})
+    if name == "report_id":
+        return client.receipt(receipt)
+    return client.send(report, key)
+
+
+def shown(call):
+    """All that shows what a client has."""
+    client = docfeedback.Client("http://127.0.0.1:9", call["token"])
+    awaited = docfeedback.AsyncClient("http://127.0.0.1:9", call["token"])
+    try:
+        client.send({})
+    except docfeedback.ValidationError as raised:
+        error = raised
+    return [
+        str([client, awaited, vars(client), vars(awaited), vars(error), client._way]),
+        *[pickle.dumps(each).decode("latin1") for each in (client, awaited, error)],
+        str(web.Request("GET", "https://hub.acme.com", {"Authorization": call["token"]})),
+        str(vars(copy.deepcopy(client))),
+    ]
+
+
+def copied(call):
+    """An error of the Hub, and what its copies have."""
+    try:
+        docfeedback.Client().send(call["report"])
+    except docfeedback.DocFeedbackError as error:
+        copies = [pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)]
+        return [told(each) for each in (error, *copies)]
+
+
+def after_the_end(call):
+    """What a client that is closed says, however it was closed."""
+
+    async def of_async():
+        async with docfeedback.AsyncClient() as client:
+            pass
+        return await client.send(call["report"])
+
+    with docfeedback.Client() as client:
+        pass
+    calls = [
+        lambda: client.send(call["report"]),
+        lambda: client.draft(call["report"]),
+        lambda: client.receipt("x"),
+        client.me,
+        lambda: asyncio.run(of_async()),
+    ]
+    return [attempt(each) for each in calls]
+
+
 DO = {
+    "send_until_interrupted": send_until_interrupted,
+    "cancel_at": cancel_at,
+    "send_by": send_by,
+    "misuse": misuse,
+    "shown": shown,
+    "copied": copied,
+    "after_the_end": after_the_end,
     "send": send,
     "draft": draft,
     "send_async": send_async,
@@ -260,17 +424,26 @@ DO = {
 }
 
 
+def told(error):
+    return {
+        "raises": type(error).__name__,
+        "code": error.code,
+        "message": str(error),
+        "status": error.status,
+        "fields": error.fields,
+    }
+
+
+def attempt(work):
+    try:
+        return {"result": work()}
+    except docfeedback.DocFeedbackError as error:
+        return told(error)
+
+
 def outcome(call):
     try:
-        return {"result": DO[call["do"]](call)}
-    except docfeedback.DocFeedbackError as error:
-        return {
-            "raises": type(error).__name__,
-            "code": error.code,
-            "message": str(error),
-            "status": error.status,
-            "fields": error.fields,
-        }
+        return attempt(lambda: DO[call["do"]](call))
     except files.Unusable as error:
         return {"unusable": error.reason}
     except blocks.Damaged as damage:

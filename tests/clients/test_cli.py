@@ -19,6 +19,7 @@ from tests.clients.stand_ins import HUB, Asked
 SIGN_IN = json.loads((CONTRACT / "sign_in.json").read_text())
 OUTCOMES = json.loads((CONTRACT / "outcomes.json").read_text())
 CASES = json.loads((CONTRACT / "cli.json").read_text()) + SIGN_IN["cases"] + OUTCOMES["cases"]
+CASES += json.loads((CONTRACT / "first_minute.json").read_text())
 TIMES = re.compile(r'"at":"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"')
 CLOCK = re.compile(r"^[0-9]{2}:[0-9]{2}:[0-9]{2} ", re.MULTILINE)
 SIGN_IN_COMMANDS = {"login", "logout", "me", "reports"}  # which ask for several things
@@ -63,13 +64,12 @@ def test_it_does_what_the_table_says(
         interrupt_after=world.stage.arrived if case.get("interrupt") else None,
     )
 
-    assert ended.stderr.replace(str(_sign_in(case, world)), "{sign_in}") == _lines(
-        case.get("stderr", [])
-    )
     assert ended.exit == case.get("exit", 0)
+    _check_errors(case, ended.stderr, world)
     _check_output(case, ended.stdout, answers)
     _check_requests(case, world)
     _check_kept(case, world)
+    _check_config(case, world)
 
 
 def test_nothing_is_colored_on_a_terminal(client: CommandLine, world: World):
@@ -203,6 +203,33 @@ def _lines(lines: list[str]) -> str:
 
 def _sign_in(case: dict[str, Any], world: World) -> Path:
     return world.sign_in_at(case.get("sign_in_at", world.hub))
+
+
+def _check_errors(case: dict[str, Any], stderr: str, world: World) -> None:
+    if "stderr_has" not in case:
+        assert stderr.replace(str(_sign_in(case, world)), "{sign_in}") == _lines(
+            case.get("stderr", [])
+        )
+        return
+    shown = re.sub(r"\b[0-9]+ ms\b", "0 ms", stderr)
+    assert [line for line in case["stderr_has"] if line not in shown.splitlines()] == []
+    verbose = "\n".join(line for line in shown.splitlines() if line[:1] in "<>")
+    assert [text for text in case.get("verbose_lacks", []) if text in verbose] == []
+
+
+def _check_config(case: dict[str, Any], world: World) -> None:
+    """The configuration file in the end: only its owner reads one that was written; no draft, no lock."""
+    if "config_kept" not in case:
+        return
+    path, expected = world.home / "config" / "docfeedback" / "config.json", case["config_kept"]
+    if expected is None:
+        assert not path.exists()
+        return
+    kept = path.read_text()
+    assert kept == expected if isinstance(expected, str) else json.loads(kept) == expected
+    if expected != case.get("config"):
+        assert path.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
 def _check_output(case: dict[str, Any], stdout: str, answers: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ WAITING, AGAIN, DONE = _receipt("forwarding"), _receipt("forwarding", 2), _recei
         ([WAITING, *[WAITING] * 6, DONE], [2, 4, 8, 16, 32, 60, 60]),
         ([WAITING, WAITING, WAITING, AGAIN, DONE], [2, 4, 8, 2]),
         ([WAITING, AWAY, AWAY, WAITING, DONE], [2, 4, 8, 4]),
-        ([WAITING, _busy(30), _busy(1), DONE], [2, 30, 60]),
+        ([WAITING, _busy(30), _busy(20), DONE], [2, 30, 60]),
         ([WAITING, _busy(999999999), DONE], [2, 3600]),
     ],
     ids=["ever longer", "anew after a change", "a Hub that is away", "as it says", "but an hour"],

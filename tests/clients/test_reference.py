@@ -74,12 +74,10 @@ def test_every_exit_status_is_in_the_table():
 
 
 def test_the_fields_of_the_configuration_file_are_in_the_table():
-    read = re.findall(
-        r'config\.get\("(\w+)"|_config\(\)\.get\("(\w+)"', inspect.getsource(settings)
-    )
+    read = re.findall(r'(?:found|config\(\))\.get\("(\w+)"', inspect.getsource(settings))
 
     named = tables.column("command-line", "field of the configuration file")
-    assert set(named) == {name for pair in read for name in pair if name}
+    assert set(named) == {*read}
 
 
 @pytest.mark.parametrize("page", ["python", "node"])

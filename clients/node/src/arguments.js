@@ -4,8 +4,9 @@ import { message, table } from "./contract.js";
 import { ValidationError } from "./errors.js";
 
 /**
- * The command line as `{command, flags, argument}`, or ValidationError with what to type instead.
- * `flags` is a Map by name; a flag without a value holds an empty text.
+ * The command line as `{command, flags, words, argument}`, or ValidationError with what to type
+ * instead. `flags` is a Map by name; a flag without a value holds an empty text. `words` are the
+ * others, and `argument` is the first of these, or empty.
  */
 export function parse(words) {
   if (!words.length) throw usageError("no_command");
@@ -13,16 +14,25 @@ export function parse(words) {
   const [command, ...rest] = words;
   if (Object.hasOwn(common, command.split("=")[0])) throw usageError("flag_first", { name: command });
   if (command.startsWith("-")) throw unknown("unknown_flag", command, ["--help", "--version"]);
-  if (!Object.hasOwn(commands, command)) {
-    throw unknown("unknown_command", command, Object.keys(commands));
-  }
+  checkCommand(command);
   const { flags, found } = split(rest, { ...commands[command].flags, ...common });
-  const wanted = commands[command].argument;
-  if (wanted && !found.length) throw usageError("missing_argument", { name: wanted, command });
-  if (found.length > (wanted ? 1 : 0)) {
-    throw usageError("unexpected_argument", { name: found.at(-1) });
+  checkWords(command, found, commands[command].argument?.split(" ") ?? []);
+  return { command, flags, words: found, argument: found[0] ?? "" };
+}
+
+/** ValidationError unless there is such a command. */
+export function checkCommand(name) {
+  const { commands } = table("commands.json");
+  if (!Object.hasOwn(commands, name)) throw unknown("unknown_command", name, Object.keys(commands));
+}
+
+/** ValidationError unless the words are as many as wanted; those in brackets may be missing. */
+export function checkWords(command, words, wanted) {
+  const required = wanted.filter((name) => !name.startsWith("["));
+  if (words.length < required.length) {
+    throw usageError("missing_argument", { name: required[words.length], command });
   }
-  return { command, flags, argument: found[0] ?? "" };
+  if (words.length > wanted.length) throw usageError("unexpected_argument", { name: words.at(-1) });
 }
 
 function split(words, takes) {

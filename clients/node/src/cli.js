@@ -5,6 +5,7 @@ import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
 import { clearProgress, write, writeNow } from "./terminal.js";
+import { turnOn } from "./verbose.js";
 import { VERSION } from "./version.js";
 import { escaped } from "./visible.js";
 
@@ -28,6 +29,7 @@ async function resultOf(words) {
       return { lines: [`docfeedback ${VERSION}`], data: { version: VERSION } };
     }
     const parsed = parse(words);
+    if (parsed.flags.has("--verbose")) turnOn();
     return await COMMANDS[parsed.command](parsed);
   } catch (error) {
     if (error instanceof DocFeedbackError) return failure(error);
@@ -56,7 +58,8 @@ function failure(error) {
   for (const { path, message: sentence } of error.details) {
     lines.push(path ? `  ${path}: ${sentence}` : `  ${sentence}`);
   }
-  for (const name of ["since", "retry_after"]) {
+  const hasFailed = error.status >= 500; // and its operator can look the request up
+  for (const name of ["since", "retry_after", ...(hasFailed ? ["request_id"] : [])]) {
     if (name in error.fields) lines.push(message(`${name}_line`, { value: error.fields[name] }));
   }
   return {

@@ -2,7 +2,7 @@
 
 import { check as checkAddress } from "./address.js";
 import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
-import { objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
+import { isObject, objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { requestFor } from "./receipts.js";
@@ -13,6 +13,7 @@ import {
   DEFAULT_TIMEOUT,
   REPORTS,
   hubUrl,
+  isTimeout,
   linkOf,
   noHubUrl,
   requiredHubUrl,
@@ -27,32 +28,55 @@ const KEY = /^[\x21-\x7e]{1,128}$/;
  * `hubUrl`: else DOCFEEDBACK_HUB_URL, the configuration file, or what the page's host names.
  * `token`: for `me` and `reports`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
  * `timeout`: milliseconds for a whole call. `allowPrivate`: report http and private pages too.
- * All calls reject with the errors of `errors.js`, and no others.
+ * `fetch`: sends the requests in place of ours; it gets what the global `fetch` gets.
+ * All calls reject with the errors of `errors.js`, and no others, but for the reason of a `signal`
+ * that aborts one.
  */
 export class Client {
-  constructor({ hubUrl, token, timeout = DEFAULT_TIMEOUT, allowPrivate = false } = {}) {
+  #token; // private, so that nothing shows it
+  #fetch;
+  #isClosed = false;
+
+  constructor(options = {}) {
+    if (!isObject(options)) throw ValidationError.of("wrong_type", { name: "options" });
+    const { hubUrl, token, timeout = DEFAULT_TIMEOUT, allowPrivate = false, fetch } = options;
     this.hubUrl = hubUrl;
     this.token = token;
     this.timeout = timeout;
     this.allowPrivate = allowPrivate;
+    this.#fetch = fetch ?? undefined;
+    this.#check();
+  }
+
+  /** To be set, and not to be seen. */
+  set token(value) {
+    this.#token = value;
+  }
+
+  /** Refuse further calls. There is nothing to wait for: each request has its own connection. */
+  close() {
+    this.#isClosed = true;
   }
 
   /**
    * Send a report (the JSON of one, as `buildReport` gives it) unless a safety check stops it. Without
    * `idempotencyKey` the Hub recognizes repeats by page, agent and summary.
    */
-  async send(report, { idempotencyKey } = {}) {
+  async send(report, options) {
+    const way = this.#way(options);
     const deadline = performance.now() + this.timeout;
-    const draft = this.draft(report, { idempotencyKey });
-    const request = this.#request(draft, await this.#listing(draft.page));
-    return sentReport(await call(request, deadline - performance.now()));
+    const draft = this.draft(report, options);
+    const request = this.#request(draft, await this.#listing(draft.page, way));
+    return sentReport(await call(request, deadline - performance.now(), way));
   }
 
   /**
    * What `send` would send, or the error that would stop it; uses no network. `hubUrl` is null
    * where only the page's host can name one, `page` where the report is about a path.
    */
-  draft(report, { idempotencyKey } = {}) {
+  draft(report, options) {
+    this.#check();
+    const { idempotencyKey } = given(options);
     checkReport(report);
     const page = checkAddress(report.doc_url, this.allowPrivate);
     const data = encode(report);
@@ -63,17 +87,19 @@ export class Client {
   }
 
   /** The status of a report, by its ID or the URL of its receipt. */
-  async receipt(report) {
+  async receipt(report, options) {
+    const way = this.#way(options);
     const request = requestFor(report, this.hubUrl, this.allowPrivate);
-    return receiptOf(await call(request, this.timeout));
+    return receiptOf(await call(request, this.timeout, way));
   }
 
   /** Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites. */
-  async me() {
+  async me(options) {
+    const way = this.#way(options);
     const hub = requiredHubUrl(this.hubUrl);
-    const headers = { ...ACCEPT, Authorization: `Bearer ${token(this.token, hub)}` };
+    const headers = { ...ACCEPT, Authorization: `Bearer ${token(this.#token, hub)}` };
     const request = { method: "GET", url: `${hub}/v1/orgs/me`, headers };
-    return organizationOf((await call(request, this.timeout)).body);
+    return organizationOf((await call(request, this.timeout, way)).body);
   }
 
   /**
@@ -81,19 +107,20 @@ export class Client {
    * The filters are those of the API: status, kind, q, page, agent, claim, since and until. Pages are
    * fetched as they are needed; `timeout` is for each of them.
    */
-  async *reports(filters = {}) {
+  async *reports(filters = {}, options) {
+    const way = this.#way(options);
+    const chosen = checked(filters);
     const hub = requiredHubUrl(this.hubUrl);
-    const given = checked(filters);
-    const found = token(this.token, hub);
-    const ask = (asked) => fetchPage(hub, found, asked, this.timeout);
-    for await (const { reports } of pages(hub, given, ask)) yield* reports;
+    const found = token(this.#token, hub);
+    const ask = (asked) => fetchPage(hub, found, asked, this.timeout, way);
+    for await (const { reports } of pages(hub, chosen, ask)) yield* reports;
   }
 
   /** The document of the page's host; OptedOut if it wants no reports. */
-  async #listing(page) {
+  async #listing(page, way) {
     if (!page) return {};
     const { timeout: milliseconds, allowPrivate } = this;
-    const listing = await lookUp(page, { milliseconds, allowPrivate });
+    const listing = await lookUp(page, { milliseconds, allowPrivate, way });
     refuseOptedOut(page, listing);
     return listing;
   }
@@ -106,6 +133,48 @@ export class Client {
     if (!url) throw noHubUrl();
     return { ...request, url, publicOnly: !this.allowPrivate };
   }
+
+  /** How the requests of one call leave; its `signal` stops them. */
+  #way(options) {
+    this.#check();
+    const { signal } = given(options);
+    const isSignal = signal === undefined || signal === null || signal instanceof AbortSignal;
+    if (!isSignal) throw ValidationError.of("wrong_type", { name: "signal" });
+    signal?.throwIfAborted();
+    return { fetch: this.#fetch, signal: signal ?? undefined };
+  }
+
+  /** Throw ValidationError if it is closed, or what it was given cannot be used. */
+  #check() {
+    if (this.#isClosed) throw ValidationError.of("closed");
+    if (!isTimeout(this.timeout)) throw ValidationError.of("invalid_timeout");
+    const isAbsent = (value) => value === undefined || value === null;
+    const areRight = {
+      hubUrl: isAbsent(this.hubUrl) || isText(this.hubUrl),
+      token: isAbsent(this.#token) || isText(this.#token),
+      allowPrivate: typeof this.allowPrivate === "boolean",
+      fetch: isAbsent(this.#fetch) || typeof this.#fetch === "function",
+    };
+    const name = Object.keys(areRight).find((it) => !areRight[it]);
+    if (name) throw ValidationError.of("wrong_type", { name });
+  }
+}
+
+// Before Node 20.5 there are no such symbols.
+if (Symbol.dispose) Client.prototype[Symbol.dispose] = Client.prototype.close;
+if (Symbol.asyncDispose) {
+  Client.prototype[Symbol.asyncDispose] = async function close() {
+    this.close();
+  };
+}
+
+const isText = (value) => typeof value === "string";
+
+/** The options of a call, or ValidationError. */
+function given(options) {
+  if (options === undefined || options === null) return {};
+  if (!isObject(options)) throw ValidationError.of("wrong_type", { name: "options" });
+  return options;
 }
 
 function headersOf(report, idempotencyKey) {
@@ -115,7 +184,7 @@ function headersOf(report, idempotencyKey) {
     "X-Docs-Feedback-Protocol-Version": report.protocol_version,
   };
   if (idempotencyKey === undefined || idempotencyKey === null) return headers;
-  if (!KEY.test(idempotencyKey)) throw ValidationError.of("invalid_key");
+  if (!KEY.test(isText(idempotencyKey) ? idempotencyKey : "")) throw ValidationError.of("invalid_key");
   return { ...headers, "Idempotency-Key": idempotencyKey };
 }
 

@@ -1,7 +1,8 @@
 /** The commands: each takes parsed arguments and returns `{lines, data, notes?, exitCode?}` to print. */
 
-import { usageError } from "./arguments.js";
+import { checkCommand, usageError } from "./arguments.js";
 import { Client } from "./client.js";
+import { config } from "./config.js";
 import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
@@ -18,7 +19,7 @@ const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
 const OPTIONAL = ["--details", "--suggested-fix"];
 
-export const COMMANDS = { report, status, reports, login, logout, me, init, completion };
+export const COMMANDS = { report, status, reports, login, logout, me, init, config, completion, help };
 
 /** Send a report, or show it (`--dry-run`). */
 async function report({ flags }) {
@@ -41,7 +42,7 @@ async function status({ flags, argument }) {
 async function me({ flags }) {
   const client = clientFrom(flags);
   const hubUrl = requiredHubUrl(client.hubUrl);
-  const { organization, used } = await organizationOf(hubUrl, client);
+  const { organization, used } = await organizationOf(client);
   const { name, id, caller, integration, domains, sites } = organization;
   const lines = [
     message("hub_line", { url: hubUrl }),
@@ -65,6 +66,13 @@ function completion({ argument }) {
   if (!SHELLS.includes(argument)) throw usageError("unknown_shell", { name: argument });
   const script = text(`completion/docfeedback.${argument}`);
   return { lines: script.trimEnd().split("\n"), data: { script } };
+}
+
+/** The help of a command, or of all. */
+function help({ argument }) {
+  if (argument) checkCommand(argument);
+  const page = text(`help/${argument || "docfeedback"}.txt`);
+  return { lines: page.trimEnd().split("\n"), data: { help: page } };
 }
 
 function clientFrom(flags) {

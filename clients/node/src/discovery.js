@@ -24,13 +24,13 @@ const SHARE_OF_TIME = 0.3; // of the time for the whole report: a silent doc hos
  * The host's document, `{}` if it has none or cannot be reached. Cached on disk for 24 hours, unless
  * the network failed. Throws PrivateAddress if the host's name resolves to a private address.
  */
-export async function lookUp(page, { milliseconds, allowPrivate }) {
+export async function lookUp(page, { milliseconds, allowPrivate, way = {} }) {
   const kept = cached(page);
   const url = asciiUrl({ ...page, rest: PATH });
   if (kept || url === null) return kept ?? {};
   try {
     const deadline = performance.now() + milliseconds * SHARE_OF_TIME;
-    const listing = await fetchDocument(url, deadline, allowPrivate);
+    const listing = await fetchDocument(url, deadline, allowPrivate, way);
     keep(page, listing);
     return listing;
   } catch (error) {
@@ -77,11 +77,11 @@ export function cached(page) {
 }
 
 /** The document, or Failed, or LeadsToPrivate. */
-async function fetchDocument(start, deadline, allowPrivate) {
+async function fetchDocument(start, deadline, allowPrivate, way) {
   let url = start;
   for (let hop = 0; hop <= MAX_REDIRECTS && url !== null; hop += 1) {
     const request = { method: "GET", url, headers: ACCEPT, publicOnly: !allowPrivate };
-    const answer = await exchange(request, deadline - performance.now());
+    const answer = await exchange(request, deadline - performance.now(), way);
     if (!REDIRECTS.includes(answer.status)) return documentOf(answer);
     url = target(url, answer.headers.location ?? "", allowPrivate);
   }

@@ -35,6 +35,17 @@ export class DocFeedbackError extends Error {
     return new this(code, message(code, values));
   }
 
+  /** What JSON.stringify writes. */
+  toJSON() {
+    const { name, code, message: sentence, status, fields } = this;
+    return { name, code, message: sentence, status, fields };
+  }
+
+  /** By which the operator of the Hub finds the request in the log, if the Hub said so. */
+  get requestId() {
+    return this.fields.request_id;
+  }
+
   /** The faults: `[{path: <JSON Pointer or header:Name>, message}]`, may be empty. */
   get details() {
     return this.fields.details ?? [];
@@ -86,21 +97,26 @@ const BY_STATUS = {
   429: RateLimited,
 };
 
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+const requestIdOf = (value) => (REQUEST_ID.test(textOf(value) ?? "") ? value : null);
+
 const READ = {
   details: (faults) => objectsOf(faults, "path", "message"),
   since: textOf,
   retry_after: wholeOf,
   max_bytes: wholeOf,
+  request_id: requestIdOf,
 };
 
 /** The error for a response of 400 and above; `body` is its parsed JSON, or undefined. */
-export function fromAnswer(status, body, retryAfter) {
+export function fromAnswer(status, body, { retryAfter = null, requestId } = {}) {
   const { error: code, message: sentence, ...fields } = isObject(body) ? body : {};
+  if (requestIdOf(requestId)) fields.request_id = requestId;
   for (const name of Object.keys(READ).filter((it) => it in fields)) {
     fields[name] = READ[name](fields[name]);
     if (fields[name] === null) delete fields[name];
   }
-  if (/^[0-9]{1,9}$/.test(retryAfter ?? "")) fields.retry_after = Number(retryAfter);
+  if (retryAfter !== null) fields.retry_after = retryAfter;
   const Kind = BY_STATUS[status] ?? (status >= 500 ? ServerError : DocFeedbackError);
   return new Kind(
     typeof code === "string" ? code : `http_${status}`,

@@ -3,6 +3,7 @@
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "./client.js";
+import { remember } from "./config.js";
 import { message } from "./contract.js";
 import { textOf } from "./document.js";
 import { AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable } from "./errors.js";
@@ -27,6 +28,8 @@ export async function login({ flags }) {
   if (before) await attempt(() => revokeAll(endpoints, before, hubUrl, time)); // it ends by itself, too
   const { line, whose, notes } = await whoseIs(hubUrl, tokens, time);
   if (settings.environmentToken()) notes.push(message("token_wins"));
+  const remembered = await remember(hubUrl);
+  if (remembered) notes.push(remembered);
   const data = { hub_url: hubUrl, signed_in: true, ...whose, scope: tokens.scope };
   return { lines: [line], data: { ...data, signed_in_until: timeOf(tokens.ends_at) }, notes };
 }
@@ -52,29 +55,31 @@ export async function logout({ flags }) {
  * The organization of the person who is signed in, or to whom the token belongs, and which of these was
  * used: `{organization, used: {place, until}}`, `place` null for a sign-in, which ends `until`.
  */
-export async function organizationOf(hubUrl, client) {
-  const { answer: organization, used } = await signedIn(hubUrl, client, () => client.me());
+export async function organizationOf(client) {
+  const hubUrl = settings.requiredHubUrl(client.hubUrl);
+  const { answer: organization, used } = await signedIn(hubUrl, client.timeout, (token) => {
+    client.token = token;
+    return client.me();
+  });
   const endsAt = textOf(organization.caller?.expires_at);
   if (used.place === null && endsAt) used.until = endsAt.replace(/\.[0-9]+/, "");
   return { organization, used };
 }
 
-/** What `ask` gives, with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file as `client.token`. */
-export async function signedIn(hubUrl, client, ask) {
+/** What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file. */
+export async function signedIn(hubUrl, milliseconds, ask) {
   let tokens = settings.environmentToken() ? null : signIns.stored(hubUrl);
-  if (!tokens) return withAToken(hubUrl, client, ask);
+  if (!tokens) return withAToken(hubUrl, ask);
   if (tokens.expires_at - EARLY_SECONDS < Date.now() / 1000) {
-    tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
+    tokens = await signIns.refreshed(hubUrl, tokens, milliseconds);
   }
-  client.token = tokens.access_token;
   let answer;
   try {
-    answer = await ask();
+    answer = await ask(settings.token(tokens.access_token, hubUrl));
   } catch (error) {
     if (!(error instanceof AuthError) || error.status !== 401) throw error;
-    tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
-    client.token = tokens.access_token;
-    answer = await ask();
+    tokens = await signIns.refreshed(hubUrl, tokens, milliseconds);
+    answer = await ask(settings.token(tokens.access_token, hubUrl));
   }
   return { answer, used: { place: null, until: timeOf(tokens.ends_at) } };
 }
@@ -90,14 +95,13 @@ export function usedData({ place, until }) {
   return { token_from: place ?? "sign_in", signed_in_until: until };
 }
 
-async function withAToken(hubUrl, client, ask) {
+async function withAToken(hubUrl, ask) {
   const fromEnvironment = settings.environmentToken();
   const token = fromEnvironment ?? settings.configToken(hubUrl);
   if (!token) throw AuthError.of("not_signed_in", { url: hubUrl });
   const place = fromEnvironment ? "DOCFEEDBACK_TOKEN" : basename(settings.configPath());
-  client.token = token;
   try {
-    return { answer: await ask(), used: { place, until: null } };
+    return { answer: await ask(settings.token(token, hubUrl)), used: { place, until: null } };
   } catch (error) {
     if (!(error instanceof AuthError) || error.status !== 401) throw error;
     const { code, status, fields } = error;

@@ -14,6 +14,7 @@ const RECEIPT = /^(https?:\/\/[^?#]+?)\/(?:r|v1\/reports)\/([A-Za-z0-9_-]{1,64})
  * that is set, nor on this machine, must be https and public.
  */
 export function requestFor(report, givenHub, allowPrivate) {
+  if (typeof report !== "string") throw ValidationError.of("not_a_report_id", { name: report });
   if (REPORT_ID.test(report)) return at(requiredHubUrl(givenHub), report, false);
   const [, start, id] = (TOKEN.test(report) && RECEIPT.exec(report)) || [];
   if (!start || !isHubUrl(start)) throw ValidationError.of("not_a_report_id", { name: report });

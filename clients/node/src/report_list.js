@@ -1,7 +1,7 @@
 /** An organization's reports, newest first, in pages, as `GET /v1/orgs/me/reports` gives them. */
 
 import { message } from "./contract.js";
-import { objectOf, objectsOf, textOf, wholeOf } from "./document.js";
+import { isObject, objectOf, objectsOf, textOf, wholeOf } from "./document.js";
 import { ServerError, ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { linkOf } from "./settings.js";
@@ -16,6 +16,7 @@ const MAX_PAGES = 20_000; // a million reports
 
 /** The filters that are given, or ValidationError, since a wrong one would list everything. */
 export function checked(filters) {
+  if (!isObject(filters ?? {})) throw ValidationError.of("wrong_type", { name: "filters" });
   const isGiven = ([, value]) => value !== undefined && value !== null;
   const given = Object.entries(filters ?? {}).filter(isGiven);
   for (const [name, value] of given) {
@@ -30,12 +31,13 @@ export function checked(filters) {
 }
 
 /** One page as `{reports, following}`; `following` is the next page's cursor, null on the last one. */
-export async function fetchPage(hubUrl, token, asked, milliseconds) {
+export async function fetchPage(hubUrl, token, asked, milliseconds, way) {
   const query = new URLSearchParams(asked).toString();
   const url = `${hubUrl}${PATH}${query ? `?${query}` : ""}`;
   const headers = { Accept: "application/json", Authorization: `Bearer ${token}` };
   const isAnswer = (body) => Array.isArray(body.reports);
-  const { status, body } = await call({ method: "GET", url, headers }, milliseconds, { isAnswer });
+  const request = { method: "GET", url, headers };
+  const { status, body } = await call(request, milliseconds, way, isAnswer);
   const following = body.next_cursor ?? null;
   if (following !== null && !(typeof following === "string" && CURSOR.test(following))) {
     throw endless(hubUrl, status);

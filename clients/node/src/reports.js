@@ -1,7 +1,6 @@
 /** `reports`: a table of an organization's reports, or a line of JSON for each. */
 
 import { usageError } from "./arguments.js";
-import { Client } from "./client.js";
 import { message } from "./contract.js";
 import { signedIn } from "./login.js";
 import { checked, fetchPage, pages } from "./report_list.js";
@@ -46,14 +45,11 @@ export async function reports({ flags }) {
 }
 
 function pagesFor(flags) {
-  const client = new Client({ hubUrl: flags.get("--hub-url"), timeout: settings.timeout() });
-  const hubUrl = settings.requiredHubUrl(client.hubUrl);
+  const hubUrl = settings.requiredHubUrl(flags.get("--hub-url"));
+  const time = settings.timeout();
   const given = Object.entries(FLAGS).map(([flag, name]) => [name, flags.get(flag)]);
-  const ask = async (asked) => {
-    const fetch = () =>
-      fetchPage(hubUrl, settings.token(client.token, hubUrl), asked, client.timeout);
-    return (await signedIn(hubUrl, client, fetch)).answer;
-  };
+  const ask = async (asked) =>
+    (await signedIn(hubUrl, time, (token) => fetchPage(hubUrl, token, asked, time))).answer;
   return pages(hubUrl, checked(Object.fromEntries(given)), ask);
 }
 

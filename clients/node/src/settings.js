@@ -9,10 +9,12 @@ import { AuthError, ValidationError } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
+const MAX_TIMEOUT = 24 * 60 * 60 * 1000; // a timer of Node counts to less than 25 days
 const LONGEST_LINK = 2048;
 const HUB_URL =
   /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
 const ORIGIN = /^(https?):\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])/i;
+const USER_INFO = /\/\/[^/?#]*@/g;
 const PORTS = { http: 80, https: 443 };
 export const TOKEN = /^[\x21-\x7e]+$/;
 
@@ -46,7 +48,7 @@ export function requiredHubUrl(given) {
 }
 
 export function noHubUrl() {
-  return ValidationError.of("no_hub_url", { path: configPath() });
+  return ValidationError.of("no_hub_url");
 }
 
 export function isHubUrl(url) {
@@ -76,7 +78,9 @@ export function oneSpelling(url) {
 
 /** The address that `/v1/…` is appended to, or ValidationError. */
 export function base(url) {
-  if (!isHubUrl(url)) throw ValidationError.of("invalid_hub_url", { url });
+  if (!isHubUrl(url)) {
+    throw ValidationError.of("invalid_hub_url", { url: url.replaceAll(USER_INFO, "//…@") });
+  }
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;
 }
@@ -115,13 +119,19 @@ export function timeout() {
   return Number(text) * 1000;
 }
 
+/** Whether a client can have this time-out. */
+export function isTimeout(milliseconds) {
+  return typeof milliseconds === "number" && milliseconds > 0 && milliseconds <= MAX_TIMEOUT;
+}
+
 /** The token in the file, if the file's Hub is `hub`; else undefined. */
 export function configToken(hub) {
   const { hub_url: owner, token } = config();
   return owner && base(owner) === hub ? token : undefined;
 }
 
-function config() {
+/** What is in the file, an empty object without one; ValidationError if it is broken. */
+export function config() {
   let path;
   try {
     path = configPath();

@@ -5,7 +5,9 @@ import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isPublicIp } from "./address.js";
 import { parse } from "./document.js";
+import { DocFeedbackError } from "./errors.js";
 import { connectThrough, proxyFor } from "./proxy.js";
+import { shown } from "./verbose.js";
 import { VERSION } from "./version.js";
 
 const MAX_ANSWER = 1024 * 1024;
@@ -28,22 +30,52 @@ export class LeadsToPrivate extends Error {
   }
 }
 
+const OURS = [Failed, LeadsToPrivate, DocFeedbackError];
+
 /**
- * The answer of any status as `{status, headers, json, size}`, or Failed, or LeadsToPrivate.
+ * The answer of any status as `{status, headers, json, text, size}`, or Failed, or LeadsToPrivate.
  *
  * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` no connection is made
- * if the host's name resolves to a private address.
+ * if the host's name resolves to a private address. The third is how it leaves: `fetch` sends it in
+ * place of ours, and when `signal` aborts, this rejects with its reason, and nothing more is sent.
  */
-export async function exchange(request, milliseconds) {
+export const exchange = shown(async (request, milliseconds, { fetch, signal } = {}) => {
+  signal?.throwIfAborted();
   if (milliseconds <= 0) throw new Failed("timed_out");
-  const signal = AbortSignal.timeout(Math.ceil(milliseconds));
   const headers = { ...request.headers, "User-Agent": USER_AGENT };
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), Math.ceil(milliseconds));
+  const either = signal ? AbortSignal.any([late.signal, signal]) : late.signal;
   try {
-    return await send({ ...request, headers }, signal);
+    const whole = { ...request, headers };
+    const work = fetch ? sendBy(fetch, whole, either) : send(whole, either);
+    return await unlessAborted(work, either);
   } catch (error) {
-    if (error instanceof Failed || error instanceof LeadsToPrivate) throw error;
-    throw new Failed(signal.aborted ? "timed_out" : reason(error), { cause: error });
+    signal?.throwIfAborted();
+    if (late.signal.aborted) throw new Failed("timed_out", { cause: error });
+    if (OURS.some((kind) => error instanceof kind)) throw error;
+    throw new Failed(reason(error), { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
+});
+
+/** The same as `work`, but it rejects when the signal aborts, even if `work` does not. */
+function unlessAborted(work, signal) {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+/** By the transport that was given: it gets what the global `fetch` gets, and returns a `Response`. */
+async function sendBy(fetch, { method, url, headers, body }, signal) {
+  const response = await fetch(url, { method, headers, body, signal, redirect: "manual" });
+  if (!Number.isInteger(response?.status)) throw new Failed("no_response");
+  const { status, body: chunks } = response;
+  const names = new Headers(response.headers);
+  return { status, headers: Object.fromEntries(names), ...(await bodyOf(chunks ?? [])) };
 }
 
 /** A connection of its own for each request, to the proxy or to the addresses that it may go to. */
@@ -62,15 +94,20 @@ async function send(request, signal) {
 }
 
 async function answer(response) {
+  const { statusCode: status, headers } = response;
+  return { status, headers, ...(await bodyOf(response)) };
+}
+
+async function bodyOf(stream) {
   const chunks = [];
   let size = 0;
-  for await (const chunk of response) {
+  for await (const chunk of stream) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > MAX_ANSWER) throw new Failed("too_long");
   }
-  const { statusCode: status, headers } = response;
-  return { status, headers, json: parsed(Buffer.concat(chunks)), size };
+  const data = Buffer.concat(chunks);
+  return { json: parsed(data), text: data.toString(), size };
 }
 
 /** The JSON of a response, or undefined if it is not JSON. */
@@ -99,6 +136,6 @@ export function publicLookup(host, options, callback) {
 
 /** The name in `messages.json` of why there was no answer. */
 function reason(error) {
-  const code = error.code ?? error.cause?.code ?? "";
+  const code = error?.code ?? error?.cause?.code ?? "";
   return REASONS[code] ?? (/CERT|SIGNATURE|ERR_TLS/.test(code) ? "untrusted" : "broken");
 }

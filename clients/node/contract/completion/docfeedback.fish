@@ -1,9 +1,10 @@
 complete -c docfeedback -f
-complete -c docfeedback -n __fish_use_subcommand -a "report status reports login logout me init completion"
+complete -c docfeedback -n __fish_use_subcommand -a "report status reports login logout me init config completion help"
 complete -c docfeedback -n __fish_use_subcommand -l version -d "Show the version"
 complete -c docfeedback -l help -d "Show help"
 complete -c docfeedback -l hub-url -x -d "The address of the Hub"
 complete -c docfeedback -l json -d "Print JSON"
+complete -c docfeedback -l verbose -d "Show what is sent and answered"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l doc-url -x -d "The page"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l summary -x -d "What is wrong"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l agent -x -d "Who reports"
@@ -33,4 +34,6 @@ complete -c docfeedback -n "__fish_seen_subcommand_from init" -l global -d "Thir
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l file -r -F -d "File"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l check -d "Change nothing"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l remove -d "Take the block out"
+complete -c docfeedback -n "__fish_seen_subcommand_from config" -a "get set unset hub_url token"
+complete -c docfeedback -n "__fish_seen_subcommand_from help" -a "report status reports login logout me init config completion"
 complete -c docfeedback -n "__fish_seen_subcommand_from completion" -a "bash zsh fish"

@@ -1,8 +1,9 @@
 #compdef docfeedback
 _docfeedback() {
-  local -a common=('--hub-url[The address of the Hub]:address:' '--json[Print JSON]' '--help[Show help]')
+  local -a common=('--hub-url[The address of the Hub]:address:' '--json[Print JSON]' \
+    '--verbose[Show what is sent and answered]' '--help[Show help]')
   if (( CURRENT == 2 )); then
-    compadd -- report status reports login logout me init completion --help --version
+    compadd -- report status reports login logout me init config completion help --help --version
     return
   fi
   local command=$words[2]
@@ -23,6 +24,8 @@ _docfeedback() {
     login) _arguments $common '--no-browser[Open no browser]' ;;
     init) _arguments $common '--global[Third-party documentation]' '--file[File]:file:_files' \
       '--check[Change nothing]' '--remove[Take the block out]' ;;
+    config) _arguments $common '1:action:(get set unset)' '2:name:(hub_url token)' '3:address:' ;;
+    help) _arguments $common '1:command:(report status reports login logout me init config completion)' ;;
     completion) _arguments $common '1:shell:(bash zsh fish)' ;;
     logout|me) _arguments $common ;;
     status) _arguments $common '--watch[Follow it]' '--allow-private[Allow private addresses]' '1:id:' ;;

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .contract import message, table
 from .errors import ValidationError
 
 
 class Arguments(NamedTuple):
-    """The command and its `flags` by name; a flag without a value has an empty string."""
+    """The command, its `flags` by name, and its other `words`; a flag without a value has an empty string."""
 
     command: str
     flags: Dict[str, str]
-    argument: str = ""
+    words: Tuple[str, ...] = ()
+
+    @property
+    def argument(self) -> str:
+        """The first of the words; empty if there is none."""
+        return self.words[0] if self.words else ""
 
     def get(self, flag: str) -> Optional[str]:
         """The value of a flag; None if it was not given."""
@@ -30,16 +35,27 @@ def parse(words: List[str]) -> Arguments:
         raise usage_error("flag_first", name=command)
     if command.startswith("-"):
         raise _unknown("unknown_flag", command, known=["--help", "--version"])
-    if command not in commands:
-        raise _unknown("unknown_command", command, known=commands)
+    check_command(command)
     takes = {**commands[command]["flags"], **table("commands.json")["common"]}
-    flags, arguments = _split(rest, takes)
-    wanted = commands[command]["argument"]
-    if wanted and not arguments:
-        raise usage_error("missing_argument", name=wanted, command=command)
-    if len(arguments) > (1 if wanted else 0):
-        raise usage_error("unexpected_argument", name=arguments[-1])
-    return Arguments(command, flags, arguments[0] if arguments else "")
+    flags, found = _split(rest, takes)
+    check_words(command, found, (commands[command]["argument"] or "").split())
+    return Arguments(command, flags, tuple(found))
+
+
+def check_command(name: str) -> None:
+    """Raise ValidationError unless there is such a command."""
+    commands = table("commands.json")["commands"]
+    if name not in commands:
+        raise _unknown("unknown_command", name, known=commands)
+
+
+def check_words(command: str, words: Sequence[str], wanted: Sequence[str]) -> None:
+    """Raise ValidationError unless the words are as many as wanted; those in brackets may be missing."""
+    required = [name for name in wanted if not name.startswith("[")]
+    if len(words) < len(required):
+        raise usage_error("missing_argument", name=required[len(words)], command=command)
+    if len(words) > len(wanted):
+        raise usage_error("unexpected_argument", name=words[-1])
 
 
 def _split(words: List[str], takes: Dict[str, Optional[str]]) -> Tuple[Dict[str, str], List[str]]:

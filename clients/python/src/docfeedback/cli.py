@@ -8,7 +8,7 @@ import sys
 from io import TextIOWrapper
 from typing import Any, Dict, List
 
-from . import arguments, commands, terminal, visible
+from . import arguments, commands, terminal, verbose, visible
 from .contract import message, table, text
 from .errors import DocFeedbackError
 from .result import Result
@@ -39,6 +39,8 @@ def _result(words: List[str]) -> Result:
         if "--version" in words:
             return Result([f"docfeedback {__version__}"], {"version": __version__})
         parsed = arguments.parse(words)
+        if "--verbose" in parsed.flags:
+            verbose.turn_on()
         return commands.COMMANDS[parsed.command](parsed)
     except DocFeedbackError as error:
         return _failure(error)
@@ -73,7 +75,8 @@ def _help(word: str) -> Result:
 def _failure(error: DocFeedbackError) -> Result:
     lines = [message("error", text=error)]
     lines += [_fault(fault) for fault in error.details]
-    for name in ("since", "retry_after"):
+    has_failed = (error.status or 0) >= 500  # and its operator can look the request up
+    for name in ("since", "retry_after", *(["request_id"] if has_failed else [])):
         if name in error.fields:
             lines.append(message(f"{name}_line", value=error.fields[name]))
     return Result(

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import files, init, login, outcome, reports, settings, watch
-from .arguments import Arguments, usage_error
+from . import config, files, init, login, outcome, reports, settings, watch
+from .arguments import Arguments, check_command, usage_error
 from .client import Client, SentReport
 from .contract import message, text
 from .report import KINDS, Report
@@ -42,7 +42,7 @@ def me(arguments: Arguments) -> Result:
     """Show where and as whom you are signed in, and what is set up."""
     client = _client(arguments)
     hub_url = settings.required_hub_url(client.hub_url)
-    organization, used = login.organization(hub_url, client)
+    organization, used = login.organization(client)
     lines = [
         message("hub_line", url=hub_url),
         *_person(organization["caller"]),
@@ -67,6 +67,14 @@ def completion(arguments: Arguments) -> Result:
     return Result(script.splitlines(), {"script": script})
 
 
+def help_page(arguments: Arguments) -> Result:
+    """Show the help of a command, or of all."""
+    if arguments.argument:
+        check_command(arguments.argument)
+    page = text(f"help/{arguments.argument or 'docfeedback'}.txt")
+    return Result(page.splitlines(), {"help": page})
+
+
 COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "report": report,
     "status": status,
@@ -75,7 +83,9 @@ COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "logout": login.logout,
     "me": me,
     "init": init.run,
+    "config": config.run,
     "completion": completion,
+    "help": help_page,
 }
 
 

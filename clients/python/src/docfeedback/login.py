@@ -10,7 +10,7 @@ import time
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar
 
-from . import oauth, settings, sign_ins, terminal
+from . import config, oauth, settings, sign_ins, terminal
 from .arguments import Arguments
 from .client import Client
 from .contract import message
@@ -65,6 +65,7 @@ def login(arguments: Arguments) -> Result:
     line, whose, notes = _whose(hub_url, tokens, seconds)
     if settings.environment_token():
         notes.append(message("token_wins"))
+    notes += filter(None, [config.remember(hub_url)])
     data = {"hub_url": hub_url, "signed_in": True, **whose, "scope": tokens.scope}
     return Result([line], {**data, "signed_in_until": _time(tokens.ends_at)}, notes)
 
@@ -86,43 +87,45 @@ def logout(arguments: Arguments) -> Result:
     return Result([message("signed_out", url=hub_url)], data, notes)
 
 
-def organization(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
+def organization(client: Client) -> Tuple[Dict[str, Any], Used]:
     """The organization of the person who is signed in, or to whom the token belongs."""
-    found, used = signed_in(hub_url, client, client.me)
+
+    def ask(token: str) -> Dict[str, Any]:
+        client.token = token
+        return client.me()
+
+    found, used = signed_in(settings.required_hub_url(client.hub_url), client.timeout, ask)
     ends_at = text((found["caller"] or {}).get("expires_at"))
     if used.place is None and ends_at:
         used = used._replace(until=re.sub(r"\.[0-9]+", "", ends_at))
     return found, used
 
 
-def signed_in(hub_url: str, client: Client, ask: Callable[[], T]) -> Tuple[T, Used]:
-    """What `ask` gives, with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file as `client.token`."""
+def signed_in(hub_url: str, seconds: float, ask: Callable[[str], T]) -> Tuple[T, Used]:
+    """What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file."""
     tokens = None if settings.environment_token() else sign_ins.stored(hub_url)
     if tokens is None:
-        return _with_a_token(hub_url, client, ask)
+        return _with_a_token(hub_url, ask)
     if tokens.expires_at - EARLY_SECONDS < time.time():
-        tokens = sign_ins.refreshed(hub_url, tokens, client.timeout)
-    client.token = tokens.access_token
+        tokens = sign_ins.refreshed(hub_url, tokens, seconds)
     try:
-        answer = ask()
+        answer = ask(settings.token(tokens.access_token, hub_url))
     except AuthError as error:
         if error.status != 401:
             raise
-        tokens = sign_ins.refreshed(hub_url, tokens, client.timeout)
-        client.token = tokens.access_token
-        answer = ask()
+        tokens = sign_ins.refreshed(hub_url, tokens, seconds)
+        answer = ask(settings.token(tokens.access_token, hub_url))
     return answer, Used(None, _time(tokens.ends_at))
 
 
-def _with_a_token(hub_url: str, client: Client, ask: Callable[[], T]) -> Tuple[T, Used]:
+def _with_a_token(hub_url: str, ask: Callable[[str], T]) -> Tuple[T, Used]:
     token, place = settings.environment_token(), "DOCFEEDBACK_TOKEN"
     if token is None:
         token, place = settings.config_token(hub_url), settings.config_path().name
     if not token:
         raise AuthError.of("not_signed_in", url=hub_url)
-    client.token = token
     try:
-        return ask(), Used(place)
+        return ask(settings.token(token, hub_url)), Used(place)
     except AuthError as error:
         if error.status != 401:
             raise

@@ -21,6 +21,8 @@ def request(report: str, hub_url: Optional[str], *, allow_private: bool) -> web.
 
     A URL that is not at the Hub that is set, nor on this machine, must be https and public.
     """
+    if not isinstance(report, str):
+        raise ValidationError.of("not_a_report_id", name=report)
     if REPORT_ID.fullmatch(report):
         return _at(settings.required_hub_url(hub_url), report)
     match = RECEIPT.fullmatch(report) if settings.VISIBLE.fullmatch(report) else None

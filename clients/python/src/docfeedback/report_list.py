@@ -38,11 +38,13 @@ def checked(filters: Mapping[str, Optional[str]]) -> Dict[str, str]:
     return given
 
 
-def fetch(hub_url: str, token: str, asked: Mapping[str, str], seconds: float) -> Page:
+def fetch(
+    hub_url: str, token: str, asked: Mapping[str, str], seconds: float, way: web.Way = web.DIRECT
+) -> Page:
     """One page. Raises an error of `docfeedback.errors`."""
     url = f"{hub_url}{PATH}" + (f"?{urlencode(asked)}" if asked else "")
     headers = {"Accept": "application/json", "Authorization": f"Bearer {token}"}
-    answer = hub.call(web.Request("GET", url, headers), seconds, is_answer=_has_reports)
+    answer = hub.call(web.Request("GET", url, headers), seconds, way, is_answer=_has_reports)
     following = answer.body.get("next_cursor")
     if following is not None and not (isinstance(following, str) and CURSOR.fullmatch(following)):
         raise _endless(hub_url, answer.status)

@@ -9,7 +9,6 @@ from typing import Any, Dict, Iterator, List, Optional
 
 from . import login, report_list, settings, terminal
 from .arguments import Arguments, usage_error
-from .client import Client
 from .contract import message
 from .report_list import Page
 from .result import Result
@@ -53,16 +52,15 @@ def run(arguments: Arguments) -> Result:
 
 
 def _pages(arguments: Arguments) -> Iterator[Page]:
-    client = Client(arguments.get("--hub-url"), timeout=settings.timeout())
-    hub_url = settings.required_hub_url(client.hub_url)
+    hub_url = settings.required_hub_url(arguments.get("--hub-url"))
+    seconds = settings.timeout()
     given = {name: arguments.get(flag) for flag, name in FLAGS.items()}
 
     def ask(asked: Dict[str, str]) -> Page:
-        return login.signed_in(hub_url, client, lambda: fetch(asked))[0]
+        def fetch(token: str) -> Page:
+            return report_list.fetch(hub_url, token, asked, seconds)
 
-    def fetch(asked: Dict[str, str]) -> Page:
-        token = settings.token(client.token, hub_url)
-        return report_list.fetch(hub_url, token, asked, client.timeout)
+        return login.signed_in(hub_url, seconds, fetch)[0]
 
     return report_list.pages(hub_url, report_list.checked(given), ask)
 

@@ -21,7 +21,9 @@ ORIGIN = re.compile(
 )
 PORTS = {"http": 80, "https": 443}
 TOKEN = VISIBLE = re.compile(r"[\x21-\x7e]+")
+USER_INFO = re.compile(r"//[^/?#]*@")
 DEFAULT_TIMEOUT = 10.0
+MAX_TIMEOUT = 24 * 60 * 60  # more than any timer of ours can count is not far above
 LONGEST_LINK = 2048
 
 
@@ -42,7 +44,7 @@ def cache_folder() -> Path:
 
 def hub_url(given: Optional[str] = None) -> Optional[str]:
     """The Hub's URL: as given, DOCFEEDBACK_HUB_URL, or from the file; without a slash at the end."""
-    url = given or os.environ.get("DOCFEEDBACK_HUB_URL") or _config().get("hub_url")
+    url = given or os.environ.get("DOCFEEDBACK_HUB_URL") or config().get("hub_url")
     return base(url) if url else None
 
 
@@ -56,7 +58,7 @@ def required_hub_url(given: Optional[str] = None) -> str:
 
 def no_hub_url() -> DocFeedbackError:
     """The error if no Hub is set."""
-    return ValidationError.of("no_hub_url", path=config_path())
+    return ValidationError.of("no_hub_url")
 
 
 def is_hub_url(url: str) -> bool:
@@ -89,7 +91,7 @@ def one_spelling(url: str) -> str:
 def base(url: str) -> str:
     """The URL to which `/v1/…` is appended. Raises ValidationError."""
     if not is_hub_url(url):
-        raise ValidationError.of("invalid_hub_url", url=url)
+        raise ValidationError.of("invalid_hub_url", url=USER_INFO.sub("//…@", url))
     url = url.rstrip("/")
     return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
 
@@ -129,29 +131,36 @@ def timeout() -> float:
     return float(text)
 
 
+def is_timeout(seconds: object) -> bool:
+    """Whether a client can have this time-out."""
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    return is_number and 0 < seconds <= MAX_TIMEOUT  # type: ignore[operator]
+
+
 def config_token(hub: str) -> Optional[str]:
     """The token in the file, if the file's Hub is `hub`; else None."""
-    config = _config()
-    owner = config.get("hub_url")
-    return config.get("token") if owner and base(owner) == hub else None
+    found = config()
+    owner = found.get("hub_url")
+    return found.get("token") if owner and base(owner) == hub else None
 
 
-def _config() -> Dict[str, str]:
+def config() -> Dict[str, str]:
+    """What is in the file; nothing without one. Raises ValidationError if it is broken."""
     try:
         path = config_path()
     except ValidationError:  # without a home folder there is no file
         return {}
     try:
-        config: Any = document.parse(path.read_bytes())
+        found: Any = document.parse(path.read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, document.NoDocument):
-        config = None
-    if not isinstance(config, dict) or not all(
-        isinstance(config.get(name, ""), str) for name in ("hub_url", "token")
+        found = None
+    if not isinstance(found, dict) or not all(
+        isinstance(found.get(name, ""), str) for name in ("hub_url", "token")
     ):
         raise ValidationError.of("invalid_config", path=path)
-    return config
+    return found
 
 
 def _folder(variable: str, default: str) -> Path:

@@ -1,6 +1,6 @@
 _docfeedback() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words
-  local common="--hub-url --json --help"
+  local common="--hub-url --json --verbose --help"
   case $before in
     --kind) words="broken incorrect outdated missing unclear other" ;;
     --status) words="none pending sending sent held failed discarded" ;;
@@ -13,11 +13,13 @@ _docfeedback() {
       status) words="--watch --allow-private $common" ;;
       logout|me) words=$common ;;
       init) words="--global --file --check --remove $common" ;;
+      config) words="get set unset hub_url token $common" ;;
+      help) words="report status reports login logout me init config completion" ;;
       completion) words="bash zsh fish $common" ;;
     esac ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="report status reports login logout me init completion --help --version"
+    words="report status reports login logout me init config completion help --help --version"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }

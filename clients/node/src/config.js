@@ -1,0 +1,115 @@
+/** `config`: shows and changes the user's configuration file, and never shows a token. */
+
+import * as fs from "node:fs";
+import { join, dirname } from "node:path";
+import { checkWords, usageError } from "./arguments.js";
+import { message } from "./contract.js";
+import { DocFeedbackError, ValidationError } from "./errors.js";
+import { Unusable, reasonOf, replace } from "./files.js";
+import * as privateFiles from "./private_files.js";
+import * as settings from "./settings.js";
+
+const NAMES = ["hub_url", "token"];
+const WORDS = { get: "[NAME]", set: "NAME VALUE", unset: "NAME" };
+const ACTIONS = { get: show, set, unset };
+const FAILED = 1;
+
+/** Show, set or remove a setting of the file. */
+export async function config({ words: [action, ...words] }) {
+  if (!Object.hasOwn(ACTIONS, action)) throw usageError("unknown_action", { name: action });
+  checkWords("config", words, WORDS[action].split(" "));
+  if (words.length && !NAMES.includes(words[0])) {
+    throw usageError("unknown_setting", { name: words[0] });
+  }
+  return ACTIONS[action](words);
+}
+
+/** Make a Hub the one of the file, if none is set anywhere: a note about that, or null. */
+export async function remember(hubUrl) {
+  try {
+    const path = settings.configPath();
+    if (settings.hubUrl() !== null || settings.config().token) return null;
+    await change("hub_url", hubUrl);
+    return message("hub_remembered", { url: hubUrl, path });
+  } catch (error) {
+    if (error instanceof DocFeedbackError) return null; // who has signed in is signed in
+    throw error;
+  }
+}
+
+function show(words) {
+  if (words[0] === "token") throw usageError("token_not_shown");
+  const path = settings.configPath();
+  const { hub_url: named, token } = settings.config();
+  const url = named ? settings.base(named) : null;
+  if (words.length) return hubUrlOnly(url, path);
+  const states = { hub_url: url ?? message("not_set"), token: message(token ? "set_not_shown" : "not_set") };
+  const lines = NAMES.map((name) => message("setting_line", { name, value: states[name] }));
+  const data = { path, hub_url: url, has_token: Boolean(token) };
+  return { lines: [message("config_line", { path }), ...lines], data, notes: notes() };
+}
+
+function hubUrlOnly(url, path) {
+  if (url !== null) return { lines: [url], data: { hub_url: url }, notes: notes() };
+  const sentence = message("setting_not_set", { name: "hub_url", path });
+  const data = { error: "not_set", message: sentence };
+  return { lines: [message("error", { text: sentence })], data, notes: notes(), exitCode: FAILED };
+}
+
+async function set([name, value]) {
+  if (name === "token") throw usageError("token_not_set_here");
+  const url = settings.base(value);
+  await change(name, url);
+  const path = settings.configPath();
+  const line = message("setting_set", { name, value: url, path });
+  return { lines: [line], data: { path, [name]: url }, notes: notes() };
+}
+
+async function unset([name]) {
+  const wasSet = await change(name, null);
+  const path = settings.configPath();
+  const line = message(wasSet ? "setting_removed" : "setting_not_set", { name, path });
+  return { lines: [line], data: { path, removed: wasSet ? name : null }, notes: notes() };
+}
+
+/** The environment wins over the file, which surprises whoever changes that. */
+function notes() {
+  return process.env.DOCFEEDBACK_HUB_URL ? [message("environment_wins")] : [];
+}
+
+/** Change a setting, or remove it where `value` is null; all others stay. Whether it was set. */
+async function change(name, value) {
+  const path = settings.configPath();
+  try {
+    return await privateFiles.locked(join(dirname(path), "config.lock"), () => {
+      const { [name]: before, ...others } = settings.config();
+      if (value === null && before === undefined) return false;
+      const config = value === null ? others : { ...settings.config(), [name]: value };
+      if (value !== null) refuseForTheToken(before, others, value);
+      write(path, config);
+      return before !== undefined;
+    });
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    throw ValidationError.of("unwritable_file", { path, reason: message(error.reason) });
+  }
+}
+
+/** The file's token belongs to the file's Hub, and must not be sent to another. */
+function refuseForTheToken(owner, { token }, hubUrl) {
+  if (token && owner && owner.replace(/\/+$/, "") !== hubUrl) {
+    throw ValidationError.of("token_of_another", { path: settings.configPath() });
+  }
+}
+
+/** Replace the file, which only its owner can read afterwards; a symbolic link stays one. */
+function write(path, config) {
+  const data = `${JSON.stringify(config, null, 2)}\n`;
+  if (!fs.lstatSync(path, { throwIfNoEntry: false })) return privateFiles.write(path, data);
+  replace(path, data);
+  try {
+    fs.chmodSync(path, 0o600);
+  } catch (error) {
+    throw new Unusable(reasonOf(error));
+  }
+}

@@ -1,0 +1,137 @@
+"""`config`: shows and changes the user's configuration file, and never shows a token."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Callable, Dict, List, Optional
+
+from . import files, private_files, settings
+from .arguments import Arguments, check_words, usage_error
+from .contract import message
+from .errors import DocFeedbackError, ValidationError
+from .files import Unusable
+from .result import Result
+
+NAMES = ("hub_url", "token")
+FAILED = 1
+
+
+def run(arguments: Arguments) -> Result:
+    """Show, set or remove a setting of the file."""
+    action, *words = arguments.words
+    if action not in ACTIONS:
+        raise usage_error("unknown_action", name=action)
+    check_words("config", words, WORDS[action].split())
+    if words and words[0] not in NAMES:
+        raise usage_error("unknown_setting", name=words[0])
+    return ACTIONS[action](words)
+
+
+def remember(hub_url: str) -> Optional[str]:
+    """Make a Hub the one of the file, if none is set anywhere; a note about that, or None."""
+    path = settings.config_path()
+    try:
+        if settings.hub_url() is not None or settings.config().get("token"):
+            return None
+        _change("hub_url", hub_url)
+    except DocFeedbackError:  # who has signed in is signed in, whatever the file is like
+        return None
+    return message("hub_remembered", url=hub_url, path=path)
+
+
+def _get(words: List[str]) -> Result:
+    if words == ["token"]:
+        raise usage_error("token_not_shown")
+    path, url = settings.config_path(), settings.config().get("hub_url")
+    url = settings.base(url) if url else None
+    if words:
+        return _hub_url(url)
+    has_token = bool(settings.config().get("token"))
+    lines = [message("config_line", path=path)]
+    lines.append(message("setting_line", name="hub_url", value=url or message("not_set")))
+    lines.append(message("setting_line", name="token", value=message(_state(has_token=has_token))))
+    data = {"path": str(path), "hub_url": url, "has_token": has_token}
+    return Result(lines, data, _notes())
+
+
+def _hub_url(url: Optional[str]) -> Result:
+    if url is not None:
+        return Result([url], {"hub_url": url}, _notes())
+    sentence = message("setting_not_set", name="hub_url", path=settings.config_path())
+    data = {"error": "not_set", "message": sentence}
+    return Result([message("error", text=sentence)], data, _notes(), exit_code=FAILED)
+
+
+def _state(*, has_token: bool) -> str:
+    return "set_not_shown" if has_token else "not_set"
+
+
+def _set(words: List[str]) -> Result:
+    name, value = words
+    if name == "token":
+        raise usage_error("token_not_set_here")
+    url = settings.base(value)
+    _change(name, url)
+    path = settings.config_path()
+    line = message("setting_set", name=name, value=url, path=path)
+    return Result([line], {"path": str(path), name: url}, _notes())
+
+
+def _unset(words: List[str]) -> Result:
+    [name] = words
+    was_set = _change(name, None)
+    path = settings.config_path()
+    line = message("setting_removed" if was_set else "setting_not_set", name=name, path=path)
+    return Result([line], {"path": str(path), "removed": name if was_set else None}, _notes())
+
+
+def _notes() -> List[str]:
+    """The environment wins over the file, which surprises whoever changes that."""
+    return [message("environment_wins")] if os.environ.get("DOCFEEDBACK_HUB_URL") else []
+
+
+def _change(name: str, value: Optional[str]) -> bool:
+    """Change a setting, or remove it; all others stay. Whether it was set."""
+    path = settings.config_path()
+    try:
+        with private_files.locked(path.with_suffix(".lock")):
+            config = settings.config()
+            was_set = name in config
+            if value is None and not was_set:
+                return False
+            if value is not None:
+                _refuse_for_the_token(config, value)
+                config[name] = value
+            else:
+                del config[name]
+            _write(config)
+            return was_set
+    except Unusable as error:
+        reason = message(error.reason)
+        raise ValidationError.of("unwritable_file", path=path, reason=reason) from None
+
+
+def _refuse_for_the_token(config: Dict[str, str], hub_url: str) -> None:
+    """The file's token belongs to the file's Hub, and must not be sent to another."""
+    owner = config.get("hub_url")
+    if config.get("token") and owner and owner.rstrip("/") != hub_url:
+        raise ValidationError.of("token_of_another", path=settings.config_path())
+
+
+def _write(config: Dict[str, str]) -> None:
+    """Replace the file, which only its owner can read afterwards; a symbolic link stays one."""
+    path = settings.config_path()
+    data = (json.dumps(config, ensure_ascii=False, indent=2) + "\n").encode()
+    if not path.exists() and not path.is_symlink():
+        return private_files.write(path, data)
+    files.replace(str(path), data)
+    try:
+        path.chmod(0o600)
+    except OSError as error:
+        raise Unusable(files.reason_of(error)) from None
+    return None
+
+
+WORDS = {"get": "[NAME]", "set": "NAME VALUE", "unset": "NAME"}
+ACTIONS: Dict[str, Callable[[List[str]], Result]] = {"get": _get, "set": _set, "unset": _unset}
