@@ -187,11 +187,16 @@ def test_the_numbers_of_the_clients():
         "nesting of a report, and of JSON from outside": f"{report.MAX_DEPTH}",
         "retries": (
             f"1, after {hub.PAUSE_SECONDS} seconds, on a lost or refused connection, "
-            "`502`, `503` and `504`"
+            "`502`, `503` and `504`; after `429` and `503` as many seconds as `Retry-After` says, "
+            "if that is within the time"
+        ),
+        "longest time that can be given to a call of the libraries": span(
+            timedelta(seconds=settings.MAX_TIMEOUT)
         ),
         "idempotency key": "1 to 128 printable ASCII characters without spaces",
     }
     assert hub.AGAIN_STATUSES == (502, 503, 504)
+    assert hub.WAIT_STATUSES == (429, 503)
     assert "{1,128}" in client.KEY.pattern
 
 
@@ -255,7 +260,9 @@ def _camel(name: str) -> str:
 
 
 def _methods(kind: type) -> list[str]:
-    return [name for name in vars(kind) if not name.startswith("_")]
+    return [
+        name for name, each in vars(kind).items() if inspect.isfunction(each) and name[0] != "_"
+    ]
 
 
 def _declared(name: str) -> str:
