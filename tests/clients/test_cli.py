@@ -229,7 +229,7 @@ def _check_config(case: dict[str, Any], world: World) -> None:
     assert kept == expected if isinstance(expected, str) else json.loads(kept) == expected
     if expected != case.get("config"):
         assert path.stat().st_mode & 0o777 == 0o600
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert [each.name for each in path.parent.iterdir() if each.is_file()] == [path.name]
 
 
 def _check_output(case: dict[str, Any], stdout: str, answers: dict[str, Any]) -> None:

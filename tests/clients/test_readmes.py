@@ -26,12 +26,15 @@ def test_the_first_report_takes_three_lines(
     name: str, client: CommandLine, world: World, examples: dict[str, Any]
 ):
     _answers(world, examples, "a new report")
-    lines = _sample(CLIENTS / name / "README.md", "sh").splitlines()
-    program, *words = shlex.split(lines[-1])
+    sample = _sample(CLIENTS / name / "README.md", "sh").replace("http://localhost:8000", world.hub)
+    _install, *lines = sample.splitlines()
+    environment = {**world.environment, "DOCFEEDBACK_HUB_URL": ""}
 
-    ended = client.run(words, cwd=world.folder, env=world.environment)
+    for program, *words in map(shlex.split, lines):
+        ended = client.run(words, cwd=world.folder, env=environment)
+        assert (program, ended.exit, ended.stderr) == ("docfeedback", 0, "")
 
-    assert (len(lines), program) == (3, "docfeedback")
+    assert len(lines) == 2
     assert ended.stdout.startswith("Sent. Nobody has claimed this page")
 
 

@@ -9,6 +9,7 @@ import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { login, logout, organizationOf, usedData, usedLine } from "./login.js";
 import { outcomeOf, receiptData, receiptLines } from "./outcome.js";
+import { completed, confirm } from "./questions.js";
 import { KINDS, bodyOf } from "./report.js";
 import { reports } from "./reports.js";
 import { requiredHubUrl, timeout } from "./settings.js";
@@ -22,11 +23,14 @@ const OPTIONAL = ["--details", "--suggested-fix"];
 export const COMMANDS = { report, status, reports, login, logout, me, init, config, completion, help };
 
 /** Send a report, or show it (`--dry-run`). */
-async function report({ flags }) {
+async function report({ flags: given }) {
+  const asked = await completed(given);
+  const flags = asked ?? given;
   const { body, notes } = await bodyFrom(flags);
   const client = clientFrom(flags);
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
+  if (asked) await confirm(client.draft(body, options));
   return sent(await client.send(body, options), notes);
 }
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import config, files, init, login, outcome, reports, settings, watch
+from . import config, files, init, login, outcome, questions, reports, settings, watch
 from .arguments import Arguments, check_command, usage_error
 from .client import Client, SentReport
 from .contract import message, text
@@ -21,11 +21,14 @@ OPTIONAL = ("--details", "--suggested-fix")
 
 def report(arguments: Arguments) -> Result:
     """Send a report, or show it (`--dry-run`)."""
-    body, notes = _body(arguments)
+    asked = questions.completed(arguments)
+    body, notes = _body(asked or arguments)
     client = _client(arguments)
     key = arguments.get("--idempotency-key")
     if "--dry-run" in arguments.flags:
         return _dry_run(client, body, key, notes)
+    if asked is not None:
+        questions.confirm(client.draft(body, key))
     return _sent(client.send(body, key), notes)
 
 

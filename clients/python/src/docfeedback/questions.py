@@ -1,0 +1,70 @@
+"""What `report` asks the person at a terminal: the required flags that are missing, and whether to send."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Optional
+
+from . import address, terminal
+from .arguments import Arguments, usage_error
+from .client import Draft
+from .contract import message
+from .errors import DocFeedbackError, ValidationError
+from .report import KINDS
+from .visible import escaped
+
+QUESTIONS = {
+    "--doc-url": "ask_doc_url",
+    "--kind": "ask_kind",
+    "--summary": "ask_summary",
+    "--agent": "ask_agent",
+}
+TRIES = 3
+YES = ("y", "yes")
+
+
+def completed(arguments: Arguments) -> Optional[Arguments]:
+    """The arguments with what was missing; None if nothing is, or nobody can be asked."""
+    missing = [flag for flag in QUESTIONS if flag not in arguments.flags]
+    reads_input = "--file" in arguments.flags or arguments.get("--details") == "-"
+    if not missing or reads_input or "--json" in arguments.flags or not terminal.is_attended():
+        return None
+    answers = {flag: _answer(flag, arguments) for flag in missing}
+    return arguments._replace(flags={**arguments.flags, **answers})
+
+
+def confirm(draft: Draft) -> None:
+    """Show the whole report, and ask whether to send it. Raises ValidationError if not."""
+    lines = json.dumps(draft.body, ensure_ascii=False, indent=2).split("\n")
+    terminal.write(sys.stderr, [escaped(line) for line in lines])
+    where = draft.hub_url
+    question = message("ask_to_send_to", url=where) if where else message("ask_to_send")
+    if (terminal.ask(question) or "").lower() not in YES:
+        raise ValidationError.of("not_confirmed")
+
+
+def _answer(flag: str, arguments: Arguments) -> str:
+    for _ in range(TRIES):
+        answer = terminal.ask(message(QUESTIONS[flag]))
+        if answer is None:
+            break
+        fault = _fault(flag, answer, arguments)
+        if fault is None:
+            return answer
+        terminal.write(sys.stderr, [message("error", text=fault)])
+    raise usage_error("missing_flags", names=flag)
+
+
+def _fault(flag: str, answer: str, arguments: Arguments) -> Optional[str]:
+    """What is wrong with an answer, in words; None if nothing is."""
+    if not answer:
+        return message("field_required")
+    if flag == "--kind" and answer not in KINDS:
+        return message("unknown_kind", name=answer)
+    if flag == "--doc-url":
+        try:
+            address.check(answer, "--allow-private" in arguments.flags)
+        except DocFeedbackError as error:
+            return str(error)
+    return None
