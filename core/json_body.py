@@ -162,7 +162,9 @@ def _message(error: ErrorDetails) -> str:
         case "string_too_long":
             return f"Must be at most {context['max_length']} characters."
         case "too_long":
-            return f"Must have at most {context['max_length']} items."
+            if context["field_type"] == "List":
+                return f"Must have at most {context['max_length']} items."
+            return f"Must be at most {context['max_length']} characters."
         case "string_unicode":
             return NOT_UNICODE
         case "string_pattern_mismatch":

@@ -134,13 +134,20 @@ def _broken(cleaned: str, shown: str) -> list[Secret]:
     """What reads as a secret once the text is one line, as in a title or a table; also if it is escaped."""
     lower = cleaned.lower() if cleaned == shown else f"{cleaned}\n{shown}".lower()
     signed = [family for sign, family in SPACED if sign in lower]
-    line = in_one_line(cleaned) if signed else cleaned
-    if line == cleaned:
+    if not signed:
         return []
-    found = _matches(line, signed)
-    if not found and shown != cleaned and (decoded := _matches(plain(line), signed)):
-        found = _there(decoded, places(line))
+    line = in_one_line(cleaned)
+    found = _matches(line, signed) if line != cleaned else []
+    if not found and shown != cleaned:
+        found = _broken_and_escaped(line, signed)
     return _there(found, places_in_one_line(cleaned)) if found else []
+
+
+def _broken_and_escaped(line: str, families: list[Family]) -> list[Secret]:
+    """What reads as a secret in the line once its escapes are decoded, of which some are white space."""
+    decoded = plain(line)
+    found = _matches(in_one_line(decoded), families)
+    return _there(_there(found, places_in_one_line(decoded)), places(line)) if found else []
 
 
 def _matches(text: str, families: Iterable[Family]) -> list[Secret]:

@@ -19,7 +19,9 @@ from pydantic_core import CoreSchema, core_schema
 from core.json_body import Malformed, Text, read
 from reports import canonical
 
-RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+RFC3339 = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII
+)
 
 
 def _printable(text: str) -> str:

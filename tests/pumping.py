@@ -68,6 +68,11 @@ def patterns() -> list[Found]:
         inside += [(f"{path}: {each.pattern}", "", each) for each in _written(source)]
         used = everywhere | _ways(source)
         found += [Found(where, each, used.get(name, BOTH)) for where, name, each in inside]
+    report = (ROOT / "clients/contract/report.json").read_text(encoding="utf-8")
+    found += [
+        Found("report.json", re.compile(json.loads(each)), frozenset({"one"}))
+        for each in re.findall(r'"pattern": (".*?")', report)
+    ]
     shared = json.loads((ROOT / "clients/contract/secrets.json").read_text(encoding="utf-8"))
     found += [Found("secrets.json", re.compile(each["pattern"]), BOTH) for each in shared["kinds"]]
     return list({(each.pattern, each.ways): each for each in found}.values())

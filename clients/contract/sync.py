@@ -23,6 +23,7 @@ SHIPPED = [
     "addresses.json",
     "commands.json",
     "messages.json",
+    "report.json",
     "secrets.json",
     "blocks/*.md",
     "completion/*",

@@ -29,7 +29,7 @@ export interface ReportFields {
   agent: string;
   details?: string | null;
   suggestedFix?: string | null;
-  evidence?: Evidence[] | null;
+  evidence?: readonly Evidence[] | null;
   agentVersion?: string | null;
   agentVendor?: string | null;
   taskSummary?: string | null;
@@ -38,27 +38,27 @@ export interface ReportFields {
   locale?: string | null;
 }
 
-/** A report as JSON, as it is sent. */
+/** A report as JSON, as it is sent. null counts as absent. */
 export interface Report {
-  $comment?: string;
+  $comment?: string | null;
   protocol_version: string;
   doc_url: string;
-  agent: { name: string; version?: string; vendor?: string };
+  agent: { name: string; version?: string | null; vendor?: string | null };
   report: {
     kind: Kind;
     summary: string;
-    details?: string;
-    evidence?: Evidence[];
-    suggested_fix?: string;
+    details?: string | null;
+    evidence?: readonly Evidence[] | null;
+    suggested_fix?: string | null;
   };
-  task_context?: { task_summary?: string; transcript_excerpt?: string };
-  idempotency_key?: string;
-  submitted_at?: string;
-  locale?: string;
-  client_capabilities?: string[];
+  task_context?: { task_summary?: string | null; transcript_excerpt?: string | null } | null;
+  idempotency_key?: string | null;
+  submitted_at?: string | null;
+  locale?: string | null;
+  client_capabilities?: readonly string[] | null;
 }
 
-/** The JSON of a complete report, or ValidationError. */
+/** The JSON of a report, or ValidationError with every fault, also of unknown fields. */
 export declare function buildReport(fields: ReportFields): Report;
 
 /** The Hub's answer. */

@@ -45,7 +45,42 @@ const send = async ({ client = {}, report, key }) => {
   return renamed(await new Client(options).send(report, { idempotencyKey: key }), snake);
 };
 
-const draft = ({ client = {}, report }) => new Client(renamed(client, camel)).draft(report).body;
+const draft = ({ client = {}, report, key }) =>
+  new Client(renamed(client, camel)).draft(report, { idempotencyKey: key }).body;
+
+/** What would be sent of a report that is no plain JSON. */
+const odd = ({ client = {}, report, odd: name }) => {
+  const aroundItself = { ...report };
+  aroundItself.report = aroundItself;
+  let asked = 0;
+  const names = Array.from({ length: 100_000 }, (_, number) => `x${number}`);
+  const refuse = () => {
+    throw new RangeError("no");
+  };
+  const reports = {
+    "says otherwise": () => ({ ...report, doc_url: "docs/a.md", locale: "en", __proto__: { toJSON: () => 7 } }),
+    "another each time": () => ({
+      ...report,
+      report: {
+        kind: "other",
+        get summary() {
+          asked += 1;
+          return "x".repeat(asked);
+        },
+      },
+    }),
+    throws: () => ({ ...report, get report() { return refuse(); } }),
+    endless: () => new Proxy({}, { ownKeys: () => names, getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true }), get: () => 1 }),
+    "many fields": () => Object.fromEntries(names.map((each) => [each, 1])),
+    "around itself": () => aroundItself,
+    huge: () => ({ ...report, locale: "x".repeat(1e8) }),
+    "a huge name": () => ({ ...report, ["x".repeat(1e7)]: 1 }),
+    "another kind of thing": () => ({ ...report, submitted_at: new Date(0), agent: new Map([[1, 1]]) }),
+    tuples: () => ({ ...report, client_capabilities: Object.freeze(["a", "b"]) }),
+  };
+  const { body, data } = new Client(renamed(client, camel)).draft(reports[name]());
+  return [body, JSON.parse(data)];
+};
 
 const receipt = async ({ client = {}, report }) =>
   renamed(await new Client(renamed(client, camel)).receipt(report), snake);
@@ -133,6 +168,7 @@ const DO = {
   receipt,
   reports,
   reports_async: reports,
+  odd,
   send_until_interrupted: (call) => aborted(call, (abort) => process.once("SIGINT", abort)),
   cancel_at: (call) => aborted(call, setImmediate),
   send_by: sendBy,

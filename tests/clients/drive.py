@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import docfeedback
@@ -228,7 +229,70 @@ def put(call):
 
 def draft(call):
     client = docfeedback.Client(**call.get("client", {}))
-    return client.draft(call["report"]).body
+    return client.draft(call["report"], call.get("key")).body
+
+
+class Turning(str):
+    """Says of itself what it is not."""
+
+    def __str__(self):
+        return "another"
+
+    __repr__ = __format__ = __str__
+
+    def __len__(self):
+        return 0
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = str.__hash__
+
+
+class Fields(Mapping):
+    """A mapping of its own, whose values are asked for."""
+
+    def __init__(self, names, value):
+        self.names, self.value = names, value
+
+    def __iter__(self):
+        return iter(self.names)
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, name):
+        return self.value(name)
+
+
+def odd(call):
+    """What would be sent of a report that is no plain JSON."""
+    report = call["report"]
+    round_about = dict(report)
+    round_about["report"] = round_about
+    asked = []
+
+    def again(name):
+        asked.append(name)
+        return {"kind": "other", "summary": "x" * len(asked)}[name]
+
+    def refuse(name):
+        raise LookupError(name, 7)
+
+    odd_one = {
+        "says otherwise": {**report, "doc_url": Turning("docs/a.md"), Turning("locale"): "en"},
+        "another each time": {**report, "report": Fields(["kind", "summary"], again)},
+        "throws": {**report, "report": Fields(["kind"], refuse)},
+        "endless": Fields(range(10**9), {}.__getitem__),
+        "many fields": {str(number): number for number in range(10**5)},
+        "around itself": round_about,
+        "huge": {**report, "locale": "x" * 10**8},
+        "a huge name": {**report, "x" * 10**7: 1},
+        "another kind of thing": {**report, "submitted_at": Path(), "agent": {1: 1, b"": 1}},
+        "tuples": {**report, "client_capabilities": ("a", "b")},
+    }[call["odd"]]
+    draft = docfeedback.Client(**call.get("client", {})).draft(odd_one)
+    return [draft.body, json.loads(draft.data)]
 
 
 def send_until_interrupted(call):
@@ -385,6 +449,7 @@ def after_the_end(call):
 
 
 DO = {
+    "odd": odd,
     "send_until_interrupted": send_until_interrupted,
     "cancel_at": cancel_at,
     "send_by": send_by,

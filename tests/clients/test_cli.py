@@ -18,8 +18,9 @@ from tests.clients.stand_ins import HUB, Asked
 
 SIGN_IN = json.loads((CONTRACT / "sign_in.json").read_text())
 OUTCOMES = json.loads((CONTRACT / "outcomes.json").read_text())
-CASES = json.loads((CONTRACT / "cli.json").read_text()) + SIGN_IN["cases"] + OUTCOMES["cases"]
-CASES += json.loads((CONTRACT / "first_minute.json").read_text())
+TABLES = ["cli.json", "first_minute.json", "refusals.json"]
+CASES = [case for name in TABLES for case in json.loads((CONTRACT / name).read_text())]
+CASES += SIGN_IN["cases"] + OUTCOMES["cases"]
 TIMES = re.compile(r'"at":"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"')
 CLOCK = re.compile(r"^[0-9]{2}:[0-9]{2}:[0-9]{2} ", re.MULTILINE)
 SIGN_IN_COMMANDS = {"login", "logout", "me", "reports"}  # which ask for several things
@@ -30,9 +31,13 @@ PLACEHOLDERS = {
     ],
     "@secret": ["Use ghp" + "_abcdefghijklmnopqrstuvwABC0123456789"],
     "@token": ["ghp" + "_abcdefghijklmnopqrstuvwABC0123456789"],
+    "@8001": "x" * 8001,
     "@deep": '{"protocol_version": "0", "doc_url": "x", "agent": {"name": "x"}, "report": '
     '{"kind": "other", "summary": "x", "details": ' + "[" * 3000 + "]" * 3000 + "}}",
-    "@large": "x" * 65536,
+    "@large": '{"protocol_version": "0", "doc_url": "x.md", "agent": {"name": "x"}, "report": '
+    '{"kind": "other", "summary": "x", "evidence": ['
+    + ", ".join(['{"kind": "quote", "text": "' + "x" * 4000 + '"}'] * 17)
+    + "]}}",
 }
 
 INTERRUPTED_IMPORT = """

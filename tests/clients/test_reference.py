@@ -9,7 +9,7 @@ from typing import Any
 
 import docfeedback
 import pytest
-from docfeedback import cli, client, commands, discovery, errors, hub, init, report, settings, web
+from docfeedback import cli, commands, discovery, document, errors, hub, init, settings, web
 from docfeedback.contract import table, text
 
 from tests.clients.conftest import CLIENTS
@@ -183,8 +183,8 @@ def test_the_numbers_of_the_clients():
         "it is kept": span(timedelta(seconds=discovery.FRESH_SECONDS)),
         "redirects when fetching it": f"{discovery.MAX_REDIRECTS}, to public https addresses",
         "response of a Hub": f"{web.MAX_ANSWER} bytes",
-        "report": f"{report.MAX_BYTES} bytes",
-        "nesting of a report, and of JSON from outside": f"{report.MAX_DEPTH}",
+        "report": f"{table('report.json')['max_bytes']} bytes",
+        "nesting of a report, and of JSON from outside": f"{document.MAX_DEPTH}",
         "retries": (
             f"1, after {hub.PAUSE_SECONDS} seconds, on a lost or refused connection, "
             "`502`, `503` and `504`; after `429` and `503` as many seconds as `Retry-After` says, "
@@ -197,7 +197,8 @@ def test_the_numbers_of_the_clients():
     }
     assert hub.AGAIN_STATUSES == (502, 503, 504)
     assert hub.WAIT_STATUSES == (429, 503)
-    assert "{1,128}" in client.KEY.pattern
+    key = table("report.json")["body"]["properties"]["idempotency_key"]
+    assert (key["minLength"], key["maxLength"], key["pattern"]) == (1, 128, r"^[\x21-\x7e]+$")
 
 
 def test_the_endings_of_private_names_are_listed():

@@ -181,5 +181,7 @@ def test_evidence_that_is_none_is_named(sdk: Sdk):
 def test_a_value_that_json_does_not_have_is_refused():
     report = {**REPORT, "submitted_at": dt.datetime(2026, 1, 31, tzinfo=dt.UTC)}
 
-    with pytest.raises(docfeedback.ValidationError, match="a value that JSON cannot represent"):
+    with pytest.raises(docfeedback.ValidationError) as refused:
         docfeedback.Client("http://127.0.0.1").draft(report)
+
+    assert refused.value.details == [{"path": "/submitted_at", "message": "Must be a string."}]

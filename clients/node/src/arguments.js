@@ -2,6 +2,7 @@
 
 import { message, table } from "./contract.js";
 import { ValidationError } from "./errors.js";
+import { meant } from "./spelling.js";
 
 /**
  * The command line as `{command, flags, words, argument}`, or ValidationError with what to type
@@ -15,7 +16,7 @@ export function parse(words) {
   if (Object.hasOwn(common, command.split("=")[0])) throw usageError("flag_first", { name: command });
   if (command.startsWith("-")) throw unknown("unknown_flag", command, ["--help", "--version"]);
   checkCommand(command);
-  const { flags, found } = split(rest, { ...commands[command].flags, ...common });
+  const { flags, found } = split(rest, takesOf(command));
   checkWords(command, found, commands[command].argument?.split(" ") ?? []);
   return { command, flags, words: found, argument: found[0] ?? "" };
 }
@@ -35,12 +36,42 @@ export function checkWords(command, words, wanted) {
   if (words.length > wanted.length) throw usageError("unexpected_argument", { name: words.at(-1) });
 }
 
+/** Whether one of these flags is given, and not as the value of another one or behind `--`. */
+export function asks(words, ...flags) {
+  return withoutValues(words).some((word) => flags.includes(word));
+}
+
+/** The flags of a command, and what each takes; of an unknown one those that all have. */
+function takesOf(command) {
+  const { commands, common } = table("commands.json");
+  return { ...(Object.hasOwn(commands, command) ? commands[command].flags : {}), ...common };
+}
+
+function withoutValues(words) {
+  const takes = words.length ? takesOf(words[0]) : {};
+  const left = [...words];
+  const found = [];
+  while (left.length && left[0] !== "--") {
+    const word = left.shift();
+    found.push(word);
+    const wants = Object.hasOwn(takes, word) && takes[word] !== null;
+    if (wants && left.length && !isFlag(left[0], takes)) left.shift();
+  }
+  return found;
+}
+
+/** Whether a word where a value is due is a flag: the value was forgotten. */
+function isFlag(word, takes) {
+  return Object.hasOwn(takes, word.split("=")[0]) && !word.includes(" ");
+}
+
 function split(words, takes) {
   const flags = new Map();
   const found = [];
   const left = [...words];
   while (left.length) {
     const word = left.shift();
+    if (word === "--") return { flags, found: [...found, ...left] };
     if (!word.startsWith("-") || word === "-") {
       found.push(word);
       continue;
@@ -49,7 +80,7 @@ function split(words, takes) {
     if (!Object.hasOwn(takes, name)) throw unknown("unknown_flag", name, Object.keys(takes));
     if (flags.has(name)) throw usageError("repeated_flag", { name });
     if (takes[name] === null && equals) throw usageError("unwanted_value", { name });
-    flags.set(name, takes[name] === null || equals ? value : next(left, name));
+    flags.set(name, takes[name] === null || equals ? value : next(left, name, takes));
     if (["FILE", "PATH"].includes(takes[name]) && !flags.get(name)) {
       throw usageError("missing_value", { name });
     }
@@ -57,34 +88,20 @@ function split(words, takes) {
   return { flags, found };
 }
 
-function next(left, name) {
-  if (!left.length || left[0].startsWith("--")) throw usageError("missing_value", { name });
+/** The next word is the value, whatever it looks like, unless it is a flag of this command. */
+function next(left, name, takes) {
+  if (!left.length) throw usageError("missing_value", { name });
+  if (isFlag(left[0], takes)) {
+    throw usageError("flag_for_value", { name, flag: left[0].split("=")[0] });
+  }
   return left.shift();
 }
 
 function unknown(code, name, known) {
-  const distances = known.map((candidate) => distance(name, candidate));
-  const least = Math.min(...distances);
-  const nearest = known[distances.indexOf(least)];
-  const hint = least * 3 <= nearest.length ? message("did_you_mean", { name: nearest }) : "";
-  return new ValidationError("usage", message(code, { name }) + hint);
+  return new ValidationError("usage", message(code, { name }) + meant(name, known));
 }
 
 /** The error for a wrong command line; `code` is its message in `messages.json`. */
 export function usageError(code, values) {
   return new ValidationError("usage", message(code, values));
-}
-
-/** How many letters to insert, delete or replace to make `other` of `one` (Levenshtein). */
-function distance(one, other) {
-  let row = Array.from({ length: other.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= one.length; i += 1) {
-    const above = row;
-    row = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const change = above[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1);
-      row.push(Math.min(above[j] + 1, row[j - 1] + 1, change));
-    }
-  }
-  return row.at(-1);
 }

@@ -1,6 +1,6 @@
 /** The command line: its output and exit status. */
 
-import { parse } from "./arguments.js";
+import { asks, parse } from "./arguments.js";
 import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
@@ -15,7 +15,7 @@ const INTERRUPTED = 130;
 
 /** Run a command line and print its result; ends the process with its exit status. */
 export async function run(words) {
-  const asJson = words.includes("--json");
+  const asJson = asks(words, "--json");
   process.stdout.on("error", () => process.exit(FAILED)); // whoever reads our output has enough of it
   process.on("SIGINT", () => interrupt(asJson));
   await end(await resultOf(words), asJson);
@@ -24,8 +24,8 @@ export async function run(words) {
 /** What to print; every exception has become words here. Without `data`, it was written already. */
 async function resultOf(words) {
   try {
-    if (words.includes("--help") || words.includes("-h")) return help(words[0]);
-    if (words.includes("--version")) {
+    if (asks(words, "--help", "-h")) return help(words[0]);
+    if (asks(words, "--version")) {
       return { lines: [`docfeedback ${VERSION}`], data: { version: VERSION } };
     }
     const parsed = parse(words);

@@ -6,8 +6,8 @@ import { isObject, objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./docum
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { requestFor } from "./receipts.js";
-import { check as checkReport, encode } from "./report.js";
-import { checked, fetchPage, pages } from "./report_list.js";
+import { encode } from "./report.js";
+import { checkedFilters, fetchPage, pages } from "./report_list.js";
 import { check as checkSecrets } from "./secret_patterns.js";
 import {
   DEFAULT_TIMEOUT,
@@ -19,8 +19,7 @@ import {
   requiredHubUrl,
   token,
 } from "./settings.js";
-
-const KEY = /^[\x21-\x7e]{1,128}$/;
+import { checked } from "./shape.js";
 
 /**
  * Talks to one Hub.
@@ -77,13 +76,13 @@ export class Client {
   draft(report, options) {
     this.#check();
     const { idempotencyKey } = given(options);
-    checkReport(report);
-    const page = checkAddress(report.doc_url, this.allowPrivate);
-    const data = encode(report);
-    const headers = headersOf(report, idempotencyKey);
-    checkSecrets(report, idempotencyKey);
+    const body = checked(report, idempotencyKey);
+    const page = checkAddress(body.doc_url, this.allowPrivate);
+    const data = encode(body);
+    const headers = headersOf(body, idempotencyKey);
+    checkSecrets(body, idempotencyKey);
     if (page) refuseOptedOut(page, cached(page) ?? {});
-    return { body: report, data, headers, hubUrl: hubUrl(this.hubUrl), page };
+    return { body, data, headers, hubUrl: hubUrl(this.hubUrl), page };
   }
 
   /** The status of a report, by its ID or the URL of its receipt. */
@@ -109,7 +108,7 @@ export class Client {
    */
   async *reports(filters = {}, options) {
     const way = this.#way(options);
-    const chosen = checked(filters);
+    const chosen = checkedFilters(filters);
     const hub = requiredHubUrl(this.hubUrl);
     const found = token(this.#token, hub);
     const ask = (asked) => fetchPage(hub, found, asked, this.timeout, way);
@@ -184,7 +183,6 @@ function headersOf(report, idempotencyKey) {
     "X-Docs-Feedback-Protocol-Version": report.protocol_version,
   };
   if (idempotencyKey === undefined || idempotencyKey === null) return headers;
-  if (!KEY.test(isText(idempotencyKey) ? idempotencyKey : "")) throw ValidationError.of("invalid_key");
   return { ...headers, "Idempotency-Key": idempotencyKey };
 }
 

@@ -10,7 +10,7 @@ import { init } from "./init.js";
 import { login, logout, organizationOf, usedData, usedLine } from "./login.js";
 import { outcomeOf, receiptData, receiptLines } from "./outcome.js";
 import { completed, confirm } from "./questions.js";
-import { KINDS, bodyOf } from "./report.js";
+import { bodyOf } from "./report.js";
 import { reports } from "./reports.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { escaped } from "./visible.js";
@@ -99,12 +99,11 @@ async function bodyFrom(flags) {
 async function bodyFromFlags(flags, given) {
   const missing = REQUIRED.filter((flag) => !given.includes(flag));
   if (missing.length) throw usageError("missing_flags", { names: missing.join(", ") });
-  const [kind, details] = [flags.get("--kind"), flags.get("--details")];
-  if (!KINDS.includes(kind)) throw usageError("unknown_kind", { name: kind });
+  const details = flags.get("--details");
   return bodyOf({
     docUrl: flags.get("--doc-url"),
     summary: flags.get("--summary"),
-    kind,
+    kind: flags.get("--kind"),
     agent: flags.get("--agent"),
     details: details === "-" ? await readText("-") : details,
     suggestedFix: flags.get("--suggested-fix"),

@@ -1,23 +1,31 @@
 /** JSON from outside, read by the same rules as in Python, and its values only if the type is right. */
 
 const MAX_DEPTH = 20;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:]/g;
 
-/** Why the JSON is not accepted: `code` is its message in `messages.json`. */
+/** Why the JSON is not accepted: `code` is its message in `messages.json`, `key` the key it is about. */
 export class NoDocument extends Error {
-  constructor(code) {
+  constructor(code, key = "") {
     super(code);
     this.code = code;
+    this.key = key;
   }
 }
 
-/** JSON in UTF-8 (RFC 8259), nested 20 times at most and with finite numbers, or NoDocument. */
-export function parse(data) {
+/**
+ * JSON in UTF-8 (RFC 8259), nested 20 times at most and with finite numbers, or NoDocument. `unique`:
+ * no object may have a key twice, of which a parser may take either.
+ */
+export function parse(data, { unique = false } = {}) {
+  let text;
   let value;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(data);
+    value = JSON.parse(text);
   } catch {
     throw new NoDocument("not_json");
   }
+  if (unique) refuseRepeatedKeys(text);
   check(value, MAX_DEPTH);
   return value;
 }
@@ -51,6 +59,26 @@ export function objectsOf(value, ...texts) {
 /** The value if it is an object that has all these strings, else null. */
 export function objectOf(value, ...texts) {
   return objectsOf([value], ...texts)[0] ?? null;
+}
+
+/** Looks at JSON that is valid; JSON.parse takes the last of several values. */
+function refuseRepeatedKeys(text) {
+  const open = [];
+  let string = "";
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === "{" || token === "[") open.push({ seen: new Set(), repeated: null });
+    else if (token === ":") note(open.at(-1), JSON.parse(string));
+    else if (token !== "}" && token !== "]") string = token;
+    else {
+      const { repeated } = open.pop();
+      if (repeated !== null) throw new NoDocument("duplicate_key", repeated);
+    }
+  }
+}
+
+function note(object, key) {
+  if (object.seen.has(key)) object.repeated ??= key;
+  object.seen.add(key);
 }
 
 function check(value, depth) {

@@ -51,10 +51,10 @@ export async function readText(path) {
 export async function readJson(path) {
   const text = await readText(path);
   try {
-    return parse(Buffer.from(text));
+    return parse(Buffer.from(text), { unique: true });
   } catch (error) {
     if (!(error instanceof NoDocument)) throw error;
-    throw ValidationError.of(error.code, { path: nameOf(path) });
+    throw ValidationError.of(error.code, { path: nameOf(path), key: error.key });
   }
 }
 

@@ -9,7 +9,7 @@
 import { table } from "./contract.js";
 
 const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\p{L}\p{N}]/gu;
-const SPACE = /[\s\x1c-\x1f\x85]+/u; // what Python splits at
+const SPACE = /(?:[^\S\ufeff]|[\x1c-\x1f\x85])+/u; // what Python splits at
 const MARKS = /\p{M}/gu; // or NFKD sorts them all
 let patterns;
 

@@ -2,9 +2,8 @@
 
 import { check } from "./address.js";
 import { usageError } from "./arguments.js";
-import { message } from "./contract.js";
+import { message, table } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
-import { KINDS } from "./report.js";
 import { ask, isAttended, write } from "./terminal.js";
 import { escaped } from "./visible.js";
 
@@ -45,10 +44,14 @@ async function answerTo(flag, flags) {
   throw usageError("missing_flags", { names: flag });
 }
 
+function kinds() {
+  return table("report.json").body.properties.report.properties.kind.enum;
+}
+
 /** What is wrong with an answer, in words; null if nothing is. */
 function faultOf(flag, answer, flags) {
   if (!answer) return message("field_required");
-  if (flag === "--kind" && !KINDS.includes(answer)) return message("unknown_kind", { name: answer });
+  if (flag === "--kind" && !kinds().includes(answer)) return message("unknown_kind", { name: answer });
   if (flag !== "--doc-url") return null;
   try {
     check(answer, flags.has("--allow-private"));

@@ -15,7 +15,7 @@ const HALF_A_CHARACTER = /[\ud800-\udfff]/u;
 const MAX_PAGES = 20_000; // a million reports
 
 /** The filters that are given, or ValidationError, since a wrong one would list everything. */
-export function checked(filters) {
+export function checkedFilters(filters) {
   if (!isObject(filters ?? {})) throw ValidationError.of("wrong_type", { name: "filters" });
   const isGiven = ([, value]) => value !== undefined && value !== null;
   const given = Object.entries(filters ?? {}).filter(isGiven);

@@ -3,7 +3,7 @@
 import { usageError } from "./arguments.js";
 import { message } from "./contract.js";
 import { signedIn } from "./login.js";
-import { checked, fetchPage, pages } from "./report_list.js";
+import { checkedFilters, fetchPage, pages } from "./report_list.js";
 import * as settings from "./settings.js";
 import { write } from "./terminal.js";
 import { escaped, plain } from "./visible.js";
@@ -50,7 +50,7 @@ function pagesFor(flags) {
   const given = Object.entries(FLAGS).map(([flag, name]) => [name, flags.get(flag)]);
   const ask = async (asked) =>
     (await signedIn(hubUrl, time, (token) => fetchPage(hubUrl, token, asked, time))).answer;
-  return pages(hubUrl, checked(Object.fromEntries(given)), ask);
+  return pages(hubUrl, checkedFilters(Object.fromEntries(given)), ask);
 }
 
 /** How many reports to show. */

@@ -4,8 +4,8 @@ import { message, table } from "./contract.js";
 import { PolicyRejected } from "./errors.js";
 import { inOneLine, plain } from "./plain.js";
 import { texts } from "./report.js";
+import { KEY_HEADER } from "./shape.js";
 
-const KEY_HEADER = "header:Idempotency-Key";
 const LONGEST_PLACEHOLDER = 200; // in a long key such letters may stand by chance
 let compiled;
 

@@ -72,10 +72,18 @@ function unlessAborted(work, signal) {
 /** By the transport that was given: it gets what the global `fetch` gets, and returns a `Response`. */
 async function sendBy(fetch, { method, url, headers, body }, signal) {
   const response = await fetch(url, { method, headers, body, signal, redirect: "manual" });
-  if (!Number.isInteger(response?.status)) throw new Failed("no_response");
-  const { status, body: chunks } = response;
-  const names = new Headers(response.headers);
-  return { status, headers: Object.fromEntries(names), ...(await bodyOf(chunks ?? [])) };
+  return { ...headOf(response), ...(await bodyOf(response.body ?? [])) };
+}
+
+/** Status and headers of what a transport returned, or Failed if that is no response. */
+function headOf(response) {
+  try {
+    const { status, headers } = response;
+    if (!Number.isInteger(status) || status < 100 || status > 599) throw new RangeError(status);
+    return { status, headers: Object.fromEntries(new Headers(headers)) };
+  } catch (error) {
+    throw new Failed("no_response", { cause: error });
+  }
 }
 
 /** A connection of its own for each request, to the proxy or to the addresses that it may go to. */

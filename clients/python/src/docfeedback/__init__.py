@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Unreachable,
         ValidationError,
     )
-    from .report import Report
+    from .report import Kind, Report
     from .version import __version__
     from .web import Request, Response, Transport
 
@@ -29,6 +29,7 @@ __all__ = [
     "Client",
     "DocFeedbackError",
     "Draft",
+    "Kind",
     "NotFound",
     "OptedOut",
     "PayloadTooLarge",

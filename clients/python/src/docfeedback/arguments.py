@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .contract import message, table
 from .errors import ValidationError
+from .spelling import meant
 
 
 class Arguments(NamedTuple):
@@ -36,8 +37,7 @@ def parse(words: List[str]) -> Arguments:
     if command.startswith("-"):
         raise _unknown("unknown_flag", command, known=["--help", "--version"])
     check_command(command)
-    takes = {**commands[command]["flags"], **table("commands.json")["common"]}
-    flags, found = _split(rest, takes)
+    flags, found = _split(rest, _takes(command))
     check_words(command, found, (commands[command]["argument"] or "").split())
     return Arguments(command, flags, tuple(found))
 
@@ -58,12 +58,41 @@ def check_words(command: str, words: Sequence[str], wanted: Sequence[str]) -> No
         raise usage_error("unexpected_argument", name=words[-1])
 
 
+def asks(words: List[str], *flags: str) -> bool:
+    """Whether one of these flags is given, and not as the value of another one or behind `--`."""
+    return any(word in flags for word in _without_values(words))
+
+
+def _takes(command: str) -> Dict[str, Optional[str]]:
+    """The flags of a command, and what each takes; of an unknown one those that all have."""
+    shared = table("commands.json")
+    known = shared["commands"].get(command, {"flags": {}})
+    return {**known["flags"], **shared["common"]}
+
+
+def _without_values(words: List[str]) -> Iterator[str]:
+    takes = _takes(words[0]) if words else {}
+    left = list(words)
+    while left and left[0] != "--":
+        word = left.pop(0)
+        yield word
+        if takes.get(word) is not None and left and not _is_flag(left[0], takes):
+            left.pop(0)
+
+
+def _is_flag(word: str, takes: Dict[str, Optional[str]]) -> bool:
+    """Whether a word where a value is due is a flag: the value was forgotten."""
+    return word.partition("=")[0] in takes and " " not in word
+
+
 def _split(words: List[str], takes: Dict[str, Optional[str]]) -> Tuple[Dict[str, str], List[str]]:
     flags: Dict[str, str] = {}
     arguments: List[str] = []
     left = list(words)
     while left:
         word = left.pop(0)
+        if word == "--":
+            return flags, arguments + left
         if not word.startswith("-") or word == "-":
             arguments.append(word)
             continue
@@ -75,33 +104,26 @@ def _split(words: List[str], takes: Dict[str, Optional[str]]) -> Tuple[Dict[str,
         if takes[name] is None and equals:
             raise usage_error("unwanted_value", name=name)
         if takes[name] is not None and not equals:
-            if not left or left[0].startswith("--"):
-                raise usage_error("missing_value", name=name)
-            value = left.pop(0)
+            value = _next(left, name, takes)
         if takes[name] in ("FILE", "PATH") and not value:
             raise usage_error("missing_value", name=name)
         flags[name] = value
     return flags, arguments
 
 
+def _next(left: List[str], name: str, takes: Dict[str, Optional[str]]) -> str:
+    """The next word is the value, whatever it looks like, unless it is a flag of this command."""
+    if not left:
+        raise usage_error("missing_value", name=name)
+    if _is_flag(left[0], takes):
+        raise usage_error("flag_for_value", name=name, flag=left[0].partition("=")[0])
+    return left.pop(0)
+
+
 def _unknown(code: str, name: str, *, known: Iterable[str]) -> ValidationError:
-    sentence = message(code, name=name)
-    nearest = min(known, key=lambda candidate: distance(name, candidate))
-    if distance(name, nearest) * 3 <= len(nearest):
-        sentence += message("did_you_mean", name=nearest)
-    return ValidationError("usage", sentence)
+    return ValidationError("usage", message(code, name=name) + meant(name, known))
 
 
 def usage_error(code: str, **values: str) -> ValidationError:
     """The error for a wrong command line; `code` is its message in `messages.json`."""
     return ValidationError("usage", message(code, **values))
-
-
-def distance(one: str, other: str) -> int:
-    """How many letters to insert, delete or replace to turn `one` into `other` (Levenshtein)."""
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        above, row = row, [i]
-        for j, goal in enumerate(other, 1):
-            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (letter != goal)))
-    return row[-1]

@@ -23,7 +23,7 @@ def run(words: List[str]) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        return _print(_result(words), as_json="--json" in words)
+        return _print(_result(words), as_json=arguments.asks(words, "--json"))
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError:  # our output cannot be written: a closed pipe, a full disk
@@ -34,9 +34,9 @@ def run(words: List[str]) -> int:
 def _result(words: List[str]) -> Result:
     """What to print; every exception has become words here."""
     try:
-        if "--help" in words or "-h" in words:
+        if arguments.asks(words, "--help", "-h"):
             return _help(words[0])
-        if "--version" in words:
+        if arguments.asks(words, "--version"):
             return Result([f"docfeedback {__version__}"], {"version": __version__})
         parsed = arguments.parse(words)
         if "--verbose" in parsed.flags:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass, field
 from typing import (
@@ -22,9 +21,8 @@ from typing import (
 from . import address, discovery, hub, receipts, report_list, secret_patterns, settings, web
 from .document import an_object, objects, text, whole, yes_or_no
 from .errors import ValidationError
-from .report import Body, Report, check, encode
-
-KEY = re.compile(r"[\x21-\x7e]{1,128}")
+from .report import Body, Report, encode
+from .shape import checked
 
 T = TypeVar("T")
 
@@ -146,8 +144,7 @@ class Client:
     def draft(self, report: Union[Report, Body], idempotency_key: Optional[str] = None) -> Draft:
         """What `send` would send, or the error that would stop it; uses no network."""
         self._check()
-        body = report.body() if isinstance(report, Report) else report
-        check(body)
+        body = checked(report.body() if isinstance(report, Report) else report, idempotency_key)
         page = address.check(body["doc_url"], self.allow_private)
         data, headers = encode(body), _headers(body, idempotency_key)
         secret_patterns.check(body, idempotency_key)
@@ -357,8 +354,6 @@ def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
     }
     if idempotency_key is None:
         return headers
-    if not isinstance(idempotency_key, str) or not KEY.fullmatch(idempotency_key):
-        raise ValidationError.of("invalid_key")
     return {**headers, "Idempotency-Key": idempotency_key}
 
 

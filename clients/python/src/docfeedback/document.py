@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 MAX_DEPTH = 20
 
 
 class NoDocument(Exception):
-    """Why the JSON is not accepted: `code` is its message in `messages.json`."""
+    """Why the JSON is not accepted: `code` is its message in `messages.json`, `key` the key it is about."""
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, key: str = "") -> None:
         super().__init__(code)
         self.code = code
+        self.key = key
 
 
-def parse(data: bytes) -> Any:
-    """JSON in UTF-8 (RFC 8259), nested at most 20 times and with finite numbers. Raises NoDocument."""
+def parse(data: bytes, *, unique: bool = False) -> Any:
+    """JSON in UTF-8 (RFC 8259), nested at most 20 times and with finite numbers. Raises NoDocument.
+
+    `unique`: no object may have a key twice, of which a parser may take either.
+    """
+    hook = _object if unique else None
     try:
-        value = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
+        value = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse, object_pairs_hook=hook)
     except RecursionError:
         raise NoDocument("too_deep") from None
     except ValueError:
@@ -68,6 +73,15 @@ def _check(value: Any, depth: int) -> None:
             _check(item, depth - 1)
     elif isinstance(value, (int, float)) and abs(value) > sys.float_info.max:
         raise NoDocument("not_json_value")
+
+
+def _object(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    found: Dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise NoDocument("duplicate_key", key)
+        found[key] = value
+    return found
 
 
 def _refuse(name: str) -> None:

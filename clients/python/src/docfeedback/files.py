@@ -58,9 +58,9 @@ def read_json(path: str) -> Any:
     """The JSON in a file, or on standard input for `-`."""
     name = message("standard_input") if path == "-" else path
     try:
-        return document.parse(read_text(path).encode())
+        return document.parse(read_text(path).encode(), unique=True)
     except document.NoDocument as error:
-        raise ValidationError.of(error.code, path=name) from None
+        raise ValidationError.of(error.code, path=name, key=error.key) from None
 
 
 def read(path: str) -> Optional[bytes]:

@@ -10,8 +10,8 @@ from .contract import message, table
 from .errors import PolicyRejected
 from .plain import in_one_line, plain
 from .report import texts
+from .shape import KEY_HEADER
 
-KEY_HEADER = "header:Idempotency-Key"
 LONGEST_PLACEHOLDER = 200  # in a long key such letters may stand by chance
 
 

@@ -114,13 +114,13 @@ class Way:
     def pause(self, seconds: float) -> None:
         """Wait. Raises Unreachable as soon as it was stopped."""
         if self._stopped.wait(seconds):
-            raise Unreachable.of("stopped")
+            raise Unreachable.of("interrupted")
 
     def stop(self) -> None:
         """End what is under way; nothing leaves from now on."""
         self._stopped.set()
         for attempt in tuple(self._attempts):
-            attempt.outcome.put((None, Unreachable.of("stopped")))
+            attempt.outcome.put((None, Unreachable.of("interrupted")))
             attempt.give_up()
 
 
