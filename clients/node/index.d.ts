@@ -89,6 +89,43 @@ export interface Receipt {
   issueState: string | null;
 }
 
+/** Which reports to list; the filters of `GET /v1/orgs/me/reports`. */
+export interface ReportFilters {
+  status?: "none" | "pending" | "sending" | "sent" | "held" | "failed" | "discarded" | null;
+  kind?: Kind | null;
+  q?: string | null;
+  page?: string | null;
+  agent?: string | null;
+  claim?: string | null;
+  /** A day in UTC, such as 2026-11-30. */
+  since?: string | null;
+  until?: string | null;
+}
+
+/** A report as `GET /v1/orgs/me/reports` lists it. */
+export interface ListedReport extends Record<string, unknown> {
+  id: string;
+  received_at: string;
+  doc_url: string;
+  kind: string;
+  summary: string;
+  agent_name: string;
+  times_reported: number | null;
+  further_accounts: number | null;
+  erased_at: string | null;
+  /** null: it arrived before a repository was chosen. */
+  delivery:
+    | ({
+        status: string;
+        held_for: string | null;
+        reason: string | null;
+        waits_for: (Record<string, unknown> & { cause: string; message: string }) | null;
+        issue_url: string | null;
+        attempts: number | null;
+      } & Record<string, unknown>)
+    | null;
+}
+
 /** A report that may be sent, as far as can be checked without the network. */
 export interface Draft {
   body: Report;
@@ -103,7 +140,7 @@ export interface Draft {
 export interface ClientOptions {
   /** Default: DOCFEEDBACK_HUB_URL, the configuration file, or the Hub that the page's host names. */
   hubUrl?: string | null;
-  /** For `me`; default: DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report. */
+  /** For `me` and `reports`; default: DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report. */
   token?: string | null;
   /** Milliseconds for a whole call, a day at most; default: 10,000. */
   timeout?: number;
@@ -147,10 +184,12 @@ export declare class Client {
   send(report: Report, options?: SendOptions): Promise<SentReport>;
   /** What `send` would send, or the error that would stop it; uses no network. */
   draft(report: Report, options?: SendOptions): Draft;
-  /** The status of a report. */
-  receipt(reportId: string, options?: CallOptions): Promise<Receipt>;
+  /** The status of a report, by its ID or the URL of its receipt. */
+  receipt(report: string, options?: CallOptions): Promise<Receipt>;
   /** Your organization, as `GET /v1/orgs/me` answers. */
   me(options?: CallOptions): Promise<Record<string, unknown> & { id: string }>;
+  /** Your organization's reports, newest first: `for await (const report of client.reports())`. */
+  reports(filters?: ReportFilters, options?: CallOptions): AsyncGenerator<ListedReport, void, undefined>;
   /** Refuse further calls. */
   close(): void;
   /** The same, for `using` and `await using`; not before Node 20.5. */

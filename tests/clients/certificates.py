@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-HOSTS = ["docs.acme.com", "moved.acme.com", "hub.acme.com", "docs.example.com"]
+HOSTS = ["docs.acme.com", "moved.acme.com", "hub.acme.com", "docs.example.com", "hub.corp"]
 
 
 def make(folder: Path) -> Path:

@@ -33,6 +33,7 @@ const { requestCode } = await load("oauth.js");
 const secrets = await load("secret_patterns.js");
 const { openBrowser } = await load("terminal.js");
 const signIns = await load("sign_ins.js");
+const { follow } = await load("watch.js");
 
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camel = (name) => name.replace(/_[a-z]/g, (pair) => pair[1].toUpperCase());
@@ -80,6 +81,23 @@ const odd = ({ client = {}, report, odd: name }) => {
   };
   const { body, data } = new Client(renamed(client, camel)).draft(reports[name]());
   return [body, JSON.parse(data)];
+};
+
+const receipt = async ({ client = {}, report }) =>
+  renamed(await new Client(renamed(client, camel)).receipt(report), snake);
+
+const reports = async ({ client = {}, filters = {}, first = Infinity }) => {
+  const ids = [];
+  const found = new Client(renamed(client, camel)).reports(filters);
+  try {
+    for await (const { id } of found) {
+      if (ids.push(id) === first) break;
+    }
+  } catch (error) {
+    if (!(error instanceof DocFeedbackError) || error.status === null) throw error;
+    return { ids, code: error.code };
+  }
+  return { ids };
 };
 
 const optionsOf = (client) => {
@@ -148,6 +166,9 @@ const shown = async ({ token }) => {
 };
 
 const DO = {
+  receipt,
+  reports,
+  reports_async: reports,
   odd,
   send_until_interrupted: (call) => aborted(call, (abort) => process.once("SIGINT", abort)),
   cancel_at: (call) => aborted(call, setImmediate),
@@ -238,6 +259,16 @@ const DO = {
   wait: async ({ hub_url: hubUrl }) => {
     const code = { deviceCode: "device-1", seconds: 600, interval: 5 };
     await waitFor({ token: `${hubUrl}/oauth/token` }, code, hubUrl, 10_000);
+    return null;
+  },
+  watch: async () => {
+    const [out, err] = [process.stdout.write, process.stderr.write];
+    process.stdout.write = process.stderr.write = (text, done) => done();
+    try {
+      await follow(new Client(), "01J9ZK3V5T8Q2M4N6P7R8S9T0V", false);
+    } finally {
+      [process.stdout.write, process.stderr.write] = [out, err];
+    }
     return null;
   },
   lock: async ({ path, then, first, inside }) => {

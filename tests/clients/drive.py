@@ -4,9 +4,12 @@
 """
 
 import asyncio
+import contextlib
 import copy
 import dataclasses
 import errno
+import io
+import itertools
 import json
 import os
 import pickle
@@ -33,6 +36,7 @@ from docfeedback import (
     terminal,
     web,
 )
+from docfeedback.watch import follow
 
 NOBODY = 65534
 sockets = []
@@ -53,6 +57,30 @@ def send(call):
 def send_async(call):
     client = docfeedback.AsyncClient(**call.get("client", {}))
     return dataclasses.asdict(asyncio.run(client.send(call["report"], call.get("key"))))
+
+
+def receipt(call):
+    client = docfeedback.Client(**call.get("client", {}))
+    return dataclasses.asdict(client.receipt(call["report"]))
+
+
+def reports(call):
+    """The ids of the reports, or of the first ones, and what ended them."""
+    found = docfeedback.Client(**call.get("client", {})).reports(**call.get("filters", {}))
+    ids = []
+    try:
+        ids.extend(report["id"] for report in itertools.islice(found, call.get("first")))
+    except docfeedback.DocFeedbackError as error:
+        return {"ids": ids, "code": error.code}
+    return {"ids": ids}
+
+
+def reports_async(call):
+    async def ids():
+        found = docfeedback.AsyncClient(**call["client"]).reports(**call.get("filters", {}))
+        return [report["id"] async for report in found]
+
+    return {"ids": asyncio.run(ids())}
 
 
 def judge(call):
@@ -128,6 +156,12 @@ def wait(call):
     hub = call["hub_url"]
     code = oauth.Code("device-1", "BCDF-GHJK", hub, None, 600, 5)
     login._wait(oauth.Endpoints(hub, f"{hub}/oauth/token", None), code, hub, 10)
+
+
+def watch(call):
+    client = docfeedback.Client()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        follow(client, "01J9ZK3V5T8Q2M4N6P7R8S9T0V", as_json=False)
 
 
 def lock(call):
@@ -429,6 +463,9 @@ DO = {
     "send": send,
     "draft": draft,
     "send_async": send_async,
+    "receipt": receipt,
+    "reports": reports,
+    "reports_async": reports_async,
     "build": lambda call: docfeedback.Report.create(**call["fields"]).body(),
     "defaults": lambda call: {"seconds": docfeedback.Client().timeout},
     "repository": lambda call: remotes.repository(call["url"]),
@@ -444,6 +481,7 @@ DO = {
     "keep_sign_in": keep_sign_in,
     "skip_pauses": skip_pauses,
     "wait": wait,
+    "watch": watch,
     "interval": interval,
     "open_browser": open_browser,
     "lock": lock,

@@ -23,7 +23,9 @@ TABLES = ["cli.json", "first_minute.json", "refusals.json", "paths.json"]
 CASES = [case for name in TABLES for case in json.loads((CONTRACT / name).read_text())]
 CASES += SIGN_IN["cases"] + OUTCOMES["cases"]
 PATH_NOTE = re.compile(r"^Note: .* is reported as a path, which reaches nobody: .*\n", re.MULTILINE)
-SIGN_IN_COMMANDS = {"login", "logout", "me"}  # which ask for several things
+TIMES = re.compile(r'"at":"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"')
+CLOCK = re.compile(r"^[0-9]{2}:[0-9]{2}:[0-9]{2} ", re.MULTILINE)
+SIGN_IN_COMMANDS = {"login", "logout", "me", "reports"}  # which ask for several things
 PLACEHOLDERS = {
     "@report": [
         *("--doc-url", "docs/install.md", "--agent", "claude-code", "--kind", "incorrect"),
@@ -248,13 +250,17 @@ def _check_output(case: dict[str, Any], stdout: str, answers: dict[str, Any]) ->
         retry = answer["headers"].get("Retry-After")
         expected = answer["body"] | ({"retry_after": int(retry)} if retry else {})
         expected |= case.get("json_more", {})
-    if expected is not None:
+    if "json_lines" in case:
+        told = TIMES.sub('"at":"{time}"', stdout)
+        assert [json.loads(line) for line in told.splitlines()] == case["json_lines"]
+    elif expected is not None:
         assert json.loads(stdout.replace(version, "{version}")) == expected
         assert stdout.count("\n") == 1
     elif "stdout_file" in case:
         assert stdout == (CONTRACT / case["stdout_file"]).read_text()
     else:
-        assert stdout == _lines(case.get("stdout", [])).replace("{version}", version)
+        told = CLOCK.sub("{time} ", stdout)
+        assert told == _lines(case.get("stdout", [])).replace("{version}", version)
 
 
 def _check_requests(case: dict[str, Any], world: World) -> None:

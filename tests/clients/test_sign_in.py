@@ -127,7 +127,7 @@ def test_a_sign_in_that_was_ended_on_the_page_is_said_to_have_ended(
     ended = desk.run(client, "me")
 
     assert ended.stderr == f"Error: Your sign-in at {desk.hub} has ended. Run docfeedback login.\n"
-    assert ended.exit == 1
+    assert ended.exit == desk.run(client, "me").exit == 2
     assert not desk.path.exists()
 
 

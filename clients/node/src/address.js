@@ -29,7 +29,7 @@ const HOST_WITHOUT_SCHEME = new RegExp(
 let lists;
 
 /** Why an address is refused: `code` is its message in `messages.json`. */
-class Refused extends Error {
+export class Refused extends Error {
   constructor(code, host = "") {
     super(code);
     this.code = code;
@@ -94,7 +94,7 @@ export function asciiHost(text) {
  * Its parts `{scheme, host, port, rest}`, or Refused; null for a path in a repository. `host` is in
  * lower case without a trailing dot; `port` null for the scheme's own; `rest` the path and query.
  */
-function parse(docUrl) {
+export function parse(docUrl) {
   if (!docUrl || FORBIDDEN.test(docUrl) || docUrl.startsWith("//")) throw new Refused("malformed");
   if (HOST_WITHOUT_SCHEME.test(docUrl)) throw new Refused("no_scheme");
   const scheme = SCHEME.exec(docUrl);
@@ -114,7 +114,7 @@ function parse(docUrl) {
 }
 
 /** Throw Refused unless the page is https on a public host, as far as its name tells. */
-function judge(page) {
+export function judge(page) {
   const labels = page.host.split(".");
   const last = labels.at(-1);
   const isPrivate = table("addresses.json").private_suffixes.includes(last);

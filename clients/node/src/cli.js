@@ -21,7 +21,7 @@ export async function run(words) {
   await end(await resultOf(words), asJson);
 }
 
-/** What to print; every exception has become words here. */
+/** What to print; every exception has become words here. Without `data`, it was written already. */
 async function resultOf(words) {
   try {
     if (asks(words, "--help", "-h")) return help(words[0]);
@@ -41,6 +41,7 @@ async function resultOf(words) {
 async function end({ lines, data, notes = [], exitCode = 0 }, asJson) {
   clearProgress();
   await write(process.stderr, notes.map((note) => message("note", { text: note })));
+  if (asJson && data === null) process.exit(exitCode); // it was written already
   if (asJson) await write(process.stdout, [escaped(JSON.stringify(data))]);
   else await write(exitCode ? process.stderr : process.stdout, lines);
   process.exit(exitCode);

@@ -5,7 +5,9 @@ import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js
 import { isObject, objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
+import { requestFor } from "./receipts.js";
 import { encode } from "./report.js";
+import { checkedFilters, fetchPage, pages } from "./report_list.js";
 import { check as checkSecrets } from "./secret_patterns.js";
 import {
   DEFAULT_TIMEOUT,
@@ -19,13 +21,11 @@ import {
 } from "./settings.js";
 import { checked } from "./shape.js";
 
-const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
-
 /**
  * Talks to one Hub.
  *
  * `hubUrl`: else DOCFEEDBACK_HUB_URL, the configuration file, or what the page's host names.
- * `token`: for `me`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
+ * `token`: for `me` and `reports`; else DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
  * `timeout`: milliseconds for a whole call. `allowPrivate`: report http and private pages too.
  * `fetch`: sends the requests in place of ours; it gets what the global `fetch` gets.
  * All calls reject with the errors of `errors.js`, and no others, but for the reason of a `signal`
@@ -85,12 +85,11 @@ export class Client {
     return { body, data, headers, hubUrl: hubUrl(this.hubUrl), page };
   }
 
-  /** The status of a report. */
-  async receipt(reportId, options) {
+  /** The status of a report, by its ID or the URL of its receipt. */
+  async receipt(report, options) {
     const way = this.#way(options);
-    if (!REPORT_ID.test(isText(reportId) ? reportId : "")) throw ValidationError.of("not_a_report_id", { name: reportId });
-    const url = `${requiredHubUrl(this.hubUrl)}${REPORTS}/${reportId}`;
-    return receiptOf(await call({ method: "GET", url, headers: ACCEPT }, this.timeout, way));
+    const request = requestFor(report, this.hubUrl, this.allowPrivate);
+    return receiptOf(await call(request, this.timeout, way));
   }
 
   /** Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites. */
@@ -100,6 +99,20 @@ export class Client {
     const headers = { ...ACCEPT, Authorization: `Bearer ${token(this.#token, hub)}` };
     const request = { method: "GET", url: `${hub}/v1/orgs/me`, headers };
     return organizationOf((await call(request, this.timeout, way)).body);
+  }
+
+  /**
+   * Your organization's reports, newest first, as `GET /v1/orgs/me/reports` lists them, for `for await`.
+   * The filters are those of the API: status, kind, q, page, agent, claim, since and until. Pages are
+   * fetched as they are needed; `timeout` is for each of them.
+   */
+  async *reports(filters = {}, options) {
+    const way = this.#way(options);
+    const chosen = checkedFilters(filters);
+    const hub = requiredHubUrl(this.hubUrl);
+    const found = token(this.#token, hub);
+    const ask = (asked) => fetchPage(hub, found, asked, this.timeout, way);
+    for await (const { reports } of pages(hub, chosen, ask)) yield* reports;
   }
 
   /** The document of the page's host; OptedOut if it wants no reports. */

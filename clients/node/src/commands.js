@@ -8,19 +8,21 @@ import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
-import { login, logout, signedIn, usedData, usedLine } from "./login.js";
-import { issueLine, outcomeOf } from "./outcome.js";
+import { login, logout, organizationOf, usedData, usedLine } from "./login.js";
+import { outcomeOf, receiptData, receiptLines } from "./outcome.js";
 import { completed, confirm } from "./questions.js";
 import { bodyOf } from "./report.js";
+import { reports } from "./reports.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { write } from "./terminal.js";
 import { escaped } from "./visible.js";
+import { follow } from "./watch.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
 const OPTIONAL = ["--details", "--suggested-fix"];
 
-export const COMMANDS = { report, status, login, logout, me, init, config, completion, help };
+export const COMMANDS = { report, status, reports, login, logout, me, init, config, completion, help };
 
 /** Send a report, or show it (`--dry-run`). */
 async function report({ flags: given }) {
@@ -35,23 +37,19 @@ async function report({ flags: given }) {
   return sent(await client.send(body, options), notes);
 }
 
-/** The status of a report. */
+/** What became of a report, once or (`--watch`) until it is no longer on its way. */
 async function status({ flags, argument }) {
-  const { id, status, receivedAt, timesReported, issueUrl, issueState } =
-    await clientFrom(flags).receipt(argument);
-  const lines = [message("status_line", { id, status })];
-  if (receivedAt !== null) lines.push(message("received_line", { time: receivedAt }));
-  if (timesReported !== null) lines.push(message("times_line", { times: timesReported }));
-  if (issueUrl !== null) lines.push(issueLine(issueUrl, issueState));
-  const data = { id, status, received_at: receivedAt, times_reported: timesReported };
-  return { lines, data: { ...data, issue_url: issueUrl, issue_state: issueState } };
+  const client = clientFrom(flags);
+  if (flags.has("--watch")) return follow(client, argument, flags.has("--json"));
+  const receipt = await client.receipt(argument);
+  return { lines: receiptLines(receipt), data: receiptData(receipt) };
 }
 
 /** Where and as whom you are signed in, and what is set up. */
 async function me({ flags }) {
   const client = clientFrom(flags);
   const hubUrl = requiredHubUrl(client.hubUrl);
-  const { organization, used } = await signedIn(hubUrl, client);
+  const { organization, used } = await organizationOf(client);
   const { name, id, caller, integration, domains, sites } = organization;
   const lines = [
     message("hub_line", { url: hubUrl }),

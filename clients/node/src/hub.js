@@ -11,15 +11,19 @@ const AGAIN_STATUSES = [502, 503, 504];
 const WAIT_STATUSES = [429, 503]; // a Hub that says when to come again
 const AGAIN_REASONS = ["refused", "unknown_host", "broken"];
 
+/** Whether it has an `id`, like the answer of a Hub about one thing. */
+const hasId = (body) => typeof body.id === "string";
+
 /**
- * The Hub's 2xx answer within `milliseconds`, retry included, as `{status, body}`; `body` has an
- * `id`, as every answer of a Hub has. Else an error of `errors.js`. `way`: see `exchange` of `web.js`.
+ * The Hub's 2xx answer within `milliseconds`, retry included, as `{status, body}`, else an error of
+ * `errors.js`. `way`: see `exchange` of `web.js`; `isAnswer`: whether a body is what a Hub answers to
+ * this request.
  */
-export async function call(request, milliseconds, way) {
+export async function call(request, milliseconds, way, isAnswer = hasId) {
   const hubUrl = request.url.split("/v1/")[0];
   const answer = await ask(request, milliseconds, hubUrl, { way });
   const { status, json } = answer;
-  if (status >= 200 && status < 300 && typeof json?.id === "string") return { status, body: json };
+  if (status >= 200 && status < 300 && isObject(json) && isAnswer(json)) return { status, body: json };
   throw refusal(answer, hubUrl);
 }
 

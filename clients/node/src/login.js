@@ -52,26 +52,36 @@ export async function logout({ flags }) {
 }
 
 /**
- * The organization, asked with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file, and which of
- * these was used: `{organization, used: {place, until}}`, `place` null for a sign-in, which ends `until`.
+ * The organization of the person who is signed in, or to whom the token belongs, and which of these was
+ * used: `{organization, used: {place, until}}`, `place` null for a sign-in, which ends `until`.
  */
-export async function signedIn(hubUrl, client) {
+export async function organizationOf(client) {
+  const hubUrl = settings.requiredHubUrl(client.hubUrl);
+  const { answer: organization, used } = await signedIn(hubUrl, client.timeout, (token) => {
+    client.token = token;
+    return client.me();
+  });
+  const endsAt = textOf(organization.caller?.expires_at);
+  if (used.place === null && endsAt) used.until = endsAt.replace(/\.[0-9]+/, "");
+  return { organization, used };
+}
+
+/** What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file. */
+export async function signedIn(hubUrl, milliseconds, ask) {
   let tokens = settings.environmentToken() ? null : signIns.stored(hubUrl);
-  if (!tokens) return withAToken(hubUrl, client);
+  if (!tokens) return withAToken(hubUrl, ask);
   if (tokens.expires_at - EARLY_SECONDS < Date.now() / 1000) {
-    tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
+    tokens = await signIns.refreshed(hubUrl, tokens, milliseconds);
   }
-  let organization;
+  let answer;
   try {
-    organization = await meWith(client, tokens);
+    answer = await ask(settings.token(tokens.access_token, hubUrl));
   } catch (error) {
     if (!(error instanceof AuthError) || error.status !== 401) throw error;
-    tokens = await signIns.refreshed(hubUrl, tokens, client.timeout);
-    organization = await meWith(client, tokens);
+    tokens = await signIns.refreshed(hubUrl, tokens, milliseconds);
+    answer = await ask(settings.token(tokens.access_token, hubUrl));
   }
-  const endsAt = textOf(organization.caller?.expires_at);
-  const until = endsAt ? endsAt.replace(/\.[0-9]+/, "") : timeOf(tokens.ends_at);
-  return { organization, used: { place: null, until } };
+  return { answer, used: { place: null, until: timeOf(tokens.ends_at) } };
 }
 
 /** Which token was used, for people. */
@@ -85,18 +95,18 @@ export function usedData({ place, until }) {
   return { token_from: place ?? "sign_in", signed_in_until: until };
 }
 
-async function withAToken(hubUrl, client) {
+async function withAToken(hubUrl, ask) {
   const fromEnvironment = settings.environmentToken();
-  if (!fromEnvironment && !settings.configToken(hubUrl)) {
-    throw AuthError.of("not_signed_in", { url: hubUrl });
-  }
+  const token = fromEnvironment ?? settings.configToken(hubUrl);
+  if (!token) throw AuthError.of("not_signed_in", { url: hubUrl });
   const place = fromEnvironment ? "DOCFEEDBACK_TOKEN" : basename(settings.configPath());
-  return { organization: await client.me(), used: { place, until: null } };
-}
-
-function meWith(client, { access_token: token }) {
-  client.token = token;
-  return client.me();
+  try {
+    return { answer: await ask(settings.token(token, hubUrl)), used: { place, until: null } };
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.status !== 401) throw error;
+    const { code, status, fields } = error;
+    throw new AuthError(code, message("wrong_token", { place, url: hubUrl }), { status, fields });
+  }
 }
 
 /**

@@ -15,8 +15,29 @@ export function outcomeOf({ id, status, claimed, issueUrl }) {
   return message("report_outcome", { id });
 }
 
+/** What a receipt says. */
+export function receiptLines({ id, status, receivedAt, timesReported, issueUrl, issueState }) {
+  const lines = [message("status_line", { id, status })];
+  if (receivedAt !== null) lines.push(message("received_line", { time: receivedAt }));
+  if (timesReported !== null) lines.push(message("times_line", { times: timesReported }));
+  if (issueUrl !== null) lines.push(issueLine(issueUrl, issueState));
+  return lines;
+}
+
+/** A receipt for programs, by the names that the Hub uses. */
+export function receiptData({ id, status, receivedAt, timesReported, issueUrl, issueState }) {
+  const data = { id, status, received_at: receivedAt, times_reported: timesReported };
+  return { ...data, issue_url: issueUrl, issue_state: issueState };
+}
+
+/** What a receipt says that the one before did not say. */
+export function changedLines(now, before) {
+  const known = receiptLines(before);
+  return receiptLines(now).filter((line) => !known.includes(line));
+}
+
 /** An issue by its number and repository, as far as its URL names them. */
-export function issueLine(url, state = null) {
+function issueLine(url, state = null) {
   const shown = state === null ? "" : message("issue_state", { state });
   const match = ISSUE.exec(url);
   if (match === null) return message("plain_issue_outcome", { state: shown, url });

@@ -68,8 +68,7 @@ export async function refreshed(hubUrl, old, milliseconds) {
     return tokens;
   });
   if (found) return found;
-  const sentence = message("sign_in_ended", { url: hubUrl });
-  throw new AuthError("sign_in_ended", sentence, { status: 401 });
+  throw AuthError.of("sign_in_ended", { url: hubUrl }); // as for whoever is not signed in
 }
 
 /** New tokens from the Hub, with this time for each of two requests; null if it gives none. */

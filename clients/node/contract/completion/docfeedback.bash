@@ -3,20 +3,23 @@ _docfeedback() {
   local common="--hub-url --json --verbose --help"
   case $before in
     --kind) words="broken incorrect outdated missing unclear other" ;;
+    --status) words="none pending sending sent held failed discarded" ;;
     --file) COMPREPLY=($(compgen -f -- "$word")); return ;;
     *) case ${COMP_WORDS[1]} in
       report) words="--doc-url --summary --agent --kind --details --suggested-fix --file
         --idempotency-key --dry-run --allow-private $common" ;;
+      reports) words="--status --kind --query --page --agent --claim --since --until --limit $common" ;;
       login) words="--no-browser $common" ;;
-      status|logout|me) words=$common ;;
+      status) words="--watch --allow-private $common" ;;
+      logout|me) words=$common ;;
       init) words="--global --file --check --remove $common" ;;
       config) words="get set unset hub_url token $common" ;;
-      help) words="report status login logout me init config completion" ;;
+      help) words="report status reports login logout me init config completion" ;;
       completion) words="bash zsh fish $common" ;;
     esac ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="report status login logout me init config completion help --help --version"
+    words="report status reports login logout me init config completion help --help --version"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }

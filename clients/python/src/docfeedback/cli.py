@@ -47,6 +47,8 @@ def _result(words: List[str]) -> Result:
     except KeyboardInterrupt:
         sentence = message("interrupted")
         return Result([sentence], _error("interrupted", sentence), exit_code=INTERRUPTED)
+    except terminal.Unwritable:
+        raise
     except Exception as error:
         sentence = message("internal_error", name=type(error).__name__)
         return Result([sentence], _error("internal_error", sentence), exit_code=FAILED)
@@ -54,6 +56,8 @@ def _result(words: List[str]) -> Result:
 
 def _print(result: Result, *, as_json: bool) -> int:
     terminal.write(sys.stderr, [message("note", text=note) for note in result.notes])
+    if as_json and not result.data:
+        return result.exit_code
     if as_json:
         data = json.dumps(result.data, ensure_ascii=False, separators=(",", ":"))
         terminal.write(sys.stdout, [visible.escaped(data)])

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar, Union
+from typing import (
+    Any,
+    AsyncIterator,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
-from . import address, discovery, hub, secret_patterns, settings, web
+from . import address, discovery, hub, receipts, report_list, secret_patterns, settings, web
 from .document import an_object, objects, text, whole, yes_or_no
 from .errors import ValidationError
 from .report import Body, Report, encode
 from .shape import checked
-
-REPORT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 T = TypeVar("T")
 
@@ -67,7 +76,7 @@ class Client:
     """Talks to one Hub; threads may share it.
 
     `hub_url`: default DOCFEEDBACK_HUB_URL, the configuration file, or the Hub that the page's host names.
-    `token`: for `me`; default DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
+    `token`: for `me` and `reports`; default DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
     `timeout`: seconds for a whole call. `allow_private`: also report http and private pages.
     `transport`: sends the requests in place of ours; it is given a `Request` and returns a `Response`.
     All calls raise the errors of `docfeedback.errors`, and no others. A copy has no token.
@@ -172,13 +181,10 @@ class Client:
         seconds = deadline - time.monotonic()
         return _sent_report(hub.call(request, seconds, self._way, again=False))
 
-    def receipt(self, report_id: str) -> Receipt:
-        """The status of a report."""
+    def receipt(self, report: str) -> Receipt:
+        """The status of a report, by its ID or the URL of its receipt."""
         self._check()
-        if not isinstance(report_id, str) or not REPORT_ID.fullmatch(report_id):
-            raise ValidationError.of("not_a_report_id", name=report_id)
-        url = f"{settings.required_hub_url(self.hub_url)}{settings.REPORTS}/{report_id}"
-        request = web.Request("GET", url, discovery.ACCEPT)
+        request = receipts.request(report, self.hub_url, allow_private=self.allow_private)
         return _receipt(hub.call(request, self.timeout, self._way))
 
     def me(self) -> Dict[str, Any]:
@@ -189,6 +195,25 @@ class Client:
         headers = {**discovery.ACCEPT, "Authorization": f"Bearer {token}"}
         request = web.Request("GET", f"{hub_url}/v1/orgs/me", headers)
         return _organization(hub.call(request, self.timeout, self._way).body)
+
+    def reports(self, **filters: Optional[str]) -> Iterator[Dict[str, Any]]:
+        """Your organization's reports, newest first, as `GET /v1/orgs/me/reports` lists them.
+
+        The filters are those of the API: status, kind, q, page, agent, claim, since and until. Pages
+        are fetched as they are needed; `timeout` is for each of them.
+        """
+        self._check()
+        pages = self._pages(report_list.checked(filters))
+        return (report for page in pages for report in page.reports)
+
+    def _pages(self, filters: Dict[str, str]) -> Iterator[report_list.Page]:
+        hub_url = settings.required_hub_url(self.hub_url)
+        token = settings.token(self.token, hub_url)
+
+        def ask(asked: Dict[str, str]) -> report_list.Page:
+            return report_list.fetch(hub_url, token, asked, self.timeout, self._way)
+
+        return report_list.pages(hub_url, filters, ask)
 
     def _listing(self, page: Optional[address.Page]) -> discovery.Listing:
         """The document of the page's host. Raises OptedOut if it wants no reports."""
@@ -260,23 +285,38 @@ class AsyncClient:
         """As `Client.send`."""
         return await self._in_thread(Client.send, report, idempotency_key)
 
-    async def receipt(self, report_id: str) -> Receipt:
+    async def receipt(self, report: str) -> Receipt:
         """As `Client.receipt`."""
-        return await self._in_thread(Client.receipt, report_id)
+        return await self._in_thread(Client.receipt, report)
 
     async def me(self) -> Dict[str, Any]:
         """As `Client.me`."""
         return await self._in_thread(Client.me)
 
-    async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
-        """What a method of `Client` returns; stopped when it is cancelled."""
-        from asyncio import to_thread  # here, since every command line would wait for its import
-
+    async def reports(self, **filters: Optional[str]) -> AsyncIterator[Dict[str, Any]]:
+        """As `Client.reports`, for `async for`."""
         client = self._client._alone()
         try:
-            return await to_thread(call, client, *arguments)
+            pages = client._pages(report_list.checked(filters))
+            while (page := await _in_thread(next, pages, None)) is not None:
+                for report in page.reports:
+                    yield report
         finally:
             client._way.stop()
+
+    async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
+        """What a method of `Client` returns; stopped when it is cancelled."""
+        client = self._client._alone()
+        try:
+            return await _in_thread(call, client, *arguments)
+        finally:
+            client._way.stop()
+
+
+async def _in_thread(call: Callable[..., T], *arguments: Any) -> T:
+    from asyncio import to_thread  # here, since every command line would wait for its import
+
+    return await to_thread(call, *arguments)
 
 
 class _Hidden:

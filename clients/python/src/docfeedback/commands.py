@@ -7,7 +7,19 @@ import sys
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
-from . import checkout, config, files, init, login, outcome, questions, settings, terminal
+from . import (
+    checkout,
+    config,
+    files,
+    init,
+    login,
+    outcome,
+    questions,
+    reports,
+    settings,
+    terminal,
+    watch,
+)
 from .arguments import Arguments, check_command, usage_error
 from .client import Client, SentReport
 from .contract import message, text
@@ -35,23 +47,19 @@ def report(arguments: Arguments) -> Result:
 
 
 def status(arguments: Arguments) -> Result:
-    """Show the status of a report."""
-    receipt = _client(arguments).receipt(arguments.argument)
-    lines = [message("status_line", id=receipt.id, status=receipt.status)]
-    if receipt.received_at is not None:
-        lines.append(message("received_line", time=receipt.received_at))
-    if receipt.times_reported is not None:
-        lines.append(message("times_line", times=receipt.times_reported))
-    if receipt.issue_url is not None:
-        lines.append(outcome.issue(receipt.issue_url, receipt.issue_state))
-    return Result(lines, asdict(receipt))
+    """Show what became of a report, once or (`--watch`) until it is no longer on its way."""
+    client = _client(arguments)
+    if "--watch" in arguments.flags:
+        return watch.follow(client, arguments.argument, as_json="--json" in arguments.flags)
+    receipt = client.receipt(arguments.argument)
+    return Result(outcome.of_receipt(receipt), asdict(receipt))
 
 
 def me(arguments: Arguments) -> Result:
     """Show where and as whom you are signed in, and what is set up."""
     client = _client(arguments)
     hub_url = settings.required_hub_url(client.hub_url)
-    organization, used = login.signed_in(hub_url, client)
+    organization, used = login.organization(client)
     lines = [
         message("hub_line", url=hub_url),
         *_person(organization["caller"]),
@@ -87,6 +95,7 @@ def help_page(arguments: Arguments) -> Result:
 COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "report": report,
     "status": status,
+    "reports": reports.run,
     "login": login.login,
     "logout": login.logout,
     "me": me,

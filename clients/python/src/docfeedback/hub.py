@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from . import web
 from .contract import message
@@ -17,24 +17,34 @@ AGAIN_REASONS = ("refused", "unknown_host", "broken")
 
 
 class Answered(NamedTuple):
-    """A 2xx response; `body` has an `id`, like every response of a Hub."""
+    """A 2xx response."""
 
     status: int
     body: Dict[str, Any]
 
 
+def has_id(body: Dict[str, Any]) -> bool:
+    """Whether it has an `id`, like the response of a Hub about one thing."""
+    return isinstance(body.get("id"), str)
+
+
 def call(
-    request: web.Request, seconds: float, way: web.Way = web.DIRECT, *, again: bool = True
+    request: web.Request,
+    seconds: float,
+    way: web.Way = web.DIRECT,
+    *,
+    again: bool = True,
+    is_answer: Callable[[Dict[str, Any]], bool] = has_id,
 ) -> Answered:
     """The Hub's response within `seconds`, including the retry. Raises an error of `docfeedback.errors`.
 
-    `again`: whether to try a second time if the first request may have been lost.
+    `again`: whether to try a second time if the first request may have been lost. `is_answer`: whether a
+    2xx response is what a Hub answers to this request.
     """
     hub_url = request.url.split("/v1/")[0]
     answer = exchange(request, seconds, hub_url, way, again=again)
     body = answer.json()
-    has_id = isinstance(body, dict) and isinstance(body.get("id"), str)
-    if 200 <= answer.status < 300 and has_id:
+    if 200 <= answer.status < 300 and isinstance(body, dict) and is_answer(body):
         return Answered(answer.status, body)
     raise refusal(answer, hub_url)
 

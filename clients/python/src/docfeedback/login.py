@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from datetime import datetime, timezone
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar
 
 from . import config, oauth, settings, sign_ins, terminal
 from .arguments import Arguments
@@ -23,6 +23,8 @@ from .visible import escaped
 SLOW_DOWN_SECONDS = 5.0  # by RFC 8628
 MAX_PAUSE_SECONDS = 60.0
 EARLY_SECONDS = 60  # so long before its end a token is refreshed
+
+T = TypeVar("T")
 
 
 class Used(NamedTuple):
@@ -85,36 +87,50 @@ def logout(arguments: Arguments) -> Result:
     return Result([message("signed_out", url=hub_url)], data, notes)
 
 
-def signed_in(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
-    """The organization, asked with DOCFEEDBACK_TOKEN, the sign-in, or the token of the file."""
+def organization(client: Client) -> Tuple[Dict[str, Any], Used]:
+    """The organization of the person who is signed in, or to whom the token belongs."""
+
+    def ask(token: str) -> Dict[str, Any]:
+        client.token = token
+        return client.me()
+
+    found, used = signed_in(settings.required_hub_url(client.hub_url), client.timeout, ask)
+    ends_at = text((found["caller"] or {}).get("expires_at"))
+    if used.place is None and ends_at:
+        used = used._replace(until=re.sub(r"\.[0-9]+", "", ends_at))
+    return found, used
+
+
+def signed_in(hub_url: str, seconds: float, ask: Callable[[str], T]) -> Tuple[T, Used]:
+    """What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file."""
     tokens = None if settings.environment_token() else sign_ins.stored(hub_url)
     if tokens is None:
-        return _with_a_token(hub_url, client)
+        return _with_a_token(hub_url, ask)
     if tokens.expires_at - EARLY_SECONDS < time.time():
-        tokens = sign_ins.refreshed(hub_url, tokens, client.timeout)
+        tokens = sign_ins.refreshed(hub_url, tokens, seconds)
     try:
-        organization = _me(client, tokens)
+        answer = ask(settings.token(tokens.access_token, hub_url))
     except AuthError as error:
         if error.status != 401:
             raise
-        tokens = sign_ins.refreshed(hub_url, tokens, client.timeout)
-        organization = _me(client, tokens)
-    ends_at = text((organization["caller"] or {}).get("expires_at"))
-    until = re.sub(r"\.[0-9]+", "", ends_at) if ends_at else _time(tokens.ends_at)
-    return organization, Used(None, until)
+        tokens = sign_ins.refreshed(hub_url, tokens, seconds)
+        answer = ask(settings.token(tokens.access_token, hub_url))
+    return answer, Used(None, _time(tokens.ends_at))
 
 
-def _with_a_token(hub_url: str, client: Client) -> Tuple[Dict[str, Any], Used]:
-    if settings.environment_token():
-        return client.me(), Used("DOCFEEDBACK_TOKEN")
-    if not settings.config_token(hub_url):
+def _with_a_token(hub_url: str, ask: Callable[[str], T]) -> Tuple[T, Used]:
+    token, place = settings.environment_token(), "DOCFEEDBACK_TOKEN"
+    if token is None:
+        token, place = settings.config_token(hub_url), settings.config_path().name
+    if not token:
         raise AuthError.of("not_signed_in", url=hub_url)
-    return client.me(), Used(settings.config_path().name)
-
-
-def _me(client: Client, tokens: Tokens) -> Dict[str, Any]:
-    client.token = tokens.access_token
-    return client.me()
+    try:
+        return ask(settings.token(token, hub_url)), Used(place)
+    except AuthError as error:
+        if error.status != 401:
+            raise
+        sentence = message("wrong_token", place=place, url=hub_url)
+        raise AuthError(error.code, sentence, status=401, fields=error.fields) from None
 
 
 def _whose(

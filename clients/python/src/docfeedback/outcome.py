@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Optional
+from typing import List, Optional
 
-from .client import SentReport
+from .client import Receipt, SentReport
 from .contract import message
 
 ISSUE = re.compile(
@@ -26,6 +26,23 @@ def of(sent: SentReport) -> str:
     if sent.claimed and sent.status == "received":
         return message("claimed_outcome")
     return message("report_outcome", id=sent.id)
+
+
+def of_receipt(receipt: Receipt) -> List[str]:
+    """What a receipt says."""
+    lines = [message("status_line", id=receipt.id, status=receipt.status)]
+    if receipt.received_at is not None:
+        lines.append(message("received_line", time=receipt.received_at))
+    if receipt.times_reported is not None:
+        lines.append(message("times_line", times=receipt.times_reported))
+    if receipt.issue_url is not None:
+        lines.append(issue(receipt.issue_url, receipt.issue_state))
+    return lines
+
+
+def changed(now: Receipt, before: Receipt) -> List[str]:
+    """What a receipt says that the one before did not say."""
+    return [line for line in of_receipt(now) if line not in of_receipt(before)]
 
 
 def issue(url: str, state: Optional[str] = None) -> str:

@@ -6,7 +6,10 @@ from typing import Any, Dict, NamedTuple, Sequence
 
 
 class Result(NamedTuple):
-    """`lines` for people or `data` for programs, on stdout; `notes` on stderr."""
+    """`lines` for people or `data` for programs, on stdout; `notes` on stderr.
+
+    If `data` is empty, all that is for programs was written already.
+    """
 
     lines: Sequence[str]
     data: Dict[str, Any]

@@ -73,7 +73,7 @@ def refreshed(hub_url: str, old: Tokens, seconds: float) -> Tokens:
             _keep(hub_url, new)
             return new
         _forget(hub_url)
-    raise AuthError("sign_in_ended", message("sign_in_ended", url=hub_url), status=401)
+    raise AuthError.of("sign_in_ended", url=hub_url)  # as for whoever is not signed in
 
 
 def _refresh(hub_url: str, now: Tokens, seconds: float) -> Optional[Tokens]:

@@ -13,13 +13,20 @@ DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 LONGEST_LINE = 65536  # bytes of an answer
 
 
+class Unwritable(OSError):
+    """Our output cannot be written: a closed pipe, a full disk."""
+
+
 def write(stream: Optional[TextIO], lines: Sequence[str]) -> None:
-    """Line by line, without characters that steer a terminal."""
+    """Line by line, without characters that steer a terminal. Raises Unwritable."""
     if stream is None:  # it was closed before we began
         return
-    for line in lines:
-        stream.write(visible.plain(line) + "\n")
-    stream.flush()
+    try:
+        for line in lines:
+            stream.write(visible.plain(line) + "\n")
+        stream.flush()
+    except OSError as error:
+        raise Unwritable from error
 
 
 class Progress:

@@ -1,0 +1,87 @@
+/** An organization's reports, newest first, in pages, as `GET /v1/orgs/me/reports` gives them. */
+
+import { message } from "./contract.js";
+import { isObject, objectOf, objectsOf, textOf, wholeOf } from "./document.js";
+import { ServerError, ValidationError } from "./errors.js";
+import { call } from "./hub.js";
+import { linkOf } from "./settings.js";
+import { isBlank } from "./visible.js";
+
+const PATH = "/v1/orgs/me/reports";
+const FILTERS = ["status", "kind", "q", "page", "agent", "claim", "since", "until"];
+const REQUIRED = ["id", "received_at", "doc_url", "kind", "summary", "agent_name"];
+const CURSOR = /^[\x21-\x7e]{1,200}$/;
+const HALF_A_CHARACTER = /[\ud800-\udfff]/u;
+const MAX_PAGES = 20_000; // a million reports
+
+/** The filters that are given, or ValidationError, since a wrong one would list everything. */
+export function checkedFilters(filters) {
+  if (!isObject(filters ?? {})) throw ValidationError.of("wrong_type", { name: "filters" });
+  const isGiven = ([, value]) => value !== undefined && value !== null;
+  const given = Object.entries(filters ?? {}).filter(isGiven);
+  for (const [name, value] of given) {
+    if (!FILTERS.includes(name)) {
+      throw ValidationError.of("unknown_filter", { name, known: FILTERS.join(", ") });
+    }
+    if (typeof value !== "string" || isBlank(value) || HALF_A_CHARACTER.test(value)) {
+      throw ValidationError.of("invalid_filter", { name });
+    }
+  }
+  return Object.fromEntries(given);
+}
+
+/** One page as `{reports, following}`; `following` is the next page's cursor, null on the last one. */
+export async function fetchPage(hubUrl, token, asked, milliseconds, way) {
+  const query = new URLSearchParams(asked).toString();
+  const url = `${hubUrl}${PATH}${query ? `?${query}` : ""}`;
+  const headers = { Accept: "application/json", Authorization: `Bearer ${token}` };
+  const isAnswer = (body) => Array.isArray(body.reports);
+  const request = { method: "GET", url, headers };
+  const { status, body } = await call(request, milliseconds, way, isAnswer);
+  const following = body.next_cursor ?? null;
+  if (following !== null && !(typeof following === "string" && CURSOR.test(following))) {
+    throw endless(hubUrl, status);
+  }
+  return { reports: objectsOf(body.reports, ...REQUIRED).map(shaped), following };
+}
+
+/** All pages; `ask` fetches one. ServerError if the list does not end. */
+export async function* pages(hubUrl, filters, ask) {
+  const seen = new Set();
+  let page = await ask(filters);
+  while (true) {
+    yield page;
+    const { following } = page;
+    if (following === null) return;
+    if (seen.has(following) || seen.size === MAX_PAGES) throw endless(hubUrl, 200);
+    seen.add(following);
+    page = await ask({ ...filters, cursor: following });
+  }
+}
+
+function endless(url, status) {
+  return new ServerError("endless_list", message("endless_list", { url }), { status });
+}
+
+function shaped(report) {
+  return {
+    ...report,
+    times_reported: wholeOf(report.times_reported),
+    further_accounts: wholeOf(report.further_accounts),
+    erased_at: textOf(report.erased_at),
+    delivery: deliveryOf(objectOf(report.delivery, "status")),
+  };
+}
+
+function deliveryOf(delivery) {
+  return (
+    delivery && {
+      ...delivery,
+      held_for: textOf(delivery.held_for),
+      reason: textOf(delivery.reason),
+      waits_for: objectOf(delivery.waits_for, "cause", "message"),
+      issue_url: linkOf(delivery.issue_url),
+      attempts: wholeOf(delivery.attempts),
+    }
+  );
+}

@@ -1,0 +1,99 @@
+/** `reports`: a table of an organization's reports, or a line of JSON for each. */
+
+import { usageError } from "./arguments.js";
+import { message } from "./contract.js";
+import { signedIn } from "./login.js";
+import { checkedFilters, fetchPage, pages } from "./report_list.js";
+import * as settings from "./settings.js";
+import { write } from "./terminal.js";
+import { escaped, plain } from "./visible.js";
+
+const FLAGS = {
+  "--status": "status",
+  "--kind": "kind",
+  "--query": "q",
+  "--page": "page",
+  "--agent": "agent",
+  "--claim": "claim",
+  "--since": "since",
+  "--until": "until",
+};
+const DEFAULT_LIMIT = 50;
+const COLUMNS = ["id_column", "received_column", "status_column", "summary_column"];
+const WIDTHS = [26, 10, 9, 29]; // with two spaces between them, 80
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+/** Your organization's reports, newest first, as they arrive from the Hub. */
+export async function reports({ flags }) {
+  const limit = limitOf(flags.get("--limit"));
+  const asJson = flags.has("--json");
+  let shown = 0;
+  for await (const page of pagesFor(flags)) {
+    const some = page.reports.slice(0, limit - shown);
+    if (some.length && !shown && !asJson) {
+      await write(process.stdout, [row(COLUMNS.map((name) => message(name)))]);
+    }
+    await write(process.stdout, some.map(asJson ? jsonOf : lineOf));
+    shown += some.length;
+    if (shown === limit && (page.following || some.length < page.reports.length)) {
+      return { lines: [], data: null, notes: [message("more_reports", { count: shown })] };
+    }
+    if (shown === limit) break;
+  }
+  return { lines: shown ? [] : [message("no_reports")], data: null };
+}
+
+function pagesFor(flags) {
+  const hubUrl = settings.requiredHubUrl(flags.get("--hub-url"));
+  const time = settings.timeout();
+  const given = Object.entries(FLAGS).map(([flag, name]) => [name, flags.get(flag)]);
+  const ask = async (asked) =>
+    (await signedIn(hubUrl, time, (token) => fetchPage(hubUrl, token, asked, time))).answer;
+  return pages(hubUrl, checkedFilters(Object.fromEntries(given)), ask);
+}
+
+/** How many reports to show. */
+function limitOf(value) {
+  if (value === undefined) return DEFAULT_LIMIT;
+  if (value === "all") return Infinity;
+  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw usageError("bad_limit", { name: value });
+  return Number(value);
+}
+
+function jsonOf(report) {
+  return escaped(JSON.stringify(report));
+}
+
+function lineOf({ id, received_at: receivedAt, erased_at: erasedAt, delivery, summary }) {
+  const said = erasedAt ? message("erased_summary") : summary;
+  return row([id, receivedAt.slice(0, 10), statusOf(delivery), said]);
+}
+
+/** As the filter `--status` names it. */
+function statusOf(delivery) {
+  if (!delivery) return "none";
+  return delivery.held_for === "discarded" ? "discarded" : delivery.status;
+}
+
+function row(cells) {
+  return cells.map((cell, column) => fitted(plain(cell), WIDTHS[column])).join("  ").trimEnd();
+}
+
+/** The cell, as wide as its column; what does not fit is cut off. */
+function fitted(cell, width) {
+  if (widthOf(cell) <= width) return cell + " ".repeat(width - widthOf(cell));
+  let kept = "";
+  let used = 0;
+  for (const character of cell) {
+    if (used + widthOf(character) >= width) break;
+    kept += character;
+    used += widthOf(character);
+  }
+  return `${kept}…${" ".repeat(width - used - 1)}`;
+}
+
+/** In columns of a terminal; Chinese, Japanese and Korean characters and pictures take two. */
+function widthOf(cell) {
+  return [...cell].reduce((width, character) => width + (WIDE.test(character) ? 2 : 1), 0);
+}

@@ -1,0 +1,99 @@
+"""An organization's reports, newest first, in pages, as `GET /v1/orgs/me/reports` gives them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set
+from urllib.parse import urlencode
+
+from . import hub, settings, web
+from .contract import message
+from .document import an_object, objects, text, whole
+from .errors import ServerError, ValidationError
+from .visible import is_blank
+
+PATH = "/v1/orgs/me/reports"
+FILTERS = ("status", "kind", "q", "page", "agent", "claim", "since", "until")
+REQUIRED = ("id", "received_at", "doc_url", "kind", "summary", "agent_name")
+CURSOR = re.compile(r"[\x21-\x7e]{1,200}")
+HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
+MAX_PAGES = 20_000  # a million reports
+
+
+class Page(NamedTuple):
+    """Some reports; `following` is the cursor of the next page, None on the last one."""
+
+    reports: List[Dict[str, Any]]
+    following: Optional[str]
+
+
+def checked(filters: Mapping[str, Optional[str]]) -> Dict[str, str]:
+    """The filters that are given. Raises ValidationError, since a wrong one would list everything."""
+    given = {name: value for name, value in filters.items() if value is not None}
+    for name, value in given.items():
+        if name not in FILTERS:
+            raise ValidationError.of("unknown_filter", name=name, known=", ".join(FILTERS))
+        if not isinstance(value, str) or is_blank(value) or HALF_A_CHARACTER.search(value):
+            raise ValidationError.of("invalid_filter", name=name)
+    return given
+
+
+def fetch(
+    hub_url: str, token: str, asked: Mapping[str, str], seconds: float, way: web.Way = web.DIRECT
+) -> Page:
+    """One page. Raises an error of `docfeedback.errors`."""
+    url = f"{hub_url}{PATH}" + (f"?{urlencode(asked)}" if asked else "")
+    headers = {"Accept": "application/json", "Authorization": f"Bearer {token}"}
+    answer = hub.call(web.Request("GET", url, headers), seconds, way, is_answer=_has_reports)
+    following = answer.body.get("next_cursor")
+    if following is not None and not (isinstance(following, str) and CURSOR.fullmatch(following)):
+        raise _endless(hub_url, answer.status)
+    reports = objects(answer.body["reports"], *REQUIRED)
+    return Page([_shaped(report) for report in reports], following)
+
+
+def pages(
+    hub_url: str, filters: Mapping[str, str], ask: Callable[[Dict[str, str]], Page]
+) -> Iterator[Page]:
+    """All pages; `ask` fetches one. Raises ServerError if the list does not end."""
+    page = ask(dict(filters))
+    seen: Set[str] = set()
+    while True:
+        yield page
+        if page.following is None:
+            return
+        if page.following in seen or len(seen) == MAX_PAGES:
+            raise _endless(hub_url, 200)
+        seen.add(page.following)
+        page = ask({**filters, "cursor": page.following})
+
+
+def _has_reports(body: Dict[str, Any]) -> bool:
+    return isinstance(body.get("reports"), list)
+
+
+def _endless(hub_url: str, status: int) -> ServerError:
+    return ServerError("endless_list", message("endless_list", url=hub_url), status=status)
+
+
+def _shaped(report: Dict[str, Any]) -> Dict[str, Any]:
+    return {
+        **report,
+        "times_reported": whole(report.get("times_reported")),
+        "further_accounts": whole(report.get("further_accounts")),
+        "erased_at": text(report.get("erased_at")),
+        "delivery": _delivery(an_object(report.get("delivery"), "status")),
+    }
+
+
+def _delivery(delivery: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+    if delivery is None:
+        return None
+    return {
+        **delivery,
+        "held_for": text(delivery.get("held_for")),
+        "reason": text(delivery.get("reason")),
+        "waits_for": an_object(delivery.get("waits_for"), "cause", "message"),
+        "issue_url": settings.link(delivery.get("issue_url")),
+        "attempts": whole(delivery.get("attempts")),
+    }

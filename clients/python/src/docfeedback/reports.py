@@ -1,0 +1,111 @@
+"""`reports`: a table of an organization's reports, or a line of JSON for each."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any, Dict, Iterator, List, Optional
+
+from . import login, report_list, settings, terminal
+from .arguments import Arguments, usage_error
+from .contract import message
+from .report_list import Page
+from .result import Result
+from .visible import escaped, plain
+
+FLAGS = {
+    "--status": "status",
+    "--kind": "kind",
+    "--query": "q",
+    "--page": "page",
+    "--agent": "agent",
+    "--claim": "claim",
+    "--since": "since",
+    "--until": "until",
+}
+DEFAULT_LIMIT = 50
+COLUMNS = ("id_column", "received_column", "status_column", "summary_column")
+WIDTHS = (26, 10, 9, 29)  # with two spaces between them, 80
+WIDE = re.compile(
+    "[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f"
+    "\uff01-\uff60\uffe0-\uffe6\U0001f300-\U0001faff\U00020000-\U0003fffd]"
+)
+
+
+def run(arguments: Arguments) -> Result:
+    """List your organization's reports, newest first, as they arrive from the Hub."""
+    limit = _limit(arguments.get("--limit"))
+    as_json = "--json" in arguments.flags
+    shown = 0
+    for page in _pages(arguments):
+        some = page.reports if limit is None else page.reports[: limit - shown]
+        if some and not shown and not as_json:
+            terminal.write(sys.stdout, [_row([message(name) for name in COLUMNS])])
+        terminal.write(sys.stdout, [_json(it) if as_json else _line(it) for it in some])
+        shown += len(some)
+        if shown == limit and (page.following or len(some) < len(page.reports)):
+            return Result([], {}, [message("more_reports", count=shown)])
+        if shown == limit:
+            break
+    return Result([] if shown else [message("no_reports")], {})
+
+
+def _pages(arguments: Arguments) -> Iterator[Page]:
+    hub_url = settings.required_hub_url(arguments.get("--hub-url"))
+    seconds = settings.timeout()
+    given = {name: arguments.get(flag) for flag, name in FLAGS.items()}
+
+    def ask(asked: Dict[str, str]) -> Page:
+        def fetch(token: str) -> Page:
+            return report_list.fetch(hub_url, token, asked, seconds)
+
+        return login.signed_in(hub_url, seconds, fetch)[0]
+
+    return report_list.pages(hub_url, report_list.checked(given), ask)
+
+
+def _limit(value: Optional[str]) -> Optional[int]:
+    """How many reports to show; None for all of them."""
+    if value is None:
+        return DEFAULT_LIMIT
+    if value != "all" and not re.fullmatch("[1-9][0-9]{0,8}", value):
+        raise usage_error("bad_limit", name=value)
+    return None if value == "all" else int(value)
+
+
+def _json(report: Dict[str, Any]) -> str:
+    return escaped(json.dumps(report, ensure_ascii=False, separators=(",", ":")))
+
+
+def _line(report: Dict[str, Any]) -> str:
+    summary = message("erased_summary") if report["erased_at"] else report["summary"]
+    return _row([report["id"], report["received_at"][:10], _status(report["delivery"]), summary])
+
+
+def _status(delivery: Optional[Dict[str, Any]]) -> str:
+    """As the filter `--status` names it."""
+    if delivery is None:
+        return "none"
+    return "discarded" if delivery["held_for"] == "discarded" else str(delivery["status"])
+
+
+def _row(cells: List[str]) -> str:
+    return "  ".join(_fitted(plain(cell), width) for cell, width in zip(cells, WIDTHS)).rstrip()
+
+
+def _fitted(cell: str, width: int) -> str:
+    """The cell, as wide as its column; what does not fit is cut off."""
+    if _width(cell) <= width:
+        return cell + " " * (width - _width(cell))
+    kept = ""
+    for character in cell:
+        if _width(kept + character) >= width:
+            break
+        kept += character
+    return f"{kept}…" + " " * (width - _width(kept) - 1)
+
+
+def _width(cell: str) -> int:
+    """In columns of a terminal; Chinese, Japanese and Korean characters and pictures take two."""
+    return len(cell) + len(WIDE.findall(cell))
