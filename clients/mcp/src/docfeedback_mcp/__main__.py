@@ -1,11 +1,10 @@
 """`docfeedback-mcp`, also `python -m docfeedback_mcp`: serves one MCP client over stdio."""
 
 import argparse
+import gc
 import sys
 
-import anyio
-
-from . import __version__, server
+from . import __version__
 
 
 def main() -> None:
@@ -17,9 +16,21 @@ def main() -> None:
     parser.add_argument("--version", action="version", version=__version__)
     parser.parse_args()
     try:
-        anyio.run(server.serve)
+        _serve()
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _serve() -> None:
+    """Load the SDK, which takes most of the start, and serve."""
+    gc.disable()  # what is loaded stays: to look for garbage in it is a quarter of the start
+    import anyio
+
+    from . import server
+
+    gc.freeze()
+    gc.enable()
+    anyio.run(server.serve)
 
 
 if __name__ == "__main__":
