@@ -140,7 +140,9 @@ class Desk:
         return results
 
     @asynccontextmanager
-    async def connect(self, person: Person | None = None) -> AsyncIterator[Client]:
+    async def connect(
+        self, person: Person | None = None, info: types.Implementation | None = None
+    ) -> AsyncIterator[Client]:
         command, *args = self.server
         server = StdioServerParameters(
             command=command, args=args, env=self.environment, cwd=self.world.folder
@@ -148,7 +150,9 @@ class Desk:
         with (self.folder / "stderr.log").open("w") as errors:
             transport = stdio_client(server, errlog=errors)
             mode = MODES[self.protocol]
-            async with Client(transport, mode=mode, elicitation_callback=person) as client:
+            async with Client(
+                transport, mode=mode, elicitation_callback=person, client_info=info
+            ) as client:
                 assert client.session.protocol_version == self.protocol
                 yield client
 

@@ -107,15 +107,15 @@ def test_the_protocols_examples_are_reports_to_the_tool():
 
         if path.stem == "invalid":
             with pytest.raises(DocFeedbackError):
-                arguments.report(body)
+                arguments.report(body, "acme")
         else:
-            assert arguments.report(body) == body
+            assert arguments.report(body, "acme") == body
 
 
 def test_null_counts_as_absent():
     given = {**REPORT, "locale": None, "report": {**REPORT["report"], "details": None}}
 
-    assert arguments.report(given) == {"protocol_version": "0", **REPORT}
+    assert arguments.report(given, "acme") == {"protocol_version": "0", **REPORT}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_null_counts_as_absent():
         ({"doc_url": 1}, "/doc_url", "Must be of type string."),
         ({"doc_url": "x" * 2049}, "/doc_url", "Must be at most 2048 characters."),
         ({"agent": {"name": ""}}, "/agent/name", "Must be a string that is not empty."),
-        ({"agent": {}}, "/agent", "Missing fields: name."),
+        ({"report": {"kind": "other"}}, "/report", "Missing fields: summary."),
         (
             {"report": {**REPORT["report"], "evidence": [{"kind": "quote", "text": "x"}] * 21}},
             "/report/evidence",
@@ -144,7 +144,7 @@ def test_null_counts_as_absent():
 )
 def test_a_wrong_shape_is_said_in_words(change: dict[str, Any], path: str, sentence: str):
     with pytest.raises(DocFeedbackError) as caught:
-        arguments.report({**REPORT, **change})
+        arguments.report({**REPORT, **change}, "acme")
 
     assert caught.value.details == [{"path": path, "message": sentence}]
 
@@ -160,7 +160,7 @@ def test_a_wrong_value_is_never_repeated():
     }
 
     with pytest.raises(DocFeedbackError) as caught:
-        arguments.report(wrong)
+        arguments.report(wrong, "acme")
 
     assert len(caught.value.details) == 20
     assert token not in json.dumps(caught.value.details)

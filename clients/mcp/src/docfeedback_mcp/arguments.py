@@ -31,14 +31,23 @@ _SENTENCES = {
 }
 
 
-def report(arguments: dict[str, Any] | None) -> dict[str, Any]:
+def report(arguments: dict[str, Any] | None, agent_name: str) -> dict[str, Any]:
     """The report's JSON; raises ValidationError with its faults. null counts as absent."""
-    body = {"protocol_version": PROTOCOL_VERSION, **_without_nulls(arguments or {})}
+    given = _with_agent(_without_nulls(arguments or {}), agent_name)
+    body = {"protocol_version": PROTOCOL_VERSION, **given}
     faults = list(islice(_faults(body), MOST_FAULTS))
     if faults:
         sentence = "Invalid report, so nothing was sent."
         raise ValidationError("invalid_report", sentence, fields={"details": faults})
     return body
+
+
+def _with_agent(given: dict[str, Any], name: str) -> dict[str, Any]:
+    """With this name where the agent has none."""
+    agent = given.get("agent", {})
+    if not isinstance(agent, dict) or "name" in agent:
+        return given
+    return {**given, "agent": {"name": name, **agent}}
 
 
 def _faults(body: dict[str, Any]) -> Iterator[dict[str, str]]:

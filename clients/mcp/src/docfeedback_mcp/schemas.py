@@ -47,12 +47,12 @@ def _list(item: Schema, description: str) -> Schema:
 _EVIDENCE = _object(("kind", "text"), kind=_choice(*EVIDENCE), text=_text(4000, least=1))
 
 REPORT = _object(
-    ("doc_url", "agent", "report"),
+    ("doc_url", "report"),
     protocol_version={**_choice(PROTOCOL_VERSION), "default": PROTOCOL_VERSION},
     doc_url=_text(2048, "The page: a public https address, or a path in this repository.", least=1),
     agent=_object(
-        ("name",),
-        name=_text(120, "Your product's name, for example claude-code.", least=1),
+        (),
+        name=_text(120, "Who reports; by default the name of this MCP client.", least=1),
         version=_text(64),
         vendor=_text(128),
     ),

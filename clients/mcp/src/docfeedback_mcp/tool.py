@@ -17,7 +17,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from . import arguments, consent, outcome, question, schemas
+from . import agent, arguments, consent, outcome, question, schemas
 from .consent import Answer, Answered, History
 
 logger = logging.getLogger(__name__)
@@ -72,7 +72,8 @@ async def _file(
 ) -> CallToolResult | InputRequiredResult:
     _refuse_where_disabled()
     client = Client(timeout=settings.timeout())
-    draft = client.draft(arguments.report(params.arguments))  # judges address, then secrets
+    body = arguments.report(params.arguments, agent.name(context.session))
+    draft = client.draft(body)  # judges address, then secrets
     answered = history.answered(draft, params) or await _ask(client, draft, context, history)
     if not isinstance(answered, Answered):
         return answered
