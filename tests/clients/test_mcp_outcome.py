@@ -20,7 +20,9 @@ desk = pytest.fixture(params=PROTOCOLS)(at_desk)
 ID = "01J9ZK3V5T8Q2M4N6P7R8S9T0V"
 IN_REPOSITORY = {**REPORT, "doc_url": "docs/install.md"}
 HOSTILE = "one\n\ntwo\u202e\u200b\x1b[2J\U000e0041\u2800 " + "three " * 200
-UNCONFIRMED = "The Hub did not confirm it; it may have arrived."
+UNCONFIRMED = (
+    "The Hub did not confirm it; it may have arrived. Sending it again only counts it again."
+)
 
 
 def _answer(status: int, **body: Any) -> outcome.Outcome:

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -174,13 +175,18 @@ def test_what_goes_wrong_inside_is_an_answer_and_no_report_is_logged(
     given = {**REPORT, "doc_url": "docs/install.md"}
     params = types.CallToolRequestParams(name=TOOL, arguments=given)
 
-    result = anyio.run(tool.call, None, params, consent.History())  # None: no client to ask
+    broken = SimpleNamespace(session=SimpleNamespace(report_progress=_nothing))
+    result = anyio.run(tool.call, broken, params, consent.History())
 
     jsonschema.validate(result.structured_content, schemas.OUTCOME)
     assert result.structured_content["error"] == "internal_error"
     assert result.content[0].text.startswith("Internal error in the MCP server.")
-    assert "AttributeError in tool.py" in caplog.text
+    assert "AttributeError in agent.py" in caplog.text
     assert REPORT["report"]["summary"] not in caplog.text
+
+
+async def _nothing(*_: Any, **__: Any) -> None:
+    pass
 
 
 def test_no_doc_host_can_end_the_call(desk: Desk, examples: dict[str, Any]):

@@ -7,7 +7,7 @@ is one of the words that are known here, a number, an id, or the address of the 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from docfeedback import (
@@ -25,7 +25,7 @@ from docfeedback.contract import message
 from docfeedback.web import Failed
 from mcp_types import CallToolResult, TextContent
 
-from . import known, legible
+from . import kept, known, legible
 from .question import HIDDEN, Question
 
 LONGEST_SENTENCE = 500
@@ -38,7 +38,14 @@ REPORT_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")  # a ULID
 URL = re.compile(r"https?://[\x21-\x7e]+")
 
 FAILED = "Internal error in the MCP server. The report may or may not have been sent."
-UNCONFIRMED = " The Hub did not confirm it; it may have arrived."
+UNCONFIRMED = (
+    " The Hub did not confirm it; it may have arrived. Sending it again only counts it again."
+)
+AGAIN = (
+    "To try again, call the tool with exactly the same arguments{when}: for an hour, the person is "
+    "not asked again. They can also send it themselves, with the command or the link; do not run "
+    "the command for them."
+)
 NEEDS_APPROVAL = (
     "Nothing was sent, because this client cannot ask the person. Show them the draft; they can "
     "send it themselves, with the command or the link. Do not run the command: that is for them."
@@ -115,17 +122,27 @@ def of_error(error: DocFeedbackError) -> Outcome:
 
 def of_question(question: Question) -> CallToolResult:
     """The result if the person could not be asked: what they would have read, and how to send it."""
+    message = f"{NEEDS_APPROVAL} {HIDDEN if question.hides() else ''}".rstrip()
+    return _with_other_ways(Outcome(status="needs_approval", message=message), question)
+
+
+def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
+    """The result if the person agreed, and sending can be tried again."""
+    failed = of_error(error)
+    wait = failed.retry_after
+    when = f" after {wait} seconds" if wait and wait < kept.SECONDS else ""
+    message = f"{failed.message} {AGAIN.format(when=when)}"
+    return _with_other_ways(replace(failed, message=message), question)
+
+
+def _with_other_ways(outcome: Outcome, question: Question) -> CallToolResult:
+    """With the draft, and how the person can send it."""
     command = question.command()
     texts = [f"{question.chosen_by()}\n\n{question.shown()}"]
     if len(command) <= LONGEST_COMMAND:
         texts.append(f"For the person to run:\n\n```sh\n{command}\n```")
-    return Outcome(
-        status="needs_approval",
-        message=f"{NEEDS_APPROVAL} {HIDDEN if question.hides() else ''}".rstrip(),
-        draft=question.draft.body,
-        command=command,
-        link=question.link(),
-    ).result(*texts)
+    ways = replace(outcome, draft=question.draft.body, command=command, link=question.link())
+    return ways.result(*texts)
 
 
 def of_no(sentence: str) -> Outcome:

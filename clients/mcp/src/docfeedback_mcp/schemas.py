@@ -98,7 +98,7 @@ OUTCOME = _object(
     error=_or_null("string", "The error code."),
     details=_list({"type": "object"}, "At most 20 faults: path (a JSON Pointer) and message."),
     retry_after=_or_null("integer", "Seconds to wait before trying again."),
-    draft=_or_null("object", "The report that was not sent yet, for the person to read."),
+    draft=_or_null("object", "The report that can still be sent, for the person to read."),
     command=_or_null(
         "string",
         "A command that sends the draft. Only the person may run it: never run it for them.",
