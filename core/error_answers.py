@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import (
+    DisallowedHost,
     ObjectDoesNotExist,
     RequestDataTooBig,
     SuspiciousOperation,
@@ -47,7 +49,7 @@ class BadRequest(ApiError):
 
     status_code = 400
     default_code = "bad_request"
-    default_detail = "Bad request. Check that the host name is the one of this Hub."
+    default_detail = "Bad request: the Hub cannot read it. Check its URL and headers."
 
 
 class NotFound(ApiError):
@@ -192,6 +194,11 @@ def _refusal(exc: Exception | None, method: str | None) -> ApiError:
     """The error for what Django refuses to read: a wrong `Host`, or a form that is too large."""
     if isinstance(exc, TooManyFieldsSent) and method in ("GET", "HEAD"):
         return BadRequest("The URL has too many parameters.")
+    if isinstance(exc, DisallowedHost):
+        return BadRequest(
+            f"This Hub is not at this address. Use {settings.HUB_BASE_URL} instead; if that is wrong, "
+            "its operator has to set HUB_BASE_URL."
+        )
     too_large = isinstance(exc, RequestDataTooBig | TooManyFieldsSent)
     return FormTooLarge() if too_large else BadRequest()
 
@@ -222,14 +229,19 @@ class DatabaseAway:
 
 
 def page_error(request: HttpRequest, error: ApiError) -> HttpResponse:
-    """Answer with JSON to programs' calls, else with an HTML page or, for other clients, a line of text."""
+    """Answer with JSON to calls of the API and whoever wants it, else with an HTML page or a line of text."""
     headers = {**error.headers, "Cache-Control": "no-store"}
     answer: dict[str, Any] = {"status": error.status_code, "headers": headers}
-    if request.path.split("/")[1] == "v1" or request.path.startswith(OAUTH):
-        return JsonResponse(body_at(request.path, error), **answer)
-    if "text/html" in request.headers.get("Accept", ""):
+    accepted = request.headers.get("Accept", "")
+    if "text/html" in accepted and not _is_of_the_api(request.path):
         return HttpResponse(_page(request, error), **answer)
+    if "application/json" in accepted or _is_of_the_api(request.path):
+        return JsonResponse(body_at(request.path, error), **answer)
     return HttpResponse(f"{error.detail}\n", content_type="text/plain", **answer)
+
+
+def _is_of_the_api(path: str) -> bool:
+    return path.split("/")[1] == "v1" or path.startswith(OAUTH)
 
 
 def _page(request: HttpRequest, error: ApiError) -> str:

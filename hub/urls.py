@@ -7,9 +7,8 @@ from core import error_answers
 from hub.limits import limited
 from hub.screen import integration
 from hub.screen.access import signed_in
-from integrations.api import acts, setup
+from integrations.api import acts, receipts, setup
 from integrations.api.organization import Me
-from integrations.api.receipts import ReceiptView
 from integrations.api.report_list import ReceivedReports
 from integrations.api.reports import ActOnReport, ActOnReports, OneReport
 from integrations.github_sync.webhooks import GitHubWebhook
@@ -19,8 +18,8 @@ from orgs.terminals import approval, endpoints
 from reports.views import Reports
 
 urlpatterns = [
-    path("v1/reports", Reports.as_view(), name="reports"),
-    path("v1/reports/<str:report_id>", ReceiptView.as_view(), name="receipt"),
+    path("v1/reports", Reports.as_view(outcome=receipts.outcome), name="reports"),
+    path("v1/reports/<str:report_id>", receipts.ReceiptView.as_view(), name="receipt"),
     path("v1/integrations/github/install", setup.Install.as_view(), name="install"),
     path("v1/integrations/github/callback", integration.callback, name="callback"),
     path("v1/integrations/github/repositories", setup.Repositories.as_view(), name="repositories"),

@@ -23,12 +23,26 @@ TRIES = 5  # where others store the same report, or change its owner, at the sam
 
 
 class Receipt(NamedTuple):
-    """The result of `accept`."""
+    """The result of `accept`.
+
+    `claimed`: whether an organization receives reports about the page now. `has_receiver`: whether one
+    has received this report, or the first one that it repeats.
+    """
 
     id: str
     received_at: datetime
     is_duplicate: bool
     notices: list[SecretNotice]
+    claimed: bool
+    has_receiver: bool
+
+
+class Stored(NamedTuple):
+    """The report that was stored, or the earlier one that it repeats, and who has received it."""
+
+    id: str
+    received_at: datetime
+    organization_id: str | None
 
 
 class OptedOut(ApiError):
@@ -63,14 +77,18 @@ def accept(
         new = _report(fields, dedup_key, claim, source)
         new.unclaimed_name = None if claim else _registrable(body.doc_url.host)
         try:
-            report_id, received_at = _stored(new)
+            stored = _stored(new)
             break
         except IntegrityError:  # the same report was stored, or its owner deleted, in between
             if not further_tries:
                 raise
         claim = claim_covering(address["canonical_url"])
         _refuse_if_opted_out(claim)
-    return _noted(Receipt(report_id, received_at, report_id != new.id, notices), claim)
+    is_duplicate = stored.id != new.id
+    received_by = (claim is not None, stored.organization_id is not None)
+    return _noted(
+        Receipt(stored.id, stored.received_at, is_duplicate, notices, *received_by), claim
+    )
 
 
 def _noted(receipt: Receipt, claim: Claim | None) -> Receipt:
@@ -107,8 +125,8 @@ def _registrable(host: str | None) -> str | None:
     return hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST) if host else None
 
 
-def _stored(new: Report) -> tuple[str, datetime]:
-    """Store `new`, or count it with the earlier report that it repeats; the id, and when that one arrived.
+def _stored(new: Report) -> Stored:
+    """Store `new`, or count it with the earlier report that it repeats.
 
     Raises `IntegrityError` if another request stores the same report, or deletes the owner, between our
     statements; a second try finds that.
@@ -122,19 +140,23 @@ def _stored(new: Report) -> tuple[str, datetime]:
     except AlreadyThere:
         original = Report.objects.filter(dedup_key=new.dedup_key).first()
     if original and (counted := repeats.count(original, new)):
-        return counted.id, counted.received_at
+        return _facts(counted)
     with transaction.atomic():
         if original:
             Report.objects.filter(pk=original.pk).update(dedup_key=None)
         return _saved(new)
 
 
-def _told(repeated: Repeated, new: Report) -> tuple[str, datetime]:
+def _told(repeated: Repeated, new: Report) -> Stored:
     repeats.tell(repeated, new.source)
-    return repeated.report_id, repeated.received_at
+    return Stored(repeated.report_id, repeated.received_at, repeated.organization_id)
 
 
-def _saved(new: Report) -> tuple[str, datetime]:
+def _facts(report: Report) -> Stored:
+    return Stored(report.id, report.received_at, report.organization_id)
+
+
+def _saved(new: Report) -> Stored:
     """What nobody owns is a single statement, which needs no transaction of its own."""
     try:
         with transaction.atomic() if new.organization_id else nullcontext():
@@ -143,7 +165,7 @@ def _saved(new: Report) -> tuple[str, datetime]:
         if connection.in_atomic_block:
             transaction.set_rollback(False)
         raise
-    return new.id, new.received_at
+    return _facts(new)
 
 
 def _refuse_if_opted_out(claim: Claim | None) -> None:

@@ -1,6 +1,11 @@
 """`POST /v1/reports`: takes a report from anybody."""
 
+import logging
+from collections.abc import Callable
+from typing import Any
+
 from django.conf import settings
+from django.db import Error
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -9,7 +14,10 @@ from core.cors import AnyOrigin
 from core.errors import ApiError
 from reports import admission, intake, shape
 
+log = logging.getLogger(__name__)
+
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
+NOT_SENT = {"status": "received", "issue_url": None}
 
 
 class InvalidReport(ApiError):
@@ -21,11 +29,28 @@ class InvalidReport(ApiError):
 
 
 class Reports(AnyOrigin):
-    """`POST /v1/reports`."""
+    """`POST /v1/reports`.
+
+    `outcome` says by its id how far a report has come: `status` and `issue_url`, as strangers may know
+    them. Whoever sends reports on gives it, and it is asked only about those that somebody has received.
+    """
+
+    outcome: Callable[[str], dict[str, Any]] | None = None
 
     def post(self, request: Request) -> Response:
         receipt = admission.take(request, lambda: _read(request))
-        return Response(answer_of(receipt), status=_status(request, receipt))
+        answer = {**answer_of(receipt), **self._outcome(receipt)}
+        return Response(answer, status=_status(request, receipt))
+
+    def _outcome(self, receipt: intake.Receipt) -> dict[str, Any]:
+        """How far the report has come. It is stored, so that what fails now is no error."""
+        if self.outcome is None or not receipt.has_receiver:
+            return NOT_SENT
+        try:
+            return self.outcome(receipt.id)
+        except Error as error:
+            log.error("Cannot say how far report %s has come: %s", receipt.id, error)
+            return NOT_SENT
 
 
 def _read(request: Request) -> admission.Sent:
@@ -59,6 +84,7 @@ def answer_of(receipt: intake.Receipt) -> dict:
         "server_capabilities": [],
         "receipt_url": f"{settings.HUB_BASE_URL}/r/{receipt.id}/",
         "notices": [notice._asdict() for notice in receipt.notices],
+        "claimed": receipt.claimed,
     }
 
 

@@ -405,6 +405,26 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
     assert deliveries.SUCCEED.first(7, "https://x.dev/7", 0) is None
 
 
+def test_outcome(organizations):
+    for each in deliveries_at_random(organizations)[:ROUNDS]:
+        held_for = DRAW.choice(["", "discarded", "pause"])
+        mine = Delivery.objects.filter(pk=each.pk)
+        mine.update(
+            status="held" if held_for else DRAW.choice(["pending", "failed"]),
+            held_for=held_for,
+            issue_url=DRAW.choice(["", "https://x.dev/7"]),
+            repository_private=DRAW.random() < 0.5,
+        )
+
+        found = Delivery.objects.outcome_of(each.report_id)
+
+        assert found
+        known = (found.state, found.issue_url, found.public_issue_url())
+        plain = mine.get()
+        assert known == (plain.state, plain.issue_url, plain.public_issue_url())
+    assert Delivery.objects.outcome_of("0" * 26) is None
+
+
 def test_what_is_found_is_what_django_finds(organizations):
     for each in deliveries_at_random(organizations)[:ROUNDS]:
         for row in (each, each.report, each.integration, each.integration.installation):
@@ -439,6 +459,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 2]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "RECORD": (deliveries.RECORD, [1, "", True, "", "", 1, 1]),
+    "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
     "LIMIT": (integrations.LIMIT, [1, 1]),

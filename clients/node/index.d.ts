@@ -69,6 +69,12 @@ export interface SentReport {
   receiptUrl: string | null;
   /** What the Hub removed: field (a JSON Pointer) and kind of secret. */
   notices: { field: string; kind: string }[];
+  /** null: an older Hub does not say. */
+  status: "received" | "forwarding" | "forwarded" | null;
+  /** Whether an organization receives reports about the page; null: an older Hub does not say. */
+  claimed: boolean | null;
+  /** The issue, if there is one and everybody may see it. */
+  issueUrl: string | null;
 }
 
 /** The status of a report. */

@@ -36,9 +36,15 @@ def as_data(report: Report) -> dict[str, Any]:
         "status": status_of(delivery),
         "received_at": report.received_at,
         "times_reported": report.times_reported,
-        "issue_url": delivery.public_issue_url() if delivery else None,
+        "issue_url": _issue_url(delivery),
         "issue_state": delivery.public_issue_state() if delivery else None,
     }
+
+
+def outcome(report_id: str) -> dict[str, Any]:
+    """How far a report has come, as its receipt says it."""
+    delivery = Delivery.objects.outcome_of(report_id)
+    return {"status": status_of(delivery), "issue_url": _issue_url(delivery)}
 
 
 def find(report_id: str) -> Report:
@@ -52,3 +58,7 @@ def find(report_id: str) -> Report:
 def status_of(delivery: Delivery | None) -> str:
     """How far a report is, as strangers may know: a failed, a discarded and no delivery are the same."""
     return STATUS[delivery.state] if delivery else "received"
+
+
+def _issue_url(delivery: Delivery | None) -> str | None:
+    return delivery.public_issue_url() if delivery else None

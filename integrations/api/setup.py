@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from core import ids
 from core.cors import OneOrigin
 from core.json_body import Text
-from integrations.api import as_json
+from integrations.api import as_json, receipts
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration, installing, trial_report
@@ -161,9 +161,13 @@ class TestReport(MaintainerView):
 
     def post(self, request: Request) -> Response:
         receipt = trial_report.send(self.membership)
-        delivery = Delivery.objects.filter(report=receipt.id).first()
-        issue_url = delivery.issue_url if delivery else ""
-        return Response({**answer_of(receipt), "issue_url": issue_url or None}, status=201)
+        delivery = Delivery.objects.outcome_of(receipt.id)
+        answer = {
+            **answer_of(receipt),
+            "status": receipts.status_of(delivery),
+            "issue_url": (delivery.issue_url if delivery else "") or None,
+        }
+        return Response(answer, status=201)
 
 
 def _number(sent: Mapping[str, str], name: str) -> int | None:

@@ -29,6 +29,8 @@ from integrations.models.hold import Hold
 from integrations.models.integration import FULL_NAME, Installation, Integration, Repository
 from integrations.models.statements import (
     END_ATTEMPT,
+    OUTCOME,
+    OUTCOME_COLUMNS,
     RECORD,
     SUCCEED,
     TAKE,
@@ -93,6 +95,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         if report.source:
             new.source, new.turn = report.source, turn
         return prepared.insert(new, unique="report") is not None
+
+    def outcome_of(self, report_id: str) -> "Delivery | None":
+        """A report's delivery with what its receipt is made from, without the texts that were sent."""
+        row = OUTCOME.first(report_id)
+        return None if row is None else self.model.from_db(self.db, OUTCOME_COLUMNS, row)
 
     def in_batches(self) -> Iterator["DeliveryQuerySet"]:
         """The first `AT_ONCE` in the order of sending, in batches; for the deliveries of one integration."""

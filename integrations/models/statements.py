@@ -93,6 +93,11 @@ END_ATTEMPT = PreparedStatement(
     RETURNING 1
     """,
 )
+OUTCOME_COLUMNS = ["status", "held_for", "repository_private", "issue_url"]  # as in the model
+OUTCOME = PreparedStatement(
+    "How far has the delivery of this report come, and where is its issue?",
+    f"SELECT {', '.join(OUTCOME_COLUMNS)} FROM integrations_delivery WHERE report_id = %s",  # noqa: S608  (no values)
+)
 LIMIT = PreparedStatement(
     "How many calls has GitHub left for this installation? Save it.",
     """

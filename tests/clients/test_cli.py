@@ -16,7 +16,8 @@ from tests.clients.conftest import COMMAND_LINES, CONTRACT, World
 from tests.clients.stand_ins import HUB, Asked
 
 SIGN_IN = json.loads((CONTRACT / "sign_in.json").read_text())
-CASES = json.loads((CONTRACT / "cli.json").read_text()) + SIGN_IN["cases"]
+OUTCOMES = json.loads((CONTRACT / "outcomes.json").read_text())
+CASES = json.loads((CONTRACT / "cli.json").read_text()) + SIGN_IN["cases"] + OUTCOMES["cases"]
 SIGN_IN_COMMANDS = {"login", "logout", "me"}  # which ask for several things
 PLACEHOLDERS = {
     "@report": [
@@ -47,7 +48,7 @@ def test_it_does_what_the_table_says(
     case: dict[str, Any], client: CommandLine, world: World, examples: dict[str, Any]
 ):
     answers = {name: each["answer"] for name, each in examples.items()}
-    answers |= world.filled(SIGN_IN["answers"])
+    answers |= world.filled(SIGN_IN["answers"] | OUTCOMES["answers"])
     case = world.filled(case)
     _prepare(case, world, answers)
 

@@ -32,7 +32,7 @@ def test_the_first_report_takes_three_lines(
     ended = client.run(words, cwd=world.folder, env=world.environment)
 
     assert (len(lines), program) == (3, "docfeedback")
-    assert ended.stdout.startswith("Sent. Report ")
+    assert ended.stdout.startswith("Sent. Nobody has claimed this page")
 
 
 def test_the_python_sample_runs(world: World, examples: dict[str, Any]):

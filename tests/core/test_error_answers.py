@@ -89,6 +89,27 @@ def test_a_foreign_host_is_refused_as_json(client, host):
 
     assert answer.status_code == 400
     assert answer.json()["error"] == "bad_request"
+    assert "Use https://hub.example instead" in answer.json()["message"]
+    assert host not in answer.content.decode().replace("https://hub.example", "")
+
+
+def test_a_foreign_host_is_refused_in_words_wherever_a_program_looks_first(client):
+    headers = {"Host": "evil.example", "Accept": "application/json"}
+
+    answer = client.get("/.well-known/openid-configuration", headers=headers)
+
+    assert answer.status_code == 400
+    assert "Use https://hub.example instead" in answer.json()["message"]
+
+
+def test_a_person_at_a_foreign_host_is_told_the_right_one(client):
+    headers = {"Host": "evil.example", "Accept": "text/html,application/json"}
+
+    answer = client.get("/", headers=headers)
+
+    assert answer.status_code == 400
+    assert "Use https://hub.example instead" in answer.content.decode()
+    assert "evil" not in answer.content.decode()
 
 
 def test_a_program_that_asks_for_a_page_that_is_none_gets_a_line_of_text(client):

@@ -20,6 +20,7 @@ Address = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 Count = Annotated[int, Field(ge=0)]
 Kind = Literal[*Report.Kind.values]
 EvidenceKind = Evidence.model_fields["kind"].annotation
+Progress = Literal[*dict.fromkeys(receipts.STATUS.values())]
 IssueState = Literal[*Delivery.IssueState.values]
 
 
@@ -44,19 +45,24 @@ class Sent(Answer):
     server_capabilities: list[str]
     receipt_url: Address
     notices: list[Removed]
+    claimed: bool
+    status: Progress
+    issue_url: Address | None
 
 
 class TestReportSent(Sent):
     """A test report was sent."""
 
-    issue_url: Address | None = Field(description="The issue; null if it is not open yet.")
+    issue_url: Address | None = Field(
+        description="The issue, also in a private repository; null if it is not open yet."
+    )
 
 
 class Receipt(Answer):
     """What anybody may know of a report: none of its text."""
 
     id: Id
-    status: Literal[*dict.fromkeys(receipts.STATUS.values())]
+    status: Progress
     received_at: datetime
     times_reported: Count
     issue_url: Address | None

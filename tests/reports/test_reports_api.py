@@ -50,6 +50,9 @@ def test_a_report_is_accepted(client):
         "server_capabilities": [],
         "receipt_url": f"https://hub.example/r/{report.id}/",
         "notices": [],
+        "claimed": False,
+        "status": "received",
+        "issue_url": None,
     }
     assert len(report.id) == 26
 
@@ -647,10 +650,10 @@ def test_a_new_report_costs_two_statements(client):
     assert statements(lambda: build.send(client)) == 2
 
 
-def test_a_new_report_with_a_delivery_costs_five_statements(client, code_host):
+def test_a_new_report_with_a_delivery_costs_six_statements(client, code_host):
     build.acme(code_host)
 
-    assert statements(lambda: build.send(client)) == 5
+    assert statements(lambda: build.send(client)) == 6
 
 
 def test_a_duplicate_costs_two_statements(client):
@@ -659,11 +662,11 @@ def test_a_duplicate_costs_two_statements(client):
     assert statements(lambda: build.send(client)) == 2
 
 
-def test_a_duplicate_of_a_report_with_a_delivery_costs_three(client, code_host):
+def test_a_duplicate_of_a_report_with_a_delivery_costs_four(client, code_host):
     build.acme(code_host)
     build.send(client)
 
-    assert statements(lambda: build.send(client)) == 3
+    assert statements(lambda: build.send(client)) == 4
 
 
 def test_a_repeat_counts_once_though_its_integration_goes_meanwhile(client, monkeypatch):

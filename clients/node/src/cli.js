@@ -4,7 +4,7 @@ import { parse } from "./arguments.js";
 import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
-import { clearProgress, write } from "./terminal.js";
+import { clearProgress, write, writeNow } from "./terminal.js";
 import { VERSION } from "./version.js";
 import { escaped } from "./visible.js";
 
@@ -16,7 +16,7 @@ const INTERRUPTED = 130;
 export async function run(words) {
   const asJson = words.includes("--json");
   process.stdout.on("error", () => process.exit(FAILED)); // whoever reads our output has enough of it
-  process.on("SIGINT", () => end(interrupted(), asJson));
+  process.on("SIGINT", () => interrupt(asJson));
   await end(await resultOf(words), asJson);
 }
 
@@ -65,9 +65,13 @@ function failure(error) {
   };
 }
 
-function interrupted() {
+/** End the process in this very turn: whatever waits for another one is not sent any more. */
+function interrupt(asJson) {
   const sentence = message("interrupted");
-  return { lines: [sentence], data: fault("interrupted", sentence), exitCode: INTERRUPTED };
+  clearProgress();
+  if (asJson) writeNow(process.stdout, escaped(JSON.stringify(fault("interrupted", sentence))));
+  else writeNow(process.stderr, sentence);
+  process.exit(INTERRUPTED);
 }
 
 function fault(error, sentence) {

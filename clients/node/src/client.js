@@ -2,12 +2,20 @@
 
 import { check as checkAddress } from "./address.js";
 import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
-import { objectOf, objectsOf, textOf, wholeOf } from "./document.js";
+import { objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { check as checkReport, encode } from "./report.js";
 import { check as checkSecrets } from "./secret_patterns.js";
-import { DEFAULT_TIMEOUT, REPORTS, hubUrl, noHubUrl, requiredHubUrl, token } from "./settings.js";
+import {
+  DEFAULT_TIMEOUT,
+  REPORTS,
+  hubUrl,
+  linkOf,
+  noHubUrl,
+  requiredHubUrl,
+  token,
+} from "./settings.js";
 
 const KEY = /^[\x21-\x7e]{1,128}$/;
 const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -102,12 +110,15 @@ function sentReport({ status, body }) {
   const capabilities = Array.isArray(body.server_capabilities) ? body.server_capabilities : [];
   return {
     id: body.id,
-    isDuplicate: typeof body.is_duplicate === "boolean" ? body.is_duplicate : status === 200,
+    isDuplicate: yesOrNo(body.is_duplicate) ?? status === 200,
     receivedAt: textOf(body.received_at),
     protocolVersion: textOf(body.protocol_version),
     serverCapabilities: capabilities.filter((it) => typeof it === "string"),
     receiptUrl: textOf(body.receipt_url),
     notices: objectsOf(body.notices, "field", "kind"),
+    status: textOf(body.status),
+    claimed: yesOrNo(body.claimed),
+    issueUrl: linkOf(body.issue_url),
   };
 }
 
@@ -117,7 +128,7 @@ function receiptOf({ body }) {
     status: textOf(body.status) ?? "received",
     receivedAt: textOf(body.received_at),
     timesReported: wholeOf(body.times_reported),
-    issueUrl: textOf(body.issue_url),
+    issueUrl: linkOf(body.issue_url),
     issueState: textOf(body.issue_state),
   };
 }

@@ -7,6 +7,7 @@ import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { login, logout, signedIn, usedData, usedLine } from "./login.js";
+import { issueLine, outcomeOf } from "./outcome.js";
 import { KINDS, bodyOf } from "./report.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { escaped } from "./visible.js";
@@ -33,7 +34,7 @@ async function status({ flags, argument }) {
   const lines = [message("status_line", { id, status })];
   if (receivedAt !== null) lines.push(message("received_line", { time: receivedAt }));
   if (timesReported !== null) lines.push(message("times_line", { times: timesReported }));
-  if (issueUrl !== null) lines.push(message("issue_line", { url: issueUrl }));
+  if (issueUrl !== null) lines.push(issueLine(issueUrl, issueState));
   const data = { id, status, received_at: receivedAt, times_reported: timesReported };
   return { lines, data: { ...data, issue_url: issueUrl, issue_state: issueState } };
 }
@@ -120,8 +121,10 @@ function dryRun({ body, hubUrl }, notes) {
 }
 
 function sent(answer, notes) {
-  const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { id: answer.id })];
-  if (answer.receiptUrl !== null) lines.push(answer.receiptUrl);
+  const outcome = outcomeOf(answer);
+  const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { outcome })];
+  const where = answer.receiptUrl || message("report_outcome", { id: answer.id });
+  if (where !== outcome) lines.push(where);
   const removed = answer.notices.map((notice) => message("removed", notice));
   const data = {
     id: answer.id,
@@ -131,6 +134,9 @@ function sent(answer, notes) {
     server_capabilities: answer.serverCapabilities,
     receipt_url: answer.receiptUrl,
     notices: answer.notices,
+    status: answer.status,
+    claimed: answer.claimed,
+    issue_url: answer.issueUrl,
   };
   return { lines, data, notes: [...notes, ...removed] };
 }

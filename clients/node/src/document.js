@@ -32,6 +32,11 @@ export function textOf(value) {
   return typeof value === "string" ? value : null;
 }
 
+/** The value if it is true or false, else null. */
+export function yesOrNo(value) {
+  return typeof value === "boolean" ? value : null;
+}
+
 /** The value if it is a whole number from 0, else null. */
 export function wholeOf(value) {
   return Number.isInteger(value) && value >= 0 ? value : null;

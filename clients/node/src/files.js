@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname, isAbsolute, join, parse as parsePath, relative, sep } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { message } from "./contract.js";
 import { NoDocument, parse } from "./document.js";
 import { ValidationError } from "./errors.js";
@@ -18,6 +19,7 @@ const REASONS = {
   ELOOP: "symlink_loop",
 };
 const STANDARD_INPUT = "-";
+const MOMENT = 20; // milliseconds: an interrupt that ended the writer of half a text comes before we send that
 const MOST_LINKS = 40; // in one path, as Linux has it
 
 /** A file that cannot be read or written; `reason` is its message in `messages.json`. */
@@ -116,6 +118,7 @@ async function readStandardInput() {
   const chunks = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
   if (!chunks.length) throw new Unusable("empty_file");
+  await pause(MOMENT);
   return Buffer.concat(chunks);
 }
 

@@ -9,6 +9,7 @@ import { AuthError, ValidationError } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
 export const DEFAULT_TIMEOUT = 10_000;
+const LONGEST_LINK = 2048;
 const HUB_URL =
   /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
 const ORIGIN = /^(https?):\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])/i;
@@ -59,6 +60,12 @@ export function origin(url) {
   if (match === null || !TOKEN.test(url)) return null;
   const scheme = match[1].toLowerCase();
   return `${scheme}://${match[2].toLowerCase()}:${Number(match[3] ?? PORTS[scheme])}`;
+}
+
+/** The value if it is an http or https URL that shows where it leads, else null. */
+export function linkOf(value) {
+  const isOne = typeof value === "string" && value.length <= LONGEST_LINK && origin(value) !== null;
+  return isOne ? value : null;
 }
 
 /** The Hub's URL, the same for all spellings of its scheme, host and port. */

@@ -1,6 +1,7 @@
 /** What is written while a command runs, and the browser of the person at the terminal. */
 
 import { spawn } from "node:child_process";
+import { writeSync } from "node:fs";
 import { plain } from "./visible.js";
 
 const REMOTE = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"];
@@ -11,6 +12,15 @@ let width = 0; // of the line of progress that stands on the terminal
 export function write(stream, lines) {
   const output = lines.map((line) => `${plain(line)}\n`).join("");
   return new Promise((resolve) => stream.write(output, resolve));
+}
+
+/** One line, written before this returns, if it can be. */
+export function writeNow({ fd }, line) {
+  try {
+    writeSync(fd, `${plain(line)}\n`);
+  } catch {
+    // nobody reads it
+  }
 }
 
 /** Write the line of progress over the one before, on a terminal's standard error. */

@@ -31,6 +31,8 @@ def test_a_test_report_is_a_report_like_any_other(code_host):
         "server_capabilities": [],
         "receipt_url": f"https://hub.example/r/{report.id}/",
         "notices": [],
+        "claimed": True,
+        "status": "forwarded",
         "issue_url": f"{code_host.url}/acme/docs/issues/{issue.number}",
     }
     assert (report.kind, report.doc_url) == ("other", "https://docs.acme.com/")

@@ -2,9 +2,18 @@
 
 import argparse
 import gc
+import os
+import signal
 import sys
+from typing import Any
 
 from . import __version__
+
+INTERRUPTED = 130
+ON_A_TERMINAL = (
+    "This is an MCP server, to be started by an MCP client, which talks to it over standard input. "
+    "Press Ctrl-C to end it.\n"
+)
 
 
 def main() -> None:
@@ -15,10 +24,10 @@ def main() -> None:
     )
     parser.add_argument("--version", action="version", version=__version__)
     parser.parse_args()
-    try:
-        _serve()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    signal.signal(signal.SIGINT, _end)
+    if sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write(ON_A_TERMINAL)
+    _serve()
 
 
 def _serve() -> None:
@@ -31,6 +40,12 @@ def _serve() -> None:
     gc.freeze()
     gc.enable()
     anyio.run(server.serve)
+
+
+def _end(*_: Any) -> None:
+    """End at once: a thread that waits for a line on standard input would hold up any other end."""
+    os.write(2, b"Interrupted.\n")
+    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union
 
 from . import address, discovery, hub, secret_patterns, settings, web
-from .document import an_object, objects, text, whole
+from .document import an_object, objects, text, whole, yes_or_no
 from .errors import ValidationError
 from .report import Body, Report, check, encode
 
@@ -20,7 +20,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SentReport:
-    """The Hub's response. `notices`: what it removed, `[{"field": <JSON Pointer>, "kind": …}]`."""
+    """The Hub's response. `notices`: what it removed, `[{"field": <JSON Pointer>, "kind": …}]`.
+
+    `status` is that of a receipt; `claimed`: whether an organization receives reports about the page.
+    """
 
     id: str
     is_duplicate: bool
@@ -29,6 +32,9 @@ class SentReport:
     server_capabilities: List[str] = field(default_factory=list)
     receipt_url: Optional[str] = None
     notices: List[Dict[str, str]] = field(default_factory=list)
+    status: Optional[str] = None
+    claimed: Optional[bool] = None
+    issue_url: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -197,10 +203,13 @@ def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
 
 def _sent_report(answer: hub.Answered) -> SentReport:
     body = answer.body
-    capabilities, is_duplicate = body.get("server_capabilities"), body.get("is_duplicate")
+    capabilities, is_duplicate = (
+        body.get("server_capabilities"),
+        yes_or_no(body.get("is_duplicate")),
+    )
     return SentReport(
         id=body["id"],
-        is_duplicate=is_duplicate if isinstance(is_duplicate, bool) else answer.status == 200,
+        is_duplicate=answer.status == 200 if is_duplicate is None else is_duplicate,
         received_at=text(body.get("received_at")),
         protocol_version=text(body.get("protocol_version")),
         server_capabilities=[it for it in capabilities if isinstance(it, str)]
@@ -208,6 +217,9 @@ def _sent_report(answer: hub.Answered) -> SentReport:
         else [],
         receipt_url=text(body.get("receipt_url")),
         notices=objects(body.get("notices"), "field", "kind"),
+        status=text(body.get("status")),
+        claimed=yes_or_no(body.get("claimed")),
+        issue_url=settings.link(body.get("issue_url")),
     )
 
 
@@ -218,7 +230,7 @@ def _receipt(answer: hub.Answered) -> Receipt:
         status=text(body.get("status")) or "received",
         received_at=text(body.get("received_at")),
         times_reported=whole(body.get("times_reported")),
-        issue_url=text(body.get("issue_url")),
+        issue_url=settings.link(body.get("issue_url")),
         issue_state=text(body.get("issue_state")),
     )
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import files, init, login, settings
+from . import files, init, login, outcome, settings
 from .arguments import Arguments, usage_error
 from .client import Client, SentReport
 from .contract import message, text
@@ -38,7 +38,7 @@ def status(arguments: Arguments) -> Result:
     if receipt.times_reported is not None:
         lines.append(message("times_line", times=receipt.times_reported))
     if receipt.issue_url is not None:
-        lines.append(message("issue_line", url=receipt.issue_url))
+        lines.append(outcome.issue(receipt.issue_url, receipt.issue_state))
     return Result(lines, asdict(receipt))
 
 
@@ -138,9 +138,11 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
 
 
 def _sent(sent: SentReport, notes: List[str]) -> Result:
-    lines = [message("duplicate" if sent.is_duplicate else "sent", id=sent.id)]
-    if sent.receipt_url is not None:
-        lines.append(sent.receipt_url)
+    became = outcome.of(sent)
+    lines = [message("duplicate" if sent.is_duplicate else "sent", outcome=became)]
+    where = sent.receipt_url or message("report_outcome", id=sent.id)
+    if where != became:
+        lines.append(where)
     removed = [
         message("removed", field=notice["field"], kind=notice["kind"]) for notice in sent.notices
     ]

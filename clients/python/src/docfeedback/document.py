@@ -34,6 +34,11 @@ def text(value: Any) -> Optional[str]:
     return value if isinstance(value, str) else None
 
 
+def yes_or_no(value: Any) -> Optional[bool]:
+    """The value if it is true or false, else None."""
+    return value if isinstance(value, bool) else None
+
+
 def whole(value: Any) -> Optional[int]:
     """The value if it is a whole number from 0, else None."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)

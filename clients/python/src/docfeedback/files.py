@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 import sys
+import time
 from pathlib import Path
 from typing import Any, Optional
 
@@ -24,6 +25,9 @@ REASONS = {
     errno.EROFS: "read_only",
     errno.ELOOP: "symlink_loop",
 }
+MOMENT = (
+    0.02  # seconds: an interrupt that ended the writer of half a text comes before we send that
+)
 
 
 class Unusable(Exception):
@@ -79,6 +83,7 @@ def _standard_input() -> bytes:
     data = sys.stdin.buffer.read() if sys.stdin else b""
     if not data:
         raise Unusable("empty_file")
+    time.sleep(MOMENT)
     return data
 
 

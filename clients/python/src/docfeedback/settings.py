@@ -22,6 +22,7 @@ ORIGIN = re.compile(
 PORTS = {"http": 80, "https": 443}
 TOKEN = VISIBLE = re.compile(r"[\x21-\x7e]+")
 DEFAULT_TIMEOUT = 10.0
+LONGEST_LINK = 2048
 
 
 def config_path() -> Path:
@@ -71,6 +72,12 @@ def origin(url: str) -> Optional[str]:
         return None
     scheme, host, port = match[1].lower(), match[2].lower(), match[3]
     return f"{scheme}://{host}:{int(port or PORTS[scheme])}"
+
+
+def link(value: Any) -> Optional[str]:
+    """The value if it is an http or https URL that shows where it leads, else None."""
+    is_one = isinstance(value, str) and len(value) <= LONGEST_LINK and origin(value) is not None
+    return value if is_one else None
 
 
 def one_spelling(url: str) -> str:

@@ -75,8 +75,8 @@ def exchange(request: Request, seconds: float) -> Answer:
     if seconds <= 0:
         raise Failed("timed_out")
     attempt = _Attempt(request, time.monotonic() + seconds)
-    threading.Thread(target=attempt.run, name="docfeedback", daemon=True).start()
     try:
+        threading.Thread(target=attempt.run, name="docfeedback", daemon=True).start()
         answer, error = attempt.outcome.get(timeout=seconds)
     except queue.Empty:
         raise Failed("timed_out") from None
