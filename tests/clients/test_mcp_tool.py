@@ -221,7 +221,7 @@ def test_only_the_protocol_is_on_standard_output(
     lines = _speak(desk, {"elicitation": {}})
 
     text = json.loads(lines[1])["result"]["content"][0]["text"]
-    assert text.startswith("The report was sent.")
+    assert text.startswith("Sent. Nobody has claimed this page on this Hub yet; it is kept.")
     assert [json.loads(line)["id"] for line in lines] == [1, 2]
     assert desk.network != []  # each time it spoke on standard output
 

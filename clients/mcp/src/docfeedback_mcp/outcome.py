@@ -1,7 +1,8 @@
 """The tool's result: always the same fields, and one sentence for the person.
 
 Text from a Hub is shortened, cleaned and marked as such before a model reads it. What is not marked
-is one of the words that are known here, a number, an id, or the address of the receipt.
+is one of the words that are known here, a number, an id, the address of the receipt, or, of a Hub
+that this computer names, that of the issue.
 """
 
 import json
@@ -21,11 +22,12 @@ from docfeedback import (
     Unreachable,
     settings,
 )
+from docfeedback import outcome as became
 from docfeedback.contract import message
 from docfeedback.web import Failed
 from mcp_types import CallToolResult, TextContent
 
-from . import kept, known, legible
+from . import kept, known, legible, schemas
 from .question import HIDDEN, Question
 
 LONGEST_SENTENCE = 500
@@ -35,8 +37,13 @@ LONGEST_URL = 300
 MOST_ITEMS = 20
 MOST_SECONDS = 1_000_000_000
 REPORT_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")  # a ULID
+ISSUE = re.compile(
+    r"https?://[A-Za-z0-9.-]{1,100}(:[0-9]{1,5})?"
+    r"/[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}/issues/[1-9][0-9]{0,9}"
+)
 URL = re.compile(r"https?://[\x21-\x7e]+")
 
+REMOVED = "The Hub removed what looked like a secret."
 FAILED = "Internal error in the MCP server. The report may or may not have been sent."
 UNCONFIRMED = (
     " The Hub did not confirm it; it may have arrived. Sending it again only counts it again."
@@ -66,6 +73,9 @@ class Outcome:
     status: str
     message: str
     report_id: str | None = None
+    report_status: str | None = None
+    claimed: bool | None = None
+    issue_url: str | None = None
     receipt_url: str | None = None
     notices: list[dict[str, str]] = field(default_factory=list)
     error: str | None = None
@@ -87,21 +97,25 @@ class Outcome:
         )
 
 
-def of_sent(sent: SentReport, endpoint: str) -> Outcome:
-    """What the Hub at this address answered."""
-    message = "The report was sent."
-    if sent.is_duplicate:
-        message = "This problem was already reported; the Hub counted it again."
+def of_sent(sent: SentReport, endpoint: str, *, is_configured: bool) -> Outcome:
+    """What the Hub at this address answered; `is_configured`: whether this computer names it, not the page."""
+    status = "duplicate" if sent.is_duplicate else "sent"
+    said = [message(status, outcome="").rstrip()]
     notices = _notices(sent.notices)
     if notices:
-        message = f"{message[:-1]}, without what looked like a secret."
+        said.append(REMOVED)
+    said.append(_became(sent))
     receipt = _url(sent.receipt_url)
     if receipt and not _is_receipt(receipt, endpoint, sent.id):  # it may have another name, too
-        message, receipt = f"{message} {_quoted(f'the receipt is at {receipt}')}", None
+        said.append(_quoted(f"the receipt is at {receipt}"))
+        receipt = None
     return Outcome(
-        status="duplicate" if sent.is_duplicate else "sent",
-        message=message,
+        status=status,
+        message=" ".join(filter(None, said)),
         report_id=sent.id if REPORT_ID.fullmatch(sent.id) else None,
+        report_status=sent.status if sent.status in schemas.REPORT_STATUSES else None,
+        claimed=sent.claimed,
+        issue_url=sent.issue_url if is_configured and _is_issue(sent.issue_url) else None,
         receipt_url=receipt,
         notices=notices,
     )
@@ -220,6 +234,20 @@ def _faults_of_a_hub(found: list[dict[str, Any]]) -> list[dict[str, str]]:
         | {"message": _quoted(fault["message"])}
         for fault in found
     ]
+
+
+def _became(sent: SentReport) -> str:
+    """What became of it; only the address of an issue is the Hub's own text, and marked."""
+    issue = _url(sent.issue_url)
+    if issue is not None:
+        return _quoted(became.issue(issue))
+    nothing = message("report_outcome", id="")  # by a Hub that does not say it
+    return became.of(replace(sent, id="", issue_url=None)).removeprefix(nothing)
+
+
+def _is_issue(url: str | None) -> bool:
+    """Whether there is little room for words in it."""
+    return bool(url and ISSUE.fullmatch(url))
 
 
 def _is_receipt(url: str, endpoint: str, report_id: str) -> bool:

@@ -11,6 +11,7 @@ from docfeedback.report import KINDS, PROTOCOL_VERSION
 Schema = dict[str, Any]
 
 EVIDENCE = ("error_message", "attempted_action", "expected", "observed", "code_snippet", "quote")
+REPORT_STATUSES = ("received", "forwarding", "forwarded")
 STATUSES = ("sent", "duplicate", "not_sent", "needs_approval", "refused")
 
 
@@ -74,6 +75,9 @@ OUTCOME = _object(
         "status",
         "message",
         "report_id",
+        "report_status",
+        "claimed",
+        "issue_url",
         "receipt_url",
         "notices",
         "error",
@@ -91,6 +95,12 @@ OUTCOME = _object(
     },
     message={"type": "string", "description": "One sentence for the person."},
     report_id=_or_null("string", "The id of the report, if it was sent."),
+    report_status={
+        "enum": [*REPORT_STATUSES, None],
+        "description": "How far the report has come at the Hub.",
+    },
+    claimed=_or_null("boolean", "Whether somebody at this Hub receives reports about the page."),
+    issue_url=_or_null("string", "The URL of its public issue, as the Hub gave it."),
     receipt_url=_or_null(
         "string", "The URL of the receipt at this Hub, which shows the report's status."
     ),

@@ -135,7 +135,8 @@ class _Call:
                 raise
             self.history.kept.keep(asked, answered.since)
             return outcome.of_delay(error, asked)
-        return outcome.of_sent(sent, asked.request.url).result()
+        is_configured = asked.draft.hub_url is not None
+        return outcome.of_sent(sent, asked.request.url, is_configured=is_configured).result()
 
 
 def _refuse_where_disabled() -> None:
