@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -11,13 +12,21 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from tests.clients import repositories
 from tests.clients.command_line import CommandLine
 from tests.clients.conftest import COMMAND_LINES, CONTRACT, World
 from tests.clients.stand_ins import HUB, Asked
 
 SIGN_IN = json.loads((CONTRACT / "sign_in.json").read_text())
 OUTCOMES = json.loads((CONTRACT / "outcomes.json").read_text())
-CASES = json.loads((CONTRACT / "cli.json").read_text()) + SIGN_IN["cases"] + OUTCOMES["cases"]
+PATHS = json.loads((CONTRACT / "paths.json").read_text())
+CASES = [
+    *json.loads((CONTRACT / "cli.json").read_text()),
+    *SIGN_IN["cases"],
+    *OUTCOMES["cases"],
+    *PATHS,
+]
+PATH_NOTE = re.compile(r"^Note: .* is reported as a path, which reaches nobody: .*\n", re.MULTILINE)
 SIGN_IN_COMMANDS = {"login", "logout", "me"}  # which ask for several things
 PLACEHOLDERS = {
     "@report": [
@@ -54,15 +63,14 @@ def test_it_does_what_the_table_says(
 
     ended = client.run(
         [word for arg in case["args"] for word in PLACEHOLDERS.get(arg, [arg])],
-        cwd=world.folder,
+        cwd=world.folder / case.get("in", "."),
         env=_environment(case, world),
         stdin=PLACEHOLDERS.get(case.get("stdin"), case.get("stdin", "")),
         interrupt_after=world.stage.arrived if case.get("interrupt") else None,
     )
 
-    assert ended.stderr.replace(str(_sign_in(case, world)), "{sign_in}") == _lines(
-        case.get("stderr", [])
-    )
+    stderr = ended.stderr if "repository" in case else PATH_NOTE.sub("", ended.stderr)
+    assert stderr.replace(str(_sign_in(case, world)), "{sign_in}") == _lines(case.get("stderr", []))
     assert ended.exit == case.get("exit", 0)
     _check_output(case, ended.stdout, answers)
     _check_requests(case, world)
@@ -166,6 +174,8 @@ def _prepare(case: dict[str, Any], world: World, named: dict[str, Any]) -> None:
         world.stage.answers[host] = [
             named[answer] if isinstance(answer, str) else answer for answer in answers
         ]
+    if case.get("repository") is not None:
+        repositories.make(world.folder, **case["repository"])
     for name, content in case.get("files", {}).items():
         (world.folder / name).write_text(_text(content))
     if "config" in case:

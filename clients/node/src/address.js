@@ -52,6 +52,21 @@ export function check(docUrl, allowPrivate = false) {
   }
 }
 
+/** Whether this is no address but a path in a repository. */
+export function isPath(text) {
+  return attempt(text) === null;
+}
+
+/** Its parts, null for a path in a repository, or undefined for what is refused. */
+export function attempt(text) {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return undefined;
+  }
+}
+
 /** For example `https://docs.example.com:8443`. */
 export function origin(page) {
   return `${page.scheme}://${page.host}${page.port === null ? "" : `:${page.port}`}`;

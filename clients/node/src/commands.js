@@ -1,6 +1,7 @@
 /** The commands: each takes parsed arguments and returns `{lines, data, notes?, exitCode?}` to print. */
 
 import { usageError } from "./arguments.js";
+import { locate } from "./checkout.js";
 import { Client } from "./client.js";
 import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
@@ -10,6 +11,7 @@ import { login, logout, signedIn, usedData, usedLine } from "./login.js";
 import { issueLine, outcomeOf } from "./outcome.js";
 import { KINDS, bodyOf } from "./report.js";
 import { requiredHubUrl, timeout } from "./settings.js";
+import { write } from "./terminal.js";
 import { escaped } from "./visible.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
@@ -20,7 +22,8 @@ export const COMMANDS = { report, status, login, logout, me, init, completion };
 
 /** Send a report, or show it (`--dry-run`). */
 async function report({ flags }) {
-  const { body, notes } = await bodyFrom(flags);
+  const { body: given, notes } = await bodyFrom(flags);
+  const body = await addressed(given, flags);
   const client = clientFrom(flags);
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
@@ -99,6 +102,16 @@ async function bodyFromFlags(flags, given) {
     details: details === "-" ? await readText("-") : details,
     suggestedFix: flags.get("--suggested-fix"),
   });
+}
+
+/** The report with the address of its file, which is shown before anything is sent. */
+async function addressed(body, flags) {
+  const path = isObject(body) ? body.doc_url : null;
+  if (typeof path !== "string") return body;
+  const options = { allowPrivate: flags.has("--allow-private") };
+  const { url, note } = await locate(path, ".", options);
+  if (note !== null) await write(process.stderr, [message("note", { text: note })]);
+  return { ...body, doc_url: url ?? path };
 }
 
 /** Transcripts are never sent, whatever a file holds. */

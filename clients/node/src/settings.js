@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { isLoopback } from "./address.js";
+import { attempt, isLoopback } from "./address.js";
 import { isObject, parse } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
 
@@ -38,7 +38,17 @@ export function hubUrl(given) {
   return url ? base(url) : null;
 }
 
-/** The same, or ValidationError if none is set. */
+/** The user's own code host, in its parts: DOCFEEDBACK_CODE_HOST, or the file's; null if none is set. */
+export function codeHost() {
+  const url = process.env.DOCFEEDBACK_CODE_HOST || config().code_host;
+  if (!url) return null;
+  const page = attempt(url);
+  // Without it: it may hold a password.
+  if (!page || !["", "/"].includes(page.rest)) throw ValidationError.of("invalid_code_host");
+  return page;
+}
+
+/** The Hub address, or ValidationError if none is set. */
 export function requiredHubUrl(given) {
   const url = hubUrl(given);
   if (url === null) throw noHubUrl();
@@ -135,7 +145,7 @@ function config() {
     if (error.code === "ENOENT") return {};
   }
   const isText = (value) => value === undefined || typeof value === "string";
-  if (!isObject(found) || !isText(found.hub_url) || !isText(found.token)) {
+  if (!isObject(found) || !["hub_url", "token", "code_host"].every((name) => isText(found[name]))) {
     throw ValidationError.of("invalid_config", { path });
   }
   return found;

@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { plain } from "./visible.js";
 
 const REMOTE = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"];
@@ -34,6 +35,30 @@ export function showProgress(line) {
 export function clearProgress() {
   if (width) process.stderr.write(`\r${" ".repeat(width)}\r`);
   width = 0;
+}
+
+/** Whether a person can be asked: they type and read here, and it is no job of a CI. */
+export function isAttended() {
+  return Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI);
+}
+
+/** What the person answers, without spaces around it; null if nobody can be asked, or nobody answers. */
+export async function ask(question) {
+  if (!isAttended() || process.stdin.readableEnded) return null;
+  process.prependListener("SIGINT", endLine);
+  process.stderr.write(`${plain(question)} `);
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  const answer = await new Promise((resolve) => {
+    lines.once("line", resolve).once("close", () => resolve(null));
+  });
+  lines.close();
+  process.removeListener("SIGINT", endLine);
+  if (answer === null) endLine(); // Ctrl-D
+  return answer && answer.trim();
+}
+
+function endLine() {
+  process.stderr.write("\n");
 }
 
 /** Open the URL in the person's browser, if they sit at this machine; whether it was tried. */

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import files, init, login, outcome, settings
+from . import checkout, files, init, login, outcome, settings, terminal
 from .arguments import Arguments, usage_error
 from .client import Client, SentReport
 from .contract import message, text
@@ -22,6 +23,7 @@ OPTIONAL = ("--details", "--suggested-fix")
 def report(arguments: Arguments) -> Result:
     """Send a report, or show it (`--dry-run`)."""
     body, notes = _body(arguments)
+    body = _addressed(body, arguments)
     client = _client(arguments)
     key = arguments.get("--idempotency-key")
     if "--dry-run" in arguments.flags:
@@ -117,6 +119,17 @@ def _from_flags(arguments: Arguments, given: List[str]) -> Dict[str, Any]:
         details=files.read_text("-") if details == "-" else details,
         suggested_fix=arguments.get("--suggested-fix"),
     ).body()
+
+
+def _addressed(body: Any, arguments: Arguments) -> Any:
+    """The report with the address of its file, which is shown before anything is sent."""
+    path = body.get("doc_url") if isinstance(body, dict) else None
+    if not isinstance(path, str):
+        return body
+    located = checkout.locate(path, allow_private="--allow-private" in arguments.flags)
+    if located.note is not None:
+        terminal.write(sys.stderr, [message("note", text=located.note)])
+    return {**body, "doc_url": located.url or path}
 
 
 def _without_transcript(body: Any) -> Tuple[Any, List[str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, Optional
 
 from . import document
-from .address import is_loopback
+from .address import Page, Refused, is_loopback, parse
 from .errors import AuthError, DocFeedbackError, ValidationError
 
 REPORTS = "/v1/reports"
@@ -46,8 +46,22 @@ def hub_url(given: Optional[str] = None) -> Optional[str]:
     return base(url) if url else None
 
 
+def code_host() -> Optional[Page]:
+    """The user's own code host: DOCFEEDBACK_CODE_HOST, or from the file. Raises ValidationError."""
+    url = os.environ.get("DOCFEEDBACK_CODE_HOST") or _config().get("code_host")
+    if not url:
+        return None
+    try:
+        page = parse(url)
+    except Refused:
+        page = None
+    if page is None or page.rest not in ("", "/"):
+        raise ValidationError.of("invalid_code_host")  # without it: it may hold a password
+    return page
+
+
 def required_hub_url(given: Optional[str] = None) -> str:
-    """The same; raises ValidationError if none is set."""
+    """The Hub's URL; raises ValidationError if none is set."""
     url = hub_url(given)
     if url is None:
         raise no_hub_url()
@@ -148,7 +162,7 @@ def _config() -> Dict[str, str]:
     except (OSError, document.NoDocument):
         config = None
     if not isinstance(config, dict) or not all(
-        isinstance(config.get(name, ""), str) for name in ("hub_url", "token")
+        isinstance(config.get(name, ""), str) for name in ("hub_url", "token", "code_host")
     ):
         raise ValidationError.of("invalid_config", path=path)
     return config

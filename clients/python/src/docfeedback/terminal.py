@@ -10,6 +10,7 @@ from . import visible
 
 REMOTE = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY")
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+LONGEST_LINE = 65536  # bytes of an answer
 
 
 def write(stream: Optional[TextIO], lines: Sequence[str]) -> None:
@@ -43,6 +44,26 @@ class Progress:
         sys.stderr.write("\r" + line.ljust(self._width))
         sys.stderr.flush()
         self._width = len(line)
+
+
+def is_attended() -> bool:
+    """Whether a person can be asked: they type and read here, and it is no job of a CI."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr) and not os.environ.get("CI")
+
+
+def ask(question: str) -> Optional[str]:
+    """What the person answers, without spaces around it; None if nobody can be asked, or nobody answers."""
+    if not is_attended():
+        return None
+    line = b""
+    try:
+        sys.stderr.write(visible.plain(question) + " ")
+        sys.stderr.flush()
+        line = sys.stdin.buffer.readline(LONGEST_LINE)
+    finally:
+        if not line:  # Ctrl-C or Ctrl-D, which end no line
+            sys.stderr.write("\n")
+    return line.decode("utf-8", "replace").strip() if line else None
 
 
 def is_terminal(stream: Optional[TextIO]) -> bool:

@@ -1,0 +1,140 @@
+/** The address of a file in a repository, by the remote that git knows; no network is used. */
+
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } from "node:path";
+import { check, isPath } from "./address.js";
+import { message } from "./contract.js";
+import { DocFeedbackError, ValidationError } from "./errors.js";
+import { ask, program } from "./git.js";
+import { repository } from "./remotes.js";
+
+const REMOTES = ["upstream", "origin"]; // the first of them counts
+const MAX_LENGTH = 2048;
+const HERE = /^\.\.?(?:\/|$)/;
+
+/** Why a path has no address: `reason` is its message in `messages.json`, filled in. */
+class Stays extends Error {
+  constructor(code, values) {
+    super(code);
+    this.reason = message(code, values);
+  }
+}
+
+/**
+ * The address of a file or folder of the repository around `folder` (default: the current one), as
+ * `{url, path, note}`: `url` may be null, `note` is what to tell a person, `path` as given.
+ *
+ * What is an address already comes back without a note. Throws ValidationError if the path can mean
+ * two files, or the code host that is set is none.
+ */
+export async function locate(path, folder = ".", { allowPrivate = false } = {}) {
+  const slashed = sep === "\\" ? path.replaceAll("\\", "/") : path;
+  // Unlike an address, a path may have spaces.
+  if ([...path].length > MAX_LENGTH || !isPath(slashed.replaceAll(" ", "_"))) {
+    return { url: null, path, note: null };
+  }
+  try {
+    const url = await urlOf(slashed, folder, allowPrivate);
+    return { url, path, note: message("path_located", { path, url }) };
+  } catch (error) {
+    if (!(error instanceof Stays)) throw error;
+    return { url: null, path, note: message("path_stays", { path, reason: error.reason }) };
+  }
+}
+
+async function urlOf(path, folder, allowPrivate) {
+  const checkout = await checkoutAt(folder);
+  const url = (await repositoryOf(checkout)) + (await placeOf(checkout, path));
+  try {
+    check(url, allowPrivate);
+  } catch (error) {
+    throw error instanceof DocFeedbackError ? new Stays("path_private_host") : error;
+  }
+  return url;
+}
+
+/** `prefix` leads from `root` to the current folder, and ends with a slash unless it is empty. */
+async function checkoutAt(folder) {
+  const git = program();
+  if (git === null) throw new Stays("path_no_git");
+  const answer = await ask(git, folder, "rev-parse", "--show-toplevel", "--show-prefix");
+  const lines = (answer ?? "").split("\n");
+  if (lines.length !== 3) throw new Stays("path_no_repository");
+  return { root: lines[0], prefix: lines[1], folder, ask: (...words) => ask(git, folder, ...words) };
+}
+
+/** The address of the repository, by its remote as configured, else as git rewrites it. */
+async function repositoryOf(checkout) {
+  for (const remote of REMOTES) {
+    const configured = await checkout.ask("config", "--null", "--get-all", `remote.${remote}.url`);
+    if (!configured) continue;
+    const rewritten = (await checkout.ask("ls-remote", "--get-url", remote)) ?? "";
+    const found = repository(configured.split("\0")[0]) ?? repository(rewritten.slice(0, -1));
+    if (found) return found;
+    throw new Stays("path_not_github", { remote });
+  }
+  throw new Stays("path_no_remote");
+}
+
+/** What follows the address of the repository. A fragment is kept, unless it belongs to the name. */
+async function placeOf(checkout, path) {
+  const [file, ...rest] = path.split("#");
+  const [whole, part] = [namesOf(checkout, path), namesOf(checkout, file)];
+  const kinds = await committed(checkout, [...whole, ...part]);
+  let found = whole.filter((name) => kinds.has(name));
+  let anchor = "";
+  if (!found.length && rest.length) {
+    found = part.filter((name) => kinds.has(name));
+    anchor = `#${quoted(rest.join("#"))}`;
+  }
+  if (!found.length) throw new Stays("path_not_committed");
+  if (found.length > 1) throw ambiguous(checkout, path, found);
+  const place = found[0].split("/").map(quoted).join("/");
+  return (place && `/${kinds.get(found[0])}/HEAD/${place}`) + anchor;
+}
+
+function ambiguous({ prefix }, path, [here, root]) {
+  const up = "../".repeat(prefix.split("/").length - 1) + path;
+  return ValidationError.of("ambiguous_path", { path, here, root, up });
+}
+
+/** What the path can mean, from the root on: in the current folder, and from the root. */
+function namesOf(checkout, path) {
+  const candidates = isAbsolute(path)
+    ? [fromRoot(checkout, path)]
+    : [checkout.prefix + path, ...(HERE.test(path) ? [] : [path])];
+  const names = candidates.map((candidate) => posix.normalize(candidate).replace(/\/$/, ""));
+  const inside = [...new Set(names)].filter((name) => name.split("/")[0] !== "..");
+  return inside.map((name) => (name === "." ? "" : name));
+}
+
+/** The way from the root to a file that is named by its whole path. */
+function fromRoot({ root }, path) {
+  const folder = dirname(path);
+  let real = folder;
+  try {
+    real = realpathSync(folder);
+  } catch {
+    real = resolve(folder); // it is not there
+  }
+  return relative(root, join(real, basename(path))).replaceAll(sep, "/") || ".";
+}
+
+/** Those names that the current commit has, as `blob` or `tree`; the root has the name "". */
+async function committed(checkout, names) {
+  const kinds = new Map(names.includes("") ? [["", "tree"]] : []);
+  const asked = names.filter(Boolean);
+  if (!asked.length) return kinds;
+  const listed = await checkout.ask("ls-tree", "-tz", "--full-tree", "HEAD", "--", ...asked);
+  for (const entry of (listed ?? "").split("\0")) {
+    const [, kind, name] = /^[0-9]+ (blob|tree) [0-9a-f]+\t(.*)$/s.exec(entry) ?? [];
+    if (asked.includes(name)) kinds.set(name, kind);
+  }
+  return kinds;
+}
+
+/** Percent-encoded, as Python does it. */
+function quoted(text) {
+  const hex = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text).replace(/[!'()*]/g, hex);
+}

@@ -1,0 +1,72 @@
+/** Asks git about a repository: without a network, and so that nothing in the repository can run a program. */
+
+import { execFile } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { devNull } from "node:os";
+
+const MAX_BYTES = 64 * 1024;
+const MILLISECONDS = 5000;
+const KEPT = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
+const OURS = {
+  GIT_ALLOW_PROTOCOL: "none", // else what is not there may be fetched, by a program of the repository's
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_TERMINAL_PROMPT: "0",
+};
+const SAFE = [
+  ...["--no-pager", "--literal-pathspecs"],
+  ...["-c", "core.fsmonitor=false", "-c", `core.hooksPath=${devNull}`],
+];
+
+/**
+ * The path of git, or null. Folders that depend on the current one do not count: it may hold a `git`.
+ */
+export function program() {
+  const name = process.platform === "win32" ? "git.exe" : "git";
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
+}
+
+/** What git prints; null if it fails, takes too long or says too much. */
+export function ask(program, folder, ...words) {
+  const options = {
+    cwd: folder,
+    env: environment(),
+    encoding: "buffer",
+    timeout: MILLISECONDS,
+    maxBuffer: MAX_BYTES,
+    killSignal: "SIGKILL",
+    windowsHide: true,
+  };
+  return new Promise((resolve) => {
+    const started = execFile(program, [...SAFE, ...words], options, (error, output) => {
+      resolve(error ? null : decoded(output));
+    });
+    started.stdin?.on("error", () => {}).end();
+  });
+}
+
+function decoded(output) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(output);
+  } catch {
+    return null;
+  }
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Ours, without what a hook that called us was told about its own repository. */
+function environment() {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !name.toUpperCase().startsWith("GIT_") || KEPT.includes(name),
+  );
+  return { ...Object.fromEntries(kept), ...OURS };
+}

@@ -1,0 +1,41 @@
+/** What a remote of git says about where its repository can be read in a browser. */
+
+import { origin } from "./address.js";
+import { codeHost } from "./settings.js";
+
+const OWNER_AND_NAME = "([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9._-]{1,100})/*$";
+const USER_INFO = "(?:[^\\x00-\\x20/?#@\\\\\\x7f-\\uffff]*@)?";
+const URL_FORM = new RegExp(
+  `^(https?|ssh|git|git\\+ssh|ssh\\+git)://${USER_INFO}([A-Za-z0-9.-]+)(?::([0-9]{1,5}))?/+${OWNER_AND_NAME}`,
+  "i",
+);
+const SCP_FORM = new RegExp(`^${USER_INFO}([A-Za-z0-9.-]+):/*${OWNER_AND_NAME}`);
+const PORTS = { http: "80", https: "443" };
+const SAME_HOST = { "ssh.github.com": "github.com", "www.github.com": "github.com" };
+const GITHUB = /^(?:github\.com|[a-z0-9-]+\.ghe\.com)$/;
+
+/** The address of the repository, without user info; null unless its host is one of GitHub's or ours. */
+export function repository(url) {
+  const parts = URL_FORM.exec(url)?.slice(1) ?? scpParts(url);
+  if (!parts) return null;
+  const [scheme, host, port, owner, fullName] = parts;
+  const name = fullName.replace(/\.git$/, "");
+  const place = originOf(scheme.toLowerCase(), host.toLowerCase(), port);
+  if (!place || ["", ".", ".."].includes(name) || name.endsWith(".wiki")) return null;
+  return `${place}/${owner}/${name}`;
+}
+
+function scpParts(url) {
+  const found = SCP_FORM.exec(url);
+  return found && ["ssh", found[1], undefined, found[2], found[3]];
+}
+
+/** Scheme and host of the repository's pages. Only over HTTP has the port of the remote to be theirs. */
+function originOf(scheme, remoteHost, remotePort) {
+  const host = SAME_HOST[remoteHost] ?? remoteHost;
+  const port = scheme in PORTS ? (remotePort ?? PORTS[scheme]) : null;
+  if (GITHUB.test(host)) return port === null || port === PORTS[scheme] ? `https://${host}` : null;
+  const own = codeHost();
+  if (own?.host !== host) return null;
+  return port === null || port === String(own.port ?? PORTS[own.scheme]) ? origin(own) : null;
+}

@@ -1,0 +1,151 @@
+"""The address of a file in a repository, by the remote that git knows; no network is used."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from pathlib import Path
+from typing import Dict, List, NamedTuple, Optional
+from urllib.parse import quote
+
+from . import address, git, remotes
+from .contract import message
+from .errors import DocFeedbackError, ValidationError
+
+REMOTES = ("upstream", "origin")  # the first of them counts
+MAX_LENGTH = 2048
+HERE = re.compile(r"\.\.?(?:/|$)")
+
+
+class Located(NamedTuple):
+    """`url` is the address of the file, or None; `note` what to tell a person; `path` is as given."""
+
+    url: Optional[str]
+    path: str
+    note: Optional[str]
+
+
+class _Stays(Exception):
+    """Why a path has no address: `reason` is its message in `messages.json`."""
+
+    def __init__(self, reason: str, **values: str) -> None:
+        super().__init__(reason)
+        self.reason = message(reason, **values)
+
+
+class _Checkout(NamedTuple):
+    """`prefix` leads from its root to the current folder, and ends with a slash unless it is empty."""
+
+    git: str
+    folder: str
+    root: str
+    prefix: str
+
+    def ask(self, *words: str) -> Optional[str]:
+        return git.ask(self.git, self.folder, *words)
+
+
+def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = False) -> Located:
+    """The address of a file or folder of the repository around `folder` (default: the current one).
+
+    What is an address already comes back without a note. Raises ValidationError if the path can mean
+    two files, or the code host that is set is none.
+    """
+    slashed = path.replace("\\", "/") if os.sep == "\\" else path
+    if not _is_path(slashed):
+        return Located(None, path, None)
+    try:
+        url = _url(slashed, folder or ".", allow_private)
+    except _Stays as stays:
+        return Located(None, path, message("path_stays", path=path, reason=stays.reason))
+    return Located(url, path, message("path_located", path=path, url=url))
+
+
+def _is_path(text: str) -> bool:
+    """Whether this is no address but a path; unlike an address, it may have spaces."""
+    if len(text) > MAX_LENGTH:
+        return False
+    try:
+        return address.parse(text.replace(" ", "_")) is None
+    except address.Refused:
+        return False
+
+
+def _url(path: str, folder: str, allow_private: bool) -> str:
+    checkout = _checkout(folder)
+    url = _repository(checkout) + _place(checkout, path)
+    try:
+        address.check(url, allow_private)
+    except DocFeedbackError:
+        raise _Stays("path_private_host") from None
+    return url
+
+
+def _checkout(folder: str) -> _Checkout:
+    program = git.program()
+    if program is None:
+        raise _Stays("path_no_git")
+    answer = git.ask(program, folder, "rev-parse", "--show-toplevel", "--show-prefix") or ""
+    lines = answer.split("\n")
+    if len(lines) != 3:
+        raise _Stays("path_no_repository")
+    return _Checkout(program, folder, lines[0], lines[1])
+
+
+def _repository(checkout: _Checkout) -> str:
+    """The address of the repository, by its remote as configured, else as git rewrites it."""
+    for name in REMOTES:
+        configured = checkout.ask("config", "--null", "--get-all", f"remote.{name}.url")
+        if not configured:
+            continue
+        rewritten = checkout.ask("ls-remote", "--get-url", name) or ""
+        for url in (configured.split("\0")[0], rewritten[:-1]):
+            if found := remotes.repository(url):
+                return found
+        raise _Stays("path_not_github", remote=name)
+    raise _Stays("path_no_remote")
+
+
+def _place(checkout: _Checkout, path: str) -> str:
+    """What follows the address of the repository. A fragment is kept, unless it belongs to the name."""
+    file, mark, fragment = path.partition("#")
+    whole, part = _names(checkout, path), _names(checkout, file)
+    kinds = _committed(checkout, [*whole, *part])
+    found = [name for name in whole if name in kinds]
+    anchor = ""
+    if not found and mark:
+        found, anchor = [name for name in part if name in kinds], f"#{quote(fragment, safe='')}"
+    if not found:
+        raise _Stays("path_not_committed")
+    if len(found) > 1:
+        up = "../" * checkout.prefix.count("/") + path
+        raise ValidationError.of("ambiguous_path", path=path, here=found[0], root=found[1], up=up)
+    name = found[0]
+    return (f"/{kinds[name]}/HEAD/{quote(name)}" if name else "") + anchor
+
+
+def _names(checkout: _Checkout, path: str) -> List[str]:
+    """What the path can mean, from the root on: in the current folder, and from the root."""
+    if os.path.isabs(path):  # noqa: PTH117
+        file = Path(path)
+        path = os.path.relpath(Path(os.path.realpath(file.parent), file.name), checkout.root)
+        candidates = [path.replace(os.sep, "/")]
+    else:
+        candidates = [checkout.prefix + path] + ([] if HERE.match(path) else [path])
+    names = dict.fromkeys(posixpath.normpath(candidate) for candidate in candidates)
+    return ["" if name == "." else name for name in names if name.split("/")[0] != ".."]
+
+
+def _committed(checkout: _Checkout, names: List[str]) -> Dict[str, str]:
+    """Those names that the current commit has, as `blob` or `tree`; the root has the name ""."""
+    kinds = {"": "tree"} if "" in names else {}
+    asked = [name for name in names if name]
+    if not asked:
+        return kinds
+    listed = checkout.ask("ls-tree", "-tz", "--full-tree", "HEAD", "--", *asked) or ""
+    for entry in listed.split("\0"):
+        head, _, name = entry.partition("\t")
+        if name in asked and (kind := head.split(" ")[1]) in ("blob", "tree"):
+            kinds[name] = kind
+    return kinds

@@ -1,0 +1,45 @@
+"""What a remote of git says about where its repository can be read in a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional
+
+from . import settings
+
+OWNER_AND_NAME = r"([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9._-]{1,100})/*"
+USER_INFO = r"(?:[^\x00-\x20/?#@\\\x7f-\U0010ffff]*@)?"
+URL = re.compile(
+    rf"(https?|ssh|git|git\+ssh|ssh\+git)://{USER_INFO}([A-Za-z0-9.-]+)(?::([0-9]{{1,5}}))?/+{OWNER_AND_NAME}",
+    re.ASCII | re.IGNORECASE,
+)
+SCP = re.compile(rf"{USER_INFO}([A-Za-z0-9.-]+):/*{OWNER_AND_NAME}", re.ASCII)
+PORTS = {"http": "80", "https": "443"}
+SAME_HOST = {"ssh.github.com": "github.com", "www.github.com": "github.com"}
+GITHUB = re.compile(r"github\.com|[a-z0-9-]+\.ghe\.com")
+
+
+def repository(url: str) -> Optional[str]:
+    """The address of the repository, without user info; None unless its host is one of GitHub's or ours."""
+    scheme, host, port, owner, name = "ssh", "", None, "", ""
+    if match := URL.fullmatch(url):
+        scheme, host, port, owner, name = match.groups()
+    elif match := SCP.fullmatch(url):
+        host, owner, name = match.groups()
+    name = name[:-4] if name.endswith(".git") else name
+    origin = _origin(scheme.lower(), host.lower(), port)
+    if origin is None or name in ("", ".", "..") or name.endswith(".wiki"):
+        return None
+    return f"{origin}/{owner}/{name}"
+
+
+def _origin(scheme: str, host: str, port: Optional[str]) -> Optional[str]:
+    """Scheme and host of the repository's pages. Only over HTTP has the port of the remote to be theirs."""
+    host = SAME_HOST.get(host, host)
+    port = (port or PORTS[scheme]) if scheme in PORTS else None
+    if GITHUB.fullmatch(host):
+        return f"https://{host}" if port in (None, PORTS.get(scheme)) else None
+    own = settings.code_host()
+    if own is None or own.host != host:
+        return None
+    return own.origin if port in (None, str(own.port or PORTS[own.scheme])) else None

@@ -1,0 +1,170 @@
+"""A path becomes the address of its file, and no repository can make the clients do anything else."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.clients import repositories
+from tests.clients.command_line import CommandLine
+from tests.clients.conftest import World
+
+REMOTES = {"origin": "https://github.com/acme/docs.git"}
+ADDRESS = "https://github.com/acme/docs/blob/HEAD/docs/install.md"
+REPORT = ["--agent", "alice", "--kind", "broken", "--summary", "x", "--dry-run", "--json"]
+
+
+def test_a_repository_cannot_have_a_program_run(client: CommandLine, world: World):
+    program = _program(world.folder / "evil", marker=world.home / "ran")
+    repositories.make(
+        world.folder,
+        remotes={"upstream": "https://github.com/acme/docs", "origin": f"ext::{program}"},
+        config=[
+            f"[core]\n\tfsmonitor = {program}\n\tsshCommand = {program}\n\tgitProxy = {program}",
+            f"\tpager = {program}\n\thooksPath = {world.folder}\n\trepositoryFormatVersion = 1",
+            "[extensions]\n\tpartialClone = origin",
+            '[remote "origin"]\n\tpromisor = true\n\tpartialCloneFilter = tree:0',
+            '[protocol "ext"]\n\tallow = always',
+            f"[alias]\n\tls-tree = !{program}\n\trev-parse = !{program}",
+            f"[credential]\n\thelper = !{program}",
+        ],
+    )
+    _lose_trees(world.folder)
+
+    _address(client, world)
+
+    assert not (world.home / "ran").exists()
+
+
+@pytest.mark.parametrize("folders", [".", ""])
+def test_a_git_in_the_current_folder_is_not_run(client: CommandLine, world: World, folders: str):
+    _program(world.folder / "git", marker=world.home / "ran")
+    repositories.make(world.folder, remotes=REMOTES)
+
+    path = f"{folders}:{os.environ['PATH']}"
+
+    assert _address(client, world, PATH=path) == ADDRESS
+    assert not (world.home / "ran").exists()
+
+
+def test_a_repository_that_says_too_much_is_not_read(client: CommandLine, world: World):
+    long = "https://github.com/acme/docs\n" + "\turl = x\n" * 40_000
+    repositories.make(world.folder, remotes={"origin": long})
+
+    assert _address(client, world) == "docs/install.md"
+
+
+def test_a_worktree_has_the_remotes_of_its_repository(client: CommandLine, world: World):
+    main = world.home / "main"
+    main.mkdir()
+    repositories.make(main, remotes=REMOTES)
+    world.folder.rmdir()
+    repositories.git(main, "worktree", "add", "--quiet", str(world.folder))
+
+    assert _address(client, world) == ADDRESS
+
+
+def test_a_bare_repository_is_no_checkout(client: CommandLine, world: World):
+    repositories.git(world.folder, "init", "--quiet", "--bare")
+
+    assert _address(client, world) == "docs/install.md"
+
+
+def test_a_file_that_a_sparse_checkout_leaves_out_is_found(client: CommandLine, world: World):
+    repositories.make(
+        world.folder, committed=["docs/install.md", "src/x.md", "y.md"], remotes=REMOTES
+    )
+    repositories.git(world.folder, "sparse-checkout", "set", "src")
+
+    assert not (world.folder / "docs").exists()
+    assert _address(client, world) == ADDRESS
+
+
+def test_a_submodule_has_its_own_remotes(client: CommandLine, world: World):
+    inner = world.home / "inner"
+    inner.mkdir()
+    repositories.make(inner, committed=["guide.md"])
+    repositories.make(world.folder, remotes=REMOTES)
+    add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    repositories.git(world.folder, *add)
+    repositories.git(world.folder / "sub", "remote", "set-url", "origin", "git@github.com:acme/sub")
+
+    inside = _address(client, world, folder=world.folder / "sub", path="guide.md")
+
+    assert inside == "https://github.com/acme/sub/blob/HEAD/guide.md"
+    assert _address(client, world, path="sub/guide.md") == "sub/guide.md"
+
+
+def test_a_repository_of_somebody_else_is_not_read(client: CommandLine, world: World):
+    repositories.make(world.folder, remotes=REMOTES)
+    if os.geteuid() == 0:  # nobody else can give a file away
+        for path in [world.folder, *world.folder.rglob("*")]:
+            os.chown(path, 65534, 65534)
+    else:
+        (world.folder / ".git" / "HEAD").unlink()
+
+    assert _address(client, world) == "docs/install.md"
+
+
+def test_a_folder_that_is_a_link_is_where_it_leads(client: CommandLine, world: World):
+    repositories.make(world.folder, remotes=REMOTES)
+    (world.home / "link").symlink_to(world.folder)
+
+    whole = str(world.home / "link" / "docs" / "install.md")
+
+    assert _address(client, world, path=whole) == ADDRESS
+    assert _address(client, world, folder=world.home / "link") == ADDRESS
+
+
+def test_no_password_of_a_remote_is_shown(client: CommandLine, world: World):
+    repositories.make(
+        world.folder, remotes={"origin": "https://alice:k9s3cret@github.com/acme/docs"}
+    )
+
+    ended = _run(client, world)
+    repositories.git(world.folder, "remote", "set-url", "origin", "https://k9s3cret@acme.com/a/b")
+    elsewhere = _run(client, world)
+
+    assert "k9s3cret" not in ended.stdout + ended.stderr + elsewhere.stdout + elsewhere.stderr
+
+
+def _run(client: CommandLine, world: World, path: str = "docs/install.md", **changed: str):
+    words = ["report", "--doc-url", path, *REPORT]
+    return client.run(words, cwd=world.folder, env=world.environment | changed)
+
+
+def _address(
+    client: CommandLine,
+    world: World,
+    *,
+    folder: Path | None = None,
+    path: str = "docs/install.md",
+    **changed: str,
+) -> str:
+    """What would be sent as the page."""
+    words = ["report", "--doc-url", path, *REPORT]
+    ended = client.run(words, cwd=folder or world.folder, env=world.environment | changed)
+    return str(json.loads(ended.stdout)["report"]["doc_url"])
+
+
+def _program(path: Path, *, marker: Path) -> Path:
+    path.write_text(f"#!/bin/sh\ntouch {marker}\n")
+    path.chmod(0o755)
+    return path
+
+
+def _lose_trees(folder: Path) -> None:
+    """As a partial clone begins: what is missing would be fetched."""
+    listed = subprocess.run(
+        ["git", "cat-file", "--batch-all-objects", "--batch-check"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for line in listed.stdout.splitlines():
+        name, kind, _ = line.split()
+        if kind == "tree":
+            (folder / ".git" / "objects" / name[:2] / name[2:]).unlink()
