@@ -145,7 +145,10 @@ class Desk:
 
     @asynccontextmanager
     async def connect(
-        self, person: Person | None = None, info: types.Implementation | None = None
+        self,
+        person: Person | None = None,
+        info: types.Implementation | None = None,
+        roots: Any = None,
     ) -> AsyncIterator[Client]:
         command, *args = self.server
         server = StdioServerParameters(
@@ -155,7 +158,11 @@ class Desk:
             transport = stdio_client(server, errlog=errors)
             mode = MODES[self.protocol]
             async with Client(
-                transport, mode=mode, elicitation_callback=person, client_info=info
+                transport,
+                mode=mode,
+                elicitation_callback=person,
+                client_info=info,
+                list_roots_callback=roots,
             ) as client:
                 assert client.session.protocol_version == self.protocol
                 yield client

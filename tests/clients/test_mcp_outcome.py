@@ -11,7 +11,17 @@ from docfeedback.contract import table
 from docfeedback.errors import from_answer
 from docfeedback.web import Failed
 
-from tests.clients.mcp_desk import PROTOCOLS, REPORT, YES, Desk, Person, at_desk, known, outcome
+from tests.clients.mcp_desk import (
+    PROTOCOLS,
+    REPORT,
+    YES,
+    Desk,
+    Person,
+    at_desk,
+    known,
+    outcome,
+    question,
+)
 from tests.clients.stand_ins import HUB
 from tests.docs import tables
 
@@ -31,8 +41,13 @@ def _answer(status: int, **body: Any) -> outcome.Outcome:
     return outcome.of_error(from_answer(status, body))
 
 
-def _of_sent(sent: SentReport) -> outcome.Outcome:
-    return outcome.of_sent(sent, "https://hub.acme.com/v1/reports", is_configured=True)
+def _of_sent(sent: SentReport, *, is_configured: bool = True) -> outcome.Outcome:
+    """What is said of a report to a Hub that is configured here, or that the page has chosen."""
+    client = Client("https://hub.acme.com")
+    draft = client.draft({"protocol_version": "0", **REPORT})
+    request = client.resolve(draft._replace(page=None))
+    asked = draft if is_configured else draft._replace(hub_url=None)
+    return outcome.of_sent(sent, question.Question(asked, request))
 
 
 def test_a_hub_cannot_fill_the_models_context(desk: Desk):
@@ -62,7 +77,9 @@ def test_a_hub_cannot_fill_it_with_thanks_either(desk: Desk):
     fields = result.structured_content
     assert (fields["status"], fields["report_id"], fields["receipt_url"]) == ("sent", None, None)
     assert fields["notices"] == []
-    assert result.content[0].text == "Sent."
+    note = result.content[0].text.removeprefix("Sent. The page is reported as a path")
+    assert note.endswith("give the page's public https address.")
+    assert "three" not in note
     assert len(result.model_dump_json()) < 50_000
 
 
@@ -219,7 +236,7 @@ def test_what_became_of_it_is_said(fields: dict[str, Any], sentence: str):
 def test_an_issue_of_a_hub_that_the_page_chose_is_only_in_the_sentence():
     sent = SentReport(id=ID, is_duplicate=False, issue_url=ISSUE)
 
-    said = outcome.of_sent(sent, "https://hub.acme.com/v1/reports", is_configured=False)
+    said = _of_sent(sent, is_configured=False)
 
     assert (said.issue_url, said.message) == (None, f"Sent. {HUBS}{ISSUE}")
 

@@ -97,16 +97,20 @@ class Outcome:
         )
 
 
-def of_sent(sent: SentReport, endpoint: str, *, is_configured: bool) -> Outcome:
-    """What the Hub at this address answered; `is_configured`: whether this computer names it, not the page."""
+def of_sent(sent: SentReport, asked: Question) -> Outcome:
+    """What the Hub answered to this report."""
     status = "duplicate" if sent.is_duplicate else "sent"
     said = [message(status, outcome="").rstrip()]
     notices = _notices(sent.notices)
     if notices:
         said.append(REMOVED)
+    if asked.draft.page is None:  # a path, which reaches nobody
+        said.append(asked.note)
     said.append(_became(sent))
     receipt = _url(sent.receipt_url)
-    if receipt and not _is_receipt(receipt, endpoint, sent.id):  # it may have another name, too
+    if receipt and not _is_receipt(
+        receipt, asked.request.url, sent.id
+    ):  # it may have another name, too
         said.append(_quoted(f"the receipt is at {receipt}"))
         receipt = None
     return Outcome(
@@ -115,7 +119,7 @@ def of_sent(sent: SentReport, endpoint: str, *, is_configured: bool) -> Outcome:
         report_id=sent.id if REPORT_ID.fullmatch(sent.id) else None,
         report_status=sent.status if sent.status in schemas.REPORT_STATUSES else None,
         claimed=sent.claimed,
-        issue_url=sent.issue_url if is_configured and _is_issue(sent.issue_url) else None,
+        issue_url=sent.issue_url if _is_issue(sent.issue_url, asked) else None,
         receipt_url=receipt,
         notices=notices,
     )
@@ -152,7 +156,8 @@ def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
 def _with_other_ways(outcome: Outcome, question: Question) -> CallToolResult:
     """With the draft, and how the person can send it."""
     command = question.command()
-    texts = [f"{question.chosen_by()}\n\n{question.shown()}"]
+    shown = (question.about_page(), question.chosen_by(), question.shown())
+    texts = ["\n\n".join(filter(None, shown))]
     if len(command) <= LONGEST_COMMAND:
         texts.append(f"For the person to run:\n\n```sh\n{command}\n```")
     ways = replace(outcome, draft=question.draft.body, command=command, link=question.link())
@@ -245,9 +250,9 @@ def _became(sent: SentReport) -> str:
     return became.of(replace(sent, id="", issue_url=None)).removeprefix(nothing)
 
 
-def _is_issue(url: str | None) -> bool:
-    """Whether there is little room for words in it."""
-    return bool(url and ISSUE.fullmatch(url))
+def _is_issue(url: str | None, asked: Question) -> bool:
+    """Whether this computer names the Hub, not the page, and there is little room for words in the address."""
+    return bool(asked.draft.hub_url and url and ISSUE.fullmatch(url))
 
 
 def _is_receipt(url: str, endpoint: str, report_id: str) -> bool:

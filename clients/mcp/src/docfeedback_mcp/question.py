@@ -4,6 +4,7 @@ import json
 import shlex
 import shutil
 import sys
+import textwrap
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -19,7 +20,8 @@ UNFIT = (
     "The address that takes reports about this page is over 200 characters, or has a query or odd "
     "characters. Nobody could judge it, so nothing was sent."
 )
-HIDDEN = "It contains invisible characters; they are shown as escapes. "
+HIDDEN = "It contains invisible characters; they are shown as escapes."
+BREAK = "\n\n"
 FORM = {
     "type": "object",
     "properties": {
@@ -42,18 +44,28 @@ FLAGS = {
 
 
 class Question(NamedTuple):
-    """A report that waits for consent, and the exact request that will be sent."""
+    """A report that waits for consent, and the exact request that will be sent.
+
+    `note`: what the person has to know about the page, in our words.
+    """
 
     draft: Draft
     request: Request
+    note: str = ""
 
     def message(self) -> str:
         """What the person reads."""
+        page = self.about_page()
+        hidden = f" {HIDDEN}" if self.hides() else ""
         return (
             f"Send this report to {_origin(self.request.url)}? {self.chosen_by()} "
-            f"It may become a public issue. {HIDDEN if self.hides() else ''}"
-            f"This is all that is sent, and where:\n\n{self.shown()}"
+            f"It may become a public issue.{hidden}{BREAK + page + BREAK if page else ' '}"
+            f"This is all that is sent, and where:{BREAK}{self.shown()}"
         )
+
+    def about_page(self) -> str:
+        """What the person has to know about the page, in short lines."""
+        return textwrap.fill(self.note, legible.WIDTH)
 
     def chosen_by(self) -> str:
         """Who chose this Hub."""
@@ -105,12 +117,12 @@ class Question(NamedTuple):
         return _form(self.draft.hub_url, filled)
 
 
-def prepare(client: Client, draft: Draft) -> Question:
+def prepare(client: Client, draft: Draft, note: str = "") -> Question:
     """Look up the page's host. Raises OptedOut, or ValidationError if no usable Hub is known."""
     request = client.resolve(draft)
     if len(request.url) > LONGEST_URL or not settings.HUB_URL.fullmatch(request.url):
         raise ValidationError("invalid_endpoint", UNFIT)
-    return Question(draft, request)
+    return Question(draft, request, note)
 
 
 def _form(hub_url: str, filled: dict[str, str]) -> str:

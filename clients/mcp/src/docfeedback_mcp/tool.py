@@ -18,7 +18,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from . import agent, arguments, consent, kept, outcome, question, schemas
+from . import agent, arguments, consent, kept, outcome, places, question, schemas
 from .consent import Answer, Answered, History
 from .progress import Progress
 from .question import Question
@@ -84,9 +84,11 @@ class _Call:
     async def _file(self) -> CallToolResult | InputRequiredResult:
         _refuse_where_disabled()
         client = Client(timeout=settings.timeout())
-        body = arguments.report(self.params.arguments, agent.name(self.context.session))
+        session = self.context.session
+        body = arguments.report(self.params.arguments, agent.name(session))
+        body, note = await places.addressed(body, session)
         draft = client.draft(body)  # judges address, then secrets
-        answered = self.history.answered(draft, self.params) or await self._ask(client, draft)
+        answered = self.history.answered(draft, self.params) or await self._ask(client, draft, note)
         if not isinstance(answered, Answered):
             return answered
         if not self.history.settle(answered):
@@ -94,14 +96,14 @@ class _Call:
         return await self._send(client, answered)
 
     async def _ask(
-        self, client: Client, draft: Draft
+        self, client: Client, draft: Draft, note: str
     ) -> Answered | CallToolResult | InputRequiredResult:
         """The person's answer, or what the call answers instead."""
         ended, before = self.history.ended(draft), self.history.kept.take(draft)
         if ended is not None:
             return outcome.of_no(REFUSED if ended is Answer.NO else CLOSED_AGAIN).result()
         await self.progress.say("Looking up whether the page's host takes reports.")
-        asked = await to_thread.run_sync(question.prepare, client, draft)
+        asked = await to_thread.run_sync(question.prepare, client, draft, note)
         if before is not None and before.is_for(asked):
             return Answered(asked, Answer.YES, before.since)
         if consent.preapproved():
@@ -135,8 +137,7 @@ class _Call:
                 raise
             self.history.kept.keep(asked, answered.since)
             return outcome.of_delay(error, asked)
-        is_configured = asked.draft.hub_url is not None
-        return outcome.of_sent(sent, asked.request.url, is_configured=is_configured).result()
+        return outcome.of_sent(sent, asked).result()
 
 
 def _refuse_where_disabled() -> None:
