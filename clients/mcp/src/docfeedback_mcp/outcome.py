@@ -50,13 +50,17 @@ UNCONFIRMED = (
 )
 AGAIN = (
     "To try again, call the tool with exactly the same arguments{when}: for an hour, the person is "
-    "not asked again. They can also send it themselves, with the command or the link; do not run "
-    "the command for them."
+    "not asked again."
 )
-NEEDS_APPROVAL = (
-    "Nothing was sent, because this client cannot ask the person. Show them the draft; they can "
-    "send it themselves, with the command or the link. Do not run the command: that is for them."
+NEEDS_APPROVAL = "Nothing was sent, because this client cannot ask the person. Show them the draft."
+WITH_COMMAND = (
+    "They can send it themselves with the command. Do not run the command: that is for them."
 )
+WITH_LINK = (
+    "They can send it themselves, with the command or the link. Do not run the command: that is "
+    "for them."
+)
+LEFT_OUT = "The link does not carry: {}."
 IN_OTHER_WORDS = {  # where the client's own would repeat what was given
     "invalid_hub_url": "The Hub address in DOCFEEDBACK_HUB_URL, or else in the configuration file, "
     "is not a URL such as https://hub.example.com.",
@@ -140,8 +144,9 @@ def of_error(error: DocFeedbackError) -> Outcome:
 
 def of_question(question: Question) -> CallToolResult:
     """The result if the person could not be asked: what they would have read, and how to send it."""
-    message = f"{NEEDS_APPROVAL} {HIDDEN if question.hides() else ''}".rstrip()
-    return _with_other_ways(Outcome(status="needs_approval", message=message), question)
+    hidden = HIDDEN if question.hides() else ""
+    outcome = Outcome(status="needs_approval", message=NEEDS_APPROVAL)
+    return _with_other_ways(outcome, question, hidden)
 
 
 def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
@@ -149,19 +154,22 @@ def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
     failed = of_error(error)
     wait = failed.retry_after
     when = f" after {wait} seconds" if wait and wait < kept.SECONDS else ""
-    message = f"{failed.message} {AGAIN.format(when=when)}"
-    return _with_other_ways(replace(failed, message=message), question)
+    again = replace(failed, message=f"{failed.message} {AGAIN.format(when=when)}")
+    return _with_other_ways(again, question)
 
 
-def _with_other_ways(outcome: Outcome, question: Question) -> CallToolResult:
+def _with_other_ways(outcome: Outcome, question: Question, *more: str) -> CallToolResult:
     """With the draft, and how the person can send it."""
-    command = question.command()
+    command, link = question.command(), question.link()
     shown = (question.about_page(), question.chosen_by(), question.shown())
     texts = ["\n\n".join(filter(None, shown))]
     if len(command) <= LONGEST_COMMAND:
         texts.append(f"For the person to run:\n\n```sh\n{command}\n```")
-    ways = replace(outcome, draft=question.draft.body, command=command, link=question.link())
-    return ways.result(*texts)
+    ways = WITH_LINK if link else WITH_COMMAND
+    left_out = LEFT_OUT.format(", ".join(link.left_out)) if link and link.left_out else ""
+    said = " ".join(filter(None, (outcome.message, ways, left_out, *more)))
+    draft, url = question.draft.body, link.url if link else None
+    return replace(outcome, message=said, draft=draft, command=command, link=url).result(*texts)
 
 
 def of_no(sentence: str) -> Outcome:

@@ -50,7 +50,12 @@ _EVIDENCE = _object(("kind", "text"), kind=_choice(*EVIDENCE), text=_text(4000, 
 REPORT = _object(
     ("doc_url", "report"),
     protocol_version={**_choice(PROTOCOL_VERSION), "default": PROTOCOL_VERSION},
-    doc_url=_text(2048, "The page: a public https address, or a path in this repository.", least=1),
+    doc_url=_text(
+        2048,
+        "The page: a public https address, or a path in this repository, of which the report gets "
+        "the address on GitHub.",
+        least=1,
+    ),
     agent=_object(
         (),
         name=_text(120, "Who reports; by default the name of this MCP client.", least=1),
