@@ -22,11 +22,12 @@ createHook({
 
 const { Client, DocFeedbackError, buildReport } = await load("index.js");
 const { asciiUrl, check } = await load("address.js");
-const { Damaged, find, put, takeOut } = await load("blocks.js");
+const { Damaged, find, foreign, nameHub, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
 const privateFiles = await load("private_files.js");
+const { repository } = await load("remotes.js");
 const { requestCode } = await load("oauth.js");
 const secrets = await load("secret_patterns.js");
 const { openBrowser } = await load("terminal.js");
@@ -174,8 +175,11 @@ const DO = {
   put: ({ document, name }) => {
     const place = find(document, name);
     const written = put(document, place, name, { hubUrl: "https://hub.acme.com" });
-    return { place, written, removed: takeOut(written, find(written, name)) };
+    const removed = takeOut(written, find(written, name));
+    const named = place && nameHub(document, place, "https://elsewhere.acme.com");
+    return { place, named, written, removed, foreign: foreign(document) };
   },
+  repository: ({ url }) => repository(url),
   proxied: ({ url, no_proxy }) => {
     process.env.no_proxy = no_proxy;
     return proxyFor(url) !== null;

@@ -23,6 +23,7 @@ from docfeedback import (
     login,
     oauth,
     private_files,
+    remotes,
     secret_patterns,
     sign_ins,
     terminal,
@@ -185,7 +186,9 @@ def put(call):
     written = blocks.put(call["document"], place, call["name"], hub_url="https://hub.acme.com")
     again = blocks.find(written, call["name"])
     removed = blocks.take_out(written, again)
-    return {"place": place and place._asdict(), "written": written, "removed": removed}
+    named = place and blocks.name_hub(call["document"], place, "https://elsewhere.acme.com")
+    found = {"written": written, "removed": removed, "foreign": blocks.foreign(call["document"])}
+    return {"place": place and place._asdict(), "named": named, **found}
 
 
 def draft(call):
@@ -199,6 +202,7 @@ DO = {
     "send_async": send_async,
     "build": lambda call: docfeedback.Report.create(**call["fields"]).body(),
     "defaults": lambda call: {"seconds": docfeedback.Client().timeout},
+    "repository": lambda call: remotes.repository(call["url"]),
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
     "judge": judge,
     "ascii": lambda call: address.check(call["url"]).ascii_url(),

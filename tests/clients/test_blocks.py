@@ -12,6 +12,15 @@ PARTS = [
     "<!-- docfeedback:begin first-party v0 -->\nx\n<!-- docfeedback:end first-party -->",
     "<!-- docfeedback:begin first-party v0-a -->\r\nx\r\n<!-- docfeedback:end first-party -->",
     "<!-- docfeedback:begin consumer v2.1 -->\n```\nx\n```\n<!-- docfeedback:end consumer -->",
+    (
+        "<!-- docfeedback:begin first-party v0 -->\r\nDocs Feedback Hub: https://x.example \t\r\n"
+        "<!-- docfeedback:end first-party -->"
+    ),
+    (
+        "<!-- docfeedback:begin consumer v0 -->\n```\nDocs Feedback Hub: a\n```\n"
+        "Docs Feedback Hub:\n<!-- docfeedback:end consumer -->"
+    ),
+    "<!-- Docs-Feedback:START -->",
     "```sh\nx\n```",
     "",
     " ",
@@ -95,3 +104,21 @@ def test_everything_around_a_block_is_untouched(client: str, world: World):
         assert result["written"].endswith(document[end:])
         if place is None:
             assert result["removed"] == document
+
+
+@pytest.mark.parametrize("client", ["python", pytest.param("node", marks=needs_node)])
+def test_another_hub_changes_one_line_and_no_other_byte(client: str, world: World):
+    changed = 0
+    for call, outcome in zip(CALLS, _outcomes(client, world), strict=True):
+        result, document = outcome.get("result"), call["document"]
+        if result is None or result["place"] is None:
+            continue
+        before, after = document.split("\n"), result["named"].split("\n")
+        differing = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
+        changed += len(differing)
+        assert len(differing) <= 1
+        for old, new in differing:
+            assert old.startswith("Docs Feedback Hub:")
+            end = "\r" if old.endswith("\r") else ""
+            assert new == f"Docs Feedback Hub: https://elsewhere.acme.com{end}"
+    assert changed > 10

@@ -2,6 +2,8 @@
 
 import json
 import os
+import random
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from tests.clients import repositories
 from tests.clients.command_line import CommandLine
-from tests.clients.conftest import World
+from tests.clients.conftest import DRIVERS, Sdk, World, needs_node
 
 REMOTES = {"origin": "https://github.com/acme/docs.git"}
 ADDRESS = "https://github.com/acme/docs/blob/HEAD/docs/install.md"
@@ -168,3 +170,73 @@ def _lose_trees(folder: Path) -> None:
         name, kind, _ = line.split()
         if kind == "tree":
             (folder / ".git" / "objects" / name[:2] / name[2:]).unlink()
+
+
+PARTS = [
+    *(
+        "https://",
+        "ssh://",
+        "git://",
+        "git@",
+        "alice:k9s3cret@",
+        "@",
+        ":",
+        "/",
+        "//",
+        ".",
+        "..",
+        "?",
+    ),
+    *(
+        "github.com",
+        "GitHub.com",
+        "acme.ghe.com",
+        "ssh.github.com",
+        "acme.com",
+        "127.0.0.1",
+        "[::1]",
+    ),
+    *("github.com:443", "github.com:22", ":8443", "acme", "docs", "docs.git", ".git", "acme/docs"),
+    *(
+        "%2f",
+        "#",
+        "\\",
+        " ",
+        "\t",
+        "\n",
+        "\x1b[2K",
+        "\x00",
+        "\u212a",
+        "\u0130",
+        "\uff0e",
+        "\U0001f600",
+    ),
+]
+PLAIN = re.compile(r"https://(github\.com|[a-z0-9-]+\.ghe\.com)/[A-Za-z0-9_-]+/[A-Za-z0-9._-]+")
+
+
+def _remote(dice: random.Random) -> str:
+    """One that is in order, changed in up to four places."""
+    forms = [
+        "https://github.com/acme/docs.git",
+        "git@github.com:acme/docs",
+        "ssh://git@github.com:22/",
+    ]
+    remote = dice.choice([*forms, "acme/docs", "https://alice:k9s3cret@acme.ghe.com/acme/docs"])
+    for _ in range(dice.randint(0, 4)):
+        place = dice.randint(0, len(remote))
+        remote = remote[:place] + dice.choice(PARTS) + remote[place + dice.randint(0, 2) :]
+    return remote
+
+
+@needs_node
+def test_both_clients_read_a_remote_alike_and_name_no_other_host(world: World):
+    dice = random.Random(17)  # the same remotes in each run
+    calls = [{"do": "repository", "url": _remote(dice)} for _ in range(10_000)]
+
+    outcomes = Sdk(DRIVERS["python"], world.environment).do(*calls)
+
+    assert outcomes == Sdk(DRIVERS["node"], world.environment).do(*calls)
+    found = [outcome["result"] for outcome in outcomes if outcome["result"]]
+    assert len(found) > 500
+    assert [url for url in found if not PLAIN.fullmatch(url) or "k9s3cret" in url] == []

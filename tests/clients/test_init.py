@@ -2,7 +2,9 @@
 
 import json
 import os
+import pty
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ def test_it_does_what_the_table_says(case: dict[str, Any], client: CommandLine, 
 
     ended = client.run(
         case["args"],
-        cwd=world.folder,
+        cwd=world.folder / case.get("in", "."),
         env={name: value for name, value in changed.items() if value is not None},
     )
 
@@ -44,7 +46,8 @@ def test_a_second_time_changes_no_byte(client: CommandLine, world: World):
     _init(client, world)
     first = (world.folder / "AGENTS.md").read_bytes()
 
-    _init(client, world, "--hub-url", "https://elsewhere.acme.com")
+    elsewhere = world.environment | {"DOCFEEDBACK_HUB_URL": "https://elsewhere.acme.com"}
+    client.run(["init"], cwd=world.folder, env=elsewhere)
 
     assert (world.folder / "AGENTS.md").read_bytes() == first
     assert first.startswith(b"# R\xe8gles\r\n\xff\x00 not UTF-8\r\n\r\n<!-- docfeedback:begin")
@@ -165,6 +168,49 @@ def test_a_write_that_fails_midway_leaves_the_old_file(client: CommandLine, worl
     assert ended.stderr == "Error: AGENTS.md cannot be written: the system refused.\n"
     assert ended.exit == 2
     assert _read(world.folder) == {"AGENTS.md": b"a\n"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "written"),
+    [
+        (b"https://hub.acme.com/\n", 0, b"\nDocs Feedback Hub: https://hub.acme.com\n"),
+        (b"x --> y\n", 2, None),
+        (b"\n", 2, None),
+        (b"\x04", 2, None),  # Ctrl-D
+        (b"\x03", 130, None),  # Ctrl-C
+    ],
+)
+def test_a_person_is_asked_for_the_hub(
+    client: CommandLine, world: World, typed: bytes, status: int, written: bytes | None
+):
+    code, shown = _at_a_terminal(client, world, typed)
+
+    assert b"Address of the Hub, such as https://hub.example.com: " in shown
+    assert code == status
+    found = _read(world.folder)
+    assert [*found] == (["AGENTS.md"] if written else [])
+    if written:
+        assert written in found["AGENTS.md"]
+    elif code == 2:
+        assert b"Error: " in shown
+
+
+def _at_a_terminal(client: CommandLine, world: World, typed: bytes) -> tuple[int, bytes]:
+    """Run `init` without a Hub; once it has asked, type an answer. The exit status and the screen."""
+    environment = world.environment
+    del environment["DOCFEEDBACK_HUB_URL"]
+    process, screen = pty.fork()
+    if process == 0:
+        os.chdir(world.folder)
+        os.execve(client.command[0], [*client.command, "init"], environment)
+    shown = b""
+    with os.fdopen(screen, "r+b", buffering=0) as terminal, suppress(OSError):
+        while chunk := terminal.read(1024):
+            shown += chunk
+            if shown.endswith(b": ") and typed:
+                terminal.write(typed)
+                typed = b""
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown
 
 
 def _init(client: CommandLine, world: World, *args: str) -> Ended:

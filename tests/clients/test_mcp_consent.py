@@ -264,5 +264,5 @@ def _run_in_a_shell(desk: Desk, command: str) -> None:
         if name != "DOCFEEDBACK_HUB_URL"  # the command has to name it
     }
     ended = CommandLine(["sh", "-c", command]).run([], cwd=desk.folder, env=environment)
-    assert ended.exit == 0
-    assert all(line.startswith("Note: ") for line in ended.stderr.splitlines())
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith("Note: docs/")]
+    assert (ended.exit, lines) == (0, [])

@@ -36,10 +36,35 @@ export function find(document, name) {
 }
 
 /** What a block names as its Hub, in its last such line, or null. */
-export function hubUrlOf(document, { start, end }) {
+export function hubUrlOf(document, place) {
+  const line = hubLine(document, place);
+  return line ? line.text.slice(LAST_LINE.length).replace(/^[ \t]+|[ \t]+$/g, "") : null;
+}
+
+/** The text with another Hub in that line; all else stays as it is. */
+export function nameHub(document, place, hubUrl) {
+  const line = hubLine(document, place);
+  if (!line) return document;
+  const rest = document.slice(place.start + line.end);
+  return `${document.slice(0, place.start + line.start)}${LAST_LINE} ${hubUrl}${rest}`;
+}
+
+/** The numbers of the lines where blocks of other tools begin that are about feedback, too. */
+export function foreign(document) {
+  const lines = linesOf(document).filter((line) => !line.fence && !line.marker);
+  return lines.filter((line) => isForeign(line.text)).map((line) => line.number);
+}
+
+/** Whether this is a marker such as `<!-- docs-feedback:start -->`. */
+function isForeign(line) {
+  const text = line.replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase();
+  if (!text.startsWith("<!--") || !text.endsWith("-->")) return false;
+  return text.includes("doc") && text.includes("feedback") && /begin|start/.test(text);
+}
+
+function hubLine(document, { start, end }) {
   const lines = linesOf(document.slice(start, end));
-  const named = lines.filter(({ text, fence }) => text.startsWith(LAST_LINE) && !fence).at(-1);
-  return named ? named.text.slice(LAST_LINE.length).replace(/^[ \t]+|[ \t]+$/g, "") : null;
+  return lines.filter(({ text, fence }) => text.startsWith(LAST_LINE) && !fence).at(-1);
 }
 
 /**

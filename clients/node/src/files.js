@@ -69,11 +69,11 @@ export function read(path) {
   });
 }
 
-/** The real path of the file, existing or not, if it is not below the current folder, else null. */
-export function outside(path) {
+/** The real path of the file, existing or not, if it is not below the folder, else null. */
+export function outside(path, folder) {
   return attempt(() => {
     const real = realPath(path);
-    const way = relative(realPath("."), real);
+    const way = relative(realPath(folder), real);
     return !way || way.split(sep)[0] === ".." || isAbsolute(way) ? real : null;
   });
 }

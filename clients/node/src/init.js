@@ -1,14 +1,16 @@
 /** `init`: the instruction blocks in the files of a repository, or of a person. */
 
-import { lstatSync, statSync } from "node:fs";
+import { lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { usageError } from "./arguments.js";
-import { Damaged, find, hubUrlOf, put, takeOut } from "./blocks.js";
+import { Damaged, find, foreign, hubUrlOf, nameHub, put, takeOut } from "./blocks.js";
 import { message } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
 import { Unusable, outside, read, remove, replace } from "./files.js";
-import { hubUrl, isHubUrl } from "./settings.js";
+import { root } from "./roots.js";
+import { base, hubUrl, isHubUrl, noHubUrl, oneSpelling } from "./settings.js";
+import { ask } from "./terminal.js";
 
 const RULES = ".cursor/rules";
 const CANDIDATES = ["AGENTS.md", "CLAUDE.md", RULES, ".github/copilot-instructions.md"];
@@ -18,34 +20,57 @@ const UTF_16 = ["fffe", "feff"]; // its byte order marks, little end first and b
 const STATES = { older: "outdated", pasted_older: "outdated", pasted: "current" };
 
 /** Write the block, check whether it is there (`--check`), or remove it (`--remove`). */
-export function init({ flags }) {
+export async function init({ flags }) {
   if (flags.has("--check") && flags.has("--remove")) throw usageError("exclusive_flags");
+  const given = flags.get("--hub-url");
+  const hub = given ? base(given) : null;
   const target = targetOf(flags);
-  if (flags.has("--check")) return check(target);
+  if (flags.has("--check")) return check(target, hub);
   if (flags.has("--remove")) return takeAway(target);
-  return write(target, hubUrl(flags.get("--hub-url")));
+  if (target.state === "current" && hub) return renameHub(target, hub);
+  return write(target, hub);
 }
 
-function write(target, hub) {
+async function write(target, hub) {
   const { path, name, document, place, state } = target;
   if (state === "current" || state === "newer") return said(target, state);
   const before = document ?? (path.endsWith(".mdc") ? RULE_HEAD : "");
-  const options = { hubUrl: hub ?? hubOfOld(target) ?? message("hub_not_named") };
+  const options = { hubUrl: hub ?? (await hubFor(target)) };
   save(path, undamaged(target, () => put(before, place, name, options)));
   if (document === null) return said(target, "created");
   return said(target, place ? "refreshed" : "added");
 }
 
-/** The Hub that the block names which is to be refreshed, or null. */
-function hubOfOld({ document, place }) {
+/** The Hub that is set, that the block to be updated names, or that a person types. */
+async function hubFor({ document, place }) {
   const named = place && hubUrlOf(document, place);
-  return named && isHubUrl(named) ? named : null;
+  const found = hubUrl() ?? (named && isHubUrl(named) ? named : null);
+  const answer = found ?? (await ask(message("ask_hub_url")));
+  if (!answer) throw noHubUrl();
+  return base(answer);
 }
 
-function check(target) {
-  const { lines, data } = said(target, target.state);
-  if (target.state === "current" || target.state === "newer") return { lines, data };
-  return { lines, data: { error: target.state, message: lines[0], ...data }, exitCode: 1 };
+/** Change the line of a current block that names the Hub, and nothing else. */
+function renameHub(target, hub) {
+  const { path, document, place } = target;
+  if (!namesOther(target, hub)) return said(target, "current");
+  save(path, nameHub(document, place, hub));
+  return said(target, "hub_changed", hub);
+}
+
+/** Whether the block names another Hub than this, or what is no Hub. */
+function namesOther({ document, place }, hub) {
+  const named = place && hubUrlOf(document, place);
+  if (named === null) return false; // somebody has taken that line out
+  return !isHubUrl(named) || oneSpelling(base(named)) !== oneSpelling(hub);
+}
+
+function check(target, hub) {
+  const differs = target.state === "current" && hub && namesOther(target, hub);
+  const { lines, data, notes } = said(target, differs ? "other_hub" : target.state, hub);
+  const isDone = ["current", "newer"].includes(target.state) && !differs;
+  if (isDone) return { lines, data, notes };
+  return { lines, data: { error: data.result, message: lines[0], ...data }, notes, exitCode: 1 };
 }
 
 function takeAway(target) {
@@ -63,44 +88,55 @@ function takeAway(target) {
   return said(target, "removed");
 }
 
-function said({ path, name }, what) {
+function said({ path, name, others = [] }, what, url = "") {
   const flags = name === "consumer" ? " --global" : "";
-  const sentence = message(`block_${what}`, { path, block: name, flags });
-  return { lines: [sentence], data: { file: path, block: name, result: what } };
+  const sentence = message(`block_${what}`, { path, block: name, flags, url });
+  const notes = others.map((line) => message("foreign_block", { path, line }));
+  return { lines: [sentence], data: { file: path, block: name, result: what }, notes };
 }
 
 /**
  * The file that is named, else the first with the block, else the first of the candidates:
  * `{path, name, document, place, state}`, with `document` null without a file, `place` without the
- * block, and `state` one of `absent`, `outdated`, `current` and `newer`.
+ * block, `state` one of `absent`, `outdated`, `current` and `newer`, and `others` the lines where
+ * blocks of other tools begin.
  *
- * A candidate whose links lead out of the current folder is not read: whoever made the repository
- * chose where to. A file that is named may be anywhere.
+ * The candidates are at the root of the repository, without one in the current folder. One whose
+ * links lead out of there is not read: whoever made the repository chose where to. A file that is
+ * named may be anywhere.
  */
 function targetOf(flags) {
   const name = flags.has("--global") ? "consumer" : "first-party";
   const path = flags.get("--file");
   if (path !== undefined) return examine(path, name);
   if (name === "consumer") return examine(join(homedir(), ".claude", "CLAUDE.md"), name);
-  const found = [...candidates()];
+  const folder = root();
+  const found = [...candidates(folder)];
   for (const candidate of found) {
-    const target = outsideOf(candidate) ? null : examine(candidate, name);
+    const target = outsideOf(candidate, folder) ? null : examine(candidate, name);
     if (target?.place) return target;
   }
-  const chosen = found[0] ?? CANDIDATES[0];
-  const real = outsideOf(chosen);
-  if (real) throw DocFeedbackError.of("outside_folder", { path: chosen, real });
+  const chosen = found[0] ?? below(folder, CANDIDATES[0]);
+  const real = outsideOf(chosen, folder);
+  if (real) {
+    throw DocFeedbackError.of("outside_folder", { path: chosen, real, folder: realpathSync(folder) });
+  }
   return examine(chosen, name);
 }
 
-function outsideOf(path) {
-  return attempt("unreadable_file", path, () => outside(path));
+function outsideOf(path, folder) {
+  return attempt("unreadable_file", path, () => outside(path, folder));
 }
 
-function* candidates() {
-  for (const path of CANDIDATES) {
-    if (path === RULES && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-      yield IN_RULES_FOLDER;
+function below(folder, name) {
+  return folder === "." ? name : `${folder}/${name}`;
+}
+
+function* candidates(folder) {
+  for (const name of CANDIDATES) {
+    const path = below(folder, name);
+    if (name === RULES && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+      yield below(folder, IN_RULES_FOLDER);
     } else if (lstatSync(path, { throwIfNoEntry: false })) {
       yield path;
     }
@@ -114,7 +150,7 @@ function examine(path, name) {
   const document = data.toString("latin1");
   const place = undamaged({ path, name }, () => find(document, name));
   const state = place ? (STATES[place.state] ?? place.state) : "absent";
-  return { path, name, document, place, state };
+  return { path, name, document, place, state, others: foreign(document) };
 }
 
 function undamaged({ path, name }, work) {

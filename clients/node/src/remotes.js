@@ -9,7 +9,7 @@ const URL_FORM = new RegExp(
   `^(https?|ssh|git|git\\+ssh|ssh\\+git)://${USER_INFO}([A-Za-z0-9.-]+)(?::([0-9]{1,5}))?/+${OWNER_AND_NAME}`,
   "i",
 );
-const SCP_FORM = new RegExp(`^${USER_INFO}([A-Za-z0-9.-]+):/*${OWNER_AND_NAME}`);
+const SCP_FORM = new RegExp(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):/*${OWNER_AND_NAME}`);
 const PORTS = { http: "80", https: "443" };
 const SAME_HOST = { "ssh.github.com": "github.com", "www.github.com": "github.com" };
 const GITHUB = /^(?:github\.com|[a-z0-9-]+\.ghe\.com)$/;

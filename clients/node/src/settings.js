@@ -85,7 +85,7 @@ export function oneSpelling(url) {
 }
 
 /** The address that `/v1/…` is appended to, or ValidationError. */
-function base(url) {
+export function base(url) {
   if (!isHubUrl(url)) throw ValidationError.of("invalid_hub_url", { url });
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;

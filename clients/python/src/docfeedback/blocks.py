@@ -67,9 +67,39 @@ def find(document: str, name: str) -> Optional[Place]:
 
 def hub_url(document: str, place: Place) -> Optional[str]:
     """The Hub that a block names in its last such line, or None."""
+    line = _hub_line(document, place)
+    return line.text[len(LAST_LINE) :].strip(" \t") if line else None
+
+
+def name_hub(document: str, place: Place, hub_url: str) -> str:
+    """The text with another Hub in that line; all else stays as it is."""
+    line = _hub_line(document, place)
+    if line is None:
+        return document
+    start, end = place.start + line.start, place.start + line.end
+    return f"{document[:start]}{LAST_LINE} {hub_url}{document[end:]}"
+
+
+def foreign(document: str) -> List[int]:
+    """The numbers of the lines where blocks of other tools begin that are about feedback, too."""
+    return [
+        line.number
+        for line in _lines(document)
+        if not line.fence and not line.marker and _is_foreign(line.text.strip(" \t").lower())
+    ]
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether this is a marker such as `<!-- docs-feedback:start -->`."""
+    is_comment = text.startswith("<!--") and text.endswith("-->")
+    subject = "doc" in text and "feedback" in text
+    return is_comment and subject and re.search("begin|start", text) is not None
+
+
+def _hub_line(document: str, place: Place) -> Optional[_Line]:
     lines = _lines(document[place.start : place.end])
-    named = [line.text for line in lines if line.text.startswith(LAST_LINE) and not line.fence]
-    return named[-1][len(LAST_LINE) :].strip(" \t") if named else None
+    named = [line for line in lines if line.text.startswith(LAST_LINE) and not line.fence]
+    return named[-1] if named else None
 
 
 def put(document: str, place: Optional[Place], name: str, *, hub_url: str) -> str:

@@ -87,10 +87,10 @@ def _standard_input() -> bytes:
     return data
 
 
-def outside(path: str) -> Optional[str]:
-    """The real path of the file, existing or not, if that is not below the current folder, else None."""
+def outside(path: str, folder: str) -> Optional[str]:
+    """The real path of the file, existing or not, if that is not below the folder, else None."""
     real = Path(os.path.realpath(path))
-    return None if Path(os.path.realpath(".")) in real.parents else str(real)
+    return None if Path(os.path.realpath(folder)) in real.parents else str(real)
 
 
 def replace(path: str, data: bytes) -> None:

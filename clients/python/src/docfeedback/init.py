@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import os
 from pathlib import Path
-from typing import Iterator, NamedTuple, Optional
+from typing import Iterator, NamedTuple, Optional, Sequence
 
-from . import blocks, files, settings
+from . import blocks, files, roots, settings, terminal
 from .arguments import Arguments, usage_error
 from .blocks import Damaged, Place
 from .contract import message
@@ -22,12 +22,16 @@ GLOBAL = "~/.claude/CLAUDE.md"
 
 
 class Target(NamedTuple):
-    """A file and a block; `document` is None without a file, `place` None without the block."""
+    """A file and a block; `document` is None without a file, `place` None without the block.
+
+    `others` are the lines where blocks of other tools begin.
+    """
 
     path: str
     name: str
     document: Optional[str]
     place: Optional[Place]
+    others: Sequence[int] = ()
 
     @property
     def state(self) -> str:
@@ -43,12 +47,16 @@ def run(arguments: Arguments) -> Result:
     """Write the block, check whether it is there (`--check`), or remove it (`--remove`)."""
     if "--check" in arguments.flags and "--remove" in arguments.flags:
         raise usage_error("exclusive_flags")
+    given = arguments.get("--hub-url")
+    hub_url = settings.base(given) if given else None
     target = _target(arguments)
     if "--check" in arguments.flags:
-        return _check(target)
+        return _check(target, hub_url)
     if "--remove" in arguments.flags:
         return _remove(target)
-    return _write(target, settings.hub_url(arguments.get("--hub-url")))
+    if target.state == "current" and hub_url:
+        return _name_hub(target, hub_url)
+    return _write(target, hub_url)
 
 
 def _write(target: Target, hub_url: Optional[str]) -> Result:
@@ -57,17 +65,38 @@ def _write(target: Target, hub_url: Optional[str]) -> Result:
     before = target.document
     if before is None:
         before = RULE_HEAD if target.path.endswith(".mdc") else ""
-    hub_url = hub_url or _hub_of_old(target) or message("hub_not_named")
-    _save(target.path, _put(target, before, hub_url))
+    _save(target.path, _put(target, before, hub_url or _hub(target)))
     if target.document is None:
         return _said(target, "created")
     return _said(target, "refreshed" if target.place else "added")
 
 
-def _hub_of_old(target: Target) -> Optional[str]:
-    """The Hub that the block to be updated names, or None."""
+def _hub(target: Target) -> str:
+    """The Hub that is set, that the block to be updated names, or that a person types."""
+    named = blocks.hub_url(target.document or "", target.place) if target.place else None
+    found = settings.hub_url() or (named if named and settings.is_hub_url(named) else None)
+    answer = found or terminal.ask(message("ask_hub_url"))
+    if not answer:
+        raise settings.no_hub_url()
+    return settings.base(answer)
+
+
+def _name_hub(target: Target, hub_url: str) -> Result:
+    """Change the line of a current block that names the Hub, and nothing else."""
+    if target.document is None or target.place is None or not _names_other(target, hub_url):
+        return _said(target, "current")
+    _save(target.path, blocks.name_hub(target.document, target.place, hub_url))
+    return _said(target, "hub_changed", hub_url)
+
+
+def _names_other(target: Target, hub_url: str) -> bool:
+    """Whether the block names another Hub than this, or what is no Hub."""
     named = target.place and blocks.hub_url(target.document or "", target.place)
-    return named if named and settings.is_hub_url(named) else None
+    if named is None:  # somebody has taken that line out
+        return False
+    if not settings.is_hub_url(named):
+        return True
+    return settings.one_spelling(settings.base(named)) != settings.one_spelling(hub_url)
 
 
 def _put(target: Target, before: str, hub_url: str) -> str:
@@ -77,11 +106,12 @@ def _put(target: Target, before: str, hub_url: str) -> str:
         raise _damaged(target.path, target.name, damage) from None
 
 
-def _check(target: Target) -> Result:
-    said = _said(target, target.state)
-    if target.state in ("current", "newer"):
+def _check(target: Target, hub_url: Optional[str]) -> Result:
+    differs = target.state == "current" and hub_url and _names_other(target, hub_url)
+    said = _said(target, "other_hub" if differs else target.state, hub_url or "")
+    if target.state in ("current", "newer") and not differs:
         return said
-    data = {"error": target.state, "message": said.lines[0], **said.data}
+    data = {"error": said.data["result"], "message": said.lines[0], **said.data}
     return said._replace(data=data, exit_code=1)
 
 
@@ -98,17 +128,20 @@ def _remove(target: Target) -> Result:
     return _said(target, "removed")
 
 
-def _said(target: Target, what: str) -> Result:
+def _said(target: Target, what: str, hub_url: str = "") -> Result:
     flags = " --global" if target.name == "consumer" else ""
-    sentence = message(f"block_{what}", path=target.path, block=target.name, flags=flags)
-    return Result([sentence], {"file": target.path, "block": target.name, "result": what})
+    words = {"path": target.path, "block": target.name, "flags": flags, "url": hub_url}
+    data = {"file": target.path, "block": target.name, "result": what}
+    notes = [message("foreign_block", path=target.path, line=line) for line in target.others]
+    return Result([message(f"block_{what}", **words)], data, notes)
 
 
 def _target(arguments: Arguments) -> Target:
     """The named file, else the first with the block, else the first candidate.
 
-    A candidate whose links lead out of the current folder is not read: whoever made the repository
-    chose where to. A file that is named may be anywhere.
+    The candidates are at the root of the repository, without one in the current folder. One whose
+    links lead out of there is not read: whoever made the repository chose where to. A file that is
+    named may be anywhere.
     """
     name = "consumer" if "--global" in arguments.flags else "first-party"
     path = arguments.get("--file")
@@ -116,23 +149,30 @@ def _target(arguments: Arguments) -> Target:
         return _read(path, name)
     if name == "consumer":
         return _read(str(Path(GLOBAL).expanduser()), name)
-    found = list(_candidates())
+    root = roots.root()
+    found = list(_candidates(root))
     for path in found:
-        target = None if files.outside(path) else _read(path, name)
+        target = None if files.outside(path, root) else _read(path, name)
         if target and target.place:
             return target
-    path = (found or CANDIDATES)[0]
-    if real := files.outside(path):
-        raise DocFeedbackError.of("outside_folder", path=path, real=real)
+    path = found[0] if found else _below(root, CANDIDATES[0])
+    if real := files.outside(path, root):
+        folder = os.path.realpath(root)
+        raise DocFeedbackError.of("outside_folder", path=path, real=real, folder=folder)
     return _read(path, name)
 
 
-def _candidates() -> Iterator[str]:
-    for path in CANDIDATES:
-        if path == RULES and Path(path).is_dir():
-            yield IN_RULES_FOLDER
+def _candidates(root: str) -> Iterator[str]:
+    for name in CANDIDATES:
+        path = _below(root, name)
+        if name == RULES and Path(path).is_dir():
+            yield _below(root, IN_RULES_FOLDER)
         elif os.path.lexists(path):
             yield path
+
+
+def _below(root: str, name: str) -> str:
+    return name if root == "." else f"{root}/{name}"
 
 
 def _read(path: str, name: str) -> Target:
@@ -146,7 +186,8 @@ def _read(path: str, name: str) -> Target:
         raise DocFeedbackError.of("not_utf8", path=path)
     document = data.decode("latin-1")
     try:
-        return Target(path, name, document, blocks.find(document, name))
+        place = blocks.find(document, name)
+        return Target(path, name, document, place, blocks.foreign(document))
     except Damaged as damage:
         raise _damaged(path, name, damage) from None
 

@@ -13,7 +13,7 @@ URL = re.compile(
     rf"(https?|ssh|git|git\+ssh|ssh\+git)://{USER_INFO}([A-Za-z0-9.-]+)(?::([0-9]{{1,5}}))?/+{OWNER_AND_NAME}",
     re.ASCII | re.IGNORECASE,
 )
-SCP = re.compile(rf"{USER_INFO}([A-Za-z0-9.-]+):/*{OWNER_AND_NAME}", re.ASCII)
+SCP = re.compile(rf"(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):/*{OWNER_AND_NAME}", re.ASCII)
 PORTS = {"http": "80", "https": "443"}
 SAME_HOST = {"ssh.github.com": "github.com", "www.github.com": "github.com"}
 GITHUB = re.compile(r"github\.com|[a-z0-9-]+\.ghe\.com")

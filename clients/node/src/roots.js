@@ -1,0 +1,42 @@
+/** The root of the repository around the current folder. */
+
+import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+
+/**
+ * The way there, such as `../..`; `.` without a repository.
+ *
+ * The home folder counts only as the current folder, since a repository of settings is not what
+ * stands in its sub-folders; and as git does it, nobody else's repository counts.
+ */
+export function root() {
+  let folder = realpathSync(".");
+  const home = homeFolder();
+  for (let steps = 0; ; steps += 1) {
+    if (steps && folder === home) return ".";
+    if (isRoot(folder)) return Array(steps).fill("..").join("/") || ".";
+    if (dirname(folder) === folder) return ".";
+    folder = dirname(folder);
+  }
+}
+
+function homeFolder() {
+  try {
+    return realpathSync(homedir());
+  } catch {
+    return null; // it is not known, or not there
+  }
+}
+
+function isRoot(folder) {
+  const mark = join(folder, ".git");
+  try {
+    const found = statSync(mark);
+    if (process.geteuid && found.uid !== process.geteuid()) return false;
+    if (found.isDirectory()) return Boolean(lstatSync(join(mark, "HEAD")));
+    return found.isFile() && readFileSync(mark, "latin1").startsWith("gitdir:");
+  } catch {
+    return false;
+  }
+}
