@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import errors
     from .client import AsyncClient, Client, Draft, Receipt, SentReport
     from .errors import (
         AuthError,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     )
     from .report import Report
     from .version import __version__
+    from .web import Request, Response, Transport
 
 __all__ = [
     "AsyncClient",
@@ -35,18 +37,24 @@ __all__ = [
     "RateLimited",
     "Receipt",
     "Report",
+    "Request",
+    "Response",
     "SentReport",
     "ServerError",
+    "Transport",
     "Unreachable",
     "ValidationError",
     "__version__",
+    "errors",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Load a name when it is first used, so that Ctrl-C can stop the command line while it loads."""
     if name in __all__:
-        for home in ("version", "errors", "report", "client"):
+        if name == "errors":
+            return import_module(".errors", __name__)
+        for home in ("version", "errors", "report", "client", "web"):
             module = import_module(f".{home}", __name__)
             if hasattr(module, name):
                 return getattr(module, name)

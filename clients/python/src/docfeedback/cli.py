@@ -69,7 +69,8 @@ def _help(word: str) -> Result:
 def _failure(error: DocFeedbackError) -> Result:
     lines = [message("error", text=error)]
     lines += [_fault(fault) for fault in error.details]
-    for name in ("since", "retry_after"):
+    has_failed = (error.status or 0) >= 500  # and its operator can look the request up
+    for name in ("since", "retry_after", *(["request_id"] if has_failed else [])):
         if name in error.fields:
             lines.append(message(f"{name}_line", value=error.fields[name]))
     return Result(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar, Union
 
 from . import address, discovery, hub, secret_patterns, settings, web
 from .document import an_object, objects, text, whole, yes_or_no
@@ -69,7 +69,8 @@ class Client:
     `hub_url`: default DOCFEEDBACK_HUB_URL, the configuration file, or the Hub that the page's host names.
     `token`: for `me`; default DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report.
     `timeout`: seconds for a whole call. `allow_private`: also report http and private pages.
-    All calls raise the errors of `docfeedback.errors`, and no others.
+    `transport`: sends the requests in place of ours; it is given a `Request` and returns a `Response`.
+    All calls raise the errors of `docfeedback.errors`, and no others. A copy has no token.
     """
 
     def __init__(
@@ -79,11 +80,45 @@ class Client:
         timeout: float = settings.DEFAULT_TIMEOUT,
         *,
         allow_private: bool = False,
+        transport: Optional[web.Transport] = None,
     ) -> None:
         self.hub_url = hub_url
         self.token = token
         self.timeout = timeout
         self.allow_private = allow_private
+        self._transport = transport
+        self._way = web.Way(transport)
+        self._closed = False
+        self._check()
+
+    @property
+    def token(self) -> Optional[str]:
+        """The token that was given."""
+        return self._token.value
+
+    @token.setter
+    def token(self, value: Optional[str]) -> None:
+        self._token = _Hidden(value)
+
+    def __repr__(self) -> str:
+        return (
+            f"Client(hub_url={self.hub_url!r}, timeout={self.timeout!r}, "
+            f"allow_private={self.allow_private!r})"
+        )
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _client, (self.hub_url, self.timeout, self.allow_private, self._transport)
+
+    def __enter__(self) -> Client:
+        self._check()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Refuse further calls. There is nothing to wait for: each request has its own connection."""
+        self._closed = True
 
     def send(
         self, report: Union[Report, Body], idempotency_key: Optional[str] = None
@@ -92,12 +127,14 @@ class Client:
 
         Without `idempotency_key` the Hub recognizes repeats by page, agent and summary.
         """
+        self._check()
         deadline = time.monotonic() + self.timeout
         request = self.resolve(self.draft(report, idempotency_key))
-        return _sent_report(hub.call(request, deadline - time.monotonic()))
+        return _sent_report(hub.call(request, deadline - time.monotonic(), self._way))
 
     def draft(self, report: Union[Report, Body], idempotency_key: Optional[str] = None) -> Draft:
         """What `send` would send, or the error that would stop it; uses no network."""
+        self._check()
         body = report.body() if isinstance(report, Report) else report
         check(body)
         page = address.check(body["doc_url"], self.allow_private)
@@ -112,6 +149,8 @@ class Client:
 
         It goes to the Hub that the user names, else to the one that the page's host names.
         """
+        self._check()
+        _refuse_other(draft, Draft, "draft")
         listing = self._listing(draft.page)
         if draft.hub_url is not None:
             return web.Request("POST", draft.hub_url + settings.REPORTS, draft.headers, draft.data)
@@ -126,36 +165,68 @@ class Client:
 
     def deliver(self, draft: Draft, request: web.Request) -> SentReport:
         """Send what `resolve` returned, at most once, unless the page's host has opted out since."""
+        self._check()
+        _refuse_other(draft, Draft, "draft")
+        _refuse_other(request, web.Request, "request")
         deadline = time.monotonic() + self.timeout
         self._listing(draft.page)
-        return _sent_report(hub.call(request, deadline - time.monotonic(), again=False))
+        seconds = deadline - time.monotonic()
+        return _sent_report(hub.call(request, seconds, self._way, again=False))
 
     def receipt(self, report_id: str) -> Receipt:
         """The status of a report."""
-        if not REPORT_ID.fullmatch(report_id):
+        self._check()
+        if not isinstance(report_id, str) or not REPORT_ID.fullmatch(report_id):
             raise ValidationError.of("not_a_report_id", name=report_id)
         url = f"{settings.required_hub_url(self.hub_url)}{settings.REPORTS}/{report_id}"
-        return _receipt(hub.call(web.Request("GET", url, discovery.ACCEPT), self.timeout))
+        request = web.Request("GET", url, discovery.ACCEPT)
+        return _receipt(hub.call(request, self.timeout, self._way))
 
     def me(self) -> Dict[str, Any]:
         """Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites."""
+        self._check()
         hub_url = settings.required_hub_url(self.hub_url)
         token = settings.token(self.token, hub_url)
         headers = {**discovery.ACCEPT, "Authorization": f"Bearer {token}"}
         request = web.Request("GET", f"{hub_url}/v1/orgs/me", headers)
-        return _organization(hub.call(request, self.timeout).body)
+        return _organization(hub.call(request, self.timeout, self._way).body)
 
     def _listing(self, page: Optional[address.Page]) -> discovery.Listing:
         """The document of the page's host. Raises OptedOut if it wants no reports."""
         if page is None:
             return {}
-        listing = discovery.look_up(page, seconds=self.timeout, allow_private=self.allow_private)
+        listing = discovery.look_up(
+            page, seconds=self.timeout, allow_private=self.allow_private, way=self._way
+        )
         discovery.refuse_opted_out(page, listing)
         return listing
 
+    def _check(self) -> None:
+        """Raise ValidationError if it is closed, or what it was given cannot be used."""
+        if self._closed:
+            raise ValidationError.of("closed")
+        for name, value in (("hub_url", self.hub_url), ("token", self.token)):
+            _refuse_other(value, (str, type(None)), name)
+        if not settings.is_timeout(self.timeout):
+            raise ValidationError.of("invalid_timeout")
+        _refuse_other(self.allow_private, bool, "allow_private")
+        if self._transport is not None and not callable(self._transport):
+            raise ValidationError.of("wrong_type", name="transport")
+
+    def _alone(self) -> Client:
+        """The same client with a way of its own, so that one call can be stopped."""
+        self._check()
+        return Client(
+            self.hub_url,
+            self.token,
+            self.timeout,
+            allow_private=self.allow_private,
+            transport=self._transport,
+        )
+
 
 class AsyncClient:
-    """`Client`, awaited; each call runs in a thread."""
+    """`Client`, awaited; each call runs in a thread. What is cancelled sends nothing more."""
 
     def __init__(
         self,
@@ -164,28 +235,76 @@ class AsyncClient:
         timeout: float = settings.DEFAULT_TIMEOUT,
         *,
         allow_private: bool = False,
+        transport: Optional[web.Transport] = None,
     ) -> None:
-        self._client = Client(hub_url, token, timeout, allow_private=allow_private)
+        self._client = Client(
+            hub_url, token, timeout, allow_private=allow_private, transport=transport
+        )
+
+    def __repr__(self) -> str:
+        return f"Async{self._client!r}"
+
+    async def __aenter__(self) -> AsyncClient:
+        self._client._check()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """As `Client.close`."""
+        self._client.close()
 
     async def send(
         self, report: Union[Report, Body], idempotency_key: Optional[str] = None
     ) -> SentReport:
         """As `Client.send`."""
-        return await _in_thread(self._client.send, report, idempotency_key)
+        return await self._in_thread(Client.send, report, idempotency_key)
 
     async def receipt(self, report_id: str) -> Receipt:
         """As `Client.receipt`."""
-        return await _in_thread(self._client.receipt, report_id)
+        return await self._in_thread(Client.receipt, report_id)
 
     async def me(self) -> Dict[str, Any]:
         """As `Client.me`."""
-        return await _in_thread(self._client.me)
+        return await self._in_thread(Client.me)
+
+    async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
+        """What a method of `Client` returns; stopped when it is cancelled."""
+        from asyncio import to_thread  # here, since every command line would wait for its import
+
+        client = self._client._alone()
+        try:
+            return await to_thread(call, client, *arguments)
+        finally:
+            client._way.stop()
 
 
-async def _in_thread(call: Callable[..., T], *arguments: Any) -> T:
-    from asyncio import to_thread  # here, since every command line would wait for its import
+class _Hidden:
+    """A secret that no `repr` shows."""
 
-    return await to_thread(call, *arguments)
+    __slots__ = ("value",)
+
+    def __init__(self, value: Optional[str]) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "<hidden>" if self.value else "None"
+
+
+def _client(
+    hub_url: Optional[str],
+    timeout: float,
+    allow_private: bool,
+    transport: Optional[web.Transport],
+) -> Client:
+    return Client(hub_url, None, timeout, allow_private=allow_private, transport=transport)
+
+
+def _refuse_other(value: object, kind: Union[type, Tuple[type, ...]], name: str) -> None:
+    """Raise ValidationError unless it is of the kind."""
+    if not isinstance(value, kind):
+        raise ValidationError.of("wrong_type", name=name)
 
 
 def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
@@ -196,7 +315,7 @@ def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
     }
     if idempotency_key is None:
         return headers
-    if not KEY.fullmatch(idempotency_key):
+    if not isinstance(idempotency_key, str) or not KEY.fullmatch(idempotency_key):
         raise ValidationError.of("invalid_key")
     return {**headers, "Idempotency-Key": idempotency_key}
 

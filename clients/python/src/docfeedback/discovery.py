@@ -27,7 +27,9 @@ SHARE_OF_TIME = 0.3  # of the time for the whole report: a silent doc host must 
 Listing = Dict[str, Any]
 
 
-def look_up(page: Page, *, seconds: float, allow_private: bool) -> Listing:
+def look_up(
+    page: Page, *, seconds: float, allow_private: bool, way: web.Way = web.DIRECT
+) -> Listing:
     """The host's document, `{}` if it has none or cannot be reached.
 
     Cached on disk for 24 hours, unless the network failed. Raises PrivateAddress if the host's name
@@ -37,7 +39,7 @@ def look_up(page: Page, *, seconds: float, allow_private: bool) -> Listing:
     if listing is not None or url is None:
         return listing or {}
     try:
-        listing = _fetch(url, time.monotonic() + seconds * SHARE_OF_TIME, allow_private)
+        listing = _fetch(url, time.monotonic() + seconds * SHARE_OF_TIME, allow_private, way)
     except web.Failed:
         return {}
     except web.LeadsToPrivate as error:
@@ -83,13 +85,13 @@ def cached(page: Page) -> Optional[Listing]:
         return None
 
 
-def _fetch(url: Optional[str], deadline: float, allow_private: bool) -> Listing:
+def _fetch(url: Optional[str], deadline: float, allow_private: bool, way: web.Way) -> Listing:
     """The document, or Failed, or LeadsToPrivate."""
     for _ in range(1 + MAX_REDIRECTS):
         if url is None:
             break
         request = web.Request("GET", url, ACCEPT, public_only=not allow_private)
-        answer = web.exchange(request, deadline - time.monotonic())
+        answer = way.exchange(request, deadline - time.monotonic())
         if answer.status not in REDIRECTS:
             return _document(answer)
         url = _target(url, answer.headers.get("Location", ""), allow_private)

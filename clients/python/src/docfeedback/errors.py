@@ -16,17 +16,32 @@ DocFeedbackError
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Dict, List, Mapping, Optional, Type
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type
 
 from .contract import message
 from .document import objects, text, whole
+
+__all__ = [
+    "AuthError",
+    "DocFeedbackError",
+    "NotFound",
+    "OptedOut",
+    "PayloadTooLarge",
+    "PolicyRejected",
+    "PrivateAddress",
+    "RateLimited",
+    "ServerError",
+    "Unreachable",
+    "ValidationError",
+]
+REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 class DocFeedbackError(Exception):
     """The base class. `code` is for programs, `str(error)` is the message for people.
 
     `status` is the HTTP status if the Hub answered, else None. `fields` is what else is known, by the
-    names that the Hub uses.
+    names that the Hub uses. Errors can be copied and pickled.
     """
 
     def __init__(
@@ -42,6 +57,9 @@ class DocFeedbackError(Exception):
         self.status = status
         self.fields: Dict[str, Any] = dict(fields or {})
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _again, (type(self), self.code, str(self), self.status, self.fields)
+
     @classmethod
     def of(cls, code: str, **values: object) -> DocFeedbackError:
         """This error with the message that `messages.json` has for `code`."""
@@ -52,6 +70,11 @@ class DocFeedbackError(Exception):
         """The faults: `[{"path": <JSON Pointer or header:Name>, "message": …}]`, may be empty."""
         faults: List[Dict[str, Any]] = self.fields.get("details", [])
         return faults
+
+    @property
+    def request_id(self) -> Optional[str]:
+        """By which the operator of the Hub finds the request in the log, if the Hub said so."""
+        return self.fields.get("request_id")
 
     @property
     def nothing_was_sent(self) -> bool:
@@ -114,6 +137,20 @@ class Unreachable(DocFeedbackError):
     """No response: refused, lost, or not in time."""
 
 
+def _again(
+    kind: Type[DocFeedbackError],
+    code: str,
+    sentence: str,
+    status: Optional[int],
+    fields: Mapping[str, Any],
+) -> DocFeedbackError:
+    return kind(code, sentence, status=status, fields=fields)
+
+
+def _request_id(value: Any) -> Optional[str]:
+    return value if isinstance(value, str) and REQUEST_ID.fullmatch(value) else None
+
+
 _BY_STATUS: Dict[int, Type[DocFeedbackError]] = {
     400: ValidationError,
     401: AuthError,
@@ -131,20 +168,29 @@ _READ: Dict[str, Callable[[Any], Any]] = {
     "since": text,
     "retry_after": whole,
     "max_bytes": whole,
+    "request_id": _request_id,
 }
 
 
-def from_answer(status: int, body: Any, *, retry_after: Optional[str] = None) -> DocFeedbackError:
+def from_answer(
+    status: int,
+    body: Any,
+    *,
+    retry_after: Optional[int] = None,
+    request_id: Optional[str] = None,
+) -> DocFeedbackError:
     """The error for a response of 400 and above; `body` is its parsed JSON, or None."""
     fields = dict(body) if isinstance(body, dict) else {}
+    if _request_id(request_id):
+        fields["request_id"] = request_id
     code = fields.pop("error", None)
     sentence = fields.pop("message", None)
     for name in _READ.keys() & fields.keys():
         fields[name] = _READ[name](fields[name])
         if fields[name] is None:
             del fields[name]
-    if retry_after is not None and re.fullmatch("[0-9]{1,9}", retry_after):
-        fields["retry_after"] = int(retry_after)
+    if retry_after is not None:
+        fields["retry_after"] = retry_after
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else DocFeedbackError)
     return kind(
         code if isinstance(code, str) else f"http_{status}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from typing import Any, Dict, NamedTuple
+from typing import Any, Dict, NamedTuple, Optional
 
 from . import web
 from .contract import message
@@ -11,6 +12,7 @@ from .errors import DocFeedbackError, PrivateAddress, ServerError, Unreachable, 
 
 PAUSE_SECONDS = 0.25
 AGAIN_STATUSES = (502, 503, 504)
+WAIT_STATUSES = (429, 503)  # a Hub that says when to come again
 AGAIN_REASONS = ("refused", "unknown_host", "broken")
 
 
@@ -21,13 +23,15 @@ class Answered(NamedTuple):
     body: Dict[str, Any]
 
 
-def call(request: web.Request, seconds: float, *, again: bool = True) -> Answered:
+def call(
+    request: web.Request, seconds: float, way: web.Way = web.DIRECT, *, again: bool = True
+) -> Answered:
     """The Hub's response within `seconds`, including the retry. Raises an error of `docfeedback.errors`.
 
     `again`: whether to try a second time if the first request may have been lost.
     """
     hub_url = request.url.split("/v1/")[0]
-    answer = exchange(request, seconds, hub_url, again=again)
+    answer = exchange(request, seconds, hub_url, way, again=again)
     body = answer.json()
     has_id = isinstance(body, dict) and isinstance(body.get("id"), str)
     if 200 <= answer.status < 300 and has_id:
@@ -36,12 +40,16 @@ def call(request: web.Request, seconds: float, *, again: bool = True) -> Answere
 
 
 def exchange(
-    request: web.Request, seconds: float, hub_url: str, *, again: bool = True
+    request: web.Request,
+    seconds: float,
+    hub_url: str,
+    way: web.Way = web.DIRECT,
+    *,
+    again: bool = True,
 ) -> web.Answer:
     """The response of the Hub at `hub_url`, whatever its status. Raises PrivateAddress or Unreachable."""
-    once_or_twice = _exchange_with_retry if again else web.exchange
     try:
-        return once_or_twice(request, seconds)
+        return _twice(request, seconds, way) if again else way.exchange(request, seconds)
     except web.LeadsToPrivate as error:
         sentence = message("resolves_private", host=error.host)
         raise PrivateAddress("private_address", sentence) from None
@@ -50,17 +58,35 @@ def exchange(
         raise Unreachable.of("unreachable", url=hub_url, reason=reason) from failed
 
 
-def _exchange_with_retry(request: web.Request, seconds: float) -> web.Answer:
+def _twice(request: web.Request, seconds: float, way: web.Way) -> web.Answer:
     deadline = time.monotonic() + seconds
+    pause: Optional[float]
     try:
-        answer = web.exchange(request, deadline - time.monotonic())
-        if answer.status not in AGAIN_STATUSES:
-            return answer
+        answer = way.exchange(request, deadline - time.monotonic())
     except web.Failed as failed:
         if failed.reason not in AGAIN_REASONS:
             raise
-    time.sleep(max(0, min(PAUSE_SECONDS, deadline - time.monotonic())))
-    return web.exchange(request, deadline - time.monotonic())
+        pause = max(0, min(PAUSE_SECONDS, deadline - time.monotonic()))
+    else:
+        pause = _pause_after(answer)
+        if pause is None or pause > deadline - time.monotonic():
+            return answer
+    way.pause(pause)
+    return way.exchange(request, deadline - time.monotonic())
+
+
+def _pause_after(answer: web.Answer) -> Optional[float]:
+    """How many seconds to wait before the second try; None if there is none."""
+    wished = _retry_after(answer)
+    if answer.status in WAIT_STATUSES and wished is not None:
+        return max(wished, PAUSE_SECONDS)
+    return PAUSE_SECONDS if answer.status in AGAIN_STATUSES else None
+
+
+def _retry_after(answer: web.Answer) -> Optional[int]:
+    """The whole seconds in the header, if that has some."""
+    text = answer.headers.get("Retry-After", "")
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 
 def refusal(answer: web.Answer, hub_url: str) -> DocFeedbackError:
@@ -71,7 +97,12 @@ def refusal(answer: web.Answer, hub_url: str) -> DocFeedbackError:
         sentence = message("redirected", url=hub_url, location=location)
         return ServerError("redirected", sentence, status=status)
     if status >= 400 and (isinstance(body, dict) or status not in (404, 405)):
-        return from_answer(status, body, retry_after=answer.headers.get("Retry-After"))
+        return from_answer(
+            status,
+            body,
+            retry_after=_retry_after(answer),
+            request_id=answer.headers.get("X-Request-Id"),
+        )
     return unlike_a_hub(answer, hub_url)
 
 

@@ -22,6 +22,7 @@ ORIGIN = re.compile(
 PORTS = {"http": 80, "https": 443}
 TOKEN = VISIBLE = re.compile(r"[\x21-\x7e]+")
 DEFAULT_TIMEOUT = 10.0
+MAX_TIMEOUT = 24 * 60 * 60  # more than any timer of ours can count is not far above
 LONGEST_LINK = 2048
 
 
@@ -141,6 +142,12 @@ def timeout() -> float:
     if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", text) or float(text) == 0:
         raise ValidationError.of("bad_timeout")
     return float(text)
+
+
+def is_timeout(seconds: object) -> bool:
+    """Whether a client can have this time-out."""
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    return is_number and 0 < seconds <= MAX_TIMEOUT  # type: ignore[operator]
 
 
 def config_token(hub: str) -> Optional[str]:

@@ -11,12 +11,13 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 from urllib.parse import urlsplit
 
 from . import address, document
+from .errors import DocFeedbackError, Unreachable
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
@@ -25,13 +26,29 @@ USER_AGENT = f"docfeedback-python/{__version__}"
 
 @dataclass(frozen=True)
 class Request:
-    """`public_only`: refuse to connect if the host's name resolves to a private address."""
+    """`public_only`: refuse to connect if the host's name resolves to a private address.
+
+    `timeout`: for how many seconds somebody waits for the response, as far as that is known.
+    """
 
     method: str
     url: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)  # there may be a token
     body: Optional[bytes] = None
     public_only: bool = False
+    timeout: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a transport returns; the names of the headers may be in any case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Transport = Callable[[Request], Response]
 
 
 @dataclass(frozen=True)
@@ -66,35 +83,60 @@ class LeadsToPrivate(Exception):
         self.host = host
 
 
-def exchange(request: Request, seconds: float) -> Answer:
-    """The response, whatever its status. Raises Failed or LeadsToPrivate; after that, nothing is sent.
+class Way:
+    """How requests leave: by the transport that was given, or else by ours; until they are stopped."""
 
-    Runs in a daemon thread, because neither name resolution nor slow headers can be given a time limit;
-    at the end of the process nobody waits for it.
-    """
-    if seconds <= 0:
-        raise Failed("timed_out")
-    attempt = _Attempt(request, time.monotonic() + seconds)
-    try:
-        threading.Thread(target=attempt.run, name="docfeedback", daemon=True).start()
-        answer, error = attempt.outcome.get(timeout=seconds)
-    except queue.Empty:
-        raise Failed("timed_out") from None
-    finally:
-        attempt.give_up()
-    if answer is None:
-        raise error or Failed("broken")
-    return answer
+    def __init__(self, transport: Optional[Transport] = None) -> None:
+        self._transport = transport
+        self._stopped = threading.Event()
+        self._attempts: Set[_Attempt] = set()
+
+    def exchange(self, request: Request, seconds: float) -> Answer:
+        """The response, whatever its status. Raises Failed or LeadsToPrivate; after that, nothing is sent.
+
+        Runs in a daemon thread, because neither name resolution nor slow headers can be given a time
+        limit; at the end of the process nobody waits for it.
+        """
+        if seconds <= 0:
+            raise Failed("timed_out")
+        timed = replace(request, timeout=seconds)
+        attempt = _Attempt(timed, time.monotonic() + seconds, self._transport)
+        self._attempts.add(attempt)
+        try:
+            self.pause(0)
+            threading.Thread(target=attempt.run, name="docfeedback", daemon=True).start()
+            return attempt.answer(seconds)
+        finally:
+            attempt.give_up()
+            self._attempts.discard(attempt)
+
+    def pause(self, seconds: float) -> None:
+        """Wait. Raises Unreachable as soon as it was stopped."""
+        if self._stopped.wait(seconds):
+            raise Unreachable.of("stopped")
+
+    def stop(self) -> None:
+        """End what is under way; nothing leaves from now on."""
+        self._stopped.set()
+        for attempt in tuple(self._attempts):
+            attempt.outcome.put((None, Unreachable.of("stopped")))
+            attempt.give_up()
+
+
+DIRECT = Way()  # ours, and nobody stops it
 
 
 class _Attempt:
     """One request in progress, which another thread may end."""
 
-    def __init__(self, request: Request, deadline: float) -> None:
+    def __init__(
+        self, request: Request, deadline: float, transport: Optional[Transport] = None
+    ) -> None:
         self.outcome: queue.SimpleQueue[Tuple[Optional[Answer], Optional[BaseException]]]
         self.outcome = queue.SimpleQueue()
         self._request = request
         self._deadline = deadline
+        self._transport = transport or self._send
         self._proxied = _goes_through_a_proxy(request.url)
         self._given_up = False
         self._line: Optional[socket.socket] = None  # a second handle of the connection
@@ -107,6 +149,16 @@ class _Attempt:
         finally:
             if self._line is not None:
                 self._line.close()
+
+    def answer(self, seconds: float) -> Answer:
+        """What came of it within the time; raises the error if that is one."""
+        try:
+            answer, error = self.outcome.get(timeout=seconds)
+        except queue.Empty:
+            raise Failed("timed_out") from None
+        if answer is None:
+            raise error or Failed("broken")
+        return answer
 
     def give_up(self) -> None:
         """End it; what has not been sent by now is not sent any more."""
@@ -140,22 +192,26 @@ class _Attempt:
         return max(self._deadline - time.monotonic(), 0.001)
 
     def _exchange(self) -> Answer:
+        headers = {**self._request.headers, "User-Agent": USER_AGENT}
         try:
-            with self._open() as response:
-                return Answer(response.status, response.headers, self._read(response))
-        except (Failed, LeadsToPrivate):
+            return _answer(self._transport(replace(self._request, headers=headers)))
+        except (Failed, LeadsToPrivate, DocFeedbackError):
             raise
-        except (OSError, http.client.HTTPException, UnicodeError, ValueError) as error:
+        except Exception as error:  # of a transport that we do not know
             raise Failed(_reason(error)) from error
 
-    def _open(self) -> http.client.HTTPResponse:
+    def _send(self, request: Request) -> Response:
+        """Our own transport."""
+        with self._open(request) as response:
+            return Response(response.status, dict(response.headers), self._read(response))
+
+    def _open(self, request: Request) -> http.client.HTTPResponse:
         """`urllib` without the handlers that follow redirects or raise for a status."""
         opener = urllib.request.OpenerDirector()
         proxies: Optional[Dict[str, str]] = None if self._proxied else {}
         for handler in (urllib.request.ProxyHandler(proxies), _Handler(self)):
             opener.add_handler(handler)
-        opener.addheaders = [("User-Agent", USER_AGENT)]
-        request = self._request
+        opener.addheaders = []
         message = urllib.request.Request(  # noqa: S310 (the scheme was checked: http or https)
             request.url, request.body, dict(request.headers), method=request.method
         )
@@ -175,6 +231,22 @@ class _Attempt:
         if response.length:
             raise http.client.IncompleteRead(b"".join(chunks), response.length)
         return b"".join(chunks)
+
+
+def _answer(response: Any) -> Answer:
+    """What a transport returned. Raises Failed if that is no response."""
+    headers = http.client.HTTPMessage()
+    try:
+        for name, value in response.headers.items():
+            headers[str(name)] = str(value)
+        status, body = response.status, response.body
+    except (AttributeError, TypeError, ValueError):
+        raise Failed("no_response") from None
+    if not isinstance(status, int) or not isinstance(body, bytes) or not 100 <= status <= 599:
+        raise Failed("no_response")
+    if len(body) > MAX_ANSWER:
+        raise Failed("too_long")
+    return Answer(status, headers, body)
 
 
 class _Handler(urllib.request.AbstractHTTPHandler):
