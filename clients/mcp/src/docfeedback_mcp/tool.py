@@ -4,10 +4,11 @@ import logging
 import os
 import traceback
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
-from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, settings
+from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, SentReport, settings
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -131,13 +132,22 @@ class _Call:
         asked = answered.question
         await self.progress.say("Sending the report.")
         try:
-            sent = await to_thread.run_sync(client.deliver, asked.draft, asked.request)
+            sent = await _deliver(client, asked)
         except DocFeedbackError as error:
             if not kept.can_be_tried_again(error):
                 raise
             self.history.kept.keep(asked, answered.since)
             return outcome.of_delay(error, asked)
         return outcome.of_sent(sent, asked).result()
+
+
+async def _deliver(client: Client, asked: Question) -> SentReport:
+    """The Hub's answer. When the client cancels the call, nothing is sent from then on."""
+    deliver = partial(client.deliver, asked.draft, asked.request)
+    try:
+        return await to_thread.run_sync(deliver, abandon_on_cancel=True)
+    finally:
+        client._way.stop()
 
 
 def _refuse_where_disabled() -> None:
