@@ -147,5 +147,5 @@ def test_a_hub_that_was_never_reached_is_not_said_to_have_it(desk: Desk):
 
     (outcome,) = desk.call(IN_REPOSITORY, person=Person([YES]))
 
-    assert "the connection was refused. To try again, " in outcome["message"]
+    assert outcome["message"].endswith("the connection was refused.")
     assert "may have arrived" not in outcome["message"]

@@ -49,8 +49,8 @@ UNCONFIRMED = (
     " The Hub did not confirm it; it may have arrived. Sending it again only counts it again."
 )
 AGAIN = (
-    "To try again, call the tool with exactly the same arguments{when}: for an hour, the person is "
-    "not asked again."
+    "Sending failed for now. To try again, call the tool with exactly the same arguments{when}: for "
+    "an hour, the person is not asked again."
 )
 NEEDS_APPROVAL = "Nothing was sent, because this client cannot ask the person. Show them the draft."
 WITH_COMMAND = (
@@ -150,12 +150,12 @@ def of_question(question: Question) -> CallToolResult:
 
 
 def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
-    """The result if the person agreed, and sending can be tried again."""
+    """The result if the person agreed, and sending can be tried again. What the Hub says comes last."""
     failed = of_error(error)
     wait = failed.retry_after
     when = f" after {wait} seconds" if wait and wait < kept.SECONDS else ""
-    again = replace(failed, message=f"{failed.message} {AGAIN.format(when=when)}")
-    return _with_other_ways(again, question)
+    again = replace(failed, message=AGAIN.format(when=when))
+    return _with_other_ways(again, question, failed.message)
 
 
 def _with_other_ways(outcome: Outcome, question: Question, *more: str) -> CallToolResult:

@@ -30,7 +30,8 @@ async def addressed(body: Body, session: ServerSession) -> tuple[Body, str]:
     path = body["doc_url"]
     if "://" in path:
         return body, ""
-    found = await to_thread.run_sync(checkout.locate, path, await _folder(session))
+    folder = await _folder(session)
+    found = await to_thread.run_sync(checkout.locate, path, folder, abandon_on_cancel=True)
     return {**body, "doc_url": found.url or path}, _note(found)
 
 

@@ -21,7 +21,7 @@ class Progress:
     """What one call is doing."""
 
     session: ServerSession
-    doing: str = ""
+    doing: str = "Checking the report."
     told: int = 0
 
     async def say(self, doing: str) -> None:

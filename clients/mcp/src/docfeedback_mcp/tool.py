@@ -104,7 +104,8 @@ class _Call:
         if ended is not None:
             return outcome.of_no(REFUSED if ended is Answer.NO else CLOSED_AGAIN).result()
         await self.progress.say("Looking up whether the page's host takes reports.")
-        asked = await to_thread.run_sync(question.prepare, client, draft, note)
+        prepare = partial(question.prepare, client, draft, note)
+        asked = await to_thread.run_sync(prepare, abandon_on_cancel=True)
         if before is not None and before.is_for(asked):
             return Answered(asked, Answer.YES, before.since)
         if consent.preapproved():
