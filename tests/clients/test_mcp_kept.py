@@ -42,12 +42,10 @@ ALMOST_THE_SAME = [
     {**REPORT, "report": {**WORDS, "summary": f"{WORDS['summary']}."}},
     {**REPORT, "report": {**WORDS, "summary": f"{WORDS['summary']}\u200b"}},
     {**REPORT, "report": {**WORDS, "details": "And more."}},
-    {**REPORT, "report": dict(reversed(WORDS.items()))},
     {**REPORT, "doc_url": f"{REPORT['doc_url']}#step-3"},
     {**REPORT, "doc_url": "https://DOCS.acme.com/install"},
     {**REPORT, "agent": {"name": "acme-code"}},
     {**REPORT, "locale": "en"},
-    dict(reversed(REPORT.items())),
 ]
 
 
