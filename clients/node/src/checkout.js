@@ -79,13 +79,14 @@ async function repositoryOf(checkout) {
 /** What follows the address of the repository. A fragment is kept, unless it belongs to the name. */
 async function placeOf(checkout, path) {
   const [file, ...rest] = path.split("#");
-  const [whole, part] = [namesOf(checkout, path), namesOf(checkout, file)];
+  const [whole, part] = [namesOf(checkout, path), file ? namesOf(checkout, file) : []];
   const kinds = await committed(checkout, [...whole, ...part]);
   let found = whole.filter((name) => kinds.has(name));
   let anchor = "";
   if (!found.length && rest.length) {
     found = part.filter((name) => kinds.has(name));
-    anchor = `#${quoted(rest.join("#"))}`;
+    const fragment = quoted(rest.join("#"));
+    anchor = fragment && `#${fragment}`;
   }
   if (!found.length) throw new Stays("path_not_committed");
   if (found.length > 1) throw ambiguous(checkout, path, found);

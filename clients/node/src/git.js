@@ -40,8 +40,11 @@ export function ask(program, folder, ...words) {
   };
   return new Promise((resolve) => {
     const started = execFile(program, [...SAFE, ...words], options, (error, output) => {
+      process.removeListener("exit", stop);
       resolve(error ? null : decoded(output));
     });
+    const stop = () => started.kill("SIGKILL"); // whoever presses Ctrl-C leaves nothing behind
+    process.once("exit", stop);
     started.stdin?.on("error", () => {}).end();
   });
 }

@@ -110,12 +110,13 @@ def _repository(checkout: _Checkout) -> str:
 def _place(checkout: _Checkout, path: str) -> str:
     """What follows the address of the repository. A fragment is kept, unless it belongs to the name."""
     file, mark, fragment = path.partition("#")
-    whole, part = _names(checkout, path), _names(checkout, file)
+    whole, part = _names(checkout, path), _names(checkout, file) if file else []
     kinds = _committed(checkout, [*whole, *part])
     found = [name for name in whole if name in kinds]
     anchor = ""
     if not found and mark:
-        found, anchor = [name for name in part if name in kinds], f"#{quote(fragment, safe='')}"
+        found = [name for name in part if name in kinds]
+        anchor = f"#{quote(fragment, safe='')}" if fragment else ""
     if not found:
         raise _Stays("path_not_committed")
     if len(found) > 1:
