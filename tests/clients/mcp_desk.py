@@ -35,9 +35,11 @@ from docfeedback_mcp import (  # noqa: E402
     arguments,
     canonical,
     consent,
+    kept,
     known,
     legible,
     outcome,
+    progress,
     question,
     schemas,
     tool,
@@ -50,9 +52,11 @@ __all__ = [  # what a test can import only once the SDK and the server have been
     "canonical",
     "consent",
     "jsonschema",
+    "kept",
     "known",
     "legible",
     "outcome",
+    "progress",
     "question",
     "schemas",
     "tool",
@@ -140,7 +144,12 @@ class Desk:
         return results
 
     @asynccontextmanager
-    async def connect(self, person: Person | None = None) -> AsyncIterator[Client]:
+    async def connect(
+        self,
+        person: Person | None = None,
+        info: types.Implementation | None = None,
+        roots: Any = None,
+    ) -> AsyncIterator[Client]:
         command, *args = self.server
         server = StdioServerParameters(
             command=command, args=args, env=self.environment, cwd=self.world.folder
@@ -148,7 +157,13 @@ class Desk:
         with (self.folder / "stderr.log").open("w") as errors:
             transport = stdio_client(server, errlog=errors)
             mode = MODES[self.protocol]
-            async with Client(transport, mode=mode, elicitation_callback=person) as client:
+            async with Client(
+                transport,
+                mode=mode,
+                elicitation_callback=person,
+                client_info=info,
+                list_roots_callback=roots,
+            ) as client:
                 assert client.session.protocol_version == self.protocol
                 yield client
 

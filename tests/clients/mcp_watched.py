@@ -76,6 +76,7 @@ def _run() -> int:
 
 
 if __name__ == "__main__":
+    import docfeedback_mcp.server  # noqa: F401 (here, so that no fork has to load it)
     from docfeedback_mcp.__main__ import main
 
     with socket.socket(socket.AF_UNIX) as door:

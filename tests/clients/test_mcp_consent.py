@@ -1,8 +1,10 @@
 """A person decides: what they agreed to is sent, and nothing else ever is."""
 
-from urllib.parse import parse_qsl, quote
+from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
+from docfeedback import Client
 
 from tests.clients.command_line import CommandLine
 from tests.clients.mcp_desk import (
@@ -16,6 +18,7 @@ from tests.clients.mcp_desk import (
     at_desk,
     consent,
     hub_takes_reports,
+    question,
     reply,
 )
 
@@ -147,17 +150,61 @@ def test_the_link_fills_in_the_form(desk: Desk):
     }
 
 
-def test_a_link_is_never_too_long_for_a_browser(desk: Desk):
-    long = {**REPORT["report"], "details": "€" * 1000, "suggested_fix": "f" * 500}
+def _left_out(outcome: dict[str, Any]) -> str:
+    """What its message says that the link does not carry."""
+    return outcome["message"].partition("The link does not carry: ")[2]
+
+
+def test_a_link_carries_what_fits_and_says_what_does_not(desk: Desk):
+    long = {**REPORT["report"], "details": "€" * 500, "suggested_fix": "f" * 2000}
     page = "https://docs.acme.com/" + "x" * 2000
 
-    by_words, by_page = desk.call(
-        {**REPORT, "report": long}, {**REPORT, "doc_url": page, "report": long}
+    whole, by_words, by_page = desk.call(
+        {**REPORT, "report": {**long, "details": "d" * 3500, "suggested_fix": "f" * 2000}},
+        {**REPORT, "report": long},
+        {**REPORT, "doc_url": page, "report": {**long, "details": "d" * 4000}},
     )
 
-    filled = dict(parse_qsl(by_words["link"].partition("?")[2]))
-    assert filled.keys() == {"doc_url", "agent", "kind", "summary", "suggested_fix"}
-    assert by_page["link"] == f"{desk.world.hub}/report/?doc_url={quote(page, safe='')}"
+    filled = [
+        dict(parse_qsl(each["link"].partition("?")[2])) for each in (whole, by_words, by_page)
+    ]
+    most = {"doc_url", "agent", "kind", "summary", "details", "suggested_fix"}
+    assert [most - each.keys() for each in filled] == [set(), {"details"}, {"details"}]
+    assert [_left_out(each) for each in (whole, by_words, by_page)] == ["", "details.", "details."]
+    assert all(len(each["link"]) < 6000 for each in (whole, by_words, by_page))
+
+
+@pytest.mark.parametrize("more", range(-2, 3))
+def test_a_link_has_less_than_6000_characters(monkeypatch: pytest.MonkeyPatch, more: int):
+    monkeypatch.setenv("DOCFEEDBACK_HUB_URL", "https://hub.acme.com")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/nowhere")
+    client = Client()
+
+    def link(details: str) -> question.Link | None:
+        body = {**BODY, "doc_url": "docs/x.md", "report": {**REPORT["report"], "details": details}}
+        return question.prepare(client, client.draft(body)).link()
+
+    room = 5999 - len(link("d").url) + 1
+    found = link("d" * (room + more))
+
+    assert found is not None
+    assert found.left_out == ([] if more <= 0 else ["details"])
+    assert (len(found.url) == 5999 + more) == (more <= 0)
+
+
+def test_a_link_that_cannot_carry_the_page_is_none(desk: Desk):
+    (outcome,) = desk.call({**REPORT, "doc_url": "https://docs.acme.com/" + "é" * 2000})
+
+    assert outcome["status"] == "needs_approval"
+    assert outcome["link"] is None
+    assert "the link" not in outcome["message"]
+
+
+def test_what_the_form_has_no_field_for_is_named(desk: Desk):
+    (outcome,) = desk.call({**FULL, "doc_url": REPORT["doc_url"], "locale": "en"})
+
+    named = "agent.version, evidence, task_context.task_summary, locale. "
+    assert _left_out(outcome).startswith(named)
 
 
 def test_a_no_is_final_for_the_page_however_it_is_written(desk: Desk):

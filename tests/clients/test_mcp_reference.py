@@ -10,7 +10,11 @@ from tests.docs import tables, written
 
 PROXIES = {"https_proxy", "http_proxy", "no_proxy"}
 FOLDERS = {"XDG_CONFIG_HOME", "XDG_CACHE_HOME"}
-SHARED = {"DOCFEEDBACK_HUB_URL", "DOCFEEDBACK_TIMEOUT"}  # which the library reads for it
+SHARED = {  # which the library reads for it
+    "DOCFEEDBACK_CODE_HOST",
+    "DOCFEEDBACK_HUB_URL",
+    "DOCFEEDBACK_TIMEOUT",
+}
 
 ERRORS = ("PolicyRejected", "ValidationError")  # that it raises itself
 

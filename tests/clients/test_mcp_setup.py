@@ -118,7 +118,7 @@ def test_the_package_declares_what_it_imports():
     declared = {re.split("[=<>]", name)[0] for name in needed["dependencies"]}
     imported = set()
     for path in (CLIENTS / "mcp" / "src").rglob("*.py"):
-        imported |= set(re.findall(r"^(?:from|import) (\w+)", path.read_text(), re.MULTILINE))
+        imported |= set(re.findall(r"^ *(?:from|import) (\w+)", path.read_text(), re.MULTILINE))
 
     assert {name.replace("_", "-") for name in imported - sys.stdlib_module_names} == declared
 

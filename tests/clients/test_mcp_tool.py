@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -107,15 +108,15 @@ def test_the_protocols_examples_are_reports_to_the_tool():
 
         if path.stem == "invalid":
             with pytest.raises(DocFeedbackError):
-                arguments.report(body)
+                arguments.report(body, "acme")
         else:
-            assert arguments.report(body) == body
+            assert arguments.report(body, "acme") == body
 
 
 def test_null_counts_as_absent():
     given = {**REPORT, "locale": None, "report": {**REPORT["report"], "details": None}}
 
-    assert arguments.report(given) == {"protocol_version": "0", **REPORT}
+    assert arguments.report(given, "acme") == {"protocol_version": "0", **REPORT}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_null_counts_as_absent():
         ({"doc_url": 1}, "/doc_url", "Must be of type string."),
         ({"doc_url": "x" * 2049}, "/doc_url", "Must be at most 2048 characters."),
         ({"agent": {"name": ""}}, "/agent/name", "Must be a string that is not empty."),
-        ({"agent": {}}, "/agent", "Missing fields: name."),
+        ({"report": {"kind": "other"}}, "/report", "Missing fields: summary."),
         (
             {"report": {**REPORT["report"], "evidence": [{"kind": "quote", "text": "x"}] * 21}},
             "/report/evidence",
@@ -144,7 +145,7 @@ def test_null_counts_as_absent():
 )
 def test_a_wrong_shape_is_said_in_words(change: dict[str, Any], path: str, sentence: str):
     with pytest.raises(DocFeedbackError) as caught:
-        arguments.report({**REPORT, **change})
+        arguments.report({**REPORT, **change}, "acme")
 
     assert caught.value.details == [{"path": path, "message": sentence}]
 
@@ -160,7 +161,7 @@ def test_a_wrong_value_is_never_repeated():
     }
 
     with pytest.raises(DocFeedbackError) as caught:
-        arguments.report(wrong)
+        arguments.report(wrong, "acme")
 
     assert len(caught.value.details) == 20
     assert token not in json.dumps(caught.value.details)
@@ -174,13 +175,18 @@ def test_what_goes_wrong_inside_is_an_answer_and_no_report_is_logged(
     given = {**REPORT, "doc_url": "docs/install.md"}
     params = types.CallToolRequestParams(name=TOOL, arguments=given)
 
-    result = anyio.run(tool.call, None, params, consent.History())  # None: no client to ask
+    broken = SimpleNamespace(session=SimpleNamespace(report_progress=_nothing))
+    result = anyio.run(tool.call, broken, params, consent.History())
 
     jsonschema.validate(result.structured_content, schemas.OUTCOME)
     assert result.structured_content["error"] == "internal_error"
     assert result.content[0].text.startswith("Internal error in the MCP server.")
-    assert "AttributeError in tool.py" in caplog.text
+    assert "AttributeError in agent.py" in caplog.text
     assert REPORT["report"]["summary"] not in caplog.text
+
+
+async def _nothing(*_: Any, **__: Any) -> None:
+    pass
 
 
 def test_no_doc_host_can_end_the_call(desk: Desk, examples: dict[str, Any]):
@@ -215,7 +221,7 @@ def test_only_the_protocol_is_on_standard_output(
     lines = _speak(desk, {"elicitation": {}})
 
     text = json.loads(lines[1])["result"]["content"][0]["text"]
-    assert text.startswith("The report was sent.")
+    assert text.startswith("Sent. Nobody has claimed this page on this Hub yet; it is kept.")
     assert [json.loads(line)["id"] for line in lines] == [1, 2]
     assert desk.network != []  # each time it spoke on standard output
 

@@ -1,14 +1,13 @@
 """`docfeedback-mcp`, also `python -m docfeedback_mcp`: serves one MCP client over stdio."""
 
 import argparse
+import gc
 import os
 import signal
 import sys
 from typing import Any
 
-import anyio
-
-from . import __version__, server
+from . import __version__
 
 INTERRUPTED = 130
 ON_A_TERMINAL = (
@@ -28,6 +27,18 @@ def main() -> None:
     signal.signal(signal.SIGINT, _end)
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
+    _serve()
+
+
+def _serve() -> None:
+    """Load the SDK, which takes most of the start, and serve."""
+    gc.disable()  # what is loaded stays: to look for garbage in it is a quarter of the start
+    import anyio
+
+    from . import server
+
+    gc.freeze()
+    gc.enable()
     anyio.run(server.serve)
 
 

@@ -3,19 +3,23 @@
 The messages name what is allowed, never the value that was given: that may be a secret.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from docfeedback import ValidationError
 from docfeedback.report import PROTOCOL_VERSION
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError as Fault
 
 from . import schemas
 
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError as Fault
+
 MOST_FAULTS = 20
-_VALIDATOR = Draft202012Validator(schemas.REPORT)
 _SENTENCES = {
     "enum": "Must be one of: {}.",
     "maxItems": "Must have at most {} items.",
@@ -27,9 +31,10 @@ _SENTENCES = {
 }
 
 
-def report(arguments: dict[str, Any] | None) -> dict[str, Any]:
+def report(arguments: dict[str, Any] | None, agent_name: str) -> dict[str, Any]:
     """The report's JSON; raises ValidationError with its faults. null counts as absent."""
-    body = {"protocol_version": PROTOCOL_VERSION, **_without_nulls(arguments or {})}
+    given = _with_agent(_without_nulls(arguments or {}), agent_name)
+    body = {"protocol_version": PROTOCOL_VERSION, **given}
     faults = list(islice(_faults(body), MOST_FAULTS))
     if faults:
         sentence = "Invalid report, so nothing was sent."
@@ -37,15 +42,31 @@ def report(arguments: dict[str, Any] | None) -> dict[str, Any]:
     return body
 
 
+def _with_agent(given: dict[str, Any], name: str) -> dict[str, Any]:
+    """With this name where the agent has none."""
+    agent = given.get("agent", {})
+    if not isinstance(agent, dict) or "name" in agent:
+        return given
+    return {**given, "agent": {"name": name, **agent}}
+
+
 def _faults(body: dict[str, Any]) -> Iterator[dict[str, str]]:
     """Each once: every missing field is a fault of its own to jsonschema."""
     last = None
-    for fault in _VALIDATOR.iter_errors(body):
+    for fault in _validator().iter_errors(body):
         path = "".join(f"/{step}" for step in fault.absolute_path)
         found = {"path": path, "message": _sentence(fault)}
         if found != last:
             yield found
         last = found
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    """Loaded with the first call, since most servers that are started are never called."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schemas.REPORT)
 
 
 def _sentence(fault: Fault) -> str:

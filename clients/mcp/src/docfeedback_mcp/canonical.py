@@ -10,6 +10,9 @@ from urllib.parse import unquote
 
 from docfeedback.address import Page
 
+KINDS = ("blob", "raw", "tree")
+FILE = 3  # owner, repository, kind, version: what follows is a file on a code host
+
 
 def page(doc_url: str, place: Page | None) -> str:
     """The one spelling of `doc_url`, whose parsed address is `place`; None: a path."""
@@ -32,6 +35,8 @@ def _resolved(path: str) -> str:
             del segments[-1:]
         elif segment not in ("", "."):
             segments.append(segment)
+    if len(segments) > FILE and segments[FILE - 1] in KINDS:
+        del segments[FILE - 1 : FILE + 1]  # the same file in every version, and shown in every way
     return "/".join(segments)
 
 

@@ -18,6 +18,7 @@ from mcp_types import CallToolRequestParams, ElicitResult, InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from . import canonical
+from .kept import Kept
 from .question import FORM, Question
 
 KEY = "consent"
@@ -35,10 +36,11 @@ class Answer(Enum):
 
 
 class Answered(NamedTuple):
-    """What the person answered, and to which question."""
+    """What the person answered, and to which question. `since`: when, if it was for an earlier call."""
 
     question: Question
     answer: Answer
+    since: float | None = None
 
 
 class _Open(NamedTuple):
@@ -51,12 +53,14 @@ class _Open(NamedTuple):
 class History:
     """What this client's person was asked and has answered, while the process runs.
 
-    `refused` and `closed` are by page. `asked` holds the open questions, by their state.
+    `refused` and `closed` are by page. `asked` holds the open questions, by their state; `kept` each yes
+    whose report could not be sent.
     """
 
     refused: set[str] = field(default_factory=set)
     closed: Counter[str] = field(default_factory=Counter)
     asked: dict[str, _Open] = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept)
 
     def ended(self, draft: Draft) -> Answer | None:
         """The answer after which the person is not asked about this page again, if any."""

@@ -1,13 +1,14 @@
 """The tool's result: always the same fields, and one sentence for the person.
 
 Text from a Hub is shortened, cleaned and marked as such before a model reads it. What is not marked
-is one of the words that are known here, a number, an id, or the address of the receipt.
+is one of the words that are known here, a number, an id, the address of the receipt, or, of a Hub
+that this computer names, that of the issue.
 """
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from docfeedback import (
@@ -21,11 +22,12 @@ from docfeedback import (
     Unreachable,
     settings,
 )
+from docfeedback import outcome as became
 from docfeedback.contract import message
 from docfeedback.web import Failed
 from mcp_types import CallToolResult, TextContent
 
-from . import known, legible
+from . import kept, known, legible, schemas
 from .question import HIDDEN, Question
 
 LONGEST_SENTENCE = 500
@@ -35,14 +37,30 @@ LONGEST_URL = 300
 MOST_ITEMS = 20
 MOST_SECONDS = 1_000_000_000
 REPORT_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")  # a ULID
+ISSUE = re.compile(
+    r"https?://[A-Za-z0-9.-]{1,100}(:[0-9]{1,5})?"
+    r"/[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}/issues/[1-9][0-9]{0,9}"
+)
 URL = re.compile(r"https?://[\x21-\x7e]+")
 
+REMOVED = "The Hub removed what looked like a secret."
 FAILED = "Internal error in the MCP server. The report may or may not have been sent."
-UNCONFIRMED = " The Hub did not confirm it; it may have arrived."
-NEEDS_APPROVAL = (
-    "Nothing was sent, because this client cannot ask the person. Show them the draft; they can "
-    "send it themselves, with the command or the link. Do not run the command: that is for them."
+UNCONFIRMED = (
+    " The Hub did not confirm it; it may have arrived. Sending it again only counts it again."
 )
+AGAIN = (
+    "Sending failed for now. To try again, call the tool with exactly the same arguments{when}: for "
+    "an hour, the person is not asked again."
+)
+NEEDS_APPROVAL = "Nothing was sent, because this client cannot ask the person. Show them the draft."
+WITH_COMMAND = (
+    "They can send it themselves with the command. Do not run the command: that is for them."
+)
+WITH_LINK = (
+    "They can send it themselves, with the command or the link. Do not run the command: that is "
+    "for them."
+)
+LEFT_OUT = "The link does not carry: {}."
 IN_OTHER_WORDS = {  # where the client's own would repeat what was given
     "invalid_hub_url": "The Hub address in DOCFEEDBACK_HUB_URL, or else in the configuration file, "
     "is not a URL such as https://hub.example.com.",
@@ -59,6 +77,9 @@ class Outcome:
     status: str
     message: str
     report_id: str | None = None
+    report_status: str | None = None
+    claimed: bool | None = None
+    issue_url: str | None = None
     receipt_url: str | None = None
     notices: list[dict[str, str]] = field(default_factory=list)
     error: str | None = None
@@ -80,21 +101,29 @@ class Outcome:
         )
 
 
-def of_sent(sent: SentReport, endpoint: str) -> Outcome:
-    """What the Hub at this address answered."""
-    message = "The report was sent."
-    if sent.is_duplicate:
-        message = "This problem was already reported; the Hub counted it again."
+def of_sent(sent: SentReport, asked: Question) -> Outcome:
+    """What the Hub answered to this report."""
+    status = "duplicate" if sent.is_duplicate else "sent"
+    said = [message(status, outcome="").rstrip()]
     notices = _notices(sent.notices)
     if notices:
-        message = f"{message[:-1]}, without what looked like a secret."
+        said.append(REMOVED)
+    if asked.draft.page is None:  # a path, which reaches nobody
+        said.append(asked.note)
+    said.append(_became(sent))
     receipt = _url(sent.receipt_url)
-    if receipt and not _is_receipt(receipt, endpoint, sent.id):  # it may have another name, too
-        message, receipt = f"{message} {_quoted(f'the receipt is at {receipt}')}", None
+    if receipt and not _is_receipt(
+        receipt, asked.request.url, sent.id
+    ):  # it may have another name, too
+        said.append(_quoted(f"the receipt is at {receipt}"))
+        receipt = None
     return Outcome(
-        status="duplicate" if sent.is_duplicate else "sent",
-        message=message,
+        status=status,
+        message=" ".join(filter(None, said)),
         report_id=sent.id if REPORT_ID.fullmatch(sent.id) else None,
+        report_status=sent.status if sent.status in schemas.REPORT_STATUSES else None,
+        claimed=sent.claimed,
+        issue_url=sent.issue_url if _is_issue(sent.issue_url, asked) else None,
         receipt_url=receipt,
         notices=notices,
     )
@@ -115,17 +144,32 @@ def of_error(error: DocFeedbackError) -> Outcome:
 
 def of_question(question: Question) -> CallToolResult:
     """The result if the person could not be asked: what they would have read, and how to send it."""
-    command = question.command()
-    texts = [f"{question.chosen_by()}\n\n{question.shown()}"]
+    hidden = HIDDEN if question.hides() else ""
+    outcome = Outcome(status="needs_approval", message=NEEDS_APPROVAL)
+    return _with_other_ways(outcome, question, hidden)
+
+
+def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
+    """The result if the person agreed, and sending can be tried again. What the Hub says comes last."""
+    failed = of_error(error)
+    wait = failed.retry_after
+    when = f" after {wait} seconds" if wait and wait < kept.SECONDS else ""
+    again = replace(failed, message=AGAIN.format(when=when))
+    return _with_other_ways(again, question, failed.message)
+
+
+def _with_other_ways(outcome: Outcome, question: Question, *more: str) -> CallToolResult:
+    """With the draft, and how the person can send it."""
+    command, link = question.command(), question.link()
+    shown = (question.about_page(), question.chosen_by(), question.shown())
+    texts = ["\n\n".join(filter(None, shown))]
     if len(command) <= LONGEST_COMMAND:
         texts.append(f"For the person to run:\n\n```sh\n{command}\n```")
-    return Outcome(
-        status="needs_approval",
-        message=f"{NEEDS_APPROVAL} {HIDDEN if question.hides() else ''}".rstrip(),
-        draft=question.draft.body,
-        command=command,
-        link=question.link(),
-    ).result(*texts)
+    ways = WITH_LINK if link else WITH_COMMAND
+    left_out = LEFT_OUT.format(", ".join(link.left_out)) if link and link.left_out else ""
+    said = " ".join(filter(None, (outcome.message, ways, left_out, *more)))
+    draft, url = question.draft.body, link.url if link else None
+    return replace(outcome, message=said, draft=draft, command=command, link=url).result(*texts)
 
 
 def of_no(sentence: str) -> Outcome:
@@ -203,6 +247,20 @@ def _faults_of_a_hub(found: list[dict[str, Any]]) -> list[dict[str, str]]:
         | {"message": _quoted(fault["message"])}
         for fault in found
     ]
+
+
+def _became(sent: SentReport) -> str:
+    """What became of it; only the address of an issue is the Hub's own text, and marked."""
+    issue = _url(sent.issue_url)
+    if issue is not None:
+        return _quoted(became.issue(issue))
+    nothing = message("report_outcome", id="")  # by a Hub that does not say it
+    return became.of(replace(sent, id="", issue_url=None)).removeprefix(nothing)
+
+
+def _is_issue(url: str | None, asked: Question) -> bool:
+    """Whether this computer names the Hub, not the page, and there is little room for words in the address."""
+    return bool(asked.draft.hub_url and url and ISSUE.fullmatch(url))
 
 
 def _is_receipt(url: str, endpoint: str, report_id: str) -> bool:

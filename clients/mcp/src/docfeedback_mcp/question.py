@@ -4,6 +4,7 @@ import json
 import shlex
 import shutil
 import sys
+import textwrap
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -14,12 +15,13 @@ from mcp_types import ElicitRequest, ElicitRequestFormParams
 from . import legible
 
 LONGEST_URL = 200
-LONGEST_LINK = 2000  # more than that, some browsers and chats cut off
+LONGEST_LINK = 5999
 UNFIT = (
     "The address that takes reports about this page is over 200 characters, or has a query or odd "
     "characters. Nobody could judge it, so nothing was sent."
 )
-HIDDEN = "It contains invisible characters; they are shown as escapes. "
+HIDDEN = "It contains invisible characters; they are shown as escapes."
+BREAK = "\n\n"
 FORM = {
     "type": "object",
     "properties": {
@@ -41,19 +43,36 @@ FLAGS = {
 }
 
 
+class Link(NamedTuple):
+    """A form that is filled in, and what of the report it does not carry."""
+
+    url: str
+    left_out: list[str]
+
+
 class Question(NamedTuple):
-    """A report that waits for consent, and the exact request that will be sent."""
+    """A report that waits for consent, and the exact request that will be sent.
+
+    `note`: what the person has to know about the page, in our words.
+    """
 
     draft: Draft
     request: Request
+    note: str = ""
 
     def message(self) -> str:
         """What the person reads."""
+        page = self.about_page()
+        hidden = f" {HIDDEN}" if self.hides() else ""
         return (
             f"Send this report to {_origin(self.request.url)}? {self.chosen_by()} "
-            f"It may become a public issue. {HIDDEN if self.hides() else ''}"
-            f"This is all that is sent, and where:\n\n{self.shown()}"
+            f"It may become a public issue.{hidden}{BREAK + page + BREAK if page else ' '}"
+            f"This is all that is sent, and where:{BREAK}{self.shown()}"
         )
+
+    def about_page(self) -> str:
+        """What the person has to know about the page, in short lines."""
+        return textwrap.fill(self.note, legible.WIDTH)
 
     def chosen_by(self) -> str:
         """Who chose this Hub."""
@@ -88,33 +107,42 @@ class Question(NamedTuple):
         data = shlex.join(["printf", "%s", legible.escaped(self.draft.data.decode())])
         return f"{data} | {shlex.join([*words, '--file', '-'])}"
 
-    def link(self) -> str | None:
+    def link(self) -> Link | None:
         """The form for people at a Hub that is configured here, filled in; other Hubs may have a different one.
 
-        What makes it too long is left out, the longest text first, but never the page.
+        What makes it too long is left out, the longest text first; None if that is the page.
         """
         if self.draft.hub_url is None:
             return None
-        filled = {
-            FLAGS[at][2:].replace("-", "_"): it
-            for at, it in _leaves(self.draft.body)
-            if at in FLAGS
-        }
-        while len(_form(self.draft.hub_url, filled)) > LONGEST_LINK and len(filled) > 1:
+        said = dict(_leaves(self.draft.body))
+        filled = {_field(FLAGS[at]): said[at] for at in said if at in FLAGS}
+        while len(url := _form(self.draft.hub_url, filled)) > LONGEST_LINK:
+            if len(filled) == 1:
+                return None
             del filled[max(filled.keys() - {"doc_url"}, key=lambda name: len(quote(filled[name])))]
-        return _form(self.draft.hub_url, filled)
+        left_out = [at for at in said if _field(FLAGS.get(at, at)) not in filled]
+        return Link(url, [_name(at) for at in left_out if at != "/protocol_version"])
 
 
-def prepare(client: Client, draft: Draft) -> Question:
+def prepare(client: Client, draft: Draft, note: str = "") -> Question:
     """Look up the page's host. Raises OptedOut, or ValidationError if no usable Hub is known."""
     request = client.resolve(draft)
     if len(request.url) > LONGEST_URL or not settings.HUB_URL.fullmatch(request.url):
         raise ValidationError("invalid_endpoint", UNFIT)
-    return Question(draft, request)
+    return Question(draft, request, note)
 
 
 def _form(hub_url: str, filled: dict[str, str]) -> str:
     return f"{hub_url}/report/?{urlencode(filled, quote_via=quote, safe='')}"
+
+
+def _field(flag: str) -> str:
+    """The name in the form, and in the link, of what this flag says."""
+    return flag.removeprefix("--").replace("-", "_")
+
+
+def _name(pointer: str) -> str:
+    return pointer.removeprefix("/report").removeprefix("/").replace("/", ".")
 
 
 def _origin(url: str) -> str:

@@ -11,6 +11,7 @@ from docfeedback.report import KINDS, PROTOCOL_VERSION
 Schema = dict[str, Any]
 
 EVIDENCE = ("error_message", "attempted_action", "expected", "observed", "code_snippet", "quote")
+REPORT_STATUSES = ("received", "forwarding", "forwarded")
 STATUSES = ("sent", "duplicate", "not_sent", "needs_approval", "refused")
 
 
@@ -47,12 +48,17 @@ def _list(item: Schema, description: str) -> Schema:
 _EVIDENCE = _object(("kind", "text"), kind=_choice(*EVIDENCE), text=_text(4000, least=1))
 
 REPORT = _object(
-    ("doc_url", "agent", "report"),
+    ("doc_url", "report"),
     protocol_version={**_choice(PROTOCOL_VERSION), "default": PROTOCOL_VERSION},
-    doc_url=_text(2048, "The page: a public https address, or a path in this repository.", least=1),
+    doc_url=_text(
+        2048,
+        "The page: a public https address, or a path in this repository, of which the report gets "
+        "the address on GitHub.",
+        least=1,
+    ),
     agent=_object(
-        ("name",),
-        name=_text(120, "Your product's name, for example claude-code.", least=1),
+        (),
+        name=_text(120, "Who reports; by default the name of this MCP client.", least=1),
         version=_text(64),
         vendor=_text(128),
     ),
@@ -74,6 +80,9 @@ OUTCOME = _object(
         "status",
         "message",
         "report_id",
+        "report_status",
+        "claimed",
+        "issue_url",
         "receipt_url",
         "notices",
         "error",
@@ -91,6 +100,12 @@ OUTCOME = _object(
     },
     message={"type": "string", "description": "One sentence for the person."},
     report_id=_or_null("string", "The id of the report, if it was sent."),
+    report_status={
+        "enum": [*REPORT_STATUSES, None],
+        "description": "How far the report has come at the Hub.",
+    },
+    claimed=_or_null("boolean", "Whether somebody at this Hub receives reports about the page."),
+    issue_url=_or_null("string", "The URL of its public issue, as the Hub gave it."),
     receipt_url=_or_null(
         "string", "The URL of the receipt at this Hub, which shows the report's status."
     ),
@@ -98,7 +113,7 @@ OUTCOME = _object(
     error=_or_null("string", "The error code."),
     details=_list({"type": "object"}, "At most 20 faults: path (a JSON Pointer) and message."),
     retry_after=_or_null("integer", "Seconds to wait before trying again."),
-    draft=_or_null("object", "The report that was not sent yet, for the person to read."),
+    draft=_or_null("object", "The report that can still be sent, for the person to read."),
     command=_or_null(
         "string",
         "A command that sends the draft. Only the person may run it: never run it for them.",

@@ -18,6 +18,13 @@ from mcp_types import (
 from . import __version__, tool
 from .consent import History
 
+INSTRUCTIONS = (
+    "Reports problems in documentation to those who maintain it. When a public page, or this "
+    "repository's own documentation, misled you because it is broken, incorrect, outdated, missing "
+    "or unclear, call file_doc_feedback, once for each problem. The person reads the report and "
+    "decides whether it is sent, so you need not ask them first. Accept a no."
+)
+
 
 async def serve() -> None:
     """Serve until the client closes standard input; only the protocol goes to standard output."""
@@ -25,6 +32,7 @@ async def serve() -> None:
         "docfeedback",
         version=__version__,
         title="Docs Feedback",
+        instructions=INSTRUCTIONS,
         on_list_tools=_list_tools,
         on_call_tool=partial(_call_tool, history=History()),
     )

@@ -3,10 +3,12 @@
 import logging
 import os
 import traceback
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
-from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, settings
+from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, SentReport, settings
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -17,8 +19,10 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from . import arguments, consent, outcome, question, schemas
+from . import agent, arguments, consent, kept, outcome, places, question, schemas
 from .consent import Answer, Answered, History
+from .progress import Progress
+from .question import Question
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +50,7 @@ TOOL = Tool(
     annotations=ToolAnnotations(
         read_only_hint=False,
         destructive_hint=False,
-        idempotent_hint=False,  # each repeat asks the person, and is counted at the Hub
+        idempotent_hint=False,  # a repeat asks the person again, and is counted at the Hub
         open_world_hint=True,
     ),
     input_schema=schemas.REPORT,
@@ -58,58 +62,98 @@ async def call(
     context: ServerRequestContext, params: CallToolRequestParams, history: History
 ) -> CallToolResult | InputRequiredResult:
     """Handle one call of the tool. Errors are returned in the result."""
+    progress = Progress(context.session)
+    return await progress.during(_Call(context, params, history, progress).result)
+
+
+@dataclass(frozen=True)
+class _Call:
+    context: ServerRequestContext
+    params: CallToolRequestParams
+    history: History
+    progress: Progress
+
+    async def result(self) -> CallToolResult | InputRequiredResult:
+        try:
+            return await self._file()
+        except DocFeedbackError as error:
+            return outcome.of_error(error).result()
+        except Exception as error:
+            _log(error)
+            return outcome.of_failure().result()
+
+    async def _file(self) -> CallToolResult | InputRequiredResult:
+        _refuse_where_disabled()
+        client = Client(timeout=settings.timeout())
+        session = self.context.session
+        body = arguments.report(self.params.arguments, agent.name(session))
+        body, note = await places.addressed(body, session)
+        draft = client.draft(body)  # judges address, then secrets
+        answered = self.history.answered(draft, self.params) or await self._ask(client, draft, note)
+        if not isinstance(answered, Answered):
+            return answered
+        if not self.history.settle(answered):
+            return outcome.of_no(CLOSED if answered.answer is Answer.NONE else REFUSED).result()
+        return await self._send(client, answered)
+
+    async def _ask(
+        self, client: Client, draft: Draft, note: str
+    ) -> Answered | CallToolResult | InputRequiredResult:
+        """The person's answer, or what the call answers instead."""
+        ended, before = self.history.ended(draft), self.history.kept.take(draft)
+        if ended is not None:
+            return outcome.of_no(REFUSED if ended is Answer.NO else CLOSED_AGAIN).result()
+        await self.progress.say("Looking up whether the page's host takes reports.")
+        prepare = partial(question.prepare, client, draft, note)
+        asked = await to_thread.run_sync(prepare, abandon_on_cancel=True)
+        if before is not None and before.is_for(asked):
+            return Answered(asked, Answer.YES, before.since)
+        if consent.preapproved():
+            return Answered(asked, Answer.YES)
+        if not consent.can_ask(self.context.session):
+            return outcome.of_question(asked)
+        return await self._ask_person(asked)
+
+    async def _ask_person(self, asked: Question) -> Answered | CallToolResult | InputRequiredResult:
+        session, history = self.context.session, self.history
+        state = history.open(asked)
+        if state is None:
+            return outcome.of_no(ASKED_ALREADY).result()
+        if consent.asks_by_answer(session):
+            return consent.ask_by_answer(asked, state)
+        try:
+            await self.progress.say("Waiting for the person's answer.")
+            return Answered(asked, await consent.ask(asked, session, self.context.request_id))
+        except (MCPError, ValueError):  # it said that it can, and could not, or answered nonsense
+            return outcome.of_question(asked)
+        finally:
+            history.asked.pop(state, None)
+
+    async def _send(self, client: Client, answered: Answered) -> CallToolResult:
+        asked = answered.question
+        await self.progress.say("Sending the report.")
+        try:
+            sent = await _deliver(client, asked)
+        except DocFeedbackError as error:
+            if not kept.can_be_tried_again(error):
+                raise
+            self.history.kept.keep(asked, answered.since)
+            return outcome.of_delay(error, asked)
+        return outcome.of_sent(sent, asked).result()
+
+
+async def _deliver(client: Client, asked: Question) -> SentReport:
+    """The Hub's answer. When the client cancels the call, nothing is sent from then on."""
+    deliver = partial(client.deliver, asked.draft, asked.request)
     try:
-        return await _file(context, params, history)
-    except DocFeedbackError as error:
-        return outcome.of_error(error).result()
-    except Exception as error:
-        _log(error)
-        return outcome.of_failure().result()
-
-
-async def _file(
-    context: ServerRequestContext, params: CallToolRequestParams, history: History
-) -> CallToolResult | InputRequiredResult:
-    _refuse_where_disabled()
-    client = Client(timeout=settings.timeout())
-    draft = client.draft(arguments.report(params.arguments))  # judges address, then secrets
-    answered = history.answered(draft, params) or await _ask(client, draft, context, history)
-    if not isinstance(answered, Answered):
-        return answered
-    if not history.settle(answered):
-        return outcome.of_no(CLOSED if answered.answer is Answer.NONE else REFUSED).result()
-    sent = await to_thread.run_sync(client.deliver, draft, answered.question.request)
-    return outcome.of_sent(sent, answered.question.request.url).result()
+        return await to_thread.run_sync(deliver, abandon_on_cancel=True)
+    finally:
+        client._way.stop()
 
 
 def _refuse_where_disabled() -> None:
     if os.environ.get("DOCFEEDBACK_DISABLED", "") not in ("", "0"):
         raise PolicyRejected("disabled", DISABLED)
-
-
-async def _ask(
-    client: Client, draft: Draft, context: ServerRequestContext, history: History
-) -> Answered | CallToolResult | InputRequiredResult:
-    """The person's answer, or what the call answers instead."""
-    ended = history.ended(draft)
-    if ended is not None:
-        return outcome.of_no(REFUSED if ended is Answer.NO else CLOSED_AGAIN).result()
-    asked = await to_thread.run_sync(question.prepare, client, draft)
-    if consent.preapproved():
-        return Answered(asked, Answer.YES)
-    if not consent.can_ask(context.session):
-        return outcome.of_question(asked)
-    state = history.open(asked)
-    if state is None:
-        return outcome.of_no(ASKED_ALREADY).result()
-    if consent.asks_by_answer(context.session):
-        return consent.ask_by_answer(asked, state)
-    try:
-        return Answered(asked, await consent.ask(asked, context.session, context.request_id))
-    except (MCPError, ValueError):  # it said that it can, and could not, or answered nonsense
-        return outcome.of_question(asked)
-    finally:
-        history.asked.pop(state, None)
 
 
 def _log(error: Exception) -> None:
