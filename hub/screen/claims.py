@@ -22,7 +22,6 @@ from orgs.domains import claiming as domain_claims
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization, Site
 from orgs.people import members
-from reports import canonical
 from reports.intake import OptedOut
 
 NOT_AN_ADDRESS = "Give a name such as docs.example.com, or a full https:// address."
@@ -211,7 +210,7 @@ def _claimed(member: Membership, address: str) -> Domain | Site:
     host = _host(url)
     pages = hosts.normalize(settings.HUB_PAGES_HOST)
     is_site = host and (host == pages or hosts.is_user_site(host, pages_host=pages))
-    if is_site or (host and repository_pages.is_of(urlsplit(url), _there())):
+    if is_site or _repository_in(url) is not None:
         return taking_over.claim_site(member, url)[0]
     return domain_claims.claim_domain(member, host or address)[0]
 
@@ -221,18 +220,15 @@ def _with_scheme(address: str) -> str:
     return address if is_whole else f"https://{address}"
 
 
+def _repository_in(url: str) -> str | None:
+    """The repository that a URL names, as `owner/name`; empty for another one of the code host, else None."""
+    return repository_pages.mentioned(url, code_host=settings.HUB_GITHUB_URL)
+
+
 def _whole_repository(address: str) -> str:
     """The address that covers a page of a repository; empty for anything else."""
-    try:
-        url = canonical.url(_with_scheme(address))
-    except canonical.InvalidURL:
-        return ""
-    page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
-    return f"{settings.HUB_GITHUB_URL}/{page.owner}/{page.name}/" if page else ""
-
-
-def _there() -> repository_pages.CodeHost:
-    return repository_pages.code_host_at(settings.HUB_GITHUB_URL)
+    name = _repository_in(_with_scheme(address))
+    return f"{settings.HUB_GITHUB_URL}/{name}/" if name else ""
 
 
 def _code_host() -> str:

@@ -250,7 +250,14 @@ def test_one_field_takes_a_repository(alice, acme):
 
 @pytest.mark.parametrize(
     "path",
-    ["blob/main/docs/install.md", "blob/HEAD/README.md?plain=1#L3", "wiki/Home", "tree/main"],
+    [
+        "blob/main/docs/install.md",
+        "blob/HEAD/README.md?plain=1#L3",
+        "wiki/Home",
+        "tree/main",
+        "issues/1",
+        "settings",
+    ],
 )
 def test_for_a_file_its_repository_is_offered(alice, path):
     alice.post(PAGE, FORM)
@@ -262,13 +269,24 @@ def test_for_a_file_its_repository_is_offered(alice, path):
     assert not Site.objects.exists()
 
 
-@pytest.mark.parametrize("path", ["issues/1", "pulls", "../..", "settings"])
-def test_what_is_no_file_is_refused_in_words(alice, path):
+@pytest.mark.parametrize("path", ["../..", "../../features", "../../orgs/acme"])
+def test_what_is_of_no_repository_is_refused_in_words(alice, path):
     alice.post(PAGE, FORM)
 
     page = text_of(alice.post("/settings/claims/new/", {"address": address(path)}))
 
     assert "<title>Error: " in page
+    assert not Site.objects.exists()
+
+
+def test_who_pastes_what_is_cloned_is_offered_the_repository(alice):
+    alice.post(PAGE, FORM)
+    there = settings.HUB_GITHUB_URL.partition("://")[2]
+    cloned = f"git@{there}:acme/docs.git"
+
+    page = text_of(alice.post("/settings/claims/new/", {"address": cloned}))
+
+    assert f">Claim {address()}</button>" in page
     assert not Site.objects.exists()
 
 
