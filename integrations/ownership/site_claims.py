@@ -270,7 +270,7 @@ def _columns(number: int, full_name: str) -> dict[str, Any]:
     """The columns of the claim of a repository."""
     return {
         "host": repository_pages.code_host_at(settings.HUB_GITHUB_URL).host,
-        "path": f"/{full_name}/".lower(),
+        "path": repository_pages.claim_path(full_name),
         "repository": full_name,
         "repository_id": number,
     }
