@@ -49,7 +49,7 @@ class DomainInline(Inline, admin.TabularInline):
 
 
 class SiteInline(Inline, admin.TabularInline):
-    """The claimed sites, shown below their organization."""
+    """The claimed sites and repositories, shown below their organization."""
 
     model = Site
     fields = ["host", "path", "repository", "verified_at", "lapsed_at"]
@@ -212,7 +212,7 @@ class NoticeAdmin(ReadOnly):
 
 @admin.register(Site)
 class SiteAdmin(ReadOnly):
-    """Lists claimed sites."""
+    """Lists claimed sites and repositories."""
 
     list_display = ["url", "repository", "organization", "verified_at", "lapsed_at"]
     list_filter = [("lapsed_at", admin.EmptyFieldListFilter)]

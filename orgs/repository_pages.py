@@ -73,8 +73,8 @@ class RepositoryPage(NamedTuple):
 
     @property
     def claim_path(self) -> str:
-        """The path of a claim of its repository: `/owner/name/` in lower case."""
-        return f"/{self.owner}/{self.name}/".lower()
+        """The path of a claim of its repository."""
+        return claim_path(f"{self.owner}/{self.name}")
 
     @property
     def canonical(self) -> str:
@@ -92,6 +92,11 @@ class RepositoryPage(NamedTuple):
 
     def _is_shown_at_the_root(self) -> bool:
         return not self.path if self.kind == "tree" else bool(README.fullmatch(self.path))
+
+
+def claim_path(repository: str) -> str:
+    """The path of a claim of a repository, given as `owner/name`: `/owner/name/` in lower case."""
+    return f"/{repository}/".lower()
 
 
 @cache

@@ -1,11 +1,9 @@
 """`POST /v1/reports`: takes a report from anybody."""
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.db import Error
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,8 +11,6 @@ from core import json_body
 from core.cors import AnyOrigin
 from core.errors import ApiError
 from reports import admission, intake, shape
-
-log = logging.getLogger(__name__)
 
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
 NOT_SENT = {"status": "received", "issue_url": None}
@@ -44,14 +40,9 @@ class Reports(AnyOrigin):
         return Response(answer, status=_status(request, receipt))
 
     def _outcome(self, receipt: intake.Receipt) -> dict[str, Any]:
-        """How far the report has come. It is stored, so that what fails now is no error."""
         if self.outcome is None or not receipt.has_receiver:
             return NOT_SENT
-        try:
-            return self.outcome(receipt)
-        except Error as error:
-            log.error("Cannot say how far report %s has come: %s", receipt.id, error)
-            return NOT_SENT
+        return self.outcome(receipt)
 
 
 def _read(request: Request) -> admission.Sent:

@@ -422,6 +422,9 @@ def test_outcome(organizations):
         known = (found.state, found.issue_url, found.public_issue_url())
         plain = mine.get()
         assert known == (plain.state, plain.issue_url, plain.public_issue_url())
+        plainly, receiver = plain.integration, found.integration
+        assert receiver.repository == plainly.repository
+        assert receiver.repository_private == plainly.repository_private
     assert Delivery.objects.outcome_of("0" * 26) is None
 
 

@@ -208,8 +208,7 @@ def _claimed(member: Membership, address: str) -> Domain | Site:
     """A site if the host is below the pages host, a repository on the code host, else a domain."""
     url = _with_scheme(address)
     host = _host(url)
-    pages = hosts.normalize(settings.HUB_PAGES_HOST)
-    is_site = host and (host == pages or hosts.is_user_site(host, pages_host=pages))
+    is_site = host and hosts.is_of_pages_host(host, pages_host=settings.HUB_PAGES_HOST)
     if is_site or _repository_in(url) is not None:
         return taking_over.claim_site(member, url)[0]
     return domain_claims.claim_domain(member, host or address)[0]

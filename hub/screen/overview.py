@@ -42,14 +42,15 @@ def overview(request: MemberRequest) -> HttpResponse:
     needed = attention.lines(
         mine, request.user, integration, stopped=stopped, waiting=waiting, not_shown=not_shown
     )
+    standing = standing_of(integration, claims)
     context: dict[str, Any] = {
         "membership": request.membership,
         "integration": integration,
         "claims": claims,
-        "standing": standing_of(integration, claims),
+        "standing": standing,
         "steps": to_do,
         "left": sum(each.state is not setup_steps.StepState.DONE for each in to_do),
-        "progress": setup_steps.progress(to_do),
+        "progress": setup_steps.progress(to_do, receives=standing is not None),
         "invitations": inviting.of(request.membership),
         "attention": needed,
         "messages": attention.unsaid(messages.get_messages(request), needed),

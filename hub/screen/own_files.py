@@ -24,7 +24,7 @@ def standing(integration: Integration) -> Standing:
     if integration.repository_id is None:
         return Standing()
     host = repository_pages.code_host_at(settings.HUB_GITHUB_URL).host
-    path = f"/{integration.repository}/".lower()
+    path = repository_pages.claim_path(integration.repository)
     found = Site.objects.live().filter(host=host, path=path).first()
     if found and found.organization_id == integration.organization_id:
         return Standing(mine=found)

@@ -115,14 +115,18 @@ def set_up(integration: Integration | None, claims: Claims) -> list[Step]:
     return [each._replace(is_next=each is following) for each in steps]
 
 
-def progress(to_do: Sequence[Step]) -> str:
-    """Which step comes next, or is waited for, and how many are left, as two sentences."""
+def progress(to_do: Sequence[Step], *, receives: bool) -> str:
+    """Which step comes next, or is waited for, and how many are left, as two sentences.
+
+    `receives`: whether some pages are claimed already, so that reports about them arrive.
+    """
     undone = [each for each in to_do if each.state is not StepState.DONE]
     following = next((each for each in undone if each.is_next), undone[0] if undone else to_do[-1])
     left = len(undone)
     number = ("No", "One", "Two", "Three", "Four")[left]
     words = f"{number} short step{'' if left == 1 else 's'}"
-    return f"Step {to_do.index(following) + 1} of {len(to_do)}. {words} until reports arrive as issues."
+    until = "left" if receives else "until reports arrive as issues"
+    return f"Step {to_do.index(following) + 1} of {len(to_do)}. {words} {until}."
 
 
 def _install(integration: Integration | None) -> Step:

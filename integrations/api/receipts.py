@@ -1,7 +1,9 @@
 """Public receipts: the state of a report, without its text."""
 
+import logging
 from typing import Any
 
+from django.db import Error
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,6 +14,8 @@ from integrations.models import Delivery
 from integrations.ownership import public_files
 from reports.intake import Receipt
 from reports.models import Report
+
+log = logging.getLogger(__name__)
 
 STATUS: dict[str, str] = {
     Delivery.Status.PENDING: "forwarding",
@@ -45,14 +49,17 @@ def as_data(report: Report) -> dict[str, Any]:
 
 
 def outcome(receipt: Receipt) -> dict[str, Any]:
-    """How far a report has come, as its receipt says it; files of a private repository are nobody's."""
-    if public_files.are_at(receipt.canonical_url):
-        known = Delivery.objects.select_related("integration").filter(report=receipt.id)
-        delivery = known.first()
-        if not public_files.are_told(receipt.canonical_url, delivery):
-            return {"claimed": False, "status": status_of(None), "issue_url": None}
-    else:
+    """How far a report has come, as its receipt says it; files of a private repository are nobody's.
+
+    The report is stored, so that it is no error if this cannot be read now: then nothing is known of it.
+    """
+    try:
         delivery = Delivery.objects.outcome_of(receipt.id)
+    except Error as error:
+        log.error("Cannot say how far report %s has come: %s", receipt.id, error)
+        delivery = None
+    if not public_files.are_told(receipt.canonical_url, delivery):
+        return {"claimed": False, "status": status_of(None), "issue_url": None}
     return {"status": status_of(delivery), "issue_url": _issue_url(delivery)}
 
 

@@ -49,13 +49,15 @@ def release_regained(organization: Organization) -> int:
 def follow_renamed(organization: Organization, before: str, now: str) -> int:
     """Let what is not sent yet about a repository that was renamed be about its pages by the new name.
 
-    `before` and `now` are its URLs, without a slash at the end. Returns how many.
+    `before` and `now` are its URLs, without a slash at the end. Returns how many: all of them, since
+    nobody knows the old name afterwards.
     """
     pages = Q(report__canonical_url=before) | Q(report__canonical_url__startswith=f"{before}/")
     unsent = _of(organization).exclude(status=Delivery.Status.SENT).filter(pages)
     renamed = Concat(Value(now), Substr("canonical_url", len(before) + 1))
-    followed = 0
-    for some in batches.of(_first(unsent)):
+    pks = unsent.order_by("pk").values_list("pk", flat=True)
+    followed, some = 0, [0]
+    while some := list(pks.filter(pk__gt=some[-1])[: batches.BATCH]):
         reports = Report.objects.filter(
             pk__in=Delivery.objects.filter(pk__in=some).values("report")
         )

@@ -31,6 +31,7 @@ from integrations.models.statements import (
     END_ATTEMPT,
     OUTCOME,
     OUTCOME_COLUMNS,
+    RECEIVER_COLUMNS,
     RECORD,
     SUCCEED,
     TAKE,
@@ -99,7 +100,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def outcome_of(self, report_id: str) -> "Delivery | None":
         """A report's delivery with what its receipt is made from, without the texts that were sent."""
         row = OUTCOME.first(report_id)
-        return None if row is None else self.model.from_db(self.db, OUTCOME_COLUMNS, row)
+        if row is None:
+            return None
+        own = len(OUTCOME_COLUMNS)
+        delivery = self.model.from_db(self.db, OUTCOME_COLUMNS, row[:own])
+        delivery.integration = Integration.from_db(self.db, RECEIVER_COLUMNS, row[own:])
+        return delivery
 
     def in_batches(self) -> Iterator["DeliveryQuerySet"]:
         """The first `AT_ONCE` in the order of sending, in batches; for the deliveries of one integration."""

@@ -94,9 +94,15 @@ END_ATTEMPT = PreparedStatement(
     """,
 )
 OUTCOME_COLUMNS = ["status", "held_for", "repository_private", "issue_url"]  # as in the model
+RECEIVER_COLUMNS = ["id", "repo_owner", "repo_name", "repository_private"]  # as in the model
 OUTCOME = PreparedStatement(
-    "How far has the delivery of this report come, and where is its issue?",
-    f"SELECT {', '.join(OUTCOME_COLUMNS)} FROM integrations_delivery WHERE report_id = %s",  # noqa: S608  (no values)
+    "How far has the delivery of this report come, where is its issue, and whose integration receives it?",
+    f"""
+    SELECT {", ".join(f"d.{name}" for name in OUTCOME_COLUMNS)},
+        {", ".join(f"i.{name}" for name in RECEIVER_COLUMNS)}
+    FROM integrations_delivery d JOIN integrations_integration i ON i.id = d.integration_id
+    WHERE d.report_id = %s
+    """,  # noqa: S608  (no values)
 )
 LIMIT = PreparedStatement(
     "How many calls has GitHub left for this installation? Save it.",

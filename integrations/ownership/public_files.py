@@ -14,8 +14,8 @@ def are_at(url: str) -> bool:
 def are_of(integration: Integration, url: str) -> bool:
     """Whether the file at `url` is of the integration's repository, and GitHub called that public."""
     page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
-    is_its = page is not None and page.claim_path == f"/{integration.repository}/".lower()
-    return is_its and not integration.repository_private
+    its_path = repository_pages.claim_path(integration.repository)
+    return page is not None and page.claim_path == its_path and not integration.repository_private
 
 
 def are_told(url: str, delivery: Delivery | None) -> bool:

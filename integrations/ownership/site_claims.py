@@ -270,7 +270,7 @@ def _columns(number: int, full_name: str) -> dict[str, Any]:
     """The columns of the claim of a repository."""
     return {
         "host": repository_pages.code_host_at(settings.HUB_GITHUB_URL).host,
-        "path": f"/{full_name}/".lower(),
+        "path": repository_pages.claim_path(full_name),
         "repository": full_name,
         "repository_id": number,
     }
@@ -346,7 +346,7 @@ def _repository_at(url: str) -> SiteAddress | None:
     code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
     written = _as_written(url)
     found = repository_pages.mentioned(written or url, code_host=settings.HUB_GITHUB_URL)
-    if found is None:
+    if found is None or _is_of_pages_host(written):
         return None
     if not found:
         raise InvalidSite(
@@ -358,6 +358,12 @@ def _repository_at(url: str) -> SiteAddress | None:
             f"Repositories are claimed as a whole: claim {code_host.url}/{found}/ to cover its pages."
         )
     return SiteAddress(code_host.host, f"/{found}/", is_repository=True)
+
+
+def _is_of_pages_host(url: str) -> bool:
+    """Whether it is the URL of a static site, also if the pages host is a name below the code host."""
+    host = urlsplit(url).hostname or ""
+    return hosts.is_of_pages_host(host, pages_host=settings.HUB_PAGES_HOST)
 
 
 def _is_root(url: str) -> bool:

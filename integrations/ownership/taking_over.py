@@ -3,6 +3,7 @@
 from typing import NamedTuple, cast
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from core import clock
 from integrations import github_api
@@ -45,12 +46,9 @@ def _proof(member: Membership, where: SiteAddress) -> Proof | None:
     if integration is None:
         raise NotConfigured
     there = where.claimed_with(integration)
-    number = there["repository_id"]
     others = Site.objects.live().exclude(organization=member.organization_id)
     at = others.filter(host=there["host"], path=there["path"])
-    held = at.filter(repository_id=number).first()
-    if number and not held:
-        held = others.filter(repository_id=number).first()  # by a name that it had before
+    held = _held(others, at, there["repository_id"])
     if not held:
         if not at.exists():
             return None
@@ -65,6 +63,12 @@ def _proof(member: Membership, where: SiteAddress) -> Proof | None:
             "push access, its claim lapses in about a week. You can also ask them to remove it."
         )
     return Proof(integration, held, frozenset(each.github_id for each in theirs.people))
+
+
+def _held(others: QuerySet[Site], at: QuerySet[Site], number: int | None) -> Site | None:
+    """Whose claim stands in the way, of those `at` the place; of a repository's also by an earlier name."""
+    held = at.filter(repository_id=number).first()
+    return others.filter(repository_id=number).first() if number and not held else held
 
 
 def _ask(

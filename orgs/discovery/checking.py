@@ -94,9 +94,7 @@ def host_of(claim: Claim) -> str:
 
 def _due() -> Iterator[QuerySet[Any]]:
     """The claims whose file is due, a few at a time: domains and sites in turn, as organizations are."""
-    sites = Site.objects.live().filter(
-        repository_id=None
-    )  # the code host's file says nothing of them
+    sites = Site.objects.live().filter(repository_id=None)  # a repository has no host of its own
     kinds = _in_turn(Domain.objects.verified()), _in_turn(sites)
     for claims in chain.from_iterable(zip_longest(*kinds)):
         if claims is not None:

@@ -119,8 +119,8 @@ def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
     try:
         name = _dns_name(text)
     except Garbled:
-        if _is_one_of(_named_in(text), (*GITHUB, _setting(code_host))):
-            raise _of_the_code_host(_named_in(text)) from None
+        if named := _named_in(text):
+            _check_named(named, pages_host=pages_host, code_host=code_host)
         raise
     pages_host = _setting(pages_host)
     if name == pages_host:
@@ -139,13 +139,29 @@ def claimable_domain(text: str, *, pages_host: str, code_host: str) -> str:
     if suffix == name:
         raise PublicSuffix(_shared(name, f"you.{name}"))
     if _is_one_of(name, (*GITHUB, _setting(code_host))):
-        raise _of_the_code_host(name)
+        raise InvalidDomain(
+            f"`{name}` belongs to the code host, so nobody can claim it. Claim your own address, for "
+            "example docs.example.com. A repository is claimed as a site."
+        )
     return name
+
+
+def _check_named(name: str, *, pages_host: str, code_host: str) -> None:
+    """Refuse an address by what is wrong with the name in it, since that is what would be given next."""
+    try:
+        claimable_domain(name, pages_host=pages_host, code_host=code_host)
+    except NotClaimable as refusal:
+        raise InvalidDomain(str(refusal.detail)) from None
 
 
 def is_user_site(host: str, *, pages_host: str) -> bool:
     """Whether normalized `host` is below the pages host: `<user>.<pages host>`."""
     return host.endswith(f".{_setting(pages_host)}")
+
+
+def is_of_pages_host(host: str, *, pages_host: str) -> bool:
+    """Whether normalized `host` is the pages host, or a user's site below it."""
+    return host == _setting(pages_host) or is_user_site(host, pages_host=pages_host)
 
 
 def is_registrable(name: str, *, pages_host: str) -> bool:
@@ -284,22 +300,16 @@ def _private(name: str) -> str:
     )
 
 
-def _of_the_code_host(name: str) -> InvalidDomain:
-    return InvalidDomain(
-        f"`{name}` belongs to the code host, so nobody can claim it. Claim your own address, for example "
-        "docs.example.com. A repository is claimed as a site."
-    )
-
-
 def _named_in(text: str) -> str:
-    """The host name in a text that is an address with more to it; otherwise the text."""
+    """The host name in a text that is an address with more to it; empty if there is none."""
     address = AROUND_A_NAME.fullmatch(text)
-    return address["name"].lower() if address else text
+    name = address["name"].lower() if address else ""
+    return name if name != text.lower() and "." in name and _is_in_dns(name) else ""
 
 
 def _garbled(text: str) -> str:
     """What is wrong with a text that is no name; the name in it, if it is an address with more to it."""
     name = _named_in(text)
-    if name == text.lower() or "." not in name or not _is_in_dns(name):
+    if not name:
         return "This is not a host name. Give a name such as docs.example.com."
     return f"This is not a host name. Give `{name}`: a claim of it covers all its pages, on every port."

@@ -55,7 +55,14 @@ class Site(Published):
     class Meta:
         indexes = [
             models.Index(
-                fields=["file_due_at"], name="site_file_due", condition=Q(lapsed_at__isnull=True)
+                fields=["file_due_at"],
+                name="site_file_is_due",
+                condition=Q(lapsed_at__isnull=True, repository_id__isnull=True),
+            ),
+            models.Index(
+                fields=["repository_id"],
+                name="site_of_repository",
+                condition=Q(repository_id__isnull=False),
             ),
         ]
         constraints = [

@@ -284,6 +284,21 @@ def test_what_is_not_on_the_code_host_is_no_repository(url):
     assert "Repositories" not in str(refused.value)
 
 
+@pytest.mark.django_db
+def test_a_site_is_claimed_though_the_pages_host_is_below_the_code_host(settings):
+    settings.HUB_GITHUB_URL = "https://git.acme.com"
+    settings.HUB_PAGES_HOST = "pages.git.acme.com"
+    owner = configured()
+
+    site = site_claims.claim_site(owner, "https://acme.pages.git.acme.com/docs/")[0]
+
+    assert (site.url, site.is_repository) == ("https://acme.pages.git.acme.com/docs/", False)
+    with pytest.raises(site_claims.SharedHost):
+        site_claims.claim_site(owner, "https://pages.git.acme.com/docs/")
+    with pytest.raises(site_claims.InvalidSite, match="Nobody can claim that page"):
+        site_claims.claim_site(owner, "https://gist.git.acme.com/docs/")
+
+
 def configured():
     """An organization whose issues go to acme/docs; GitHub is not asked about it."""
     owner = build.organization()

@@ -129,7 +129,9 @@ def test_the_link_of_the_mcp_server_arrives_filled_in_and_can_be_sent(client):
     draft = question.Draft(body, b"", {}, "https://hub.example", None)
     link = question.Question(draft, None).link()
 
-    form = client.get(link.removeprefix("https://hub.example")).context["form"]
+    assert link
+    assert not link.left_out
+    form = client.get(link.url.removeprefix("https://hub.example")).context["form"]
     client.post("/report/", {name: form[name].value() or "" for name in form.fields})
 
     report = Report.objects.get()

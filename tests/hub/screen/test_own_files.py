@@ -420,3 +420,12 @@ def test_earlier_reports_about_files_are_named_by_their_paths(alice, acme):
     page = text_of(alice.get(f"/settings/claims/{claim.id}/earlier/"))
 
     assert ">blob/HEAD/docs/a.md<" in page
+
+
+def test_whoever_receives_reports_about_files_is_not_told_that_none_arrive_yet(alice, acme):
+    before = text_of(alice.get("/settings/"))
+    alice.post(PAGE, TICKED)
+    after = text_of(alice.get("/settings/"))
+
+    assert "Three short steps until reports arrive as issues." in before
+    assert "Step 3 of 4. Two short steps left." in after

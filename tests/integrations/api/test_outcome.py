@@ -1,10 +1,12 @@
 """What `POST /v1/reports` says about what has become of the report."""
 
 import pytest
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from integrations.models import Delivery, Integration
+from integrations.ownership import site_claims
 from orgs.models import Domain
 from reports import erasing
 from reports.models import Report
@@ -152,3 +154,35 @@ def test_a_stored_report_is_accepted_though_its_outcome_cannot_be_read(
     assert told(client) == CLAIMED
     assert len(code_host.issues("acme/docs")) == 1
     assert "Cannot say how far" in caplog.text
+
+
+def test_of_a_repositorys_file_nothing_is_said_while_its_outcome_cannot_be_read(
+    client, code_host, monkeypatch
+):
+    file = f"{code_host.url}/acme/docs/blob/main/docs/install.md"
+    site_claims.claim_site(build.acme(code_host), f"{code_host.url}/acme/docs/")
+    assert build.send(client, build.report(file)).json()["claimed"] is True
+
+    def gone(report_id):
+        raise OperationalError("gone")
+
+    monkeypatch.setattr("integrations.models.delivery.OUTCOME.first", gone)
+
+    again = build.send(client, build.report(file)).json()
+
+    assert (again["is_duplicate"], again["claimed"], again["status"]) == (True, False, "received")
+
+
+def test_a_repositorys_file_costs_no_statement_more_than_another_page(client, code_host):
+    site_claims.claim_site(build.acme(code_host), f"{code_host.url}/acme/docs/")
+    pages = ["https://docs.acme.com/install", f"{code_host.url}/acme/docs/blob/main/install.md"]
+    for page in pages * 2:
+        build.send(client, build.report(page))
+
+    costs = []
+    for page in pages:
+        with CaptureQueriesContext(connection) as queries:
+            assert build.send(client, build.report(page)).json()["status"] == "forwarded"
+        costs.append(len(queries))
+
+    assert costs[0] == costs[1]

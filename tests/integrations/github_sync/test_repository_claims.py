@@ -3,6 +3,7 @@
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
@@ -75,6 +76,22 @@ def test_what_waits_when_its_repository_is_renamed_is_delivered(acme, told, code
         f"{here}/acme/handbook/blob/HEAD/a.md",
         f"{here}/acme/handbook/wiki/Setup",
     ]
+
+
+def test_a_rename_forgets_none_of_a_long_backlog(acme, told, code_host, here, monkeypatch):
+    monkeypatch.setattr("core.batches.AT_ONCE", 2)
+    monkeypatch.setattr("core.batches.BATCH", 2)
+    Integration.objects.update(paused_at=timezone.now())
+    for number in range(5):
+        send(f"{here}/acme/docs/blob/HEAD/{number}.md")
+
+    code_host.rename("acme/docs", "handbook")
+    told()
+
+    held = Delivery.objects.filter(held_for="pause")
+    assert {each.report.canonical_url for each in held} == {
+        f"{here}/acme/handbook/blob/HEAD/{number}.md" for number in range(5)
+    }
 
 
 def test_an_account_that_is_renamed_takes_its_repositories_along(acme, told, code_host, here):

@@ -15,6 +15,7 @@ from orgs.models import Organization, Site
 from orgs.ownership import owner_of
 from reports.models import Report
 from tests import build
+from tests.plans import plan_of, plans_of, whole_tables_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -309,3 +310,13 @@ def test_of_two_who_claim_it_at_the_same_moment_one_has_it(acme, root, code_host
     assert sorted(each is None for each in results) == [False, True]
     assert owner_of(root) in results
     assert Site.objects.count() == 1
+
+
+def test_claims_are_found_by_the_number_of_their_repository(alice, root, code_host):
+    claim(alice, root)
+    bob = client_of(set_up(code_host, "bob"))
+
+    plans = plans_of(lambda: claim(bob, root))
+
+    assert not whole_tables_in(plans, "orgs_site")
+    assert "site_of_repository" in plan_of(Site.objects.filter(repository_id=7))

@@ -361,3 +361,23 @@ def test_of_what_holds_no_name_none_is_given(text):
         hosts.claimable_domain(text, pages_host="github.io", code_host="github.com")
 
     assert "Give a name such as" in str(refused.value.detail)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("https://github.com/acme/docs", "A repository is claimed as a site."),
+        ("GitHub.com:443/acme", "belongs to the code host"),
+        ("https://alice.github.io/docs/", "https://alice.github.io/repo/"),
+        ("https://co.uk/docs", "is shared by many owners"),
+        ("http://10.0.0.1/docs", "An IP address cannot be claimed."),
+        ("http://wiki.internal:8080/", "is not a name in the public DNS"),
+    ],
+)
+def test_of_an_address_no_name_is_given_that_would_be_refused_in_turn(text, why):
+    with pytest.raises(hosts.InvalidDomain) as refused:
+        hosts.claimable_domain(text, pages_host="github.io", code_host="github.com")
+
+    assert refused.value.get_codes() == "invalid_domain"
+    assert why in str(refused.value.detail)
+    assert "Give `" not in str(refused.value.detail)
