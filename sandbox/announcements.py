@@ -16,8 +16,8 @@ ALWAYS_SENT = ("installation", "installation_repositories")
 class Announcements(State):
     """The state, with webhooks about its changes."""
 
-    def __init__(self, *, app: App | None) -> None:
-        super().__init__(app=app)
+    def __init__(self, *, app: App | None, ids_from: int = 0) -> None:
+        super().__init__(app=app, ids_from=ids_from)
         self._sent: deque[webhooks.Sent] = deque(maxlen=1000)
         self._announced: deque[webhooks.Event] = deque()
 

@@ -16,8 +16,8 @@ from .state import AnyRepository
 class Changes(Announcements):
     """The state, and what people do to it."""
 
-    def __init__(self, *, app: App | None) -> None:
-        super().__init__(app=app)
+    def __init__(self, *, app: App | None, ids_from: int = 0) -> None:
+        super().__init__(app=app, ids_from=ids_from)
         self.tokens = Tokens()
 
     # Installations

@@ -45,10 +45,11 @@ class CodeHost(Changes):
     Without an `app`, somebody creates one on its pages, from a manifest (`manifests.py`).
     `rate_limit` is the number of requests that one caller may make per hour. `clock_offset` (a
     timedelta) moves the host's clock. With a `trial`, it also shows a page of docs that can be reported.
+    Hosts whose `ids_from` are far apart have no id in common.
     """
 
-    def __init__(self, *, app: App | None, rate_limit: int = 5000) -> None:
-        super().__init__(app=app)
+    def __init__(self, *, app: App | None, rate_limit: int = 5000, ids_from: int = 0) -> None:
+        super().__init__(app=app, ids_from=ids_from)
         self.limits = RateLimits(rate_limit)
         self.faults = faults.Faults()
         self.codes = Codes()

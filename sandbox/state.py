@@ -28,7 +28,7 @@ class State:
     app: App
     bot: Account
 
-    def __init__(self, *, app: App | None) -> None:
+    def __init__(self, *, app: App | None, ids_from: int = 0) -> None:
         self.lock = threading.RLock()
         self.clock_offset = timedelta(0)
         self.url = "http://127.0.0.1"
@@ -36,11 +36,11 @@ class State:
         self.repositories: dict[int, Repository] = {}
         self.installations: dict[int, Installation] = {}
         self._names: dict[str, Repository] = {}
-        self._account_ids = count(1001)
-        self._repository_ids = count(2001)
-        self._installation_ids = count(3001)
-        self._issue_ids = count(4001)
-        self._app_ids = count(5001)
+        self._account_ids = count(ids_from + 1001)
+        self._repository_ids = count(ids_from + 2001)
+        self._installation_ids = count(ids_from + 3001)
+        self._issue_ids = count(ids_from + 4001)
+        self._app_ids = count(ids_from + 5001)
         self._depth = 0
         self.register(app or no_app())
 

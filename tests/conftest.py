@@ -120,7 +120,7 @@ def key_pair() -> tuple[str, str]:
     return private.decode(), public.decode()
 
 
-def new_code_host() -> CodeHost:
+def new_code_host(*, ids_from: int = 0) -> CodeHost:
     """The sandbox with the repository acme/docs and the app installed on it.
 
     alice owns acme there, bob is a member, charlie is a stranger.
@@ -133,7 +133,7 @@ def new_code_host() -> CodeHost:
         webhook_secret="not-a-secret",
         public_key_pem=key_pair()[1],
     )
-    host = CodeHost(app=app, rate_limit=1_000_000)
+    host = CodeHost(app=app, rate_limit=1_000_000, ids_from=ids_from)
     host.add_organization("acme")
     for login in ("alice", "bob", "charlie"):
         host.add_user(login)

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
@@ -52,9 +53,14 @@ def shared_hub(django_db_setup, django_db_blocker, github_port) -> Iterator[HubP
         yield hub
 
 
+FAR_APART = count(
+    0, 10_000
+)  # the one Hub counts how often each account asks, also of earlier tests
+
+
 @pytest.fixture
 def code_host(settings, github_port) -> Iterator[CodeHost]:
-    yield from served(new_code_host(), settings, port=github_port)
+    yield from served(new_code_host(ids_from=next(FAR_APART)), settings, port=github_port)
 
 
 @pytest.fixture
