@@ -119,6 +119,30 @@ def test_a_site_and_its_repository_are_claimed_beside_each_other(alice, acme, ro
     assert acme.sites.count() == 2
 
 
+def test_a_site_on_a_pages_host_below_the_code_host_is_still_claimed(acme, settings):
+    """As on Enterprise; it was taken for a page of the code host, which blocked every site's claim."""
+    settings.HUB_GITHUB_URL = "https://git.acme.com"
+    settings.HUB_PAGES_HOST = "pages.git.acme.com"
+
+    site, is_new = site_claims.claim_site(acme, "https://acme.pages.git.acme.com/docs/")
+    files, _ = site_claims.claim_site(acme, "https://git.acme.com/acme/docs/")
+
+    assert (is_new, site.host, site.path) == (True, "acme.pages.git.acme.com", "/docs/")
+    assert owner_of("https://acme.pages.git.acme.com/docs/x") == acme.pk
+    assert files.is_repository
+    with pytest.raises(site_claims.SharedHost):
+        site_claims.claim_site(acme, "https://pages.git.acme.com/docs/")
+
+
+def test_the_code_host_is_none_of_the_sites_of_a_pages_host_above_it(acme, settings):
+    settings.HUB_GITHUB_URL = "https://git.acme.com"
+    settings.HUB_PAGES_HOST = "acme.com"
+
+    files, _ = site_claims.claim_site(acme, "https://git.acme.com/acme/docs/")
+
+    assert files.is_repository
+
+
 def test_a_claim_is_removed(alice, root):
     site_id = claim(alice, root).json()["id"]
 
