@@ -4,11 +4,13 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from core import batches
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration
 from orgs.models import Organization, Site
 from orgs.ownership import owner_of
+from reports.models import Report
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,6 +77,21 @@ def test_what_waits_when_its_repository_is_renamed_is_delivered(acme, told, code
         f"{here}/acme/handbook/blob/HEAD/a.md",
         f"{here}/acme/handbook/wiki/Setup",
     ]
+
+
+def test_a_backlog_of_any_length_follows_a_rename(acme, told, code_host, here, monkeypatch):
+    """A flood before it would have left the rest by the old name, which nobody can win back."""
+    monkeypatch.setattr(batches, "AT_ONCE", 3)
+    monkeypatch.setattr(batches, "BATCH", 2)
+    code_host.fail("500", path="token", times=7)
+    for page in range(7):
+        send(f"{here}/acme/docs/blob/HEAD/{page}.md")
+
+    code_host.rename("acme/docs", "handbook")
+    told()
+
+    about = {each.canonical_url for each in Report.objects.filter(doc_url__startswith=here)}
+    assert about == {f"{here}/acme/handbook/blob/HEAD/{page}.md" for page in range(7)}
 
 
 def test_an_account_that_is_renamed_takes_its_repositories_along(acme, told, code_host, here):
