@@ -52,14 +52,14 @@ def follow_renamed(organization: Organization, before: str, now: str) -> int:
     `before` and `now` are its URLs, without a slash at the end. Returns how many. All of them, however
     many: what kept the old name would be held for good, since nobody can win back that page.
     """
-    reports = Report.objects.filter(
-        Q(canonical_url=before) | Q(canonical_url__startswith=f"{before}/")
-    )
-    unsent = _of(organization).exclude(status=Delivery.Status.SENT).filter(report__in=reports)
+    there = Q(canonical_url=before) | Q(canonical_url__startswith=f"{before}/")
+    about = Q(report__canonical_url=before) | Q(report__canonical_url__startswith=f"{before}/")
+    unsent = _of(organization).exclude(status=Delivery.Status.SENT).filter(about)
     pks = list(unsent.order_by("pk").values_list("report", flat=True))
     address = Concat(Value(now), Substr("canonical_url", len(before) + 1))
     renamed = (
-        reports.filter(pk__in=some).update(canonical_url=address) for some in batches.of(pks)
+        Report.objects.filter(there, pk__in=some).update(canonical_url=address)
+        for some in batches.of(pks)
     )
     followed = sum(batches.at_leisure(lambda: True, renamed))
     release_regained(organization)
