@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from integrations.delivery import forwarding
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over, unclaimed
 from orgs.discovery import checking, published
@@ -273,6 +274,17 @@ def test_the_issue_links_the_file(alice, root, code_host):
 
     [issue] = code_host.issues("acme/docs")
     assert f"- Page: {root}blob/main/docs/install.md#linux\n" in issue.body
+
+
+@pytest.mark.parametrize("spelling", ["https://gït.acme.com", "https://xn--gt-tja.acme.com."])
+def test_a_page_of_the_code_host_is_no_link_however_the_setting_spells_its_name(settings, spelling):
+    settings.HUB_GITHUB_URL = spelling
+    page = "https://xn--gt-tja.acme.com/acme/docs/issues/1"
+
+    _, body = forwarding.render(Report(doc_url=page, summary="x"), "{doc_url}", repository="a/b")
+
+    assert page not in body
+    assert page in body.replace("\u200b", "")
 
 
 def test_it_passes_on_to_an_admin_when_its_holder_has_no_push_access(acme, root, code_host):
