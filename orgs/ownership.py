@@ -163,8 +163,8 @@ def _some(each: set[T]) -> Iterator[list[T]]:
 
 def _is_code_host(host: str) -> bool:
     """A registrable domain above it may be claimed, but a link to it would be live in an issue."""
-    code_host = urlsplit(settings.HUB_GITHUB_URL).hostname
-    return f".{host}".endswith(f".{code_host}")
+    code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
+    return f".{host}".endswith(f".{code_host.host}")
 
 
 def _claimable_paths(path: str) -> tuple[str, ...]:

@@ -108,7 +108,8 @@ def _steps(
         )
     elif is_claimed:
         steps.append(Step("Kept", "It has not become an issue.", is_done=False))
-    if report.erased_at:
+    if report.erased_at and (is_claimed or report.organization_id is None):
+        # nobody is told that the owner of a private repository's files has acted
         steps.append(Step("Erased", "its text on this Hub", report.erased_at))
     return steps
 

@@ -4,7 +4,6 @@ import logging
 import time
 from contextlib import suppress
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
@@ -17,6 +16,7 @@ from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import LeaseLost
+from orgs import repository_pages
 from reports.models import Report
 from reports.screening import SecretInAddress, SecretNotice
 
@@ -216,7 +216,7 @@ def render(
         "receipt_url": receipt_url,
     }
     fields = without_secrets_at_seams(template, fields, [] if notices is None else notices)
-    code_host = urlsplit(settings.HUB_GITHUB_URL).hostname or ""
+    code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL).host
     title, body = render_issue(
         template or DEFAULT_TEMPLATE,
         fields,

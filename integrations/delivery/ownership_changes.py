@@ -49,19 +49,19 @@ def release_regained(organization: Organization) -> int:
 def follow_renamed(organization: Organization, before: str, now: str) -> int:
     """Let what is not sent yet about a repository that was renamed be about its pages by the new name.
 
-    `before` and `now` are its URLs, without a slash at the end. Returns how many: all of them, since
-    nobody knows the old name afterwards.
+    `before` and `now` are its URLs, without a slash at the end. Returns how many. All of them, however
+    many: what kept the old name would be held for good, since nobody can win back that page.
     """
-    pages = Q(report__canonical_url=before) | Q(report__canonical_url__startswith=f"{before}/")
-    unsent = _of(organization).exclude(status=Delivery.Status.SENT).filter(pages)
-    renamed = Concat(Value(now), Substr("canonical_url", len(before) + 1))
-    pks = unsent.order_by("pk").values_list("pk", flat=True)
-    followed, some = 0, [0]
-    while some := list(pks.filter(pk__gt=some[-1])[: batches.BATCH]):
-        reports = Report.objects.filter(
-            pk__in=Delivery.objects.filter(pk__in=some).values("report")
-        )
-        followed += reports.update(canonical_url=renamed)
+    there = Q(canonical_url=before) | Q(canonical_url__startswith=f"{before}/")
+    about = Q(report__canonical_url=before) | Q(report__canonical_url__startswith=f"{before}/")
+    unsent = _of(organization).exclude(status=Delivery.Status.SENT).filter(about)
+    pks = list(unsent.order_by("pk").values_list("report", flat=True))
+    address = Concat(Value(now), Substr("canonical_url", len(before) + 1))
+    renamed = (
+        Report.objects.filter(there, pk__in=some).update(canonical_url=address)
+        for some in batches.of(pks)
+    )
+    followed = sum(batches.at_leisure(lambda: True, renamed))
     release_regained(organization)
     return followed
 

@@ -322,13 +322,15 @@ def _is_anothers(number: int, organization: Organization) -> bool:
 
 def address(url: str) -> SiteAddress:
     """The parts of the URL of a site or repository. Raises the errors above, with what to claim instead."""
-    if repository := _repository_at(url):
+    pages = hosts.normalize(settings.HUB_PAGES_HOST)
+    written = _as_written(url)
+    if not _is_on_pages(written) and (repository := _repository_at(url, written)):
         return repository
     try:
         parts = urlsplit(canonical.as_written(url).url)
     except canonical.InvalidURL as error:
         raise InvalidSite(str(error)) from None
-    host, pages = parts.hostname, hosts.normalize(settings.HUB_PAGES_HOST)
+    host = parts.hostname
     if host is None:
         raise InvalidSite(f"Give the full URL, for example https://you.{pages}/repo/.")
     if host == pages:
@@ -341,12 +343,22 @@ def address(url: str) -> SiteAddress:
     return _whole_site(host, parts.path, query=parts.query)
 
 
-def _repository_at(url: str) -> SiteAddress | None:
-    """The repository whose root `url` is; None if it is not on the code host."""
+def _is_on_pages(url: str) -> bool:
+    """Whether it is on the pages host or below. That may be below the code host, but is not its own name."""
+    host = urlsplit(url).hostname or ""
+    own = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
+    is_there = hosts.is_of_pages_host(host, pages_host=settings.HUB_PAGES_HOST)
+    return is_there and host not in (*own.names, *own.raw_names)
+
+
+def _repository_at(url: str, written: str) -> SiteAddress | None:
+    """The repository whose root `url` is; None if it is not on the code host.
+
+    `written` is the same address as `_as_written` has it.
+    """
     code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
-    written = _as_written(url)
     found = repository_pages.mentioned(written or url, code_host=settings.HUB_GITHUB_URL)
-    if found is None or _is_of_pages_host(written):
+    if found is None:
         return None
     if not found:
         raise InvalidSite(
@@ -358,12 +370,6 @@ def _repository_at(url: str) -> SiteAddress | None:
             f"Repositories are claimed as a whole: claim {code_host.url}/{found}/ to cover its pages."
         )
     return SiteAddress(code_host.host, f"/{found}/", is_repository=True)
-
-
-def _is_of_pages_host(url: str) -> bool:
-    """Whether it is the URL of a static site, also if the pages host is a name below the code host."""
-    host = urlsplit(url).hostname or ""
-    return hosts.is_of_pages_host(host, pages_host=settings.HUB_PAGES_HOST)
 
 
 def _is_root(url: str) -> bool:

@@ -128,6 +128,14 @@ def test_the_pages_of_the_code_host_are_nobodys(settings, url, owned):
     assert owner_of(url) == (owner.pk if owned else None)
 
 
+@pytest.mark.parametrize("spelling", ["https://gït.acme.com", "https://xn--gt-tja.acme.com."])
+def test_the_code_host_is_known_however_the_setting_spells_its_name(settings, spelling):
+    settings.HUB_GITHUB_URL = spelling
+    build.domain(build.organization(), "acme.com")
+
+    assert owner_of("https://xn--gt-tja.acme.com/acme/docs/issues/1") is None
+
+
 PAGES = [
     "https://acme.com/",
     "https://docs.acme.com/x",

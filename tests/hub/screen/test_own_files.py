@@ -6,6 +6,8 @@ from django.test import Client
 
 from integrations.models import Delivery, Integration
 from orgs.models import Organization, Site
+from reports import erasing
+from reports.models import Report
 from tests import build
 
 PAGE = "/settings/integration/"
@@ -364,6 +366,23 @@ def test_strangers_cannot_tell_a_private_repository_from_one_that_nobody_has(
     assert (again["claimed"], again["status"], again["issue_url"]) == (False, "received", None)
     delivered = Delivery.objects.get().report_id
     assert Client().get(f"/v1/reports/{delivered}").json()["status"] == "received"
+
+
+def test_strangers_are_not_told_that_the_owner_of_private_files_has_erased_a_report(alice, files):
+    Integration.objects.update(repository_private=True)
+    pages = [address("blob/HEAD/a.md"), address("blob/HEAD/a.md").replace("docs/", "x/", 1)]
+    mine, nobodys = (build.send(Client(), build.report(each)).json()["id"] for each in pages)
+
+    erasing.erase(Report.objects.get(pk=mine))
+    of_private_files = read_receipt(mine)
+    erasing.erase(Report.objects.get(pk=nobodys))  # as only operators do
+
+    assert "Erased" not in of_private_files
+    assert "Erased" in read_receipt(nobodys)
+
+
+def read_receipt(report_id: str) -> str:
+    return text_of(Client().get(f"/r/{report_id}/", headers={"Accept": "text/html"}))
 
 
 def test_opting_out_of_a_private_repository_warns_of_what_it_tells(alice, files):

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from integrations.delivery import forwarding
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over, unclaimed
 from orgs.discovery import checking, published
@@ -118,6 +119,30 @@ def test_a_site_and_its_repository_are_claimed_beside_each_other(alice, acme, ro
     assert owner_of(f"{root}wiki/Setup") == acme.pk
     assert owner_of("https://acme.github.io/docs/x") == acme.pk
     assert acme.sites.count() == 2
+
+
+def test_a_site_on_a_pages_host_below_the_code_host_is_still_claimed(acme, settings):
+    """As on Enterprise; it was taken for a page of the code host, which blocked every site's claim."""
+    settings.HUB_GITHUB_URL = "https://git.acme.com"
+    settings.HUB_PAGES_HOST = "pages.git.acme.com"
+
+    site, is_new = site_claims.claim_site(acme, "https://acme.pages.git.acme.com/docs/")
+    files, _ = site_claims.claim_site(acme, "https://git.acme.com/acme/docs/")
+
+    assert (is_new, site.host, site.path) == (True, "acme.pages.git.acme.com", "/docs/")
+    assert owner_of("https://acme.pages.git.acme.com/docs/x") == acme.pk
+    assert files.is_repository
+    with pytest.raises(site_claims.SharedHost):
+        site_claims.claim_site(acme, "https://pages.git.acme.com/docs/")
+
+
+def test_the_code_host_is_none_of_the_sites_of_a_pages_host_above_it(acme, settings):
+    settings.HUB_GITHUB_URL = "https://git.acme.com"
+    settings.HUB_PAGES_HOST = "acme.com"
+
+    files, _ = site_claims.claim_site(acme, "https://git.acme.com/acme/docs/")
+
+    assert files.is_repository
 
 
 def test_a_claim_is_removed(alice, root):
@@ -250,6 +275,17 @@ def test_the_issue_links_the_file(alice, root, code_host):
 
     [issue] = code_host.issues("acme/docs")
     assert f"- Page: {root}blob/main/docs/install.md#linux\n" in issue.body
+
+
+@pytest.mark.parametrize("spelling", ["https://gït.acme.com", "https://xn--gt-tja.acme.com."])
+def test_a_page_of_the_code_host_is_no_link_however_the_setting_spells_its_name(settings, spelling):
+    settings.HUB_GITHUB_URL = spelling
+    page = "https://xn--gt-tja.acme.com/acme/docs/issues/1"
+
+    _, body = forwarding.render(Report(doc_url=page, summary="x"), "{doc_url}", repository="a/b")
+
+    assert page not in body
+    assert page in body.replace("\u200b", "")
 
 
 def test_it_passes_on_to_an_admin_when_its_holder_has_no_push_access(acme, root, code_host):
