@@ -43,7 +43,11 @@ export function hubUrl(given) {
 /** The user's own code host, in its parts: DOCFEEDBACK_CODE_HOST, or the file's; null if none is set. */
 export function codeHost() {
   const url = process.env.DOCFEEDBACK_CODE_HOST || config().code_host;
-  if (!url) return null;
+  return url ? codeHostAt(url) : null;
+}
+
+/** The parts of a code host's address, or ValidationError. */
+export function codeHostAt(url) {
   const page = attempt(url);
   // Without it: it may hold a password.
   if (!page || !["", "/"].includes(page.rest)) throw ValidationError.of("invalid_code_host");

@@ -51,8 +51,11 @@ def hub_url(given: Optional[str] = None) -> Optional[str]:
 def code_host() -> Optional[Page]:
     """The user's own code host: DOCFEEDBACK_CODE_HOST, or from the file. Raises ValidationError."""
     url = os.environ.get("DOCFEEDBACK_CODE_HOST") or config().get("code_host")
-    if not url:
-        return None
+    return code_host_at(url) if url else None
+
+
+def code_host_at(url: str) -> Page:
+    """The parts of a code host's address. Raises ValidationError."""
     try:
         page = parse(url)
     except Refused:
