@@ -34,7 +34,7 @@ async function report({ flags: given }) {
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
   if (asked) await confirm(client.draft(body, options));
-  return sent(await client.send(body, options), notes);
+  return sent(await client.send(body, options), body.doc_url, notes);
 }
 
 /** What became of a report, once or (`--watch`) until it is no longer on its way. */
@@ -142,8 +142,8 @@ function dryRun({ body, hubUrl }, notes) {
   };
 }
 
-function sent(answer, notes) {
-  const outcome = outcomeOf(answer);
+function sent(answer, docUrl, notes) {
+  const outcome = outcomeOf(answer, docUrl);
   const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { outcome })];
   const where = answer.receiptUrl || message("report_outcome", { id: answer.id });
   if (where !== outcome) lines.push(where);

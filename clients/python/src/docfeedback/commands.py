@@ -43,7 +43,7 @@ def report(arguments: Arguments) -> Result:
         return _dry_run(client, body, key, notes)
     if asked is not None:
         questions.confirm(client.draft(body, key))
-    return _sent(client.send(body, key), notes)
+    return _sent(client.send(body, key), body["doc_url"], notes)
 
 
 def status(arguments: Arguments) -> Result:
@@ -170,8 +170,8 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
     return Result([escaped(line) for line in lines], data, [*notes, outcome])
 
 
-def _sent(sent: SentReport, notes: List[str]) -> Result:
-    became = outcome.of(sent)
+def _sent(sent: SentReport, doc_url: str, notes: List[str]) -> Result:
+    became = outcome.of(sent, doc_url)
     lines = [message("duplicate" if sent.is_duplicate else "sent", outcome=became)]
     where = sent.receipt_url or message("report_outcome", id=sent.id)
     if where != became:
