@@ -129,6 +129,11 @@ class Client:
         """Refuse further calls. There is nothing to wait for: each request has its own connection."""
         self._closed = True
 
+    def stop(self) -> None:
+        """Refuse further calls, and end those of other threads: they raise Unreachable, and send no more."""
+        self.close()
+        self._way.stop()
+
     def send(
         self, report: Union[Report, Body], idempotency_key: Optional[str] = None
     ) -> SentReport:
@@ -302,7 +307,7 @@ class AsyncClient:
                 for report in page.reports:
                     yield report
         finally:
-            client._way.stop()
+            client.stop()
 
     async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
         """What a method of `Client` returns; stopped when it is cancelled."""
@@ -310,7 +315,7 @@ class AsyncClient:
         try:
             return await _in_thread(call, client, *arguments)
         finally:
-            client._way.stop()
+            client.stop()
 
 
 async def _in_thread(call: Callable[..., T], *arguments: Any) -> T:
