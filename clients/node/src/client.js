@@ -1,7 +1,7 @@
 /** The client of one Hub. */
 
 import { check as checkAddress } from "./address.js";
-import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
+import { cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
 import { isObject, objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
@@ -20,6 +20,7 @@ import {
   token,
 } from "./settings.js";
 import { checked } from "./shape.js";
+import { ACCEPT } from "./web.js";
 
 /**
  * Talks to one Hub.

@@ -15,7 +15,7 @@ import { bodyOf } from "./report.js";
 import { reports } from "./reports.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { write } from "./terminal.js";
-import { escaped } from "./visible.js";
+import { jsonLines } from "./visible.js";
 import { follow } from "./watch.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
@@ -136,7 +136,7 @@ function withoutTranscript(body) {
 function dryRun({ body, hubUrl }, notes) {
   const outcome = hubUrl ? message("dry_run_to", { url: hubUrl }) : message("dry_run");
   return {
-    lines: JSON.stringify(body, null, 2).split("\n").map(escaped),
+    lines: jsonLines(body),
     data: { dry_run: true, hub_url: hubUrl, report: body },
     notes: [...notes, outcome],
   };

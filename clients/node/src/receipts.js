@@ -4,8 +4,8 @@ import { Refused, isLoopback, judge, parse } from "./address.js";
 import { message } from "./contract.js";
 import { PrivateAddress, ValidationError } from "./errors.js";
 import { REPORTS, TOKEN, base, hubUrl, isHubUrl, oneSpelling, requiredHubUrl } from "./settings.js";
+import { ACCEPT } from "./web.js";
 
-const ACCEPT = { Accept: "application/json" };
 const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const RECEIPT = /^(https?:\/\/[^?#]+?)\/(?:r|v1\/reports)\/([A-Za-z0-9_-]{1,64})\/?(?:[?#].*)?$/i;
 

@@ -90,10 +90,15 @@ export function oneSpelling(url) {
   return match ? `${origin(url)}${url.slice(match[0].length)}` : url;
 }
 
+/** The text with nothing of the user names and passwords in its URLs. */
+export function withoutUserInfo(text) {
+  return text.replaceAll(USER_INFO, "//…@");
+}
+
 /** The address that `/v1/…` is appended to, or ValidationError. */
 export function base(url) {
   if (!isHubUrl(url)) {
-    throw ValidationError.of("invalid_hub_url", { url: url.replaceAll(USER_INFO, "//…@") });
+    throw ValidationError.of("invalid_hub_url", { url: withoutUserInfo(url) });
   }
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;

@@ -197,7 +197,7 @@ class Client:
         self._check()
         hub_url = settings.required_hub_url(self.hub_url)
         token = settings.token(self.token, hub_url)
-        headers = {**discovery.ACCEPT, "Authorization": f"Bearer {token}"}
+        headers = {**web.ACCEPT, "Authorization": f"Bearer {token}"}
         request = web.Request("GET", f"{hub_url}/v1/orgs/me", headers)
         return _organization(hub.call(request, self.timeout, self._way).body)
 
@@ -353,7 +353,7 @@ def _refuse_other(value: object, kind: Union[type, Tuple[type, ...]], name: str)
 
 def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
     headers = {
-        **discovery.ACCEPT,
+        **web.ACCEPT,
         "Content-Type": "application/json",
         "X-Docs-Feedback-Protocol-Version": body["protocol_version"],
     }

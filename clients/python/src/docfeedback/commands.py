@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
@@ -25,7 +24,7 @@ from .client import Client, SentReport
 from .contract import message, text
 from .report import Kind, Report
 from .result import Result
-from .visible import escaped
+from .visible import json_lines
 
 SHELLS = ("bash", "zsh", "fish")
 REQUIRED = ("--doc-url", "--summary", "--agent", "--kind")
@@ -166,8 +165,7 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
     draft = client.draft(body, key)
     data = {"dry_run": True, "hub_url": draft.hub_url, "report": draft.body}
     outcome = message("dry_run_to", url=draft.hub_url) if draft.hub_url else message("dry_run")
-    lines = json.dumps(draft.body, ensure_ascii=False, indent=2).split("\n")
-    return Result([escaped(line) for line in lines], data, [*notes, outcome])
+    return Result(json_lines(draft.body), data, [*notes, outcome])
 
 
 def _sent(sent: SentReport, doc_url: str, notes: List[str]) -> Result:

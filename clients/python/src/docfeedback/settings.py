@@ -105,10 +105,15 @@ def one_spelling(url: str) -> str:
     return f"{origin(url)}{url[match.end() :]}" if match else url
 
 
+def without_user_info(text: str) -> str:
+    """The text with nothing of the user names and passwords in its URLs."""
+    return USER_INFO.sub("//…@", text)
+
+
 def base(url: str) -> str:
     """The URL to which `/v1/…` is appended. Raises ValidationError."""
     if not is_hub_url(url):
-        raise ValidationError.of("invalid_hub_url", url=USER_INFO.sub("//…@", url))
+        raise ValidationError.of("invalid_hub_url", url=without_user_info(url))
     url = url.rstrip("/")
     return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
 
