@@ -26,7 +26,7 @@ def request(report: str, hub_url: Optional[str], *, allow_private: bool) -> web.
         return _at(settings.required_hub_url(hub_url), report)
     match = RECEIPT.fullmatch(report) if settings.VISIBLE.fullmatch(report) else None
     if match is None or not settings.is_hub_url(match[1]):
-        raise ValidationError.of("not_a_report_id", name=report)
+        raise ValidationError.of("not_a_report_id", name=settings.without_user_info(report))
     hub = settings.base(match[1])
     known = allow_private or address.is_loopback(hub) or _is_set(hub, hub_url)
     if not known:
