@@ -19,8 +19,9 @@ from . import (
     terminal,
     watch,
 )
+from .answers import SentReport
 from .arguments import Arguments, check_command, usage_error
-from .client import Client, SentReport
+from .client import Client
 from .contract import message, text
 from .report import Kind, Report
 from .result import Result

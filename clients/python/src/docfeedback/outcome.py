@@ -6,7 +6,7 @@ import re
 from typing import List, Optional
 
 from . import remotes
-from .client import Receipt, SentReport
+from .answers import Receipt, SentReport
 from .contract import message
 
 ISSUE = re.compile(

@@ -9,7 +9,8 @@ from datetime import datetime, timezone
 from typing import List
 
 from . import outcome, terminal
-from .client import Client, Receipt
+from .answers import Receipt
+from .client import Client
 from .contract import message
 from .errors import DocFeedbackError, RateLimited, ServerError, Unreachable
 from .result import Result
