@@ -11,7 +11,7 @@ import pytest
 
 from tests.clients import repositories
 from tests.clients.command_line import CommandLine
-from tests.clients.conftest import DRIVERS, Sdk, World, needs_node
+from tests.clients.conftest import CONTRACT, DRIVERS, Sdk, World, needs_node
 
 REMOTES = {"origin": "https://github.com/acme/docs.git"}
 ADDRESS = "https://github.com/acme/docs/blob/HEAD/docs/install.md"
@@ -172,6 +172,7 @@ def _lose_trees(folder: Path) -> None:
             (folder / ".git" / "objects" / name[:2] / name[2:]).unlink()
 
 
+TABLE = json.loads((CONTRACT / "remotes.json").read_text())
 PARTS = [
     *(
         "https://",
@@ -227,6 +228,16 @@ def _remote(dice: random.Random) -> str:
         place = dice.randint(0, len(remote))
         remote = remote[:place] + dice.choice(PARTS) + remote[place + dice.randint(0, 2) :]
     return remote
+
+
+def test_a_remote_is_read_as_the_table_says(sdk: Sdk):
+    calls = [{"do": "repository", "url": each["remote"]} for each in TABLE]
+
+    found = [outcome["result"] for outcome in sdk.do(*calls)]
+
+    assert [(each["name"], repository) for each, repository in zip(TABLE, found, strict=True)] == [
+        (each["name"], each["repository"]) for each in TABLE
+    ]
 
 
 @needs_node

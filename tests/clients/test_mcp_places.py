@@ -84,6 +84,24 @@ def test_a_path_that_reaches_nobody_is_said_to_be_one_before_and_after(desk: Des
     assert desk.sent[0]["doc_url"] == "docs/install.md"
 
 
+def test_a_whole_path_without_an_address_is_not_sent(desk: Desk):
+    person = Person([YES])
+
+    (outcome,) = desk.call({**REPORT, "doc_url": "/home/alice/install.md"}, person=person)
+
+    assert (outcome["status"], outcome["error"]) == ("not_sent", "whole_path")
+    assert "alice" not in outcome["message"]
+    assert (person.saw, desk.sent) == ([], [])
+
+
+@pytest.mark.usefixtures("repository")
+def test_of_a_repository_it_is_said_that_it_may_be_private(desk: Desk):
+    (outcome,) = desk.call(AS_PATH, person=Person([YES]))
+
+    assert outcome["claimed"] is False
+    assert "claimed this repository on this Hub yet, or it is private" in outcome["message"]
+
+
 def test_nobody_is_told_that_an_address_is_one(desk: Desk):
     person = Person([YES])
 

@@ -3,9 +3,13 @@
 import json
 import signal
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import docfeedback
 import pytest
+from docfeedback import Request, Response
 
 from tests.clients.command_line import SECONDS, CommandLine
 from tests.clients.conftest import PYTHON, Sdk, World
@@ -143,6 +147,31 @@ def test_what_is_cancelled_is_not_tried_again(sdk: Sdk, world: World, answer: di
 
     assert outcomes == [{"result": "cancelled"}]
     assert len(world.stage.asked[HUB]) == 1
+
+
+def test_what_another_thread_stops_is_not_tried_again():
+    taken, over = threading.Event(), threading.Event()
+    asked: list[Request] = []
+
+    def transport(request: Request) -> Response:
+        asked.append(request)
+        taken.set()
+        over.wait()
+        return Response(503, {}, b"")
+
+    client = docfeedback.Client(**ELSEWHERE, transport=transport)
+    with ThreadPoolExecutor() as pool:
+        sending = pool.submit(client.send, REPORT)
+        assert taken.wait(SECONDS)
+        client.stop()
+        with pytest.raises(docfeedback.Unreachable) as stopped:
+            sending.result(SECONDS)
+        over.set()
+
+    assert stopped.value.code == "interrupted"
+    assert len(asked) == 1
+    with pytest.raises(docfeedback.ValidationError):
+        client.send(REPORT)
 
 
 def test_what_is_cancelled_before_it_was_sent_is_not_sent(sdk: Sdk, world: World):

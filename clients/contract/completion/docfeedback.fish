@@ -34,6 +34,6 @@ complete -c docfeedback -n "__fish_seen_subcommand_from init" -l global -d "Thir
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l file -r -F -d "File"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l check -d "Change nothing"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l remove -d "Take the block out"
-complete -c docfeedback -n "__fish_seen_subcommand_from config" -a "get set unset hub_url token"
+complete -c docfeedback -n "__fish_seen_subcommand_from config" -a "get set unset hub_url code_host token"
 complete -c docfeedback -n "__fish_seen_subcommand_from help" -a "report status reports login logout me init config completion"
 complete -c docfeedback -n "__fish_seen_subcommand_from completion" -a "bash zsh fish"

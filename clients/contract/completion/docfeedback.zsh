@@ -24,7 +24,7 @@ _docfeedback() {
     login) _arguments $common '--no-browser[Open no browser]' ;;
     init) _arguments $common '--global[Third-party documentation]' '--file[File]:file:_files' \
       '--check[Change nothing]' '--remove[Take the block out]' ;;
-    config) _arguments $common '1:action:(get set unset)' '2:name:(hub_url token)' '3:address:' ;;
+    config) _arguments $common '1:action:(get set unset)' '2:name:(hub_url code_host token)' '3:address:' ;;
     help) _arguments $common '1:command:(report status reports login logout me init config completion)' ;;
     completion) _arguments $common '1:shell:(bash zsh fish)' ;;
     logout|me) _arguments $common ;;

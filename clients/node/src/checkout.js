@@ -25,7 +25,7 @@ class Stays extends Error {
  * `{url, path, note}`: `url` may be null, `note` is what to tell a person, `path` as given.
  *
  * What is an address already comes back without a note. Throws ValidationError if the path can mean
- * two files, or the code host that is set is none.
+ * two files, if it is a whole path without an address, or if the code host that is set is none.
  */
 export async function locate(path, folder = ".", { allowPrivate = false } = {}) {
   const slashed = sep === "\\" ? path.replaceAll("\\", "/") : path;
@@ -38,6 +38,8 @@ export async function locate(path, folder = ".", { allowPrivate = false } = {}) 
     return { url, path, note: message("path_located", { path, url }) };
   } catch (error) {
     if (!(error instanceof Stays)) throw error;
+    // The folders above a repository may have a person's name.
+    if (slashed.startsWith("/")) throw ValidationError.of("whole_path", { reason: error.reason });
     return { url: null, path, note: message("path_stays", { path, reason: error.reason }) };
   }
 }

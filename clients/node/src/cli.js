@@ -7,7 +7,7 @@ import { DocFeedbackError } from "./errors.js";
 import { clearProgress, write, writeNow } from "./terminal.js";
 import { turnOn } from "./verbose.js";
 import { VERSION } from "./version.js";
-import { escaped } from "./visible.js";
+import { jsonLine } from "./visible.js";
 
 const FAILED = 1;
 const NOTHING_SENT = 2;
@@ -42,7 +42,7 @@ async function end({ lines, data, notes = [], exitCode = 0 }, asJson) {
   clearProgress();
   await write(process.stderr, notes.map((note) => message("note", { text: note })));
   if (asJson && data === null) process.exit(exitCode); // it was written already
-  if (asJson) await write(process.stdout, [escaped(JSON.stringify(data))]);
+  if (asJson) await write(process.stdout, [jsonLine(data)]);
   else await write(exitCode ? process.stderr : process.stdout, lines);
   process.exit(exitCode);
 }
@@ -73,7 +73,7 @@ function failure(error) {
 function interrupt(asJson) {
   const sentence = message("interrupted");
   clearProgress();
-  if (asJson) writeNow(process.stdout, escaped(JSON.stringify(fault("interrupted", sentence))));
+  if (asJson) writeNow(process.stdout, jsonLine(fault("interrupted", sentence)));
   else writeNow(process.stderr, sentence);
   process.exit(INTERRUPTED);
 }

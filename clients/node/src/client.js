@@ -1,8 +1,9 @@
 /** The client of one Hub. */
 
 import { check as checkAddress } from "./address.js";
-import { ACCEPT, cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
-import { isObject, objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
+import { organizationOf, receiptOf, sentReport } from "./answers.js";
+import { cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
+import { isObject } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { requestFor } from "./receipts.js";
@@ -14,12 +15,12 @@ import {
   REPORTS,
   hubUrl,
   isTimeout,
-  linkOf,
   noHubUrl,
   requiredHubUrl,
   token,
 } from "./settings.js";
 import { checked } from "./shape.js";
+import { ACCEPT } from "./web.js";
 
 /**
  * Talks to one Hub.
@@ -184,52 +185,4 @@ function headersOf(report, idempotencyKey) {
   };
   if (idempotencyKey === undefined || idempotencyKey === null) return headers;
   return { ...headers, "Idempotency-Key": idempotencyKey };
-}
-
-function sentReport({ status, body }) {
-  const capabilities = Array.isArray(body.server_capabilities) ? body.server_capabilities : [];
-  return {
-    id: body.id,
-    isDuplicate: yesOrNo(body.is_duplicate) ?? status === 200,
-    receivedAt: textOf(body.received_at),
-    protocolVersion: textOf(body.protocol_version),
-    serverCapabilities: capabilities.filter((it) => typeof it === "string"),
-    receiptUrl: textOf(body.receipt_url),
-    notices: objectsOf(body.notices, "field", "kind"),
-    status: textOf(body.status),
-    claimed: yesOrNo(body.claimed),
-    issueUrl: linkOf(body.issue_url),
-  };
-}
-
-function receiptOf({ body }) {
-  return {
-    id: body.id,
-    status: textOf(body.status) ?? "received",
-    receivedAt: textOf(body.received_at),
-    timesReported: wholeOf(body.times_reported),
-    issueUrl: linkOf(body.issue_url),
-    issueState: textOf(body.issue_state),
-  };
-}
-
-/** The answer, without claims and the like that lack what makes them one. */
-function organizationOf(body) {
-  const integration = objectOf(body.integration, "provider", "status");
-  return {
-    ...body,
-    name: textOf(body.name),
-    caller: objectOf(body.caller, "login"),
-    integration: integration && {
-      ...integration,
-      repo_owner: textOf(integration.repo_owner),
-      repo_name: textOf(integration.repo_name),
-      problem: textOf(integration.problem),
-    },
-    domains: objectsOf(body.domains, "domain", "status").map((domain) => ({
-      ...domain,
-      dns_record: objectOf(domain.dns_record, "name", "value"),
-    })),
-    sites: objectsOf(body.sites, "url", "status"),
-  };
 }

@@ -15,7 +15,7 @@ import { bodyOf } from "./report.js";
 import { reports } from "./reports.js";
 import { requiredHubUrl, timeout } from "./settings.js";
 import { write } from "./terminal.js";
-import { escaped } from "./visible.js";
+import { jsonLines } from "./visible.js";
 import { follow } from "./watch.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
@@ -34,7 +34,7 @@ async function report({ flags: given }) {
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
   if (asked) await confirm(client.draft(body, options));
-  return sent(await client.send(body, options), notes);
+  return sent(await client.send(body, options), body.doc_url, notes);
 }
 
 /** What became of a report, once or (`--watch`) until it is no longer on its way. */
@@ -136,14 +136,14 @@ function withoutTranscript(body) {
 function dryRun({ body, hubUrl }, notes) {
   const outcome = hubUrl ? message("dry_run_to", { url: hubUrl }) : message("dry_run");
   return {
-    lines: JSON.stringify(body, null, 2).split("\n").map(escaped),
+    lines: jsonLines(body),
     data: { dry_run: true, hub_url: hubUrl, report: body },
     notes: [...notes, outcome],
   };
 }
 
-function sent(answer, notes) {
-  const outcome = outcomeOf(answer);
+function sent(answer, docUrl, notes) {
+  const outcome = outcomeOf(answer, docUrl);
   const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { outcome })];
   const where = answer.receiptUrl || message("report_outcome", { id: answer.id });
   if (where !== outcome) lines.push(where);

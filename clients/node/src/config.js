@@ -2,6 +2,7 @@
 
 import * as fs from "node:fs";
 import { join, dirname } from "node:path";
+import { origin } from "./address.js";
 import { checkWords, usageError } from "./arguments.js";
 import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
@@ -9,7 +10,8 @@ import { Unusable, reasonOf, replace } from "./files.js";
 import * as privateFiles from "./private_files.js";
 import * as settings from "./settings.js";
 
-const NAMES = ["hub_url", "token"];
+const NAMES = ["hub_url", "code_host", "token"];
+const CHECKS = { hub_url: settings.base, code_host: codeHost };
 const WORDS = { get: "[NAME]", set: "NAME VALUE", unset: "NAME" };
 const ACTIONS = { get: show, set, unset };
 const FAILED = 1;
@@ -39,42 +41,55 @@ export async function remember(hubUrl) {
 
 function show(words) {
   if (words[0] === "token") throw usageError("token_not_shown");
+  if (words.length) return showOne(words[0]);
   const path = settings.configPath();
-  const { hub_url: named, token } = settings.config();
-  const url = named ? settings.base(named) : null;
-  if (words.length) return hubUrlOnly(url, path);
-  const states = { hub_url: url ?? message("not_set"), token: message(token ? "set_not_shown" : "not_set") };
-  const lines = NAMES.map((name) => message("setting_line", { name, value: states[name] }));
-  const data = { path, hub_url: url, has_token: Boolean(token) };
-  return { lines: [message("config_line", { path }), ...lines], data, notes: notes() };
+  const urls = { hub_url: stored("hub_url"), code_host: stored("code_host") };
+  const hasToken = Boolean(settings.config().token);
+  const shown = { ...urls, token: hasToken ? message("set_not_shown") : null };
+  const line = (name) => message("setting_line", { name, value: shown[name] ?? message("not_set") });
+  const lines = [message("config_line", { path }), ...NAMES.map(line)];
+  return { lines, data: { path, ...urls, has_token: hasToken }, notes: notesOn(...NAMES) };
 }
 
-function hubUrlOnly(url, path) {
-  if (url !== null) return { lines: [url], data: { hub_url: url }, notes: notes() };
-  const sentence = message("setting_not_set", { name: "hub_url", path });
+function showOne(name) {
+  const [url, notes] = [stored(name), notesOn(name)];
+  if (url !== null) return { lines: [url], data: { [name]: url }, notes };
+  const sentence = message("setting_not_set", { name, path: settings.configPath() });
   const data = { error: "not_set", message: sentence };
-  return { lines: [message("error", { text: sentence })], data, notes: notes(), exitCode: FAILED };
+  return { lines: [message("error", { text: sentence })], data, notes, exitCode: FAILED };
+}
+
+/** The address in the file, null without one; ValidationError if it is none. */
+function stored(name) {
+  const found = settings.config()[name];
+  return found ? CHECKS[name](found) : null;
+}
+
+/** A code host's address in one spelling, or ValidationError. */
+function codeHost(url) {
+  return origin(settings.codeHostAt(url));
 }
 
 async function set([name, value]) {
   if (name === "token") throw usageError("token_not_set_here");
-  const url = settings.base(value);
+  const url = CHECKS[name](value);
   await change(name, url);
   const path = settings.configPath();
   const line = message("setting_set", { name, value: url, path });
-  return { lines: [line], data: { path, [name]: url }, notes: notes() };
+  return { lines: [line], data: { path, [name]: url }, notes: notesOn(name) };
 }
 
 async function unset([name]) {
   const wasSet = await change(name, null);
   const path = settings.configPath();
   const line = message(wasSet ? "setting_removed" : "setting_not_set", { name, path });
-  return { lines: [line], data: { path, removed: wasSet ? name : null }, notes: notes() };
+  return { lines: [line], data: { path, removed: wasSet ? name : null }, notes: notesOn(name) };
 }
 
 /** The environment wins over the file, which surprises whoever changes that. */
-function notes() {
-  return process.env.DOCFEEDBACK_HUB_URL ? [message("environment_wins")] : [];
+function notesOn(...names) {
+  const variables = names.map((name) => `DOCFEEDBACK_${name.toUpperCase()}`);
+  return variables.filter((it) => process.env[it]).map((name) => message("environment_wins", { name }));
 }
 
 /** Change a setting, or remove it where `value` is null; all others stay. Whether it was set. */
@@ -85,7 +100,7 @@ async function change(name, value) {
       const { [name]: before, ...others } = settings.config();
       if (value === null && before === undefined) return false;
       const config = value === null ? others : { ...settings.config(), [name]: value };
-      if (value !== null) refuseForTheToken(before, others, value);
+      if (value !== null && name === "hub_url") refuseForTheToken(before, others, value);
       write(path, config);
       return before !== undefined;
     });

@@ -10,9 +10,8 @@ import { DocFeedbackError, OptedOut, PrivateAddress } from "./errors.js";
 import { Unusable, replace } from "./files.js";
 import { PROTOCOL_VERSION } from "./report.js";
 import { REPORTS, cacheFolder } from "./settings.js";
-import { Failed, LeadsToPrivate, exchange } from "./web.js";
+import { ACCEPT, Failed, LeadsToPrivate, exchange } from "./web.js";
 
-export const ACCEPT = { Accept: "application/json" };
 const PATH = "/.well-known/docs-feedback.json";
 const FRESH_SECONDS = 24 * 60 * 60;
 const MAX_REDIRECTS = 3;

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { message } from "./contract.js";
 import { isObject } from "./document.js";
 import { PrivateAddress, ServerError, Unreachable, fromAnswer } from "./errors.js";
+import { withoutUserInfo } from "./settings.js";
 import { Failed, LeadsToPrivate, exchange } from "./web.js";
 
 const PAUSE = 250;
@@ -83,7 +84,7 @@ function unanswered(error, url) {
 export function refusal(answer, url) {
   const { status, headers, json } = answer;
   if (status >= 300 && status < 400) {
-    const location = headers.location ?? "";
+    const location = withoutUserInfo(headers.location ?? "");
     return new ServerError("redirected", message("redirected", { url, location }), { status });
   }
   if (status >= 400 && (isObject(json) || (status !== 404 && status !== 405))) {

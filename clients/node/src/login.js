@@ -11,7 +11,7 @@ import { Refused, discover, redeem, requestCode, revoke } from "./oauth.js";
 import * as settings from "./settings.js";
 import * as signIns from "./sign_ins.js";
 import { clearProgress, openBrowser, showProgress, write } from "./terminal.js";
-import { escaped } from "./visible.js";
+import { jsonLine } from "./visible.js";
 
 const SLOW_DOWN_SECONDS = 5; // by RFC 8628
 const MAX_PAUSE_SECONDS = 60;
@@ -154,7 +154,7 @@ async function show({ userCode, address, link, seconds }, flags) {
       verification_uri_complete: link,
       expires_in: Math.trunc(seconds),
     };
-    await write(process.stderr, [escaped(JSON.stringify(event))]);
+    await write(process.stderr, [jsonLine(event)]);
   } else {
     const lines = [message("sign_in_code", { user_code: userCode, address })];
     if (link) lines.push(message("sign_in_link", { address: link }));

@@ -1,11 +1,11 @@
 /** How a Hub signs a program in: the OAuth device flow (RFC 8628), refreshing (6749) and revoking (7009). */
 
 import { message } from "./contract.js";
-import { ACCEPT } from "./discovery.js";
 import { isObject, textOf } from "./document.js";
 import { AuthError, ServerError } from "./errors.js";
 import { ask, refusal, unlikeAHub } from "./hub.js";
 import { TOKEN, origin, refuseInsecure } from "./settings.js";
+import { ACCEPT } from "./web.js";
 
 const PATH = "/.well-known/openid-configuration";
 const CLIENT_ID = "docfeedback-cli";

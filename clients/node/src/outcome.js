@@ -1,16 +1,22 @@
 /** What became of a report, in words. */
 
 import { message } from "./contract.js";
+import { isPage } from "./remotes.js";
 
 const NAME = "[A-Za-z0-9._-]{1,100}";
 const ISSUE = new RegExp(`^https?://[^/]+/(${NAME}/${NAME})/issues/([1-9][0-9]{0,9})/?$`);
 
-/** What the Hub says of a report that was just sent; its ID where an older Hub says nothing. */
-export function outcomeOf({ id, status, claimed, issueUrl }) {
+/**
+ * What the Hub says of a report that was just sent; its ID where an older Hub says nothing. It never
+ * says of a private repository whether it is claimed.
+ */
+export function outcomeOf({ id, status, claimed, issueUrl }, docUrl) {
   if (issueUrl !== null) return issueLine(issueUrl);
   if (status === "forwarded") return message("forwarded_outcome");
   if (status === "forwarding") return message("forwarding_outcome");
-  if (claimed === false) return message("unclaimed_outcome");
+  if (claimed === false) {
+    return message(isPage(docUrl) ? "unclaimed_repository_outcome" : "unclaimed_outcome");
+  }
   if (claimed && status === "received") return message("claimed_outcome");
   return message("report_outcome", { id });
 }

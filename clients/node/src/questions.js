@@ -5,7 +5,7 @@ import { usageError } from "./arguments.js";
 import { message, table } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
 import { ask, isAttended, write } from "./terminal.js";
-import { escaped } from "./visible.js";
+import { jsonLines } from "./visible.js";
 
 const QUESTIONS = {
   "--doc-url": "ask_doc_url",
@@ -28,7 +28,7 @@ export async function completed(flags) {
 
 /** Show the whole report, and ask whether to send it; ValidationError if not. */
 export async function confirm({ body, hubUrl: url }) {
-  await write(process.stderr, JSON.stringify(body, null, 2).split("\n").map(escaped));
+  await write(process.stderr, jsonLines(body));
   const answer = await ask(url ? message("ask_to_send_to", { url }) : message("ask_to_send"));
   if (!YES.includes(answer?.toLowerCase())) throw ValidationError.of("not_confirmed");
 }

@@ -3,9 +3,18 @@
 import { Refused, isLoopback, judge, parse } from "./address.js";
 import { message } from "./contract.js";
 import { PrivateAddress, ValidationError } from "./errors.js";
-import { REPORTS, TOKEN, base, hubUrl, isHubUrl, oneSpelling, requiredHubUrl } from "./settings.js";
+import {
+  REPORTS,
+  TOKEN,
+  base,
+  hubUrl,
+  isHubUrl,
+  oneSpelling,
+  requiredHubUrl,
+  withoutUserInfo,
+} from "./settings.js";
+import { ACCEPT } from "./web.js";
 
-const ACCEPT = { Accept: "application/json" };
 const REPORT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const RECEIPT = /^(https?:\/\/[^?#]+?)\/(?:r|v1\/reports)\/([A-Za-z0-9_-]{1,64})\/?(?:[?#].*)?$/i;
 
@@ -17,7 +26,9 @@ export function requestFor(report, givenHub, allowPrivate) {
   if (typeof report !== "string") throw ValidationError.of("not_a_report_id", { name: report });
   if (REPORT_ID.test(report)) return at(requiredHubUrl(givenHub), report, false);
   const [, start, id] = (TOKEN.test(report) && RECEIPT.exec(report)) || [];
-  if (!start || !isHubUrl(start)) throw ValidationError.of("not_a_report_id", { name: report });
+  if (!start || !isHubUrl(start)) {
+    throw ValidationError.of("not_a_report_id", { name: withoutUserInfo(report) });
+  }
   const hub = base(start);
   const known = allowPrivate || isLoopback(hub) || isSet(hub, givenHub);
   if (!known) refusePrivate(hub);

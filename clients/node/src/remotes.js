@@ -1,6 +1,7 @@
 /** What a remote of git says about where its repository can be read in a browser. */
 
-import { origin } from "./address.js";
+import { attempt, origin } from "./address.js";
+import { DocFeedbackError } from "./errors.js";
 import { codeHost } from "./settings.js";
 
 const OWNER_AND_NAME = "([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9._-]{1,100})/*$";
@@ -13,6 +14,8 @@ const SCP_FORM = new RegExp(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):/*${OWNER_AN
 const PORTS = { http: "80", https: "443" };
 const SAME_HOST = { "ssh.github.com": "github.com", "www.github.com": "github.com" };
 const GITHUB = /^(?:github\.com|[a-z0-9-]+\.ghe\.com)$/;
+const RAW = "raw.githubusercontent.com";
+const IN_A_REPOSITORY = /^\/[^/?#]+\/[^/?#]/;
 
 /** The address of the repository, without user info; null unless its host is one of GitHub's or ours. */
 export function repository(url) {
@@ -23,6 +26,19 @@ export function repository(url) {
   const place = originOf(scheme.toLowerCase(), host.toLowerCase(), port);
   if (!place || ["", ".", ".."].includes(name) || name.endsWith(".wiki")) return null;
   return `${place}/${owner}/${name}`;
+}
+
+/** Whether the address of a page is in a repository, on GitHub or on the code host that is set. */
+export function isPage(docUrl) {
+  const page = attempt(docUrl);
+  if (!page || !IN_A_REPOSITORY.test(page.rest)) return false;
+  if (GITHUB.test(page.host) || [RAW, ...Object.keys(SAME_HOST)].includes(page.host)) return true;
+  try {
+    return codeHost()?.host === page.host.replace(/^raw\./, "");
+  } catch (error) {
+    if (error instanceof DocFeedbackError) return false; // the report did not need it, and was sent
+    throw error;
+  }
 }
 
 function scpParts(url) {

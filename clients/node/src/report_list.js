@@ -6,12 +6,12 @@ import { ServerError, ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { linkOf } from "./settings.js";
 import { isBlank } from "./visible.js";
+import { ACCEPT } from "./web.js";
 
 const PATH = "/v1/orgs/me/reports";
 const FILTERS = ["status", "kind", "q", "page", "agent", "claim", "since", "until"];
 const REQUIRED = ["id", "received_at", "doc_url", "kind", "summary", "agent_name"];
 const CURSOR = /^[\x21-\x7e]{1,200}$/;
-const HALF_A_CHARACTER = /[\ud800-\udfff]/u;
 const MAX_PAGES = 20_000; // a million reports
 
 /** The filters that are given, or ValidationError, since a wrong one would list everything. */
@@ -23,7 +23,7 @@ export function checkedFilters(filters) {
     if (!FILTERS.includes(name)) {
       throw ValidationError.of("unknown_filter", { name, known: FILTERS.join(", ") });
     }
-    if (typeof value !== "string" || isBlank(value) || HALF_A_CHARACTER.test(value)) {
+    if (typeof value !== "string" || isBlank(value) || !value.isWellFormed()) {
       throw ValidationError.of("invalid_filter", { name });
     }
   }
@@ -34,7 +34,7 @@ export function checkedFilters(filters) {
 export async function fetchPage(hubUrl, token, asked, milliseconds, way) {
   const query = new URLSearchParams(asked).toString();
   const url = `${hubUrl}${PATH}${query ? `?${query}` : ""}`;
-  const headers = { Accept: "application/json", Authorization: `Bearer ${token}` };
+  const headers = { ...ACCEPT, Authorization: `Bearer ${token}` };
   const isAnswer = (body) => Array.isArray(body.reports);
   const request = { method: "GET", url, headers };
   const { status, body } = await call(request, milliseconds, way, isAnswer);

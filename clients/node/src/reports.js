@@ -6,7 +6,7 @@ import { signedIn } from "./login.js";
 import { checkedFilters, fetchPage, pages } from "./report_list.js";
 import * as settings from "./settings.js";
 import { write } from "./terminal.js";
-import { escaped, plain } from "./visible.js";
+import { jsonLine, plain } from "./visible.js";
 
 const FLAGS = {
   "--status": "status",
@@ -34,7 +34,7 @@ export async function reports({ flags }) {
     if (some.length && !shown && !asJson) {
       await write(process.stdout, [row(COLUMNS.map((name) => message(name)))]);
     }
-    await write(process.stdout, some.map(asJson ? jsonOf : lineOf));
+    await write(process.stdout, some.map(asJson ? jsonLine : lineOf));
     shown += some.length;
     if (shown === limit && (page.following || some.length < page.reports.length)) {
       return { lines: [], data: null, notes: [message("more_reports", { count: shown })] };
@@ -59,10 +59,6 @@ function limitOf(value) {
   if (value === "all") return Infinity;
   if (!/^[1-9][0-9]{0,8}$/.test(value)) throw usageError("bad_limit", { name: value });
   return Number(value);
-}
-
-function jsonOf(report) {
-  return escaped(JSON.stringify(report));
 }
 
 function lineOf({ id, received_at: receivedAt, erased_at: erasedAt, delivery, summary }) {

@@ -43,7 +43,11 @@ export function hubUrl(given) {
 /** The user's own code host, in its parts: DOCFEEDBACK_CODE_HOST, or the file's; null if none is set. */
 export function codeHost() {
   const url = process.env.DOCFEEDBACK_CODE_HOST || config().code_host;
-  if (!url) return null;
+  return url ? codeHostAt(url) : null;
+}
+
+/** The parts of a code host's address, or ValidationError. */
+export function codeHostAt(url) {
   const page = attempt(url);
   // Without it: it may hold a password.
   if (!page || !["", "/"].includes(page.rest)) throw ValidationError.of("invalid_code_host");
@@ -86,10 +90,15 @@ export function oneSpelling(url) {
   return match ? `${origin(url)}${url.slice(match[0].length)}` : url;
 }
 
+/** The text with nothing of the user names and passwords in its URLs. */
+export function withoutUserInfo(text) {
+  return text.replaceAll(USER_INFO, "//…@");
+}
+
 /** The address that `/v1/…` is appended to, or ValidationError. */
 export function base(url) {
   if (!isHubUrl(url)) {
-    throw ValidationError.of("invalid_hub_url", { url: url.replaceAll(USER_INFO, "//…@") });
+    throw ValidationError.of("invalid_hub_url", { url: withoutUserInfo(url) });
   }
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;

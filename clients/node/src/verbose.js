@@ -2,13 +2,13 @@
 
 import { message } from "./contract.js";
 import { isObject, parse } from "./document.js";
+import { withoutUserInfo } from "./settings.js";
 import { write } from "./terminal.js";
 
 const SECRET_HEADER =
   /^(proxy-)?authorization$|cookie|token|secret|password|session|credential|signature|api-?key/i;
 const SECRET_FIELD = /(^|_)(token|secret|password|code)$/i;
 const SECRET_IN_TEXT = /((?:token|secret|password|code)["']?[ ]?[:=][ ]?["']?)[^\s"'&,;<>]+/gi;
-const USER_INFO = /\/\/[^/?#]*@/g; // of a URL
 const SHORTEST_SECRET = 8; // what is shorter may stand in any text
 const LONGEST_BODY = 65536; // characters that are shown
 let isOn = false;
@@ -83,7 +83,7 @@ function headerLines(headers) {
   return pairs
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => {
-      const shownValue = String(value).replaceAll(USER_INFO, "//…@");
+      const shownValue = withoutUserInfo(String(value));
       return `${name}: ${SECRET_HEADER.test(name) ? message("verbose_hidden") : shownValue}`;
     });
 }

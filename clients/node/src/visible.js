@@ -18,8 +18,17 @@ export function plain(line) {
   return line.replace(ANY, " ");
 }
 
-/** A line of JSON in which each of them is an escape, so that nothing is lost or hidden. */
-export function escaped(line) {
+/** A value as a line of JSON in which each of them is an escape, so that nothing is lost or hidden. */
+export function jsonLine(value) {
+  return escaped(JSON.stringify(value));
+}
+
+/** The same for people, in indented lines. */
+export function jsonLines(value) {
+  return JSON.stringify(value, null, 2).split("\n").map(escaped);
+}
+
+function escaped(line) {
   return line.replace(ANY, (character) =>
     character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
   );

@@ -5,7 +5,7 @@ import { message } from "./contract.js";
 import { RateLimited, ServerError, Unreachable } from "./errors.js";
 import { changedLines, receiptData, receiptLines } from "./outcome.js";
 import { clearProgress, showProgress, write } from "./terminal.js";
-import { escaped } from "./visible.js";
+import { jsonLine } from "./visible.js";
 
 const SETTLED = ["received", "forwarded"]; // what changes then, if anything, a person does
 const FIRST_PAUSE_SECONDS = 2;
@@ -69,5 +69,5 @@ function askedFor(error) {
 async function show(receipt, lines, asJson) {
   const at = new Date().toISOString().replace(/\.[0-9]+/, "");
   const data = { at, ...receiptData(receipt) };
-  await write(process.stdout, asJson ? [escaped(JSON.stringify(data))] : lines);
+  await write(process.stdout, asJson ? [jsonLine(data)] : lines);
 }

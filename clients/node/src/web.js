@@ -11,6 +11,7 @@ import { shown } from "./verbose.js";
 import { VERSION } from "./version.js";
 
 const MAX_ANSWER = 1024 * 1024;
+export const ACCEPT = { Accept: "application/json" };
 const USER_AGENT = `docfeedback-node/${VERSION}`;
 const REASONS = { ECONNREFUSED: "refused", ENOTFOUND: "unknown_host", EAI_AGAIN: "unknown_host" };
 

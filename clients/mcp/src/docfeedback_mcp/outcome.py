@@ -110,7 +110,7 @@ def of_sent(sent: SentReport, asked: Question) -> Outcome:
         said.append(REMOVED)
     if asked.draft.page is None:  # a path, which reaches nobody
         said.append(asked.note)
-    said.append(_became(sent))
+    said.append(_became(sent, asked.draft.body["doc_url"]))
     receipt = _url(sent.receipt_url)
     if receipt and not _is_receipt(
         receipt, asked.request.url, sent.id
@@ -249,13 +249,13 @@ def _faults_of_a_hub(found: list[dict[str, Any]]) -> list[dict[str, str]]:
     ]
 
 
-def _became(sent: SentReport) -> str:
+def _became(sent: SentReport, doc_url: str) -> str:
     """What became of it; only the address of an issue is the Hub's own text, and marked."""
     issue = _url(sent.issue_url)
     if issue is not None:
         return _quoted(became.issue(issue))
     nothing = message("report_outcome", id="")  # by a Hub that does not say it
-    return became.of(replace(sent, id="", issue_url=None)).removeprefix(nothing)
+    return became.of(replace(sent, id="", issue_url=None), doc_url).removeprefix(nothing)
 
 
 def _is_issue(url: str | None, asked: Question) -> bool:

@@ -148,7 +148,7 @@ async def _deliver(client: Client, asked: Question) -> SentReport:
     try:
         return await to_thread.run_sync(deliver, abandon_on_cancel=True)
     finally:
-        client._way.stop()
+        client.stop()
 
 
 def _refuse_where_disabled() -> None:

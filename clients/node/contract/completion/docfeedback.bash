@@ -13,7 +13,7 @@ _docfeedback() {
       status) words="--watch --allow-private $common" ;;
       logout|me) words=$common ;;
       init) words="--global --file --check --remove $common" ;;
-      config) words="get set unset hub_url token $common" ;;
+      config) words="get set unset hub_url code_host token $common" ;;
       help) words="report status reports login logout me init config completion" ;;
       completion) words="bash zsh fish $common" ;;
     esac ;;

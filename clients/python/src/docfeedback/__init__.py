@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import errors
-    from .client import AsyncClient, Client, Draft, Receipt, SentReport
+    from .answers import Receipt, SentReport
+    from .client import AsyncClient, Client, Draft
     from .errors import (
         AuthError,
         DocFeedbackError,
@@ -55,7 +56,7 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         if name == "errors":
             return import_module(".errors", __name__)
-        for home in ("version", "errors", "report", "client", "web"):
+        for home in ("version", "errors", "report", "client", "answers", "web"):
             module = import_module(f".{home}", __name__)
             if hasattr(module, name):
                 return getattr(module, name)

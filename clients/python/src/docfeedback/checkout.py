@@ -50,7 +50,7 @@ def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = Fal
     """The address of a file or folder of the repository around `folder` (default: the current one).
 
     What is an address already comes back without a note. Raises ValidationError if the path can mean
-    two files, or the code host that is set is none.
+    two files, if it is a whole path without an address, or if the code host that is set is none.
     """
     slashed = path.replace("\\", "/") if os.sep == "\\" else path
     if not _is_path(slashed):
@@ -58,6 +58,8 @@ def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = Fal
     try:
         url = _url(slashed, folder or ".", allow_private)
     except _Stays as stays:
+        if slashed.startswith("/"):  # the folders above a repository may have a person's name
+            raise ValidationError.of("whole_path", reason=stays.reason) from None
         return Located(None, path, message("path_stays", path=path, reason=stays.reason))
     return Located(url, path, message("path_located", path=path, url=url))
 

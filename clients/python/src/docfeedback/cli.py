@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from io import TextIOWrapper
@@ -59,8 +58,7 @@ def _print(result: Result, *, as_json: bool) -> int:
     if as_json and not result.data:
         return result.exit_code
     if as_json:
-        data = json.dumps(result.data, ensure_ascii=False, separators=(",", ":"))
-        terminal.write(sys.stdout, [visible.escaped(data)])
+        terminal.write(sys.stdout, [visible.json_line(result.data)])
     else:
         terminal.write(sys.stderr if result.exit_code else sys.stdout, result.lines)
     return result.exit_code

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import (
     Any,
     AsyncIterator,
     Callable,
     Dict,
     Iterator,
-    List,
     NamedTuple,
     Optional,
     Tuple,
@@ -18,44 +16,23 @@ from typing import (
     Union,
 )
 
-from . import address, discovery, hub, receipts, report_list, secret_patterns, settings, web
-from .document import an_object, objects, text, whole, yes_or_no
+from . import (
+    address,
+    answers,
+    discovery,
+    hub,
+    receipts,
+    report_list,
+    secret_patterns,
+    settings,
+    web,
+)
+from .answers import Receipt, SentReport
 from .errors import ValidationError
 from .report import Body, Report, encode
 from .shape import checked
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class SentReport:
-    """The Hub's response. `notices`: what it removed, `[{"field": <JSON Pointer>, "kind": …}]`.
-
-    `status` is that of a receipt; `claimed`: whether an organization receives reports about the page.
-    """
-
-    id: str
-    is_duplicate: bool
-    received_at: Optional[str] = None
-    protocol_version: Optional[str] = None
-    server_capabilities: List[str] = field(default_factory=list)
-    receipt_url: Optional[str] = None
-    notices: List[Dict[str, str]] = field(default_factory=list)
-    status: Optional[str] = None
-    claimed: Optional[bool] = None
-    issue_url: Optional[str] = None
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """The status of a report: received, forwarding or forwarded."""
-
-    id: str
-    status: str
-    received_at: Optional[str] = None
-    times_reported: Optional[int] = None
-    issue_url: Optional[str] = None
-    issue_state: Optional[str] = None
 
 
 class Draft(NamedTuple):
@@ -129,6 +106,11 @@ class Client:
         """Refuse further calls. There is nothing to wait for: each request has its own connection."""
         self._closed = True
 
+    def stop(self) -> None:
+        """Refuse further calls, and end those of other threads: they raise Unreachable, and send no more."""
+        self.close()
+        self._way.stop()
+
     def send(
         self, report: Union[Report, Body], idempotency_key: Optional[str] = None
     ) -> SentReport:
@@ -139,7 +121,7 @@ class Client:
         self._check()
         deadline = time.monotonic() + self.timeout
         request = self.resolve(self.draft(report, idempotency_key))
-        return _sent_report(hub.call(request, deadline - time.monotonic(), self._way))
+        return answers.sent_report(hub.call(request, deadline - time.monotonic(), self._way))
 
     def draft(self, report: Union[Report, Body], idempotency_key: Optional[str] = None) -> Draft:
         """What `send` would send, or the error that would stop it; uses no network."""
@@ -179,22 +161,22 @@ class Client:
         deadline = time.monotonic() + self.timeout
         self._listing(draft.page)
         seconds = deadline - time.monotonic()
-        return _sent_report(hub.call(request, seconds, self._way, again=False))
+        return answers.sent_report(hub.call(request, seconds, self._way, again=False))
 
     def receipt(self, report: str) -> Receipt:
         """The status of a report, by its ID or the URL of its receipt."""
         self._check()
         request = receipts.request(report, self.hub_url, allow_private=self.allow_private)
-        return _receipt(hub.call(request, self.timeout, self._way))
+        return answers.receipt(hub.call(request, self.timeout, self._way))
 
     def me(self) -> Dict[str, Any]:
         """Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites."""
         self._check()
         hub_url = settings.required_hub_url(self.hub_url)
         token = settings.token(self.token, hub_url)
-        headers = {**discovery.ACCEPT, "Authorization": f"Bearer {token}"}
+        headers = {**web.ACCEPT, "Authorization": f"Bearer {token}"}
         request = web.Request("GET", f"{hub_url}/v1/orgs/me", headers)
-        return _organization(hub.call(request, self.timeout, self._way).body)
+        return answers.organization(hub.call(request, self.timeout, self._way).body)
 
     def reports(self, **filters: Optional[str]) -> Iterator[Dict[str, Any]]:
         """Your organization's reports, newest first, as `GET /v1/orgs/me/reports` lists them.
@@ -302,7 +284,7 @@ class AsyncClient:
                 for report in page.reports:
                     yield report
         finally:
-            client._way.stop()
+            client.stop()
 
     async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
         """What a method of `Client` returns; stopped when it is cancelled."""
@@ -310,7 +292,7 @@ class AsyncClient:
         try:
             return await _in_thread(call, client, *arguments)
         finally:
-            client._way.stop()
+            client.stop()
 
 
 async def _in_thread(call: Callable[..., T], *arguments: Any) -> T:
@@ -348,66 +330,10 @@ def _refuse_other(value: object, kind: Union[type, Tuple[type, ...]], name: str)
 
 def _headers(body: Body, idempotency_key: Optional[str]) -> Dict[str, str]:
     headers = {
-        **discovery.ACCEPT,
+        **web.ACCEPT,
         "Content-Type": "application/json",
         "X-Docs-Feedback-Protocol-Version": body["protocol_version"],
     }
     if idempotency_key is None:
         return headers
     return {**headers, "Idempotency-Key": idempotency_key}
-
-
-def _sent_report(answer: hub.Answered) -> SentReport:
-    body = answer.body
-    capabilities, is_duplicate = (
-        body.get("server_capabilities"),
-        yes_or_no(body.get("is_duplicate")),
-    )
-    return SentReport(
-        id=body["id"],
-        is_duplicate=answer.status == 200 if is_duplicate is None else is_duplicate,
-        received_at=text(body.get("received_at")),
-        protocol_version=text(body.get("protocol_version")),
-        server_capabilities=[it for it in capabilities if isinstance(it, str)]
-        if isinstance(capabilities, list)
-        else [],
-        receipt_url=text(body.get("receipt_url")),
-        notices=objects(body.get("notices"), "field", "kind"),
-        status=text(body.get("status")),
-        claimed=yes_or_no(body.get("claimed")),
-        issue_url=settings.link(body.get("issue_url")),
-    )
-
-
-def _receipt(answer: hub.Answered) -> Receipt:
-    body = answer.body
-    return Receipt(
-        id=body["id"],
-        status=text(body.get("status")) or "received",
-        received_at=text(body.get("received_at")),
-        times_reported=whole(body.get("times_reported")),
-        issue_url=settings.link(body.get("issue_url")),
-        issue_state=text(body.get("issue_state")),
-    )
-
-
-def _organization(body: Dict[str, Any]) -> Dict[str, Any]:
-    """The response, without claims and the like that lack required fields."""
-    integration = an_object(body.get("integration"), "provider", "status")
-    return {
-        **body,
-        "name": text(body.get("name")),
-        "caller": an_object(body.get("caller"), "login"),
-        "integration": integration
-        and {
-            **integration,
-            **{
-                name: text(integration.get(name)) for name in ("repo_owner", "repo_name", "problem")
-            },
-        },
-        "domains": [
-            {**domain, "dns_record": an_object(domain.get("dns_record"), "name", "value")}
-            for domain in objects(body.get("domains"), "domain", "status")
-        ],
-        "sites": objects(body.get("sites"), "url", "status"),
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
@@ -20,12 +19,13 @@ from . import (
     terminal,
     watch,
 )
+from .answers import SentReport
 from .arguments import Arguments, check_command, usage_error
-from .client import Client, SentReport
+from .client import Client
 from .contract import message, text
 from .report import Kind, Report
 from .result import Result
-from .visible import escaped
+from .visible import json_lines
 
 SHELLS = ("bash", "zsh", "fish")
 REQUIRED = ("--doc-url", "--summary", "--agent", "--kind")
@@ -43,7 +43,7 @@ def report(arguments: Arguments) -> Result:
         return _dry_run(client, body, key, notes)
     if asked is not None:
         questions.confirm(client.draft(body, key))
-    return _sent(client.send(body, key), notes)
+    return _sent(client.send(body, key), body["doc_url"], notes)
 
 
 def status(arguments: Arguments) -> Result:
@@ -166,12 +166,11 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
     draft = client.draft(body, key)
     data = {"dry_run": True, "hub_url": draft.hub_url, "report": draft.body}
     outcome = message("dry_run_to", url=draft.hub_url) if draft.hub_url else message("dry_run")
-    lines = json.dumps(draft.body, ensure_ascii=False, indent=2).split("\n")
-    return Result([escaped(line) for line in lines], data, [*notes, outcome])
+    return Result(json_lines(draft.body), data, [*notes, outcome])
 
 
-def _sent(sent: SentReport, notes: List[str]) -> Result:
-    became = outcome.of(sent)
+def _sent(sent: SentReport, doc_url: str, notes: List[str]) -> Result:
+    became = outcome.of(sent, doc_url)
     lines = [message("duplicate" if sent.is_duplicate else "sent", outcome=became)]
     where = sent.receipt_url or message("report_outcome", id=sent.id)
     if where != became:

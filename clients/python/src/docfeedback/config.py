@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Callable, Dict, List, Optional
+from typing import Callable, Dict, List, Optional, Sequence
 
 from . import files, private_files, settings
 from .arguments import Arguments, check_words, usage_error
@@ -13,7 +13,7 @@ from .errors import DocFeedbackError, ValidationError
 from .files import Unusable
 from .result import Result
 
-NAMES = ("hub_url", "token")
+NAMES = ("hub_url", "code_host", "token")
 FAILED = 1
 
 
@@ -43,39 +43,41 @@ def remember(hub_url: str) -> Optional[str]:
 def _get(words: List[str]) -> Result:
     if words == ["token"]:
         raise usage_error("token_not_shown")
-    path, url = settings.config_path(), settings.config().get("hub_url")
-    url = settings.base(url) if url else None
     if words:
-        return _hub_url(url)
+        return _get_one(words[0])
+    path, urls = settings.config_path(), {name: _stored(name) for name in CHECKS}
     has_token = bool(settings.config().get("token"))
-    lines = [message("config_line", path=path)]
-    lines.append(message("setting_line", name="hub_url", value=url or message("not_set")))
-    lines.append(message("setting_line", name="token", value=message(_state(has_token=has_token))))
-    data = {"path": str(path), "hub_url": url, "has_token": has_token}
-    return Result(lines, data, _notes())
+    shown = {name: url or message("not_set") for name, url in urls.items()}
+    shown["token"] = message("set_not_shown" if has_token else "not_set")
+    lines = [message("setting_line", name=name, value=value) for name, value in shown.items()]
+    data = {"path": str(path), **urls, "has_token": has_token}
+    return Result([message("config_line", path=path), *lines], data, _notes(NAMES))
 
 
-def _hub_url(url: Optional[str]) -> Result:
+def _get_one(name: str) -> Result:
+    url, notes = _stored(name), _notes([name])
     if url is not None:
-        return Result([url], {"hub_url": url}, _notes())
-    sentence = message("setting_not_set", name="hub_url", path=settings.config_path())
+        return Result([url], {name: url}, notes)
+    sentence = message("setting_not_set", name=name, path=settings.config_path())
     data = {"error": "not_set", "message": sentence}
-    return Result([message("error", text=sentence)], data, _notes(), exit_code=FAILED)
+    return Result([message("error", text=sentence)], data, notes, exit_code=FAILED)
 
 
-def _state(*, has_token: bool) -> str:
-    return "set_not_shown" if has_token else "not_set"
+def _stored(name: str) -> Optional[str]:
+    """The address in the file. Raises ValidationError if it is none."""
+    found = settings.config().get(name)
+    return CHECKS[name](found) if found else None
 
 
 def _set(words: List[str]) -> Result:
     name, value = words
     if name == "token":
         raise usage_error("token_not_set_here")
-    url = settings.base(value)
+    url = CHECKS[name](value)
     _change(name, url)
     path = settings.config_path()
     line = message("setting_set", name=name, value=url, path=path)
-    return Result([line], {"path": str(path), name: url}, _notes())
+    return Result([line], {"path": str(path), name: url}, _notes([name]))
 
 
 def _unset(words: List[str]) -> Result:
@@ -83,12 +85,13 @@ def _unset(words: List[str]) -> Result:
     was_set = _change(name, None)
     path = settings.config_path()
     line = message("setting_removed" if was_set else "setting_not_set", name=name, path=path)
-    return Result([line], {"path": str(path), "removed": name if was_set else None}, _notes())
+    return Result([line], {"path": str(path), "removed": name if was_set else None}, _notes([name]))
 
 
-def _notes() -> List[str]:
+def _notes(names: Sequence[str]) -> List[str]:
     """The environment wins over the file, which surprises whoever changes that."""
-    return [message("environment_wins")] if os.environ.get("DOCFEEDBACK_HUB_URL") else []
+    variables = [f"DOCFEEDBACK_{name.upper()}" for name in names]
+    return [message("environment_wins", name=it) for it in variables if os.environ.get(it)]
 
 
 def _change(name: str, value: Optional[str]) -> bool:
@@ -101,7 +104,8 @@ def _change(name: str, value: Optional[str]) -> bool:
             if value is None and not was_set:
                 return False
             if value is not None:
-                _refuse_for_the_token(config, value)
+                if name == "hub_url":
+                    _refuse_for_the_token(config, value)
                 config[name] = value
             else:
                 del config[name]
@@ -133,5 +137,10 @@ def _write(config: Dict[str, str]) -> None:
     return None
 
 
+def _code_host(url: str) -> str:
+    return settings.code_host_at(url).origin
+
+
+CHECKS: Dict[str, Callable[[str], str]] = {"hub_url": settings.base, "code_host": _code_host}
 WORDS = {"get": "[NAME]", "set": "NAME VALUE", "unset": "NAME"}
 ACTIONS: Dict[str, Callable[[List[str]], Result]] = {"get": _get, "set": _set, "unset": _unset}

@@ -18,7 +18,6 @@ from .report import PROTOCOL_VERSION
 
 PATH = "/.well-known/docs-feedback.json"
 FRESH_SECONDS = 24 * 60 * 60
-ACCEPT = {"Accept": "application/json"}
 MAX_REDIRECTS = 3
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_BYTES = 64 * 1024
@@ -90,7 +89,7 @@ def _fetch(url: Optional[str], deadline: float, allow_private: bool, way: web.Wa
     for _ in range(1 + MAX_REDIRECTS):
         if url is None:
             break
-        request = web.Request("GET", url, ACCEPT, public_only=not allow_private)
+        request = web.Request("GET", url, web.ACCEPT, public_only=not allow_private)
         answer = way.exchange(request, deadline - time.monotonic())
         if answer.status not in REDIRECTS:
             return _document(answer)

@@ -6,7 +6,7 @@ import re
 import time
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
-from . import web
+from . import settings, web
 from .contract import message
 from .errors import DocFeedbackError, PrivateAddress, ServerError, Unreachable, from_answer
 
@@ -103,7 +103,7 @@ def refusal(answer: web.Answer, hub_url: str) -> DocFeedbackError:
     """The error for a response that is not what a Hub answers to the request."""
     status, body = answer.status, answer.json()
     if 300 <= status < 400:
-        location = answer.headers.get("Location", "")
+        location = settings.without_user_info(answer.headers.get("Location", ""))
         sentence = message("redirected", url=hub_url, location=location)
         return ServerError("redirected", sentence, status=status)
     if status >= 400 and (isinstance(body, dict) or status not in (404, 405)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import sys
 import time
@@ -18,7 +17,7 @@ from .document import text
 from .errors import AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable
 from .oauth import Code, Endpoints, Tokens
 from .result import Result
-from .visible import escaped
+from .visible import json_line
 
 SLOW_DOWN_SECONDS = 5.0  # by RFC 8628
 MAX_PAUSE_SECONDS = 60.0
@@ -164,7 +163,7 @@ def _show(code: Code, arguments: Arguments) -> None:
             "verification_uri_complete": code.link,
             "expires_in": int(code.seconds),
         }
-        terminal.write(sys.stderr, [escaped(json.dumps(event, separators=(",", ":")))])
+        terminal.write(sys.stderr, [json_line(event)])
     else:
         lines = [message("sign_in_code", user_code=code.user_code, address=code.address)]
         if code.link is not None:

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from . import hub, settings, web
 from .contract import message
-from .discovery import ACCEPT
 from .document import text
 from .errors import AuthError, DocFeedbackError, ServerError
+from .web import ACCEPT
 
 PATH = "/.well-known/openid-configuration"
 CLIENT_ID = "docfeedback-cli"

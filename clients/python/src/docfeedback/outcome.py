@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import List, Optional
 
-from .client import Receipt, SentReport
+from . import remotes
+from .answers import Receipt, SentReport
 from .contract import message
 
 ISSUE = re.compile(
@@ -13,8 +14,11 @@ ISSUE = re.compile(
 )
 
 
-def of(sent: SentReport) -> str:
-    """What the Hub says of a report that was just sent; its ID where an older Hub says nothing."""
+def of(sent: SentReport, doc_url: str) -> str:
+    """What the Hub says of a report that was just sent; its ID where an older Hub says nothing.
+
+    It never says of a private repository whether it is claimed.
+    """
     if sent.issue_url is not None:
         return issue(sent.issue_url)
     if sent.status == "forwarded":
@@ -22,7 +26,10 @@ def of(sent: SentReport) -> str:
     if sent.status == "forwarding":
         return message("forwarding_outcome")
     if sent.claimed is False:
-        return message("unclaimed_outcome")
+        is_of_a_repository = remotes.is_page(doc_url)
+        return message(
+            "unclaimed_repository_outcome" if is_of_a_repository else "unclaimed_outcome"
+        )
     if sent.claimed and sent.status == "received":
         return message("claimed_outcome")
     return message("report_outcome", id=sent.id)

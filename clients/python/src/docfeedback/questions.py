@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Optional
 
@@ -12,7 +11,7 @@ from .client import Draft
 from .contract import message
 from .errors import DocFeedbackError, ValidationError
 from .report import KINDS
-from .visible import escaped
+from .visible import json_lines
 
 QUESTIONS = {
     "--doc-url": "ask_doc_url",
@@ -36,8 +35,7 @@ def completed(arguments: Arguments) -> Optional[Arguments]:
 
 def confirm(draft: Draft) -> None:
     """Show the whole report, and ask whether to send it. Raises ValidationError if not."""
-    lines = json.dumps(draft.body, ensure_ascii=False, indent=2).split("\n")
-    terminal.write(sys.stderr, [escaped(line) for line in lines])
+    terminal.write(sys.stderr, json_lines(draft.body))
     where = draft.hub_url
     question = message("ask_to_send_to", url=where) if where else message("ask_to_send")
     if (terminal.ask(question) or "").lower() not in YES:

@@ -9,7 +9,6 @@ from . import address, settings, web
 from .contract import message
 from .errors import PrivateAddress, ValidationError
 
-ACCEPT = {"Accept": "application/json"}
 REPORT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 RECEIPT = re.compile(
     r"(https?://[^?#]+?)/(?:r|v1/reports)/([A-Za-z0-9_-]{1,64})/?(?:[?#].*)?", re.IGNORECASE
@@ -27,7 +26,7 @@ def request(report: str, hub_url: Optional[str], *, allow_private: bool) -> web.
         return _at(settings.required_hub_url(hub_url), report)
     match = RECEIPT.fullmatch(report) if settings.VISIBLE.fullmatch(report) else None
     if match is None or not settings.is_hub_url(match[1]):
-        raise ValidationError.of("not_a_report_id", name=report)
+        raise ValidationError.of("not_a_report_id", name=settings.without_user_info(report))
     hub = settings.base(match[1])
     known = allow_private or address.is_loopback(hub) or _is_set(hub, hub_url)
     if not known:
@@ -37,7 +36,7 @@ def request(report: str, hub_url: Optional[str], *, allow_private: bool) -> web.
 
 def _at(hub: str, report_id: str, *, public_only: bool = False) -> web.Request:
     url = f"{hub}{settings.REPORTS}/{report_id}"
-    return web.Request("GET", url, ACCEPT, public_only=public_only)
+    return web.Request("GET", url, web.ACCEPT, public_only=public_only)
 
 
 def _is_set(hub: str, hub_url: Optional[str]) -> bool:

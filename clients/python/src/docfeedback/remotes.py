@@ -6,6 +6,8 @@ import re
 from typing import Optional
 
 from . import settings
+from .address import Refused, parse
+from .errors import ValidationError
 
 OWNER_AND_NAME = r"([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9._-]{1,100})/*"
 USER_INFO = r"(?:[^\x00-\x20/?#@\\\x7f-\U0010ffff]*@)?"
@@ -17,6 +19,8 @@ SCP = re.compile(rf"(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):/*{OWNER_AND_NAME}", r
 PORTS = {"http": "80", "https": "443"}
 SAME_HOST = {"ssh.github.com": "github.com", "www.github.com": "github.com"}
 GITHUB = re.compile(r"github\.com|[a-z0-9-]+\.ghe\.com")
+RAW = "raw.githubusercontent.com"
+IN_A_REPOSITORY = re.compile(r"/[^/?#]+/[^/?#]")
 
 
 def repository(url: str) -> Optional[str]:
@@ -31,6 +35,20 @@ def repository(url: str) -> Optional[str]:
     if origin is None or name in ("", ".", "..") or name.endswith(".wiki"):
         return None
     return f"{origin}/{owner}/{name}"
+
+
+def is_page(doc_url: str) -> bool:
+    """Whether the address of a page is in a repository, on GitHub or on the code host that is set."""
+    try:
+        page = parse(doc_url)
+        if page is None or not IN_A_REPOSITORY.match(page.rest):
+            return False
+        if GITHUB.fullmatch(page.host) or page.host in (RAW, *SAME_HOST):
+            return True
+        own = settings.code_host()
+    except (Refused, ValidationError):  # nothing that a report needed, which has been sent by now
+        return False
+    return own is not None and own.host == page.host.removeprefix("raw.")
 
 
 def _origin(scheme: str, host: str, port: Optional[str]) -> Optional[str]:

@@ -10,13 +10,13 @@ from . import hub, settings, web
 from .contract import message
 from .document import an_object, objects, text, whole
 from .errors import ServerError, ValidationError
+from .shape import has_half_a_character
 from .visible import is_blank
 
 PATH = "/v1/orgs/me/reports"
 FILTERS = ("status", "kind", "q", "page", "agent", "claim", "since", "until")
 REQUIRED = ("id", "received_at", "doc_url", "kind", "summary", "agent_name")
 CURSOR = re.compile(r"[\x21-\x7e]{1,200}")
-HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 MAX_PAGES = 20_000  # a million reports
 
 
@@ -33,7 +33,7 @@ def checked(filters: Mapping[str, Optional[str]]) -> Dict[str, str]:
     for name, value in given.items():
         if name not in FILTERS:
             raise ValidationError.of("unknown_filter", name=name, known=", ".join(FILTERS))
-        if not isinstance(value, str) or is_blank(value) or HALF_A_CHARACTER.search(value):
+        if not isinstance(value, str) or is_blank(value) or has_half_a_character(value):
             raise ValidationError.of("invalid_filter", name=name)
     return given
 
@@ -43,7 +43,7 @@ def fetch(
 ) -> Page:
     """One page. Raises an error of `docfeedback.errors`."""
     url = f"{hub_url}{PATH}" + (f"?{urlencode(asked)}" if asked else "")
-    headers = {"Accept": "application/json", "Authorization": f"Bearer {token}"}
+    headers = {**web.ACCEPT, "Authorization": f"Bearer {token}"}
     answer = hub.call(web.Request("GET", url, headers), seconds, way, is_answer=_has_reports)
     following = answer.body.get("next_cursor")
     if following is not None and not (isinstance(following, str) and CURSOR.fullmatch(following)):

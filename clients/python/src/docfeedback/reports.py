@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from typing import Any, Dict, Iterator, List, Optional
@@ -12,7 +11,7 @@ from .arguments import Arguments, usage_error
 from .contract import message
 from .report_list import Page
 from .result import Result
-from .visible import escaped, plain
+from .visible import json_line, plain
 
 FLAGS = {
     "--status": "status",
@@ -42,7 +41,7 @@ def run(arguments: Arguments) -> Result:
         some = page.reports if limit is None else page.reports[: limit - shown]
         if some and not shown and not as_json:
             terminal.write(sys.stdout, [_row([message(name) for name in COLUMNS])])
-        terminal.write(sys.stdout, [_json(it) if as_json else _line(it) for it in some])
+        terminal.write(sys.stdout, [json_line(it) if as_json else _line(it) for it in some])
         shown += len(some)
         if shown == limit and (page.following or len(some) < len(page.reports)):
             return Result([], {}, [message("more_reports", count=shown)])
@@ -72,10 +71,6 @@ def _limit(value: Optional[str]) -> Optional[int]:
     if value != "all" and not re.fullmatch("[1-9][0-9]{0,8}", value):
         raise usage_error("bad_limit", name=value)
     return None if value == "all" else int(value)
-
-
-def _json(report: Dict[str, Any]) -> str:
-    return escaped(json.dumps(report, ensure_ascii=False, separators=(",", ":")))
 
 
 def _line(report: Dict[str, Any]) -> str:

@@ -51,8 +51,11 @@ def hub_url(given: Optional[str] = None) -> Optional[str]:
 def code_host() -> Optional[Page]:
     """The user's own code host: DOCFEEDBACK_CODE_HOST, or from the file. Raises ValidationError."""
     url = os.environ.get("DOCFEEDBACK_CODE_HOST") or config().get("code_host")
-    if not url:
-        return None
+    return code_host_at(url) if url else None
+
+
+def code_host_at(url: str) -> Page:
+    """The parts of a code host's address. Raises ValidationError."""
     try:
         page = parse(url)
     except Refused:
@@ -102,10 +105,15 @@ def one_spelling(url: str) -> str:
     return f"{origin(url)}{url[match.end() :]}" if match else url
 
 
+def without_user_info(text: str) -> str:
+    """The text with nothing of the user names and passwords in its URLs."""
+    return USER_INFO.sub("//…@", text)
+
+
 def base(url: str) -> str:
     """The URL to which `/v1/…` is appended. Raises ValidationError."""
     if not is_hub_url(url):
-        raise ValidationError.of("invalid_hub_url", url=USER_INFO.sub("//…@", url))
+        raise ValidationError.of("invalid_hub_url", url=without_user_info(url))
     url = url.rstrip("/")
     return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
 

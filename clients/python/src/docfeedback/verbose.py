@@ -11,7 +11,7 @@ import time
 from typing import Any, Callable, Iterable, List, Mapping, Optional, Tuple, TypeVar
 from urllib.parse import parse_qsl
 
-from . import document, terminal
+from . import document, settings, terminal
 from .contract import message
 
 SECRET_HEADER = re.compile(
@@ -22,7 +22,6 @@ SECRET_FIELD = re.compile(r"(^|_)(token|secret|password|code)$", re.IGNORECASE)
 SECRET_IN_TEXT = re.compile(
     r"((?:token|secret|password|code)[\"']?[ ]?[:=][ ]?[\"']?)[^\s\"'&,;<>]+", re.IGNORECASE
 )
-USER_INFO = re.compile(r"//[^/?#]*@")  # of a URL
 SHORTEST_SECRET = 8  # what is shorter may stand in any text
 LONGEST_BODY = 65536  # characters that are shown
 
@@ -111,7 +110,7 @@ def _is_secret(header: str) -> bool:
 def _headers(headers: Mapping[str, str]) -> Iterable[str]:
     """One line for each, in the order of their names."""
     for name, value in sorted((name.lower(), str(value)) for name, value in headers.items()):
-        shown_value = USER_INFO.sub("//…@", value)
+        shown_value = settings.without_user_info(value)
         yield f"{name}: {message('verbose_hidden') if _is_secret(name) else shown_value}"
 
 

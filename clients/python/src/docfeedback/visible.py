@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any, List
 
 # Controls, white space but the space, invisible and bidirectional marks, half surrogate pairs.
 UNSEEN = (
@@ -25,8 +27,18 @@ def plain(line: str) -> str:
     return _UNSEEN.sub(" ", line)
 
 
-def escaped(line: str) -> str:
-    """A line of JSON with each of them as an escape, so that nothing is lost or hidden."""
+def json_line(value: Any) -> str:
+    """A value as a line of JSON, with each of them as an escape, so that nothing is lost or hidden."""
+    return _escaped(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def json_lines(value: Any) -> List[str]:
+    """The same for people, in indented lines."""
+    lines = json.dumps(value, ensure_ascii=False, indent=2).split("\n")
+    return [_escaped(line) for line in lines]
+
+
+def _escaped(line: str) -> str:
     return _UNSEEN.sub(lambda found: _escape(found[0]), line)
 
 

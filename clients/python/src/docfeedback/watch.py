@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import asdict
@@ -10,11 +9,12 @@ from datetime import datetime, timezone
 from typing import List
 
 from . import outcome, terminal
-from .client import Client, Receipt
+from .answers import Receipt
+from .client import Client
 from .contract import message
 from .errors import DocFeedbackError, RateLimited, ServerError, Unreachable
 from .result import Result
-from .visible import escaped
+from .visible import json_line
 
 SETTLED = ("received", "forwarded")  # what changes then, if anything, a person does
 FIRST_PAUSE_SECONDS = 2.0
@@ -83,5 +83,5 @@ def _show(receipt: Receipt, lines: List[str], *, as_json: bool) -> None:
     if as_json:
         at = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         event = {"at": at, **asdict(receipt)}
-        lines = [escaped(json.dumps(event, ensure_ascii=False, separators=(",", ":")))]
+        lines = [json_line(event)]
     terminal.write(sys.stdout, lines)

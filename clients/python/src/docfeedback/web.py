@@ -21,6 +21,7 @@ from .errors import DocFeedbackError, Unreachable
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
+ACCEPT = {"Accept": "application/json"}
 USER_AGENT = f"docfeedback-python/{__version__}"
 
 
