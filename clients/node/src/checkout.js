@@ -1,6 +1,7 @@
 /** The address of a file in a repository, by the remote that git knows; no network is used. */
 
 import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } from "node:path";
 import { check, isPath } from "./address.js";
 import { message } from "./contract.js";
@@ -10,6 +11,7 @@ import { repository } from "./remotes.js";
 
 const REMOTES = ["upstream", "origin"]; // the first of them counts
 const MAX_LENGTH = 2048;
+const OF_A_PERSON = /^\/+(?:home|users|root)\//i;
 const HERE = /^\.\.?(?:\/|$)/;
 
 /** Why a path has no address: `reason` is its message in `messages.json`, filled in. */
@@ -22,10 +24,11 @@ class Stays extends Error {
 
 /**
  * The address of a file or folder of the repository around `folder` (default: the current one), as
- * `{url, path, note}`: `url` may be null, `note` is what to tell a person, `path` as given.
+ * `{url, path, note}`: `url` may be null, `note` is what to tell a person, `path` as given, but a
+ * whole path begins at the root of its repository.
  *
  * What is an address already comes back without a note. Throws ValidationError if the path can mean
- * two files, or the code host that is set is none.
+ * two files or may name a person, or the code host that is set is none.
  */
 export async function locate(path, folder = ".", { allowPrivate = false } = {}) {
   const slashed = sep === "\\" ? path.replaceAll("\\", "/") : path;
@@ -38,7 +41,29 @@ export async function locate(path, folder = ".", { allowPrivate = false } = {}) 
     return { url, path, note: message("path_located", { path, url }) };
   } catch (error) {
     if (!(error instanceof Stays)) throw error;
-    return { url: null, path, note: message("path_stays", { path, reason: error.reason }) };
+    const stays = isAbsolute(path) ? await withoutFolders(path, folder) : path;
+    const note = message("path_stays", { path: stays, reason: error.reason });
+    return { url: null, path: stays, note };
+  }
+}
+
+/** A whole path from the root of its repository on; ValidationError if it may name a person. */
+async function withoutFolders(path, folder) {
+  const name = await fromItsRoot(path, folder);
+  if (name) return name;
+  const home = homedir().replace(/\/+$/, "");
+  if (OF_A_PERSON.test(path) || (home && `${path}/`.startsWith(`${home}/`))) {
+    throw ValidationError.of("whole_path");
+  }
+  return path;
+}
+
+async function fromItsRoot(path, folder) {
+  try {
+    return namesOf(await checkoutAt(folder), path)[0];
+  } catch (error) {
+    if (error instanceof Stays) return undefined;
+    throw error;
   }
 }
 

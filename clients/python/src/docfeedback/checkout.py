@@ -15,11 +15,15 @@ from .errors import DocFeedbackError, ValidationError
 
 REMOTES = ("upstream", "origin")  # the first of them counts
 MAX_LENGTH = 2048
+OF_A_PERSON = re.compile(r"/+(?:home|Users|root)/", re.IGNORECASE)
 HERE = re.compile(r"\.\.?(?:/|$)")
 
 
 class Located(NamedTuple):
-    """`url` is the address of the file, or None; `note` what to tell a person; `path` is as given."""
+    """`url` is the address of the file, or None; `note` what to tell a person.
+
+    `path` is as given, but a whole path begins at the root of its repository.
+    """
 
     url: Optional[str]
     path: str
@@ -50,7 +54,7 @@ def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = Fal
     """The address of a file or folder of the repository around `folder` (default: the current one).
 
     What is an address already comes back without a note. Raises ValidationError if the path can mean
-    two files, or the code host that is set is none.
+    two files or may name a person, or the code host that is set is none.
     """
     slashed = path.replace("\\", "/") if os.sep == "\\" else path
     if not _is_path(slashed):
@@ -58,8 +62,23 @@ def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = Fal
     try:
         url = _url(slashed, folder or ".", allow_private)
     except _Stays as stays:
+        path = _without_folders(path, folder or ".") if os.path.isabs(path) else path  # noqa: PTH117
         return Located(None, path, message("path_stays", path=path, reason=stays.reason))
     return Located(url, path, message("path_located", path=path, url=url))
+
+
+def _without_folders(path: str, folder: str) -> str:
+    """A whole path from the root of its repository on. Raises ValidationError if it may name a person."""
+    try:
+        names = _names(_checkout(folder), path)
+    except _Stays:
+        names = []
+    if names and names[0]:
+        return names[0]
+    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111
+    if OF_A_PERSON.match(path) or (home and f"{path}/".startswith(f"{home}/")):
+        raise ValidationError.of("whole_path")
+    return path
 
 
 def _is_path(text: str) -> bool:
