@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { find } from "./programs.js";
 import { plain } from "./visible.js";
 
 const REMOTE = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"];
@@ -81,5 +82,6 @@ function opener() {
     const root = process.env.SystemRoot || "C:\\Windows";
     return [`${root}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
   }
-  return DISPLAYS.some((name) => process.env[name]) ? ["xdg-open"] : [];
+  const found = DISPLAYS.some((name) => process.env[name]) ? find("xdg-open") : null;
+  return found ? [found] : [];
 }

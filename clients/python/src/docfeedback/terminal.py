@@ -6,7 +6,7 @@ import os
 import sys
 from typing import List, Optional, Sequence, TextIO
 
-from . import visible
+from . import programs, visible
 
 REMOTE = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY")
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
@@ -110,4 +110,5 @@ def _opener() -> List[str]:
     """The program that opens a URL here; nothing without a screen."""
     if sys.platform == "darwin":
         return ["/usr/bin/open"]
-    return ["xdg-open"] if any(os.environ.get(name) for name in DISPLAYS) else []
+    found = programs.find("xdg-open") if any(os.environ.get(name) for name in DISPLAYS) else None
+    return [found] if found else []
