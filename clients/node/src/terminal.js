@@ -3,11 +3,13 @@
 import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { find } from "./programs.js";
 import { plain } from "./visible.js";
 
 const REMOTE = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"];
 const DISPLAYS = ["DISPLAY", "WAYLAND_DISPLAY"];
+const MOMENT = 50; // milliseconds, in which lines arrive that wait already
 let width = 0; // of the line of progress that stands on the terminal
 
 /** Line by line, without characters that control a terminal. */
@@ -56,6 +58,14 @@ export async function ask(question) {
   process.removeListener("SIGINT", endLine);
   if (answer === null) endLine(); // Ctrl-D
   return answer && answer.trim();
+}
+
+/** Forget what was typed or pasted before now: it cannot be an answer to what comes now. */
+export async function forgetTyped() {
+  const forget = () => {};
+  process.stdin.on("data", forget).resume();
+  await pause(MOMENT);
+  process.stdin.removeListener("data", forget).pause();
 }
 
 function endLine() {

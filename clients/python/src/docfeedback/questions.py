@@ -38,6 +38,7 @@ def confirm(draft: Draft) -> None:
     """Show the whole report, and ask whether to send it. Raises ValidationError if not."""
     lines = json.dumps(draft.body, ensure_ascii=False, indent=2).split("\n")
     terminal.write(sys.stderr, [escaped(line) for line in lines])
+    terminal.forget_typed()
     where = draft.hub_url
     question = message("ask_to_send_to", url=where) if where else message("ask_to_send")
     if (terminal.ask(question) or "").lower() not in YES:

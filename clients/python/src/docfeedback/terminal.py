@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import List, Optional, Sequence, TextIO
@@ -71,6 +72,16 @@ def ask(question: str) -> Optional[str]:
         if not line:  # Ctrl-C or Ctrl-D, which end no line
             sys.stderr.write("\n")
     return line.decode("utf-8", "replace").strip() if line else None
+
+
+def forget_typed() -> None:
+    """Forget what was typed or pasted before now: it cannot be an answer to what comes now."""
+    try:
+        import termios
+    except ImportError:  # Windows has none
+        return
+    with contextlib.suppress(termios.error, OSError, ValueError):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def is_terminal(stream: Optional[TextIO]) -> bool:
