@@ -51,6 +51,19 @@ def test_a_git_in_the_current_folder_is_not_run(client: CommandLine, world: Worl
     assert not (world.home / "ran").exists()
 
 
+def test_a_folder_that_somebody_committed_is_no_repository(client: CommandLine, world: World):
+    hidden = world.folder / "hidden"
+    hidden.mkdir()
+    repositories.make(hidden, remotes={"origin": "https://github.com/charlie/docs"})
+    for path in (hidden / ".git").iterdir():
+        path.rename(hidden / path.name)
+    (hidden / ".git").rmdir()
+    with (hidden / "config").open("a") as file:
+        file.write(f"[core]\n\tworktree = {hidden}\n")
+
+    assert _address(client, world, folder=hidden) == "docs/install.md"
+
+
 def test_a_repository_that_says_too_much_is_not_read(client: CommandLine, world: World):
     long = "https://github.com/acme/docs\n" + "\turl = x\n" * 40_000
     repositories.make(world.folder, remotes={"origin": long})

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import time
 from typing import Any
 
@@ -73,6 +74,7 @@ def test_what_is_stale_or_strange_is_asked_again(sdk: Sdk, world: World, content
     path = world.home / "cache" / "docfeedback" / "well-known" / f"{NAME}.json"
     path.parent.mkdir(parents=True)
     path.write_text(content)
+    path.chmod(0o600)
 
     (outcome,) = sdk.do(SEND)
 
@@ -90,6 +92,31 @@ def test_a_failure_is_not_kept(sdk: Sdk, world: World, answer: dict[str, Any]):
 
     assert "result" in sent
     assert refused["raises"] == "OptedOut"
+
+
+def test_others_can_neither_read_nor_write_the_cache(sdk: Sdk, world: World):
+    before = os.umask(0)
+    try:
+        sdk.do(SEND)
+    finally:
+        os.umask(before)
+
+    cache = world.home / "cache"
+    paths = [cache, *cache.rglob("*")]
+    assert len(paths) == 4
+    assert [path for path in paths if path.stat().st_mode & 0o077] == []
+
+
+def test_what_others_could_have_written_is_asked_again(sdk: Sdk, world: World):
+    path = world.home / "cache" / "docfeedback" / "well-known" / f"{NAME}.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"fetched_at": int(time.time()), "document": {"opt_in": True}}))
+    path.chmod(0o666)
+
+    (outcome,) = sdk.do(SEND)
+
+    assert outcome["raises"] == "OptedOut"
+    assert path.stat().st_mode & 0o077 == 0
 
 
 def test_a_cache_that_cannot_be_written_is_none(sdk: Sdk, world: World):

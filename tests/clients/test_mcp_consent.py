@@ -135,6 +135,18 @@ def test_the_command_is_short_where_it_is_installed(desk: Desk):
     assert outcome["command"].startswith("docfeedback report --hub-url ")
 
 
+def test_the_command_runs_nothing_of_the_folder_in_which_the_person_is(desk: Desk):
+    marker = desk.folder / "ran"
+    for name in ("docfeedback.py", "json.py", "typing.py"):
+        (desk.folder / name).write_text(f"open({str(marker)!r}, 'w')\n")
+
+    (outcome,) = desk.call(REPORT)
+    _run_in_a_shell(desk, outcome["command"])
+
+    assert not marker.exists()
+    assert desk.sent == [outcome["draft"]]
+
+
 def test_the_link_fills_in_the_form(desk: Desk):
     words = {"kind": "other", "summary": "a & b+c", "details": "1\n2", "suggested_fix": "€"}
     draft = {**REPORT, "doc_url": "https://docs.acme.com/a?b=1&c=%20#d", "report": words}

@@ -130,6 +130,20 @@ def test_who_gives_no_flags_is_asked_and_sees_the_whole_report(
     assert f"{SEND}{world.hub}? It may become a public issue. [y/N]" in screen.shown
 
 
+def test_what_was_pasted_before_the_question_is_no_yes(
+    client: CommandLine, world: World, screens: Any
+):
+    screen = screens(client, "report")
+
+    screen.wait_for(ANSWERS[0][0])
+    screen.type("\n".join([*(answer for _, answer in ANSWERS), "y", "yes"]))
+    screen.wait_for(SEND)
+    screen.type("")
+
+    assert screen.ended() == 2
+    assert asked_at(world) == []
+
+
 def test_only_what_is_missing_is_asked(
     client: CommandLine, world: World, screens: Any, examples: dict[str, Any]
 ):

@@ -319,6 +319,8 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_code(client: Command
         ([], {"DISPLAY": ""}, False),
         ([], {"SSH_CONNECTION": "203.0.113.7 50000 203.0.113.8 22"}, False),
         ([], {"PATH": "/nowhere"}, False),
+        ([], {"PATH": "."}, False),
+        ([], {"PATH": ""}, False),
     ],
 )
 def test_a_browser_is_opened_only_where_a_person_sits(
@@ -326,6 +328,7 @@ def test_a_browser_is_opened_only_where_a_person_sits(
 ):
     (world.home / "xdg-open").write_text("#!/bin/sh\n")
     (world.home / "xdg-open").chmod(0o755)
+    shutil.copy(world.home / "xdg-open", world.folder)  # which is nobody's program
     path = f"{world.home}:{world.environment['PATH']}"
     code = SIGN_IN["answers"]["a code for a moment"]
     denied = SIGN_IN["answers"]["denied"]

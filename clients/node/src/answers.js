@@ -24,7 +24,7 @@ export function sentReport({ status, body }) {
 export function receiptOf({ body }) {
   return {
     id: body.id,
-    status: textOf(body.status) ?? "received",
+    status: textOf(body.status) || "received",
     receivedAt: textOf(body.received_at),
     timesReported: wholeOf(body.times_reported),
     issueUrl: linkOf(body.issue_url),

@@ -118,9 +118,9 @@ async function addressed(body, flags) {
   const path = isObject(body) ? body.doc_url : null;
   if (typeof path !== "string") return body;
   const options = { allowPrivate: flags.has("--allow-private") };
-  const { url, note } = await locate(path, ".", options);
+  const { url, path: stays, note } = await locate(path, ".", options);
   if (note !== null) await write(process.stderr, [message("note", { text: note })]);
-  return { ...body, doc_url: url ?? path };
+  return { ...body, doc_url: url ?? stays };
 }
 
 /** Transcripts are never sent, whatever a file holds. */

@@ -1,13 +1,13 @@
 /** The file `/.well-known/docs-feedback.json` of a page's host: it can opt out, or name its Hub. */
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { asciiHost, asciiUrl, check, origin } from "./address.js";
 import { message } from "./contract.js";
 import { objectOf, parse } from "./document.js";
 import { DocFeedbackError, OptedOut, PrivateAddress } from "./errors.js";
-import { Unusable, replace } from "./files.js";
+import { Unusable } from "./files.js";
+import { keep as keepPrivate, read as readPrivate } from "./private_files.js";
 import { PROTOCOL_VERSION } from "./report.js";
 import { REPORTS, cacheFolder } from "./settings.js";
 import { ACCEPT, Failed, LeadsToPrivate, exchange } from "./web.js";
@@ -64,10 +64,13 @@ function isNamed(host, domains) {
   return texts.map(asciiHost).includes(asciiHost(host));
 }
 
-/** The document that was kept less than 24 hours ago, or null. */
+/**
+ * The document that was kept less than 24 hours ago, or null. Nor what others can write: it names who
+ * gets the reports.
+ */
 export function cached(page) {
   try {
-    const { fetched_at: fetchedAt, document } = parse(readFileSync(cacheFile(page)));
+    const { fetched_at: fetchedAt, document } = parse(readPrivate(cacheFile(page)));
     const age = typeof fetchedAt === "number" ? Date.now() / 1000 - fetchedAt : -1;
     return age >= 0 && age < FRESH_SECONDS ? objectOf(document) : null;
   } catch {
@@ -113,7 +116,7 @@ function placeOf(url, allowPrivate) {
 function keep(page, listing) {
   const kept = { fetched_at: Math.floor(Date.now() / 1000), document: listing };
   try {
-    replace(cacheFile(page), JSON.stringify(kept));
+    keepPrivate(cacheFile(page), JSON.stringify(kept));
   } catch (error) {
     if (!(error instanceof Unusable || error instanceof DocFeedbackError)) throw error;
   }

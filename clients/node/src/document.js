@@ -44,9 +44,9 @@ export function yesOrNo(value) {
   return typeof value === "boolean" ? value : null;
 }
 
-/** The value if it is a whole number from 0, else null. */
+/** The value if it is a whole number from 0 that is exact, else null. */
 export function wholeOf(value) {
-  return Number.isInteger(value) && value >= 0 ? value : null;
+  return Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 /** The objects in a list that have all these strings. */

@@ -1,9 +1,8 @@
 /** Asks git about a repository: without a network, and so that nothing in the repository can run a program. */
 
 import { execFile } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
 import { devNull } from "node:os";
+import { find } from "./programs.js";
 
 const MAX_BYTES = 64 * 1024;
 const MILLISECONDS = 5000;
@@ -15,16 +14,13 @@ const OURS = {
 };
 const SAFE = [
   ...["--no-pager", "--literal-pathspecs"],
+  ...["-c", "safe.bareRepository=explicit"], // else a folder that somebody committed can be a repository
   ...["-c", "core.fsmonitor=false", "-c", `core.hooksPath=${devNull}`],
 ];
 
-/**
- * The path of git, or null. Folders that depend on the current one do not count: it may hold a `git`.
- */
+/** The path of git, or null. */
 export function program() {
-  const name = process.platform === "win32" ? "git.exe" : "git";
-  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
+  return find(process.platform === "win32" ? "git.exe" : "git");
 }
 
 /** What git prints; null if it fails, takes too long or says too much. */
@@ -54,15 +50,6 @@ function decoded(output) {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(output);
   } catch {
     return null;
-  }
-}
-
-function isProgram(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
   }
 }
 

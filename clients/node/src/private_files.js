@@ -32,6 +32,12 @@ export function read(path, { evenExposed = false } = {}) {
   });
 }
 
+/** As `write`; makes the folder, too. */
+export function keep(path, data) {
+  attempt(() => fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 }));
+  write(path, data);
+}
+
 /** Replace the file completely or not at all, or Unusable; its folder exists. */
 export function write(path, data) {
   attempt(() => writeDraft(path, data, { mode: 0o600 }));

@@ -4,7 +4,7 @@ import { check } from "./address.js";
 import { usageError } from "./arguments.js";
 import { message, table } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
-import { ask, isAttended, write } from "./terminal.js";
+import { ask, forgetTyped, isAttended, write } from "./terminal.js";
 import { jsonLines } from "./visible.js";
 
 const QUESTIONS = {
@@ -29,6 +29,7 @@ export async function completed(flags) {
 /** Show the whole report, and ask whether to send it; ValidationError if not. */
 export async function confirm({ body, hubUrl: url }) {
   await write(process.stderr, jsonLines(body));
+  await forgetTyped();
   const answer = await ask(url ? message("ask_to_send_to", { url }) : message("ask_to_send"));
   if (!YES.includes(answer?.toLowerCase())) throw ValidationError.of("not_confirmed");
 }

@@ -3,10 +3,13 @@
 import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { find } from "./programs.js";
 import { plain } from "./visible.js";
 
 const REMOTE = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"];
 const DISPLAYS = ["DISPLAY", "WAYLAND_DISPLAY"];
+const MOMENT = 50; // milliseconds, in which lines arrive that wait already
 let width = 0; // of the line of progress that stands on the terminal
 
 /** Line by line, without characters that control a terminal. */
@@ -57,6 +60,14 @@ export async function ask(question) {
   return answer && answer.trim();
 }
 
+/** Forget what was typed or pasted before now: it cannot be an answer to what comes now. */
+export async function forgetTyped() {
+  const forget = () => {};
+  process.stdin.on("data", forget).resume();
+  await pause(MOMENT);
+  process.stdin.removeListener("data", forget).pause();
+}
+
 function endLine() {
   process.stderr.write("\n");
 }
@@ -81,5 +92,6 @@ function opener() {
     const root = process.env.SystemRoot || "C:\\Windows";
     return [`${root}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
   }
-  return DISPLAYS.some((name) => process.env[name]) ? ["xdg-open"] : [];
+  const found = DISPLAYS.some((name) => process.env[name]) ? find("xdg-open") : null;
+  return found ? [found] : [];
 }

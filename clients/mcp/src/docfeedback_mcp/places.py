@@ -32,7 +32,7 @@ async def addressed(body: Body, session: ServerSession) -> tuple[Body, str]:
         return body, ""
     folder = await _folder(session)
     found = await to_thread.run_sync(checkout.locate, path, folder, abandon_on_cancel=True)
-    return {**body, "doc_url": found.url or path}, _note(found)
+    return {**body, "doc_url": found.url or found.path}, _note(found)
 
 
 def _note(found: checkout.Located) -> str:

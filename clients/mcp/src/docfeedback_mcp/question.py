@@ -20,6 +20,9 @@ UNFIT = (
     "The address that takes reports about this page is over 200 characters, or has a query or odd "
     "characters. Nobody could judge it, so nothing was sent."
 )
+NOTHING_FROM_HERE = (  # else Python looks for modules in the current folder first: in the repository
+    "-P" if sys.version_info >= (3, 11) else "-I"
+)
 HIDDEN = "It contains invisible characters; they are shown as escapes."
 BREAK = "\n\n"
 FORM = {
@@ -152,7 +155,9 @@ def _origin(url: str) -> str:
 
 def _program() -> list[str]:
     """The command line of the package that is installed here, which may be on nobody's path."""
-    return ["docfeedback"] if shutil.which("docfeedback") else [sys.executable, "-m", "docfeedback"]
+    if shutil.which("docfeedback"):
+        return ["docfeedback"]
+    return [sys.executable, NOTHING_FROM_HERE, "-m", "docfeedback"]
 
 
 def _flags(body: Any) -> list[str] | None:

@@ -149,7 +149,7 @@ def _addressed(body: Any, arguments: Arguments) -> Any:
     located = checkout.locate(path, allow_private="--allow-private" in arguments.flags)
     if located.note is not None:
         terminal.write(sys.stderr, [message("note", text=located.note)])
-    return {**body, "doc_url": located.url or path}
+    return {**body, "doc_url": located.url or located.path}
 
 
 def _without_transcript(body: Any) -> Tuple[Any, List[str]]:

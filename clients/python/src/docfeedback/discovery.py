@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Dict, Optional
 from urllib.parse import urljoin, urlsplit
 
-from . import address, document, files, settings, web
+from . import address, document, files, private_files, settings, web
 from .address import Page
 from .contract import message
 from .errors import DocFeedbackError, OptedOut, PrivateAddress, ValidationError
@@ -75,12 +75,17 @@ def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[s
 
 
 def cached(page: Page) -> Optional[Listing]:
-    """The document that was cached less than 24 hours ago, or None."""
+    """The document that was cached less than 24 hours ago, or None.
+
+    Nor what others can write: it names who gets the reports.
+    """
     try:
-        kept = document.parse(_cache_file(page).read_bytes())
+        kept = document.parse(private_files.read(_cache_file(page)) or b"")
         fresh = 0 <= time.time() - kept["fetched_at"] < FRESH_SECONDS
         return document.an_object(kept["document"]) if fresh else None
-    except (OSError, TypeError, KeyError, document.NoDocument, ValidationError):
+    except (files.Unusable, private_files.Exposed, document.NoDocument, ValidationError):
+        return None
+    except (TypeError, KeyError):
         return None
 
 
@@ -126,7 +131,7 @@ def _keep(page: Page, listing: Listing) -> None:
     """Cache the document, if the cache can be written."""
     kept = {"fetched_at": int(time.time()), "document": listing}
     with contextlib.suppress(files.Unusable, ValidationError):
-        files.replace(str(_cache_file(page)), json.dumps(kept).encode())
+        private_files.keep(_cache_file(page), json.dumps(kept).encode())
 
 
 def _cache_file(page: Page) -> Path:

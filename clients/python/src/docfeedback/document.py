@@ -7,6 +7,7 @@ import sys
 from typing import Any, Dict, List, Optional, Tuple
 
 MAX_DEPTH = 20
+MAX_WHOLE = 2**53 - 1  # JavaScript rounds what is above
 
 
 class NoDocument(Exception):
@@ -45,9 +46,10 @@ def yes_or_no(value: Any) -> Optional[bool]:
 
 
 def whole(value: Any) -> Optional[int]:
-    """The value if it is a whole number from 0, else None."""
+    """The value if it is a whole number from 0 that is exact, else None."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return int(value) if is_number and value >= 0 and value % 1 == 0 else None
+    is_whole = is_number and 0 <= value <= MAX_WHOLE and value % 1 == 0
+    return int(value) if is_whole else None
 
 
 def objects(value: Any, *texts: str) -> List[Dict[str, Any]]:

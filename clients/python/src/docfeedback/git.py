@@ -6,6 +6,8 @@ import os
 from threading import Timer
 from typing import TYPE_CHECKING, Dict, Optional
 
+from . import programs
+
 if TYPE_CHECKING:
     import subprocess
 
@@ -21,6 +23,8 @@ SAFE = (
     "--no-pager",
     "--literal-pathspecs",
     "-c",
+    "safe.bareRepository=explicit",  # else a folder that somebody committed can be a repository
+    "-c",
     "core.fsmonitor=false",
     "-c",
     f"core.hooksPath={os.devnull}",
@@ -28,13 +32,8 @@ SAFE = (
 
 
 def program() -> Optional[str]:
-    """The path of git, or None. Folders that depend on the current one do not count: it may hold a `git`."""
-    name = "git.exe" if os.name == "nt" else "git"
-    for folder in os.environ.get("PATH", "").split(os.pathsep):
-        path = os.path.join(folder, name)  # noqa: PTH118
-        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113, PTH117
-            return path
-    return None
+    """The path of git, or None."""
+    return programs.find("git.exe" if os.name == "nt" else "git")
 
 
 def ask(program: str, folder: str, *words: str) -> Optional[str]:

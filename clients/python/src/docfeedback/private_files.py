@@ -34,6 +34,13 @@ def read(path: Path, *, even_exposed: bool = False) -> Optional[bytes]:
             return None
 
 
+def keep(path: Path, data: bytes) -> None:
+    """As `write`; makes the folder, too."""
+    with _reasons():
+        _make_folder(path.parent)
+    write(path, data)
+
+
 def write(path: Path, data: bytes) -> None:
     """Replace the file completely or not at all; its folder exists. Raises Unusable."""
     with _reasons():

@@ -36,6 +36,7 @@ def completed(arguments: Arguments) -> Optional[Arguments]:
 def confirm(draft: Draft) -> None:
     """Show the whole report, and ask whether to send it. Raises ValidationError if not."""
     terminal.write(sys.stderr, json_lines(draft.body))
+    terminal.forget_typed()
     where = draft.hub_url
     question = message("ask_to_send_to", url=where) if where else message("ask_to_send")
     if (terminal.ask(question) or "").lower() not in YES:

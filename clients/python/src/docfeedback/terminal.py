@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import List, Optional, Sequence, TextIO
 
-from . import visible
+from . import programs, visible
 
 REMOTE = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY")
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
@@ -73,6 +74,16 @@ def ask(question: str) -> Optional[str]:
     return line.decode("utf-8", "replace").strip() if line else None
 
 
+def forget_typed() -> None:
+    """Forget what was typed or pasted before now: it cannot be an answer to what comes now."""
+    try:
+        import termios
+    except ImportError:  # Windows has none
+        return
+    with contextlib.suppress(termios.error, OSError, ValueError):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+
+
 def is_terminal(stream: Optional[TextIO]) -> bool:
     """Whether a person sees or types it."""
     return stream is not None and stream.isatty()
@@ -110,4 +121,5 @@ def _opener() -> List[str]:
     """The program that opens a URL here; nothing without a screen."""
     if sys.platform == "darwin":
         return ["/usr/bin/open"]
-    return ["xdg-open"] if any(os.environ.get(name) for name in DISPLAYS) else []
+    found = programs.find("xdg-open") if any(os.environ.get(name) for name in DISPLAYS) else None
+    return [found] if found else []

@@ -139,7 +139,7 @@ class _Attempt:
         self._request = request
         self._deadline = deadline
         self._transport = transport or self._send
-        self._proxied = _goes_through_a_proxy(request.url)
+        self._proxied = False
         self._given_up = False
         self._line: Optional[socket.socket] = None  # a second handle of the connection
 
@@ -204,6 +204,7 @@ class _Attempt:
 
     def _send(self, request: Request) -> Response:
         """Our own transport."""
+        self._proxied = _goes_through_a_proxy(request.url)
         with self._open(request) as response:
             return Response(response.status, dict(response.headers), self._read(response))
 
