@@ -86,10 +86,15 @@ export function oneSpelling(url) {
   return match ? `${origin(url)}${url.slice(match[0].length)}` : url;
 }
 
+/** The URL without the user name and the password in it. */
+export function shown(url) {
+  return url.replaceAll(USER_INFO, "//…@");
+}
+
 /** The address that `/v1/…` is appended to, or ValidationError. */
 export function base(url) {
   if (!isHubUrl(url)) {
-    throw ValidationError.of("invalid_hub_url", { url: url.replaceAll(USER_INFO, "//…@") });
+    throw ValidationError.of("invalid_hub_url", { url: shown(url) });
   }
   const trimmed = url.replace(/\/+$/, "");
   return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;

@@ -102,10 +102,15 @@ def one_spelling(url: str) -> str:
     return f"{origin(url)}{url[match.end() :]}" if match else url
 
 
+def shown(url: str) -> str:
+    """The URL without the user name and the password in it."""
+    return USER_INFO.sub("//…@", url)
+
+
 def base(url: str) -> str:
     """The URL to which `/v1/…` is appended. Raises ValidationError."""
     if not is_hub_url(url):
-        raise ValidationError.of("invalid_hub_url", url=USER_INFO.sub("//…@", url))
+        raise ValidationError.of("invalid_hub_url", url=shown(url))
     url = url.rstrip("/")
     return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
 
