@@ -2,8 +2,9 @@
 
 import { check } from "./address.js";
 import { usageError } from "./arguments.js";
-import { message, table } from "./contract.js";
+import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
+import { kinds } from "./report.js";
 import { hubUrl, isHubUrl, noHubUrl, shown } from "./settings.js";
 import { ask, isAttended, write } from "./terminal.js";
 import { escaped } from "./visible.js";
@@ -46,10 +47,6 @@ async function answerTo(flag, flags) {
     await write(process.stderr, [message("error", { text: fault })]);
   }
   throw REQUIRED.includes(flag) ? usageError("missing_flags", { names: flag }) : noHubUrl();
-}
-
-function kinds() {
-  return table("report.json").body.properties.report.properties.kind.enum;
 }
 
 /** What is wrong with an answer, in words; null if nothing is. */
