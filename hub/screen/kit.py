@@ -1,6 +1,7 @@
 """What the owner of a claim can publish so that agents and readers find this Hub."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import messages
@@ -49,6 +50,7 @@ def publish(request: MemberRequest, claim_id: str) -> HttpResponse:
         "is_owner": request.membership.is_owner,
     }
     if is_repository:
+        context["enterprise"] = "" if _is_known_to_clients() else settings.HUB_GITHUB_URL
         return render(request, "hub/kit_of_repository.html", context)
     context |= {
         "findings": request.session.get(FOUND, {}).get(claim.id),
@@ -105,3 +107,9 @@ def _texts(claim: Claim) -> dict[str, str]:
     if settings.HTTPS or claim.opted_out_at:  # clients accept no other endpoint
         texts["docs-feedback.json"] = kit.well_known(hub, opted_out=bool(claim.opted_out_at))
     return texts
+
+
+def _is_known_to_clients() -> bool:
+    """Whether the command line makes addresses of files on this code host without being told."""
+    host = urlsplit(settings.HUB_GITHUB_URL).hostname or ""
+    return host == "github.com" or host.endswith(".ghe.com")

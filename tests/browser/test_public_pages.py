@@ -205,3 +205,16 @@ def stranger(windows, hub_process):
     yield opened
     for each in contexts:
         each.close()
+
+
+def test_the_choices_of_a_row_begin_at_the_same_height(visit):
+    page = visit(Screen(1100)).page
+    page.goto("/report/")
+
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.choices label')].map(each =>"
+        " each.querySelector('small').offsetTop - each.offsetTop)"
+    )
+
+    assert len(tops) == 6
+    assert len(set(tops)) == 1

@@ -122,6 +122,8 @@ def test_nobody_is_asked_where_no_hub_is_known(desk: Desk):
     assert {(outcome["status"], outcome["error"]) for outcome in outcomes} == {
         ("not_sent", "no_hub_url")
     }
+    assert "Set DOCFEEDBACK_HUB_URL in the environment of this MCP server" in outcomes[0]["message"]
+    assert "--hub-url" not in outcomes[0]["message"]  # a flag of the command line
     assert person.saw == []
 
 

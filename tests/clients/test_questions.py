@@ -212,6 +212,46 @@ def test_three_wrong_answers_are_enough(client: CommandLine, world: World, scree
     assert "Missing: --doc-url." in screen.shown
 
 
+def test_who_has_set_no_hub_is_asked_for_it_before_the_report_is_shown(
+    client: CommandLine, world: World, screens: Any, examples: dict[str, Any]
+):
+    world.stage.answers = {HUB: [examples["a new report"]["answer"]]}
+    screen = screens(client, "report", DOCFEEDBACK_HUB_URL="")
+
+    answer_all(screen, [*ANSWERS, ("Which Hub?", "hub"), ("Which Hub?", world.hub), (SEND, "y")])
+
+    assert screen.ended() == 0
+    assert len(asked_at(world)) == 1
+    assert "That is not the address of a Hub, such as https://hub.example.com: hub" in screen.shown
+    assert f"{SEND}{world.hub}?" in screen.shown
+
+
+@pytest.mark.parametrize(
+    ("key", "end", "status"), [("hub", "\n", 2), (END, "", 2), (INTERRUPT, "", 130)]
+)
+def test_who_names_no_hub_sends_nothing(
+    client: CommandLine, world: World, screens: Any, key: str, end: str, status: int
+):
+    screen = screens(client, "report", DOCFEEDBACK_HUB_URL="")
+
+    answer_all(screen)
+    for _ in range(3 if end else 1):
+        screen.wait_for("Which Hub?")
+        screen.type(key, end=end)
+
+    assert screen.ended() == status
+    assert SEND not in screen.shown
+
+
+def test_the_hub_may_be_left_to_the_page(client: CommandLine, world: World, screens: Any):
+    screen = screens(client, "report", DOCFEEDBACK_HUB_URL="")
+
+    answer_all(screen, [*ANSWERS, ("Which Hub?", ""), (SEND, "n")])
+
+    assert screen.ended() == 2
+    assert f"{SEND}the Hub that its page names?" in screen.shown
+
+
 @pytest.mark.parametrize(
     ("words", "changes"),
     [

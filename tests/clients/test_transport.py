@@ -256,3 +256,11 @@ def test_help_shows_the_errors_as_a_tree(world: World):
     assert ended.exit == 0
     assert "├── ValidationError" in ended.stdout
     assert "request_id" in ended.stdout
+
+
+def test_who_presses_tab_is_offered_the_public_names(world: World):
+    program = "import docfeedback; print(set(docfeedback.__all__) - set(dir(docfeedback)))"
+
+    ended = CommandLine([PYTHON, "-c", program]).run([], cwd=world.folder, env=world.environment)
+
+    assert (ended.exit, ended.stdout) == (0, "set()\n")

@@ -1,9 +1,11 @@
-/** What `report` asks the person at a terminal: the required flags that are missing, and whether to send. */
+/** What `report` asks the person at a terminal: what is missing, and whether to send. */
 
 import { check } from "./address.js";
 import { usageError } from "./arguments.js";
-import { message, table } from "./contract.js";
+import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
+import { kinds } from "./report.js";
+import { hubUrl, isHubUrl, noHubUrl, withoutUserInfo } from "./settings.js";
 import { ask, forgetTyped, isAttended, write } from "./terminal.js";
 import { jsonLines } from "./visible.js";
 
@@ -12,15 +14,18 @@ const QUESTIONS = {
   "--kind": "ask_kind",
   "--summary": "ask_summary",
   "--agent": "ask_agent",
+  "--hub-url": "ask_which_hub",
 };
+const REQUIRED = Object.keys(QUESTIONS).filter((flag) => flag !== "--hub-url");
 const TRIES = 3;
 const YES = ["y", "yes"];
 
-/** The flags with what was missing; null if nothing is, or nobody can be asked. */
+/** The flags with what was missing, the Hub too; null if no required flag is, or nobody can be asked. */
 export async function completed(flags) {
-  const missing = Object.keys(QUESTIONS).filter((flag) => !flags.has(flag));
+  const missing = REQUIRED.filter((flag) => !flags.has(flag));
   const readsInput = flags.has("--file") || flags.get("--details") === "-";
   if (!missing.length || readsInput || flags.has("--json") || !isAttended()) return null;
+  if (!flags.has("--dry-run") && !hubUrl(flags.get("--hub-url"))) missing.push("--hub-url");
   const all = new Map(flags);
   for (const flag of missing) all.set(flag, await answerTo(flag, flags));
   return all;
@@ -42,15 +47,14 @@ async function answerTo(flag, flags) {
     if (fault === null) return answer;
     await write(process.stderr, [message("error", { text: fault })]);
   }
-  throw usageError("missing_flags", { names: flag });
-}
-
-function kinds() {
-  return table("report.json").body.properties.report.properties.kind.enum;
+  throw REQUIRED.includes(flag) ? usageError("missing_flags", { names: flag }) : noHubUrl();
 }
 
 /** What is wrong with an answer, in words; null if nothing is. */
 function faultOf(flag, answer, flags) {
+  if (flag === "--hub-url") {
+    return !answer || isHubUrl(answer) ? null : message("invalid_hub_url", { url: withoutUserInfo(answer) });
+  }
   if (!answer) return message("field_required");
   if (flag === "--kind" && !kinds().includes(answer)) return message("unknown_kind", { name: answer });
   if (flag !== "--doc-url") return null;

@@ -11,6 +11,11 @@ const FIELDS = [
   ...["agentVersion", "agentVendor", "taskSummary", "submittedAt", "locale"],
 ];
 
+/** What can be wrong with a page. */
+export function kinds() {
+  return table("report.json").body.properties.report.properties.kind.enum;
+}
+
 /** The JSON of a complete report, or ValidationError; what is absent is left out, never null. */
 export function buildReport(fields) {
   if (!isObject(fields)) return checked(fields);

@@ -3,6 +3,7 @@
 import { usageError } from "./arguments.js";
 import { message } from "./contract.js";
 import { signedIn } from "./login.js";
+import { kinds } from "./report.js";
 import { checkedFilters, fetchPage, pages } from "./report_list.js";
 import * as settings from "./settings.js";
 import { write } from "./terminal.js";
@@ -18,6 +19,7 @@ const FLAGS = {
   "--since": "since",
   "--until": "until",
 };
+const STATUSES = ["none", "pending", "sending", "sent", "held", "failed", "discarded"];
 const DEFAULT_LIMIT = 50;
 const COLUMNS = ["id_column", "received_column", "status_column", "summary_column"];
 const WIDTHS = [26, 10, 9, 29]; // with two spaces between them, 80
@@ -27,6 +29,7 @@ const WIDE =
 /** Your organization's reports, newest first, as they arrive from the Hub. */
 export async function reports({ flags }) {
   const limit = limitOf(flags.get("--limit"));
+  check(flags);
   const asJson = flags.has("--json");
   let shown = 0;
   for await (const page of pagesFor(flags)) {
@@ -42,6 +45,13 @@ export async function reports({ flags }) {
     if (shown === limit) break;
   }
   return { lines: shown ? [] : [message("no_reports")], data: null };
+}
+
+/** An error for a kind or a status that there is not; a blank one is refused like other filters. */
+function check(flags) {
+  const [kind, status] = [flags.get("--kind"), flags.get("--status")];
+  if (kind && !kinds().includes(kind)) throw usageError("unknown_kind", { name: kind });
+  if (status && !STATUSES.includes(status)) throw usageError("unknown_status", { name: status });
 }
 
 function pagesFor(flags) {

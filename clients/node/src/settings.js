@@ -8,6 +8,7 @@ import { isObject, parse } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
 
 export const REPORTS = "/v1/reports";
+const WITH_API = /\/v1(\/reports)?$/; // which people copy along with the address
 export const DEFAULT_TIMEOUT = 10_000;
 const MAX_TIMEOUT = 24 * 60 * 60 * 1000; // a timer of Node counts to less than 25 days
 const LONGEST_LINK = 2048;
@@ -100,8 +101,7 @@ export function base(url) {
   if (!isHubUrl(url)) {
     throw ValidationError.of("invalid_hub_url", { url: withoutUserInfo(url) });
   }
-  const trimmed = url.replace(/\/+$/, "");
-  return trimmed.endsWith(REPORTS) ? trimmed.slice(0, -REPORTS.length) : trimmed;
+  return url.replace(/\/+$/, "").replace(WITH_API, "");
 }
 
 /**

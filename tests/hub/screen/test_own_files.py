@@ -311,6 +311,24 @@ def test_the_kit_of_a_repository_has_what_a_repository_can_publish(alice, files)
     assert "Check my site" not in page
 
 
+@pytest.mark.parametrize(
+    ("url", "is_told"),
+    [
+        ("https://github.com", False),
+        ("https://acme.ghe.com", False),
+        ("https://github.acme.com", True),
+    ],
+)
+def test_the_kit_names_a_code_host_that_the_command_does_not_know(
+    alice, files, settings, url, is_told
+):
+    settings.HUB_GITHUB_URL = url
+
+    page = text_of(alice.get(f"/settings/claims/{files.id}/kit/"))
+
+    assert (f"export DOCFEEDBACK_CODE_HOST={url}" in page) is is_told
+
+
 def test_a_lapsed_claim_says_how_to_get_it_back(alice, files):
     alice.post("/settings/integration/disconnect/")
 

@@ -61,7 +61,9 @@ WITH_LINK = (
     "for them."
 )
 LEFT_OUT = "The link does not carry: {}."
-IN_OTHER_WORDS = {  # where the client's own would repeat what was given
+IN_OTHER_WORDS = {  # where the client's own would repeat what was given, or name flags
+    "no_hub_url": 'No Hub is set. Set DOCFEEDBACK_HUB_URL in the environment of this MCP server ("env" '
+    "where it is set up), or run: docfeedback config set hub_url URL",
     "invalid_hub_url": "The Hub address in DOCFEEDBACK_HUB_URL, or else in the configuration file, "
     "is not a URL such as https://hub.example.com.",
     "no_scheme": "That is not a full URL. Use one that begins with https://, or with ./ for "

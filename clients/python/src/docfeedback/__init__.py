@@ -1,7 +1,7 @@
 """Reports problems in documentation pages to a Docs Feedback Hub."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
     from . import errors
@@ -61,3 +61,8 @@ def __getattr__(name: str) -> Any:
             if hasattr(module, name):
                 return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> List[str]:
+    """The public names, loaded or not, for who completes them with Tab."""
+    return sorted({*__all__, *globals()})

@@ -37,7 +37,7 @@ def report(arguments: Arguments) -> Result:
     asked = questions.completed(arguments)
     body, notes = _body(asked or arguments)
     body = _addressed(body, arguments)
-    client = _client(arguments)
+    client = _client(asked or arguments)
     key = arguments.get("--idempotency-key")
     if "--dry-run" in arguments.flags:
         return _dry_run(client, body, key, notes)

@@ -1,11 +1,11 @@
-"""What `report` asks the person at a terminal: the required flags that are missing, and whether to send."""
+"""What `report` asks the person at a terminal: what is missing, and whether to send."""
 
 from __future__ import annotations
 
 import sys
 from typing import Optional
 
-from . import address, terminal
+from . import address, settings, terminal
 from .arguments import Arguments, usage_error
 from .client import Draft
 from .contract import message
@@ -18,17 +18,21 @@ QUESTIONS = {
     "--kind": "ask_kind",
     "--summary": "ask_summary",
     "--agent": "ask_agent",
+    "--hub-url": "ask_which_hub",
 }
+REQUIRED = [flag for flag in QUESTIONS if flag != "--hub-url"]
 TRIES = 3
 YES = ("y", "yes")
 
 
 def completed(arguments: Arguments) -> Optional[Arguments]:
-    """The arguments with what was missing; None if nothing is, or nobody can be asked."""
-    missing = [flag for flag in QUESTIONS if flag not in arguments.flags]
+    """The arguments with what was missing, the Hub too; None if no required flag is, or nobody can be asked."""
+    missing = [flag for flag in REQUIRED if flag not in arguments.flags]
     reads_input = "--file" in arguments.flags or arguments.get("--details") == "-"
     if not missing or reads_input or "--json" in arguments.flags or not terminal.is_attended():
         return None
+    if "--dry-run" not in arguments.flags and not settings.hub_url(arguments.get("--hub-url")):
+        missing.append("--hub-url")
     answers = {flag: _answer(flag, arguments) for flag in missing}
     return arguments._replace(flags={**arguments.flags, **answers})
 
@@ -52,11 +56,14 @@ def _answer(flag: str, arguments: Arguments) -> str:
         if fault is None:
             return answer
         terminal.write(sys.stderr, [message("error", text=fault)])
-    raise usage_error("missing_flags", names=flag)
+    raise usage_error("missing_flags", names=flag) if flag in REQUIRED else settings.no_hub_url()
 
 
 def _fault(flag: str, answer: str, arguments: Arguments) -> Optional[str]:
     """What is wrong with an answer, in words; None if nothing is."""
+    if flag == "--hub-url":
+        known = not answer or settings.is_hub_url(answer)
+        return None if known else message("invalid_hub_url", url=settings.without_user_info(answer))
     if not answer:
         return message("field_required")
     if flag == "--kind" and answer not in KINDS:

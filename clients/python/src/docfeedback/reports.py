@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, List, Optional
 from . import login, report_list, settings, terminal
 from .arguments import Arguments, usage_error
 from .contract import message
+from .report import KINDS
 from .report_list import Page
 from .result import Result
 from .visible import json_line, plain
@@ -23,6 +24,7 @@ FLAGS = {
     "--since": "since",
     "--until": "until",
 }
+STATUSES = ("none", "pending", "sending", "sent", "held", "failed", "discarded")
 DEFAULT_LIMIT = 50
 COLUMNS = ("id_column", "received_column", "status_column", "summary_column")
 WIDTHS = (26, 10, 9, 29)  # with two spaces between them, 80
@@ -35,6 +37,7 @@ WIDE = re.compile(
 def run(arguments: Arguments) -> Result:
     """List your organization's reports, newest first, as they arrive from the Hub."""
     limit = _limit(arguments.get("--limit"))
+    _check(arguments)
     as_json = "--json" in arguments.flags
     shown = 0
     for page in _pages(arguments):
@@ -48,6 +51,15 @@ def run(arguments: Arguments) -> Result:
         if shown == limit:
             break
     return Result([] if shown else [message("no_reports")], {})
+
+
+def _check(arguments: Arguments) -> None:
+    """Raise an error for a kind or a status that there is not; a blank one is refused like other filters."""
+    kind, status = arguments.get("--kind"), arguments.get("--status")
+    if kind and kind not in KINDS:
+        raise usage_error("unknown_kind", name=kind)
+    if status and status not in STATUSES:
+        raise usage_error("unknown_status", name=status)
 
 
 def _pages(arguments: Arguments) -> Iterator[Page]:

@@ -12,6 +12,7 @@ from .address import Page, Refused, is_loopback, parse
 from .errors import AuthError, DocFeedbackError, ValidationError
 
 REPORTS = "/v1/reports"
+WITH_API = re.compile("/v1(/reports)?$")  # which people copy along with the address
 HUB_URL = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:/[A-Za-z0-9._~%/-]*)?",
     re.IGNORECASE,
@@ -114,8 +115,7 @@ def base(url: str) -> str:
     """The URL to which `/v1/…` is appended. Raises ValidationError."""
     if not is_hub_url(url):
         raise ValidationError.of("invalid_hub_url", url=without_user_info(url))
-    url = url.rstrip("/")
-    return url[: -len(REPORTS)] if url.endswith(REPORTS) else url
+    return WITH_API.sub("", url.rstrip("/"))
 
 
 def token(given: Optional[str], hub: str) -> str:
