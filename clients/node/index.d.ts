@@ -150,7 +150,7 @@ export interface ClientOptions {
   fetch?: Transport | null;
 }
 
-/** Is given a part of what the global `fetch` is given, and returns a part of a `Response`. */
+/** Is given a part of what the global `fetch` is given, and returns a `Response`, or a part of one. */
 export type Transport = (
   url: string,
   init: {
@@ -161,11 +161,14 @@ export type Transport = (
     signal: AbortSignal;
     redirect: "manual";
   },
-) => Promise<{
-  status: number;
-  headers: Iterable<[string, string]> | Record<string, string>;
-  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null;
-}>;
+) => Promise<
+  | Response // named, since TypeScript 5.2 and `lib: ["dom"]` do not know that its parts are iterable
+  | {
+      status: number;
+      headers: Iterable<[string, string]> | Record<string, string>;
+      body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null;
+    }
+>;
 
 export interface CallOptions {
   /** When it aborts, the call rejects with its reason, and nothing more is sent. */

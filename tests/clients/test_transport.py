@@ -12,7 +12,7 @@ import pytest
 from docfeedback import Request, Response
 
 from tests.clients.command_line import SECONDS, CommandLine
-from tests.clients.conftest import PYTHON, Sdk, World
+from tests.clients.conftest import DRIVERS, PYTHON, Sdk, World, needs_node
 from tests.clients.stand_ins import HUB
 
 REPORT = {
@@ -186,6 +186,17 @@ def test_what_is_cancelled_before_it_was_sent_is_not_sent(sdk: Sdk, world: World
 
     assert outcomes[1:] == [{"result": "cancelled"}, {"result": 0}]
     assert HUB not in world.stage.asked
+
+
+@needs_node
+def test_a_signal_needs_nothing_that_came_after_node_20(world: World):
+    older = {"NODE_OPTIONS": "--import=data:text/javascript,delete%20AbortSignal.any"}
+    sdk = Sdk(DRIVERS["node"], world.environment | older)
+    world.stage.answers = {HUB: [{"do": "hang"}]}
+
+    (outcome,) = sdk.do({"do": "cancel_at", "report": REPORT, "client": {}})
+
+    assert outcome == {"result": "cancelled"}
 
 
 @pytest.mark.parametrize(

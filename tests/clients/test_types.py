@@ -70,6 +70,12 @@ def test_lists_that_are_given_may_be_read_only(name: str):
     assert re.findall(r"(?<!readonly )\b\w+\[\]", declared) == []
 
 
+def test_a_transport_may_return_what_fetch_returns():
+    returned = TYPES.partition("export type Transport = ")[2].partition("=> Promise<")[2]
+
+    assert returned.split()[:2] == ["|", "Response"]
+
+
 def _declarations(properties: dict[str, Any], required: set[str]) -> Any:
     """Each field with a question mark if it may be absent."""
     required = required or {"protocol_version", "doc_url", "agent", "report"}

@@ -61,12 +61,22 @@ export async function readJson(path) {
 /** What is in the file, through symbolic links; null where there is none, or Unusable. */
 export function read(path) {
   return attempt(() => {
-    const found = fs.statSync(path, { throwIfNoEntry: false });
+    const found = stateOf(path);
     if (!found) return null;
     if (found.isDirectory()) throw new Unusable("is_a_directory");
     if (!found.isFile()) throw new Unusable("not_a_regular_file");
     return fs.readFileSync(path);
   });
+}
+
+/** What is known of a file, undefined where there is none; newer Nodes tell no ENOTDIR if asked not to throw. */
+function stateOf(path) {
+  try {
+    return fs.statSync(path);
+  } catch (error) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** The real path of the file, existing or not, if it is not below the folder, else null. */
@@ -86,7 +96,7 @@ export function replace(path, data) {
   attempt(() => {
     const target = realPath(path);
     fs.mkdirSync(dirname(target), { recursive: true });
-    const before = fs.statSync(target, { throwIfNoEntry: false });
+    const before = stateOf(target);
     if (before) refuseReadOnly(target);
     write(target, data, { before });
   });

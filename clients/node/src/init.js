@@ -135,11 +135,20 @@ function below(folder, name) {
 function* candidates(folder) {
   for (const name of CANDIDATES) {
     const path = below(folder, name);
-    if (name === RULES && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    if (name === RULES && look(statSync, path)?.isDirectory()) {
       yield below(folder, IN_RULES_FOLDER);
-    } else if (lstatSync(path, { throwIfNoEntry: false })) {
+    } else if (look(lstatSync, path)) {
       yield path;
     }
+  }
+}
+
+/** What is at the path; undefined where nothing is, or where that cannot be found out. */
+function look(stat, path) {
+  try {
+    return stat(path);
+  } catch {
+    return undefined;
   }
 }
 

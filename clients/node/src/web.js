@@ -44,20 +44,22 @@ export const exchange = shown(async (request, milliseconds, { fetch, signal } = 
   signal?.throwIfAborted();
   if (milliseconds <= 0) throw new Failed("timed_out");
   const headers = { ...request.headers, "User-Agent": USER_AGENT };
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), Math.ceil(milliseconds));
-  const either = signal ? AbortSignal.any([late.signal, signal]) : late.signal;
+  const stop = new AbortController(); // AbortSignal.any is not in Node 20.0
+  const timer = setTimeout(() => stop.abort(), Math.ceil(milliseconds));
+  const follow = () => stop.abort(signal.reason);
+  signal?.addEventListener("abort", follow);
   try {
     const whole = { ...request, headers };
-    const work = fetch ? sendBy(fetch, whole, either) : send(whole, either);
-    return await unlessAborted(work, either);
+    const work = fetch ? sendBy(fetch, whole, stop.signal) : send(whole, stop.signal);
+    return await unlessAborted(work, stop.signal);
   } catch (error) {
     signal?.throwIfAborted();
-    if (late.signal.aborted) throw new Failed("timed_out", { cause: error });
+    if (stop.signal.aborted) throw new Failed("timed_out", { cause: error });
     if (OURS.some((kind) => error instanceof kind)) throw error;
     throw new Failed(reason(error), { cause: error });
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", follow);
   }
 });
 

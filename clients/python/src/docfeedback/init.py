@@ -165,7 +165,7 @@ def _target(arguments: Arguments) -> Target:
 def _candidates(root: str) -> Iterator[str]:
     for name in CANDIDATES:
         path = _below(root, name)
-        if name == RULES and Path(path).is_dir():
+        if name == RULES and os.path.isdir(path):  # noqa: PTH112 (before 3.14, the other may raise)
             yield _below(root, IN_RULES_FOLDER)
         elif os.path.lexists(path):
             yield path

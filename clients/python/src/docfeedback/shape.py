@@ -17,8 +17,8 @@ from .visible import is_blank
 
 KEY_HEADER = "header:Idempotency-Key"
 LONGEST_NAME = 100  # of an unknown field, in a fault
-TIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?"
+TIME = re.compile(  # with the hours, since Python 3.14 takes 24:00
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]((?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?"
     r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 )
 HIDDEN = ("Cc", "Cf", "Co", "Zl", "Zp", "Zs")  # not Cn: the Hub may know a newer Unicode
