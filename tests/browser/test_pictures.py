@@ -119,7 +119,7 @@ def test_the_record_of_a_domain(of, newcomer):
 def test_where_issues_go(of, alice):
     none = {"repository_id": None, "repo_owner": "", "repo_name": ""}  # as in the tutorial
     Integration.objects.update(**none)
-    of(alice)("integration", "/settings/integration/", 300, heading="Where issues go")
+    of(alice)("integration", "/settings/integration/", 280, heading="Where issues go")
 
 
 def test_an_organization_at_work(of, alice, reports):
