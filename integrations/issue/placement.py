@@ -23,6 +23,10 @@ _TAG = re.compile(
 _NUMBERED = re.compile(r"(?:[@#]|gh-?)\Z", re.IGNORECASE)
 _TARGET = ("](", "]:")  # of a link, all of which the text would be
 _IN_URL = ("://", "www.", *_TARGET)
+_CLOSED_BY = {"<": ">", '"': '"', "'": "'"}
+_GLUED = re.compile(
+    r"[^\s<]*\{[a-z_]+\}", re.ASCII
+)  # only these end a URL in prose, no other space
 _FENCE = ("```", "~~~")  # GitHub renders some languages, such as mermaid
 _HARMLESS_BEFORE = frozenset(["", *" \t\n*_(\"'>,.;)|`"])
 _HARMLESS_AFTER = frozenset(["", *" \t\n*_)\"'<,.;:!?|`"])
@@ -48,6 +52,7 @@ class Surroundings(NamedTuple):
     is_numbered: bool
     breaks_before: bool
     breaks_after: bool
+    goes_on: bool  # a URL here, in what fills a placeholder behind it
 
     def placed(self, text: str, inert: Callable[[str], str]) -> str:
         """The text, safe at this place: escaped for URLs and cells, indented for lists and quotes.
@@ -102,6 +107,7 @@ def place(before: str, after: str) -> Surroundings:
         is_numbered=bool(_NUMBERED.search(paragraph[-3:])),
         breaks_before=line[-1:] not in _HARMLESS_BEFORE or fence,
         breaks_after=rest[:1] not in _HARMLESS_AFTER,
+        goes_on=_goes_on(before, after, tag=tag),
     )
 
 
@@ -123,6 +129,16 @@ def _is_in_host(paragraph: str) -> bool:
     word = _last_word(paragraph)
     name = word[1 + max(map(word.rfind, "/?#")) :]
     return "www." in name.lower() or word.removesuffix(name).endswith("//")
+
+
+def _goes_on(before: str, after: str, *, tag: bool) -> bool:
+    """Whether a URL at this place would go on in a reported text: by `/../` it leads elsewhere."""
+    opened = before[-1:]
+    if opened == "<" or (tag and opened in _CLOSED_BY):
+        return not after.startswith(_CLOSED_BY[opened])
+    if before.endswith("](") and after.startswith(")"):
+        return False
+    return bool(_GLUED.match(after))
 
 
 def _last_word(paragraph: str) -> str:

@@ -69,6 +69,10 @@ class _Link(str):
     """A URL as `safe_url` writes it."""
 
 
+class _File(_Link):
+    """That of a file of the issue's own repository: a link only where it surely ends where it ends."""
+
+
 class _Template(NamedTuple):
     """The pieces between placeholders, and each placeholder with its place and whether it takes code."""
 
@@ -140,7 +144,7 @@ def _within_limits(template: str) -> str:
 
 def _prepared(name: str, text: str, *, code_host: str, repository: str) -> str:
     if name in URLS and (url := safe_url(text, code_host=code_host, repository=repository)):
-        return _Link(url)
+        return _File(url) if repository and url.startswith(f"{repository}/") else _Link(url)
     return shown(name, text)
 
 
@@ -254,6 +258,10 @@ def _filled(
             code += blocks
             text.append(at.continued(written))
         elif value:
-            text.append(value if isinstance(value, _Link) else at.placed(value, safe))
+            text.append(value if _is_link(value, at) else at.placed(value, safe))
         text.append(template.pieces[number])
     return "".join(text).strip("\n"), code
+
+
+def _is_link(value: str, at: Surroundings) -> bool:
+    return isinstance(value, _Link) and not (isinstance(value, _File) and at.goes_on)

@@ -254,10 +254,18 @@ def _move(organization: Organization, number: int, full_name: str) -> None:
     except IntegrityError:
         _lapse(mine.live(), UNPUBLISHED)
         mine.update(**columns)
-    code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL).url
-    urls = [f"{code_host}{path.removesuffix('/')}" for path in (before.path, columns["path"])]
-    following = partial(ownership_changes.follow_renamed, organization, *urls)
+    following = partial(_take_along, organization, number, before.path, columns["path"])
     transaction.on_commit(following, robust=True)
+
+
+def _take_along(organization: Organization, number: int, before: str, now: str) -> None:
+    """Let the backlog follow the claim, and again if that has moved on while a long one followed."""
+    code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL).url
+    mine = Site.objects.filter(organization=organization, repository_id=number)
+    while before != now:
+        urls = [f"{code_host}{path.removesuffix('/')}" for path in (before, now)]
+        ownership_changes.follow_renamed(organization, *urls)
+        before, now = now, mine.values_list("path", flat=True).first() or now
 
 
 def _forget_earlier(organization: Organization, columns: dict[str, Any]) -> None:

@@ -94,6 +94,27 @@ def test_a_backlog_of_any_length_follows_a_rename(acme, told, code_host, here, m
     assert about == {f"{here}/acme/handbook/blob/HEAD/{page}.md" for page in range(7)}
 
 
+def test_a_backlog_follows_a_rename_that_comes_while_it_follows_another(
+    acme, told, code_host, here, monkeypatch
+):
+    monkeypatch.setattr(batches, "BATCH", 2)
+    code_host.fail("500", path="token", times=7)
+    for page in range(7):
+        send(f"{here}/acme/docs/blob/HEAD/{page}.md")
+
+    def renamed_again(seconds):
+        monkeypatch.undo()
+        code_host.rename("acme/handbook", "manual")
+        told()
+
+    monkeypatch.setattr(batches.time, "sleep", renamed_again)
+    code_host.rename("acme/docs", "handbook")
+    told()
+
+    about = {each.canonical_url for each in Report.objects.filter(doc_url__startswith=here)}
+    assert about == {f"{here}/acme/manual/blob/HEAD/{page}.md" for page in range(7)}
+
+
 def test_an_account_that_is_renamed_takes_its_repositories_along(acme, told, code_host, here):
     code_host.rename_account("acme", "initech")
     told()

@@ -103,6 +103,68 @@ def test_what_is_no_file_of_it_stays_readable_and_inert():
     assert body.replace(ZWSP, "") == url
 
 
+CLIMBS = "/../../../../../bob/repo/issues/1"
+GLUED = [
+    "{doc_url}{summary}",
+    "{doc_url}/{agent_name}",
+    "{doc_url}/{agent_name}/{agent_name}/{agent_name}/{agent_name}/{agent_name}",
+    "{doc_url}{evidence}{summary}",
+    "{doc_url}\u00a0{summary}",
+    "{doc_url}){summary}",
+    "{doc_url}|{summary}",
+    "({doc_url}{summary})",
+    "**{doc_url}{summary}**",
+    "- Page: {doc_url}{details}",
+    "| a | b |\n|---|---|\n| {doc_url}{summary} | b |",
+    "[page]({doc_url}{summary})",
+    "[page](<{doc_url} {summary}>)",
+    "[page](<{doc_url}{summary}>)",
+    "[page]\n\n[page]: {doc_url}{summary}",
+    "[page]\n\n[page]: <{doc_url} {summary}>",
+    "![page]({doc_url}/{summary})",
+    "<{doc_url}{summary}>",
+    '<a href="{doc_url}{summary}">page</a>',
+    '<a href="{doc_url}/{agent_name}/{agent_name}/{agent_name}/{agent_name}">page</a>',
+    "<a href={doc_url}{summary}>page</a>",
+    "{summary}{doc_url}{summary}",
+    "{doc_url}{doc_url}{summary}",
+]
+
+
+@pytest.mark.parametrize("template", GLUED)
+@pytest.mark.parametrize("text", [CLIMBS, CLIMBS[1:], f" {CLIMBS}", ".."])
+def test_no_text_behind_the_address_leads_elsewhere(template, text):
+    fields = dict.fromkeys(("summary", "details", "agent_name"), text)
+    url = f"{OWN}/blob/main/a.md"
+
+    _, body = render_issue(template, fields | {"doc_url": url}, repository=OWN)
+
+    assert all(link == url or OWN not in link for link in Page(body).links)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{doc_url} {summary}",
+        "{doc_url}\n{summary}",
+        "{doc_url}<br>{summary}",
+        "{summary}{doc_url}",
+        "[page]({doc_url}){summary}",
+        "[page](<{doc_url}>){summary}",
+        '[page]({doc_url} "{summary}")',
+        "<{doc_url}>{summary}",
+        '<a href="{doc_url}">{summary}</a>',
+        "<a href='{doc_url}' title='{summary}'>page</a>",
+    ],
+)
+def test_where_the_template_ends_the_address_it_stays_a_link(template):
+    url = f"{OWN}/blob/main/a.md"
+
+    _, body = render_issue(template, {"doc_url": url, "summary": CLIMBS}, repository=OWN)
+
+    assert Page(body).links == [url]
+
+
 STARTS = ["", "https://github.com/", f"{OWN}/", f"{OWN}/blob/", f"{OWN}/blob/main/", f"{OWN}/wiki/"]
 PIECES = [
     "..",
