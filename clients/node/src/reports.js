@@ -58,9 +58,11 @@ function pagesFor(flags) {
   const hubUrl = settings.requiredHubUrl(flags.get("--hub-url"));
   const time = settings.timeout();
   const given = Object.entries(FLAGS).map(([flag, name]) => [name, flags.get(flag)]);
+  const names = Object.fromEntries(Object.entries(FLAGS).map(([flag, name]) => [name, flag]));
+  const filters = checkedFilters(Object.fromEntries(given), names);
   const ask = async (asked) =>
     (await signedIn(hubUrl, time, (token) => fetchPage(hubUrl, token, asked, time))).answer;
-  return pages(hubUrl, checkedFilters(Object.fromEntries(given)), ask);
+  return pages(hubUrl, filters, ask);
 }
 
 /** How many reports to show. */
