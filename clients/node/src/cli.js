@@ -75,7 +75,7 @@ function internal(name) {
   return { lines: [sentence], data: fault("internal_error", sentence), exitCode };
 }
 
-/** End the process in this very turn: whatever waits for another one is not sent any more. */
+/** End the process in this very turn: whatever waits for another one is no longer sent. */
 function interrupt(asJson) {
   const sentence = message("interrupted");
   clearProgress();

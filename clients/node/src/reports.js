@@ -26,7 +26,7 @@ const WIDTHS = [26, 10, 9, 29]; // with two spaces between them, 80
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** Your organization's reports, newest first, as they arrive from the Hub. */
+/** Your organization's reports, newest first, as the Hub sends them. */
 export async function reports({ flags }) {
   const limit = limitOf(flags.get("--limit"));
   check(flags);

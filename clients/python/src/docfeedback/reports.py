@@ -35,7 +35,7 @@ WIDE = re.compile(
 
 
 def run(arguments: Arguments) -> Result:
-    """List your organization's reports, newest first, as they arrive from the Hub."""
+    """List your organization's reports, newest first, as the Hub sends them."""
     limit = _limit(arguments.get("--limit"))
     _check(arguments)
     as_json = "--json" in arguments.flags
