@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -38,6 +39,20 @@ def test_a_repository_cannot_have_a_program_run(client: CommandLine, world: Worl
     _address(client, world)
 
     assert not (world.home / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["credential.helper", "core.askPass", "fetch.bundleURI"])
+def test_git_is_told_to_forget_what_a_repository_sets(client: CommandLine, world: World, name: str):
+    repositories.make(world.folder, remotes=REMOTES)
+    git, said = world.home / "bin" / "git", world.home / "said"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\necho "$@" >> {said}\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+
+    path = f"{git.parent}:{os.environ['PATH']}"
+
+    assert _address(client, world, PATH=path) == ADDRESS
+    assert all(f"-c {name}= " in line for line in said.read_text().splitlines())
 
 
 @pytest.mark.parametrize("folders", [".", ""])

@@ -117,6 +117,16 @@ def test_an_output_that_takes_nothing_gives_no_traceback(
     assert ended.stderr == ""
 
 
+BROKEN_PYTHON = """import json
+class RangeError(Exception):
+    pass
+def dumps(*_, **__):
+    raise RangeError
+json.dumps = dumps
+"""
+BROKEN_NODE = "JSON.stringify = () => { throw new RangeError(); };"
+
+
 @pytest.mark.parametrize("module", ["docfeedback.cli", "docfeedback.client", "http.client"])
 def test_ctrl_c_while_python_loads_gives_no_traceback(world: World, module: str):
     (world.folder / "sitecustomize.py").write_text(INTERRUPTED_IMPORT.format(module=module))
@@ -147,6 +157,56 @@ def test_a_standard_input_that_is_closed_is_told(client: CommandLine, world: Wor
     ended = shell.run(["report", *words], cwd=world.folder, env=world.environment)
 
     assert ended.stderr == "Error: Standard input cannot be read: it is empty.\n"
+    assert ended.exit == 2
+
+
+@pytest.mark.parametrize("flags", ["@report --details -", "--file -", "--file /dev/stdin"])
+def test_a_stream_without_an_end_is_not_read_to_its_end(
+    client: CommandLine, world: World, flags: str
+):
+    shell = CommandLine(["sh", "-c", 'yes | "$@"', "sh", *client.command])
+    words = [word for flag in flags.split() for word in PLACEHOLDERS.get(flag, [flag])]
+
+    ended = shell.run(["report", *words], cwd=world.folder, env=world.environment)
+
+    name = "/dev/stdin" if "/dev/stdin" in flags else "Standard input"
+    reason = "it is over 1 MiB, and a report has at most 64 KiB"
+    assert ended.stderr == f"Error: {name} cannot be read: {reason}.\n"
+    assert ended.exit == 2
+    assert not world.stage.asked.get(HUB)
+
+
+def test_a_report_of_a_huge_file_is_refused(client: CommandLine, world: World):
+    with (world.folder / "report.json").open("wb") as file:
+        file.truncate(3 << 30)
+
+    ended = client.run(["report", "--file", "report.json"], cwd=world.folder, env=world.environment)
+
+    reason = "it is over 1 MiB, and a report has at most 64 KiB"
+    assert ended.stderr == f"Error: report.json cannot be read: {reason}.\n"
+    assert ended.exit == 2
+
+
+def test_an_internal_error_before_a_request_says_that_nothing_was_sent(
+    client: CommandLine, world: World
+):
+    (world.folder / "sitecustomize.py").write_text(BROKEN_PYTHON)
+    (world.folder / "broken.mjs").write_text(BROKEN_NODE)
+    python_path = f"{world.folder}:{world.environment['PYTHONPATH']}"
+    changed = {"PYTHONPATH": python_path, "NODE_OPTIONS": f"--import {world.folder}/broken.mjs"}
+    words = ["report", *PLACEHOLDERS["@report"], "--dry-run"]
+
+    ended = client.run(words, cwd=world.folder, env=world.environment | changed)
+
+    sentence = "Error: internal error in docfeedback (RangeError). Nothing was sent."
+    assert ended.stderr.splitlines()[-1] == sentence
+    assert ended.exit == 2
+
+
+def test_a_device_is_no_report(client: CommandLine, world: World):
+    ended = client.run(["report", "--file", "/dev/zero"], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == "Error: /dev/zero cannot be read: it is not a regular file.\n"
     assert ended.exit == 2
 
 

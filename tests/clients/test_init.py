@@ -150,6 +150,15 @@ def test_what_is_no_file_is_told(client: CommandLine, world: World):
     assert ended.stderr == "Error: AGENTS.md cannot be read: it is not a regular file.\n"
 
 
+def test_a_huge_file_is_not_read(client: CommandLine, world: World):
+    with (world.folder / "AGENTS.md").open("wb") as file:
+        file.truncate(3 << 30)
+
+    ended = _init(client, world)
+
+    assert (ended.exit, ended.stderr) == (2, "Error: AGENTS.md cannot be read: it is over 8 MiB.\n")
+
+
 def test_utf_16_is_told(client: CommandLine, world: World):
     (world.folder / "AGENTS.md").write_bytes("# Rules\n".encode("utf-16"))
 

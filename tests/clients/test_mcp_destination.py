@@ -139,7 +139,7 @@ def test_a_yes_is_one_request_also_where_the_answer_is_lost(desk: Desk, answer: 
     (outcome,) = desk.call(IN_REPOSITORY, person=Person([YES]))
 
     assert (outcome["status"], len(desk.sent)) == ("not_sent", 1)
-    assert "The Hub did not confirm it; it may have arrived." in outcome["message"]
+    assert "The Hub did not confirm it; it may have been received." in outcome["message"]
 
 
 def test_a_hub_that_was_never_reached_is_not_said_to_have_it(desk: Desk):
@@ -148,4 +148,4 @@ def test_a_hub_that_was_never_reached_is_not_said_to_have_it(desk: Desk):
     (outcome,) = desk.call(IN_REPOSITORY, person=Person([YES]))
 
     assert outcome["message"].endswith("the connection was refused.")
-    assert "may have arrived" not in outcome["message"]
+    assert "may have been received" not in outcome["message"]

@@ -19,7 +19,7 @@ SECRET = {**REPORT, "report": {"kind": "other", "summary": f"It fails with {TOKE
 DIVIDED = ["ghp_\u200b" + "a8" * 18, "ghp\\_" + "a8" * 18, "\x1b[01;31mghp_\x1b[m" + "a8" * 18]
 OPTED_OUT = {"status": 200, "body": {"protocol_version": "0", "opt_in": False}}
 UNCONFIRMED = (
-    " The Hub did not confirm it; it may have arrived. Sending it again only counts it again."
+    " The Hub did not confirm it; it may have been received. Sending it again only counts it again."
 )
 IDLE_SECONDS = 3
 

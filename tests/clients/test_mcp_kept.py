@@ -126,7 +126,7 @@ def test_a_repeat_of_what_may_have_arrived_does_no_harm_and_that_is_said(desk: D
 
     (outcome,) = desk.call(REPORT, person=Person([YES]))
 
-    assert "it may have arrived. Sending it again only counts it again." in outcome["message"]
+    assert "it may have been received. Sending it again only counts it again." in outcome["message"]
 
 
 def test_a_hub_speaks_after_the_server_does(desk: Desk):

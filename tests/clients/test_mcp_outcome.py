@@ -33,7 +33,7 @@ HUBS = "The Hub says: Issue #418 in acme/docs: "
 IN_REPOSITORY = {**REPORT, "doc_url": "docs/install.md"}
 HOSTILE = "one\n\ntwo\u202e\u200b\x1b[2J\U000e0041\u2800 " + "three " * 200
 UNCONFIRMED = (
-    "The Hub did not confirm it; it may have arrived. Sending it again only counts it again."
+    "The Hub did not confirm it; it may have been received. Sending it again only counts it again."
 )
 
 
@@ -211,7 +211,7 @@ def test_a_receipt_is_an_address_or_nothing(url: str | None):
         ),
         (
             {"claimed": True, "status": "forwarding"},
-            "It is on its way to the page's maintainers.",
+            "It is being delivered to the page's maintainers.",
         ),
         (
             {"claimed": True, "status": "received"},

@@ -116,6 +116,17 @@ def test_a_list_without_an_end_is_given_up(sdk: Sdk, world: World, following: An
     assert len(world.stage.asked[HUB]) == 2
 
 
+def test_ten_empty_pages_are_the_last_that_are_asked_for(sdk: Sdk, world: World):
+    empty = [_page(following=f"c{number}") for number in range(9)]
+    more = [_page(following=f"d{number}") for number in range(10)]
+    world.stage.answers = {HUB: [*empty, _page("a", following="c9"), *more, _page("b")]}
+
+    (listed,) = sdk.do({"do": "reports", "client": {"token": "t-1"}})
+
+    assert (listed["result"]["code"], listed["result"]["ids"]) == ("endless_list", ["a"])
+    assert len(world.stage.asked[HUB]) == 20
+
+
 @pytest.mark.parametrize(
     ("filters", "code"),
     [

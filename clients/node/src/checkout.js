@@ -25,7 +25,8 @@ class Stays extends Error {
  * `{url, path, note}`: `url` may be null, `note` is what to tell a person, `path` as given.
  *
  * What is an address already comes back without a note. Throws ValidationError if the path can mean
- * two files, if it is a whole path without an address, or if the code host that is set is none.
+ * two files, if it has no address and is a whole path or leads out of the repository (without one,
+ * out of the folder), or if the code host that is set is none.
  */
 export async function locate(path, folder = ".", { allowPrivate = false } = {}) {
   const slashed = sep === "\\" ? path.replaceAll("\\", "/") : path;
@@ -33,19 +34,28 @@ export async function locate(path, folder = ".", { allowPrivate = false } = {}) 
   if ([...path].length > MAX_LENGTH || !isPath(slashed.replaceAll(" ", "_"))) {
     return { url: null, path, note: null };
   }
+  let prefix = "";
   try {
-    const url = await urlOf(slashed, folder, allowPrivate);
+    const checkout = await checkoutAt(folder);
+    ({ prefix } = checkout);
+    const url = await urlOf(slashed, checkout, allowPrivate);
     return { url, path, note: message("path_located", { path, url }) };
   } catch (error) {
     if (!(error instanceof Stays)) throw error;
-    // The folders above a repository may have a person's name.
-    if (slashed.startsWith("/")) throw ValidationError.of("whole_path", { reason: error.reason });
+    refuseOutside(slashed, prefix, error.reason);
     return { url: null, path, note: message("path_stays", { path, reason: error.reason }) };
   }
 }
 
-async function urlOf(path, folder, allowPrivate) {
-  const checkout = await checkoutAt(folder);
+/** Refuse what may have a person's name, as the folders above a repository do. */
+function refuseOutside(path, prefix, reason) {
+  if (path.startsWith("/")) throw ValidationError.of("whole_path", { reason });
+  if (posix.normalize(prefix + path).split("/")[0] === "..") {
+    throw new ValidationError("whole_path", message("leaving_path", { reason }));
+  }
+}
+
+async function urlOf(path, checkout, allowPrivate) {
   const url = (await repositoryOf(checkout)) + (await placeOf(checkout, path));
   try {
     check(url, allowPrivate);

@@ -4,6 +4,7 @@ import { asks, parse } from "./arguments.js";
 import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
+import { wasAsked } from "./hub.js";
 import { clearProgress, write, writeNow } from "./terminal.js";
 import { turnOn } from "./verbose.js";
 import { VERSION } from "./version.js";
@@ -33,8 +34,7 @@ async function resultOf(words) {
     return await COMMANDS[parsed.command](parsed);
   } catch (error) {
     if (error instanceof DocFeedbackError) return failure(error);
-    const sentence = message("internal_error", { name: error?.name });
-    return { lines: [sentence], data: fault("internal_error", sentence), exitCode: FAILED };
+    return internal(error?.name);
   }
 }
 
@@ -69,7 +69,13 @@ function failure(error) {
   };
 }
 
-/** End the process in this very turn: whatever waits for another one is not sent any more. */
+function internal(name) {
+  const sentence = message(wasAsked() ? "internal_error" : "internal_error_before", { name });
+  const exitCode = wasAsked() ? FAILED : NOTHING_SENT;
+  return { lines: [sentence], data: fault("internal_error", sentence), exitCode };
+}
+
+/** End the process in this very turn: whatever waits for another one is no longer sent. */
 function interrupt(asJson) {
   const sentence = message("interrupted");
   clearProgress();

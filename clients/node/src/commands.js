@@ -37,7 +37,7 @@ async function report({ flags: given }) {
   return sent(await client.send(body, options), body.doc_url, notes);
 }
 
-/** What became of a report, once or (`--watch`) until it is no longer on its way. */
+/** What became of a report, once or (`--watch`) until it is no longer being delivered. */
 async function status({ flags, argument }) {
   const client = clientFrom(flags);
   if (flags.has("--watch")) return follow(client, argument, flags.has("--json"));

@@ -18,6 +18,10 @@ const REASONS = {
   EROFS: "read_only",
   ELOOP: "symlink_loop",
 };
+const MAX_REPORT = 1024 * 1024; // a report has 64 KiB
+const MAX_DOCUMENT = 8 * 1024 * 1024;
+const TOO_LARGE = { [MAX_REPORT]: "over_one_mebibyte", [MAX_DOCUMENT]: "over_eight_mebibytes" };
+const CHUNK = 64 * 1024;
 const STANDARD_INPUT = "-";
 const MOMENT = 20; // milliseconds: an interrupt that ended the writer of half a text comes before we send that
 const MOST_LINKS = 40; // in one path, as Linux has it
@@ -30,12 +34,12 @@ export class Unusable extends Error {
   }
 }
 
-/** The UTF-8 text of a file, or of standard input for `-`. */
+/** The UTF-8 text, up to 1 MiB, of a file, of a pipe, or of standard input for `-`. */
 export async function readText(path) {
   const name = nameOf(path);
   let data;
   try {
-    data = path === STANDARD_INPUT ? await readStandardInput() : fs.readFileSync(path);
+    data = path === STANDARD_INPUT ? await readStandardInput() : contentOf(path, MAX_REPORT);
   } catch (error) {
     const reason = message(error instanceof Unusable ? error.reason : reasonOf(error));
     throw ValidationError.of("unreadable_file", { path: name, reason });
@@ -63,10 +67,35 @@ export function read(path) {
   return attempt(() => {
     const found = stateOf(path);
     if (!found) return null;
-    if (found.isDirectory()) throw new Unusable("is_a_directory");
-    if (!found.isFile()) throw new Unusable("not_a_regular_file");
-    return fs.readFileSync(path);
+    if (found.isFIFO()) throw new Unusable("not_a_regular_file");
+    return contentOf(path, MAX_DOCUMENT);
   });
+}
+
+/** At most so many bytes of a file or pipe, or Unusable. */
+function contentOf(path, most) {
+  const found = fs.statSync(path);
+  if (found.isDirectory()) throw new Unusable("is_a_directory");
+  if (!found.isFile() && !found.isFIFO()) throw new Unusable("not_a_regular_file");
+  const handle = fs.openSync(path, "r");
+  try {
+    return Buffer.concat(chunksOf(handle, most));
+  } finally {
+    fs.closeSync(handle);
+  }
+}
+
+function chunksOf(handle, most) {
+  const chunks = [];
+  let size = 0;
+  while (true) {
+    const chunk = Buffer.alloc(CHUNK);
+    const count = fs.readSync(handle, chunk);
+    if (!count) return chunks;
+    size += count;
+    if (size > most) throw new Unusable(TOO_LARGE[most]);
+    chunks.push(chunk.subarray(0, count));
+  }
 }
 
 /** What is known of a file, undefined where there is none; newer Nodes tell no ENOTDIR if asked not to throw. */
@@ -123,10 +152,15 @@ function refuseReadOnly(path) {
   }
 }
 
-/** Or Unusable where it is closed, or holds nothing: that was not meant to be sent. */
+/** Or Unusable if it is too large, or closed or empty: that was not meant to be sent. */
 async function readStandardInput() {
   const chunks = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    size += chunk.length;
+    if (size > MAX_REPORT) throw new Unusable(TOO_LARGE[MAX_REPORT]);
+    chunks.push(chunk);
+  }
   if (!chunks.length) throw new Unusable("empty_file");
   await pause(MOMENT);
   return Buffer.concat(chunks);

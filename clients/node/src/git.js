@@ -16,6 +16,8 @@ const SAFE = [
   ...["--no-pager", "--literal-pathspecs"],
   ...["-c", "safe.bareRepository=explicit"], // else a folder that somebody committed can be a repository
   ...["-c", "core.fsmonitor=false", "-c", `core.hooksPath=${devNull}`],
+  ...["-c", "credential.helper="], // forgets those that the repository names, and git before 2.44.1 may fetch
+  ...["-c", "core.askPass=", "-c", "fetch.bundleURI="],
 ];
 
 /** The path of git, or null. */

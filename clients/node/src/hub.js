@@ -12,6 +12,11 @@ const AGAIN_STATUSES = [502, 503, 504];
 const WAIT_STATUSES = [429, 503]; // a Hub that says when to come again
 const AGAIN_REASONS = ["refused", "unknown_host", "broken"];
 
+let isAsked = false;
+
+/** Whether this process has begun a request to a Hub, so that something may have been sent. */
+export const wasAsked = () => isAsked;
+
 /** Whether it has an `id`, like the answer of a Hub about one thing. */
 const hasId = (body) => typeof body.id === "string";
 
@@ -33,6 +38,7 @@ export async function call(request, milliseconds, way, isAnswer = hasId) {
  * `again`: whether to try a second time where the first request may have been lost.
  */
 export async function ask(request, milliseconds, hubUrl, { again = true, way = {} } = {}) {
+  isAsked = true;
   try {
     if (!again) return await exchange(request, milliseconds, way);
     return await exchangeTwice(request, performance.now() + milliseconds, way);

@@ -13,9 +13,13 @@ const FILTERS = ["status", "kind", "q", "page", "agent", "claim", "since", "unti
 const REQUIRED = ["id", "received_at", "doc_url", "kind", "summary", "agent_name"];
 const CURSOR = /^[\x21-\x7e]{1,200}$/;
 const MAX_PAGES = 20_000; // a million reports
+const MAX_EMPTY_PAGES = 10; // in a row
 
-/** The filters that are given, or ValidationError, since a wrong one would list everything. */
-export function checkedFilters(filters) {
+/**
+ * The filters that are given, or ValidationError, since a wrong one would list everything. `flags`:
+ * what the person who gave them knows them by.
+ */
+export function checkedFilters(filters, flags = {}) {
   if (!isObject(filters ?? {})) throw ValidationError.of("wrong_type", { name: "filters" });
   const isGiven = ([, value]) => value !== undefined && value !== null;
   const given = Object.entries(filters ?? {}).filter(isGiven);
@@ -24,7 +28,7 @@ export function checkedFilters(filters) {
       throw ValidationError.of("unknown_filter", { name, known: FILTERS.join(", ") });
     }
     if (typeof value !== "string" || isBlank(value) || !value.isWellFormed()) {
-      throw ValidationError.of("invalid_filter", { name });
+      throw ValidationError.of("invalid_filter", { name: flags[name] ?? name });
     }
   }
   return Object.fromEntries(given);
@@ -48,12 +52,15 @@ export async function fetchPage(hubUrl, token, asked, milliseconds, way) {
 /** All pages; `ask` fetches one. ServerError if the list does not end. */
 export async function* pages(hubUrl, filters, ask) {
   const seen = new Set();
+  let empty = 0;
   let page = await ask(filters);
   while (true) {
     yield page;
     const { following } = page;
     if (following === null) return;
-    if (seen.has(following) || seen.size === MAX_PAGES) throw endless(hubUrl, 200);
+    empty = page.reports.length ? 0 : empty + 1;
+    const isLong = seen.size === MAX_PAGES || empty === MAX_EMPTY_PAGES;
+    if (isLong || seen.has(following)) throw endless(hubUrl, 200);
     seen.add(following);
     page = await ask({ ...filters, cursor: following });
   }

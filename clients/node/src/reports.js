@@ -26,7 +26,7 @@ const WIDTHS = [26, 10, 9, 29]; // with two spaces between them, 80
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** Your organization's reports, newest first, as they arrive from the Hub. */
+/** Your organization's reports, newest first, as the Hub sends them. */
 export async function reports({ flags }) {
   const limit = limitOf(flags.get("--limit"));
   check(flags);
@@ -58,9 +58,11 @@ function pagesFor(flags) {
   const hubUrl = settings.requiredHubUrl(flags.get("--hub-url"));
   const time = settings.timeout();
   const given = Object.entries(FLAGS).map(([flag, name]) => [name, flags.get(flag)]);
+  const names = Object.fromEntries(Object.entries(FLAGS).map(([flag, name]) => [name, flag]));
+  const filters = checkedFilters(Object.fromEntries(given), names);
   const ask = async (asked) =>
     (await signedIn(hubUrl, time, (token) => fetchPage(hubUrl, token, asked, time))).answer;
-  return pages(hubUrl, checkedFilters(Object.fromEntries(given)), ask);
+  return pages(hubUrl, filters, ask);
 }
 
 /** How many reports to show. */

@@ -1,6 +1,6 @@
 /** The root of the repository around the current folder. */
 
-import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { closeSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -35,8 +35,19 @@ function isRoot(folder) {
     const found = statSync(mark);
     if (process.geteuid && found.uid !== process.geteuid()) return false;
     if (found.isDirectory()) return Boolean(lstatSync(join(mark, "HEAD")));
-    return found.isFile() && readFileSync(mark, "latin1").startsWith("gitdir:");
+    return found.isFile() && startsWith(mark, "gitdir:");
   } catch {
     return false;
+  }
+}
+
+function startsWith(path, word) {
+  const handle = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(word.length);
+    readSync(handle, start);
+    return start.toString("latin1") === word;
+  } finally {
+    closeSync(handle);
   }
 }

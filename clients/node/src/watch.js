@@ -1,4 +1,4 @@
-/** `status --watch`: what changes about a report, until it is no longer on its way. */
+/** `status --watch`: what changes about a report, until it is no longer being delivered. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { message } from "./contract.js";
@@ -14,7 +14,7 @@ const MAX_WAIT_SECONDS = 3600; // even if the Hub says more
 const TIMES_AWAY = 12; // without an answer, one after the other
 
 /**
- * Print the receipt and what changes about it, until the report has arrived or is only kept. A Hub that
+ * Print the receipt and what changes about it, until the report is delivered or only kept. A Hub that
  * cannot be reached meanwhile is asked again, ever more seldom.
  */
 export async function follow(client, report, asJson) {

@@ -39,7 +39,7 @@ class Kept:
         self._given[question.draft.data] = _Yes(question, now if since is None else since)
 
     def take(self, draft: Draft) -> _Yes | None:
-        """The yes for exactly these bytes, which is then kept no more."""
+        """The yes for exactly these bytes, which is then no longer kept."""
         return self._given.pop(draft.data, None)
 
 

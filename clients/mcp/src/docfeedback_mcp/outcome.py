@@ -46,7 +46,7 @@ URL = re.compile(r"https?://[\x21-\x7e]+")
 REMOVED = "The Hub removed what looked like a secret."
 FAILED = "Internal error in the MCP server. The report may or may not have been sent."
 UNCONFIRMED = (
-    " The Hub did not confirm it; it may have arrived. Sending it again only counts it again."
+    " The Hub did not confirm it; it may have been received. Sending it again only counts it again."
 )
 AGAIN = (
     "Sending failed for now. To try again, call the tool with exactly the same arguments{when}: for "
@@ -193,7 +193,7 @@ def _is_refusal(error: DocFeedbackError) -> bool:
 
 
 def _is_unconfirmed(error: DocFeedbackError) -> bool:
-    """Whether the request may have arrived, for all that came back."""
+    """Whether the request may have been received, for all that came back."""
     if isinstance(error, Unreachable):
         cause = error.__cause__
         return isinstance(cause, Failed) and cause.reason in ("timed_out", "broken", "too_long")

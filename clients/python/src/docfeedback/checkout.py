@@ -50,18 +50,29 @@ def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = Fal
     """The address of a file or folder of the repository around `folder` (default: the current one).
 
     What is an address already comes back without a note. Raises ValidationError if the path can mean
-    two files, if it is a whole path without an address, or if the code host that is set is none.
+    two files, if it has no address and is a whole path or leads out of the repository (without one,
+    out of the folder), or if the code host that is set is none.
     """
     slashed = path.replace("\\", "/") if os.sep == "\\" else path
     if not _is_path(slashed):
         return Located(None, path, None)
+    prefix = ""
     try:
-        url = _url(slashed, folder or ".", allow_private)
+        checkout = _checkout(folder or ".")
+        prefix = checkout.prefix
+        url = _url(slashed, checkout, allow_private)
     except _Stays as stays:
-        if slashed.startswith("/"):  # the folders above a repository may have a person's name
-            raise ValidationError.of("whole_path", reason=stays.reason) from None
+        _refuse_outside(slashed, prefix, stays.reason)
         return Located(None, path, message("path_stays", path=path, reason=stays.reason))
     return Located(url, path, message("path_located", path=path, url=url))
+
+
+def _refuse_outside(path: str, prefix: str, reason: str) -> None:
+    """Refuse what may have a person's name, as the folders above a repository do."""
+    if path.startswith("/"):
+        raise ValidationError.of("whole_path", reason=reason)
+    if posixpath.normpath(prefix + path).split("/")[0] == "..":
+        raise ValidationError("whole_path", message("leaving_path", reason=reason))
 
 
 def _is_path(text: str) -> bool:
@@ -74,8 +85,7 @@ def _is_path(text: str) -> bool:
         return False
 
 
-def _url(path: str, folder: str, allow_private: bool) -> str:
-    checkout = _checkout(folder)
+def _url(path: str, checkout: _Checkout, allow_private: bool) -> str:
     url = _repository(checkout) + _place(checkout, path)
     try:
         address.check(url, allow_private)

@@ -7,7 +7,7 @@ import sys
 from io import TextIOWrapper
 from typing import Any, Dict, List
 
-from . import arguments, commands, terminal, verbose, visible
+from . import arguments, commands, hub, terminal, verbose, visible
 from .contract import message, table, text
 from .errors import DocFeedbackError
 from .result import Result
@@ -49,8 +49,7 @@ def _result(words: List[str]) -> Result:
     except terminal.Unwritable:
         raise
     except Exception as error:
-        sentence = message("internal_error", name=type(error).__name__)
-        return Result([sentence], _error("internal_error", sentence), exit_code=FAILED)
+        return _internal(type(error).__name__)
 
 
 def _print(result: Result, *, as_json: bool) -> int:
@@ -82,6 +81,13 @@ def _failure(error: DocFeedbackError) -> Result:
         {**_error(error.code, str(error)), **error.fields},
         exit_code=NOTHING_SENT if error.nothing_was_sent else FAILED,
     )
+
+
+def _internal(name: str) -> Result:
+    key = "internal_error" if hub.was_asked() else "internal_error_before"
+    sentence = message(key, name=name)
+    code = FAILED if hub.was_asked() else NOTHING_SENT
+    return Result([sentence], _error("internal_error", sentence), exit_code=code)
 
 
 def _fault(fault: Dict[str, Any]) -> str:

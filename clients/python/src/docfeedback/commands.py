@@ -47,7 +47,7 @@ def report(arguments: Arguments) -> Result:
 
 
 def status(arguments: Arguments) -> Result:
-    """Show what became of a report, once or (`--watch`) until it is no longer on its way."""
+    """Show what became of a report, once or (`--watch`) until it is no longer being delivered."""
     client = _client(arguments)
     if "--watch" in arguments.flags:
         return watch.follow(client, arguments.argument, as_json="--json" in arguments.flags)

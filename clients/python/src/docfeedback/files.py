@@ -9,7 +9,7 @@ import stat
 import sys
 import time
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, BinaryIO, Optional
 
 from . import document
 from .contract import message
@@ -25,6 +25,9 @@ REASONS = {
     errno.EROFS: "read_only",
     errno.ELOOP: "symlink_loop",
 }
+MAX_REPORT = 1024 * 1024  # a report has 64 KiB
+MAX_DOCUMENT = 8 * 1024 * 1024
+TOO_LARGE = {MAX_REPORT: "over_one_mebibyte", MAX_DOCUMENT: "over_eight_mebibytes"}
 MOMENT = (
     0.02  # seconds: an interrupt that ended the writer of half a text comes before we send that
 )
@@ -39,10 +42,10 @@ class Unusable(Exception):
 
 
 def read_text(path: str) -> str:
-    """The UTF-8 text of a file, or of standard input for `-`."""
+    """The UTF-8 text, up to 1 MiB, of a file, of a pipe, or of standard input for `-`."""
     name = message("standard_input") if path == "-" else path
     try:
-        data = _standard_input() if path == "-" else Path(path).read_bytes()
+        data = _standard_input() if path == "-" else _content(path, MAX_REPORT)
         return data.decode("utf-8-sig")
     except Unusable as error:
         reason = message(error.reason)
@@ -66,21 +69,36 @@ def read_json(path: str) -> Any:
 def read(path: str) -> Optional[bytes]:
     """The content of the file, through symbolic links; None if it does not exist. Raises Unusable."""
     try:
-        mode = Path(path).stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise Unusable("is_a_directory")
-        if not stat.S_ISREG(mode):
+        if stat.S_ISFIFO(Path(path).stat().st_mode):
             raise Unusable("not_a_regular_file")
-        return Path(path).read_bytes()
+        return _content(path, MAX_DOCUMENT)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unusable(reason_of(error)) from None
 
 
+def _content(path: str, most: int) -> bytes:
+    """At most so many bytes of a file or pipe. Raises Unusable or OSError."""
+    mode = Path(path).stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise Unusable("is_a_directory")
+    if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
+        raise Unusable("not_a_regular_file")
+    with Path(path).open("rb") as file:
+        return _bounded(file, most)
+
+
+def _bounded(file: BinaryIO, most: int) -> bytes:
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise Unusable(TOO_LARGE[most])
+    return data
+
+
 def _standard_input() -> bytes:
-    """Standard input. Raises Unusable if it is closed or empty: that was not meant to be sent."""
-    data = sys.stdin.buffer.read() if sys.stdin else b""
+    """Standard input. Raises Unusable if it is too large, or closed or empty: that was not meant to be sent."""
+    data = _bounded(sys.stdin.buffer, MAX_REPORT) if sys.stdin else b""
     if not data:
         raise Unusable("empty_file")
     time.sleep(MOMENT)

@@ -28,6 +28,12 @@ SAFE = (
     "core.fsmonitor=false",
     "-c",
     f"core.hooksPath={os.devnull}",
+    "-c",
+    "credential.helper=",  # forgets those that the repository names, and git before 2.44.1 may fetch
+    "-c",
+    "core.askPass=",
+    "-c",
+    "fetch.bundleURI=",
 )
 
 

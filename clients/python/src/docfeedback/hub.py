@@ -15,6 +15,13 @@ AGAIN_STATUSES = (502, 503, 504)
 WAIT_STATUSES = (429, 503)  # a Hub that says when to come again
 AGAIN_REASONS = ("refused", "unknown_host", "broken")
 
+_was_asked = False
+
+
+def was_asked() -> bool:
+    """Whether this process has begun a request to a Hub, so that something may have been sent."""
+    return _was_asked
+
 
 class Answered(NamedTuple):
     """A 2xx response."""
@@ -58,6 +65,8 @@ def exchange(
     again: bool = True,
 ) -> web.Answer:
     """The response of the Hub at `hub_url`, whatever its status. Raises PrivateAddress or Unreachable."""
+    global _was_asked
+    _was_asked = True
     try:
         return _twice(request, seconds, way) if again else way.exchange(request, seconds)
     except web.LeadsToPrivate as error:

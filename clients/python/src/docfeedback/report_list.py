@@ -14,10 +14,12 @@ from .shape import has_half_a_character
 from .visible import is_blank
 
 PATH = "/v1/orgs/me/reports"
+NO_FLAGS: Mapping[str, str] = {}
 FILTERS = ("status", "kind", "q", "page", "agent", "claim", "since", "until")
 REQUIRED = ("id", "received_at", "doc_url", "kind", "summary", "agent_name")
 CURSOR = re.compile(r"[\x21-\x7e]{1,200}")
 MAX_PAGES = 20_000  # a million reports
+MAX_EMPTY_PAGES = 10  # in a row
 
 
 class Page(NamedTuple):
@@ -27,14 +29,19 @@ class Page(NamedTuple):
     following: Optional[str]
 
 
-def checked(filters: Mapping[str, Optional[str]]) -> Dict[str, str]:
-    """The filters that are given. Raises ValidationError, since a wrong one would list everything."""
+def checked(
+    filters: Mapping[str, Optional[str]], flags: Mapping[str, str] = NO_FLAGS
+) -> Dict[str, str]:
+    """The filters that are given. Raises ValidationError, since a wrong one would list everything.
+
+    `flags`: what the person who gave them knows them by.
+    """
     given = {name: value for name, value in filters.items() if value is not None}
     for name, value in given.items():
         if name not in FILTERS:
             raise ValidationError.of("unknown_filter", name=name, known=", ".join(FILTERS))
         if not isinstance(value, str) or is_blank(value) or has_half_a_character(value):
-            raise ValidationError.of("invalid_filter", name=name)
+            raise ValidationError.of("invalid_filter", name=flags.get(name, name))
     return given
 
 
@@ -58,11 +65,13 @@ def pages(
     """All pages; `ask` fetches one. Raises ServerError if the list does not end."""
     page = ask(dict(filters))
     seen: Set[str] = set()
+    empty = 0
     while True:
         yield page
         if page.following is None:
             return
-        if page.following in seen or len(seen) == MAX_PAGES:
+        empty = 0 if page.reports else empty + 1
+        if page.following in seen or len(seen) == MAX_PAGES or empty == MAX_EMPTY_PAGES:
             raise _endless(hub_url, 200)
         seen.add(page.following)
         page = ask({**filters, "cursor": page.following})

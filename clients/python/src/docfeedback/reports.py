@@ -35,7 +35,7 @@ WIDE = re.compile(
 
 
 def run(arguments: Arguments) -> Result:
-    """List your organization's reports, newest first, as they arrive from the Hub."""
+    """List your organization's reports, newest first, as the Hub sends them."""
     limit = _limit(arguments.get("--limit"))
     _check(arguments)
     as_json = "--json" in arguments.flags
@@ -66,6 +66,7 @@ def _pages(arguments: Arguments) -> Iterator[Page]:
     hub_url = settings.required_hub_url(arguments.get("--hub-url"))
     seconds = settings.timeout()
     given = {name: arguments.get(flag) for flag, name in FLAGS.items()}
+    checked = report_list.checked(given, {name: flag for flag, name in FLAGS.items()})
 
     def ask(asked: Dict[str, str]) -> Page:
         def fetch(token: str) -> Page:
@@ -73,7 +74,7 @@ def _pages(arguments: Arguments) -> Iterator[Page]:
 
         return login.signed_in(hub_url, seconds, fetch)[0]
 
-    return report_list.pages(hub_url, report_list.checked(given), ask)
+    return report_list.pages(hub_url, checked, ask)
 
 
 def _limit(value: Optional[str]) -> Optional[int]:

@@ -31,6 +31,11 @@ def _is_root(folder: Path) -> bool:
             return False
         if stat.S_ISDIR(found.st_mode):
             return os.path.lexists(mark / "HEAD")
-        return stat.S_ISREG(found.st_mode) and mark.read_bytes().startswith(b"gitdir:")
+        return stat.S_ISREG(found.st_mode) and _starts_with(mark, b"gitdir:")
     except OSError:
         return False
+
+
+def _starts_with(path: Path, word: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(word)) == word

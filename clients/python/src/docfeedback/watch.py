@@ -1,4 +1,4 @@
-"""`status --watch`: what changes about a report, until it is no longer on its way."""
+"""`status --watch`: what changes about a report, until it is no longer being delivered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIMES_AWAY = 12  # without an answer, one after the other
 
 
 def follow(client: Client, report: str, *, as_json: bool) -> Result:
-    """Print the receipt and what changes about it, until the report has arrived or is only kept.
+    """Print the receipt and what changes about it, until the report is delivered or only kept.
 
     A Hub that cannot be reached meanwhile is asked again, ever more seldom.
     """

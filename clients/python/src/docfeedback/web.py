@@ -118,7 +118,7 @@ class Way:
             raise Unreachable.of("interrupted")
 
     def stop(self) -> None:
-        """End what is under way; nothing leaves from now on."""
+        """End what is in progress; nothing leaves from now on."""
         self._stopped.set()
         for attempt in tuple(self._attempts):
             attempt.outcome.put((None, Unreachable.of("interrupted")))
