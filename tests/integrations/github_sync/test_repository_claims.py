@@ -102,8 +102,10 @@ def test_a_backlog_follows_a_rename_that_comes_while_it_follows_another(
     for page in range(7):
         send(f"{here}/acme/docs/blob/HEAD/{page}.md")
 
+    sleep = batches.time.sleep
+
     def renamed_again(seconds):
-        monkeypatch.undo()
+        monkeypatch.setattr(batches.time, "sleep", sleep)
         code_host.rename("acme/handbook", "manual")
         told()
 
