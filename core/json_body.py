@@ -171,6 +171,8 @@ def _message(error: ErrorDetails) -> str:
             return f"Must match {context['pattern']}."
         case "string_type":
             return "Must be a string."
+        case "bool_type":
+            return "Must be true or false."
         case "list_type":
             return "Must be an array."
         case "model_type":

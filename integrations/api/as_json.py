@@ -18,6 +18,9 @@ def integration(integration: Integration) -> dict[str, Any]:
         "issue_template": integration.issue_template or None,
         "problem": integration.obstacle or None,
         "alerts": bool(integration.alerts),
+        "likeness": integration.likeness,
+        "when_reported_again": integration.when_reported_again,
+        "shows_known": integration.shows_known,
     }
 
 

@@ -1,6 +1,7 @@
 """The maintainers' API: installation, integration, sites and test reports."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from django.http import Http404, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -16,13 +17,26 @@ from integrations.api import as_json, receipts
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration, installing, trial_report
+from integrations.setup.choices import Choices
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import InvalidRequest, OptOutBody, StrictBody, read
 from orgs.models import Site, User
 from reports.views import answer_of
 
 
-class ConfigureBody(StrictBody):
+class ChoicesBody(StrictBody):
+    """What becomes of reports that are alike, and what everybody may see of them."""
+
+    likeness: Literal["off", "hint", "fold"] | None = None
+    when_reported_again: Literal["nothing", "comment", "reopen", "issue"] | None = None
+    shows_known: bool | None = None
+
+    def choices(self) -> Choices:
+        """What they choose; None where they say nothing."""
+        return Choices(**{name: getattr(self, name) for name in Choices._fields})
+
+
+class ConfigureBody(ChoicesBody):
     """The repository, the issue template, and whether bad news is told there."""
 
     repo_owner: Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
@@ -107,7 +121,7 @@ class Repositories(MaintainerView):
 
 
 class GitHubIntegration(MaintainerView):
-    """`/v1/orgs/me/integrations/github`: choose the repository, or disconnect it."""
+    """`/v1/orgs/me/integrations/github`: choose the repository, change a choice, or disconnect it."""
 
     def post(self, request: Request) -> Response:
         body = read(ConfigureBody, request)
@@ -117,8 +131,13 @@ class GitHubIntegration(MaintainerView):
             repo_name=body.repo_name,
             issue_template=body.issue_template or "",
             alerts=body.alerts,
+            choices=body.choices(),
         )
         return Response(as_json.integration(integration))
+
+    def patch(self, request: Request) -> Response:
+        chosen = read(ChoicesBody, request).choices()
+        return Response(as_json.integration(configuration.choose(self.organization, chosen)))
 
     def delete(self, request: Request) -> Response:
         configuration.disconnect(self.membership)

@@ -11,9 +11,11 @@ from integrations.issue import template_limits
 from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
 from integrations.models import Delivery, Integration
 from integrations.ownership import push_access, site_claims
+from integrations.setup.choices import Choices
 from orgs.models import Membership, Organization
 from orgs.people import counted, members
 
+NO_CHOICE = Choices()  # all as it is
 LISTS = "20/hour"  # of repositories, for each member; twice as many for an installation
 
 
@@ -53,6 +55,7 @@ def configure(
     repo_name: str,
     issue_template: str = "",
     alerts: bool | None = None,
+    choices: Choices = NO_CHOICE,
 ) -> Integration:
     """Send the organization's issues to this repository, after checking it on GitHub.
 
@@ -74,9 +77,17 @@ def configure(
         integration.alerts = integration.alerts if alerts is None else alerts
         integration.repository_id = facts.id
         integration.issue_template = template
+        choices.set_on(integration)
         _goes_on(integration, facts, member)
         site_claims.lapse_unpublished(integration.organization, facts.full_name, facts.id)
     return integration
+
+
+def choose(organization: Organization, choices: Choices) -> Integration:
+    """Save choices without asking GitHub, which has no say in them. Raises `NotInstalled`."""
+    if changed := choices.columns():
+        Integration.objects.of(organization).update(**changed)
+    return _integration(organization)
 
 
 def try_again(member: Membership) -> Integration:

@@ -126,6 +126,9 @@ class GitHubIntegration(Answer):
     issue_template: str | None
     problem: str | None
     alerts: bool
+    likeness: Literal[*Integration.Likeness.values]
+    when_reported_again: Literal[*Integration.Again.values]
+    shows_known: bool
 
 
 class Caller(Answer):

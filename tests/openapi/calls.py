@@ -74,6 +74,9 @@ CALLS = {
         setup.ConfigureBody,
         rates=ASKING,
     ),
+    "PATCH /v1/orgs/me/integrations/github": Call(
+        "changeIntegration", "Integration", {200: answers.GitHubIntegration}, setup.ChoicesBody
+    ),
     "DELETE /v1/orgs/me/integrations/github": Call(
         "disconnectRepository", "Integration", {204: None}, rates=ASKING
     ),

@@ -162,7 +162,8 @@ def refusals(asked, alice, client):
         for other in (Client(), nobody):
             asked_for(asked, other, call, names, "unauthorized", "no_organization")
         if each.body:
-            asked(client, call, {}, **names)
+            needs = any(field.is_required() for field in each.body.model_fields.values())
+            asked(client, call, {} if needs else {"color": "red"}, **names)
         if "<" in call:
             asked(client, call, {"opted_out": True} if each.body else None, **names)
 
@@ -194,6 +195,9 @@ def integration(asked, clients, code_host):
     asked(alice, choose, {**mine, "repo_name": "old"})
     asked(alice, choose, {**mine, "issue_template": "{sumary}"})
     asked(alice, choose, {**mine, "issue_template": "x" * 20_001})
+    change = "PATCH /v1/orgs/me/integrations/github"
+    asked(dora, change, {"likeness": "off"})
+    asked(alice, change, {"likeness": "hint", "when_reported_again": "comment"})
 
 
 def away(asked, code_host, client, call, body=None, **names):

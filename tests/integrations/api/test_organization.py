@@ -55,6 +55,9 @@ def test_the_integration_is_told_as_it_is(alice, acme):
         "issue_template": "{summary}",
         "problem": "acme/docs is archived.",
         "alerts": False,
+        "likeness": "hint",
+        "when_reported_again": "comment",
+        "shows_known": False,
     }
 
 

@@ -57,6 +57,9 @@ def test_a_repository_is_chosen(alice, acme, code_host):
         "issue_template": "{summary}\n\n{details}",
         "problem": None,
         "alerts": False,
+        "likeness": "hint",
+        "when_reported_again": "comment",
+        "shows_known": False,
     }
     chosen = Integration.objects.get(organization=acme)
     assert chosen.repository_id == code_host.repository("acme/docs").id

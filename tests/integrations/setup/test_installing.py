@@ -108,6 +108,9 @@ def test_installing_gives_the_organization_its_installation(alice, acme, code_ho
         "issue_template": None,
         "problem": None,
         "alerts": False,
+        "likeness": "hint",
+        "when_reported_again": "comment",
+        "shows_known": False,
     }
     integration = Integration.objects.get(organization=acme)
     assert integration.installation.github_id == build.installed(code_host).id
