@@ -119,6 +119,24 @@ def most_reported(reports: QuerySet[Report]) -> list[Page]:
     ]
 
 
+def joined(organization: Organization, integration: Integration | None) -> str:
+    """How many of the reports of `RECENTLY` joined an issue that was there, such as "12"; empty if none did.
+
+    Out of the latest `COUNTED`, and then "12 or more".
+    """
+    folded = Delivery.Status.FOLDED
+    if integration is None or not integration.deliveries.in_state(folded).exists():
+        return ""
+    latest = latest_since(organization, RECENTLY).values("id")
+    of_each = f"SELECT status FROM {Delivery._meta.db_table} WHERE report_id = looked_at.id"  # noqa: S608
+    select = f"COUNT(*), COUNT(CASE WHEN ({of_each}) = '{folded}' THEN 1 END)"  # never reads all
+    sql, values = looks.at(latest, select, then="")
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        looked_at, count = cursor.fetchone()
+    return f"{count:,}{' or more' if looked_at == COUNTED else ''}" if count else ""
+
+
 def stopped(integration: Integration | None) -> Stopped:
     """How many deliveries of the integration are not sent, and why."""
     if integration is None:

@@ -104,6 +104,7 @@ def _numbers(
         "failed_or_held": counting.in_short(stopped.failed + stopped.held),
         "stopped": list(_parts(integration, stopped)),
         "has_failed": stopped.failed,
+        "joined": lately.joined(organization, integration),
         "unsent_line": spark_lines.of(spark_lines.per_day(unsent, timezone.now(), lately.DRAWN)),
         "columns": columns,
         "has_unsent": any(each.unsent for each in columns),

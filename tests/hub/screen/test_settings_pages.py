@@ -544,7 +544,7 @@ def test_the_overview_takes_the_same_queries_however_much_there_is(
         for number, each in enumerate(Report.objects.order_by("-received_at")[:2_000])
     )
 
-    with django_assert_max_num_queries(26 + 5):  # for what waits, and why
+    with django_assert_max_num_queries(27 + 5):  # for what waits, and why
         page = text_of(client.get("/settings/"))
 
     assert "Number 0" in page
