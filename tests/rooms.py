@@ -18,6 +18,7 @@ ROOMS = [  # from the ground up
     "orgs/api",
     "reports",
     "integrations/models",
+    "integrations/likeness",
     "integrations/issue",
     "integrations/github_api",
     "integrations/delivery",
