@@ -12,7 +12,7 @@ from hub import deliveries_now
 
 INTERNALS = {
     *("Client", "DBTaskResult", "Lease", "SocialAccount", "Token"),
-    *("Alert", "EarlierChallenge", "OneTimeState", "TerminalToken", "Webhook"),
+    *("Alert", "EarlierChallenge", "OneTimeState", "TerminalToken", "Terms", "Verdict", "Webhook"),
 }
 
 

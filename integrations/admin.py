@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
 
 from core import clock
+from integrations import alike_admin  # noqa: F401  (lists its tables, too)
 from integrations.delivery import operator_holds, trying_again, waiting
 from integrations.models import (
     Alert,
@@ -87,7 +88,7 @@ class DeliveryAdmin(Operating):
         "summary", "page", "agent", "status", "why", "organization", "due_at", "issue",
     ]  # fmt: skip
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
-    list_select_related = ["integration__organization", "report"]
+    list_select_related = ["integration__organization", "report", "lead"]
     search_fields = [
         "report__id", "report__summary", "report__canonical_url", "report__agent_name",
         "repository", "integration__organization__name",
@@ -159,10 +160,11 @@ class DeliveryAdmin(Operating):
 
     @admin.display(description="issue")
     def issue(self, delivery: Delivery) -> str:
-        """A link to the issue."""
-        if not delivery.issue_url:
+        """A link to its issue, or to the one that it has joined."""
+        there = delivery.with_issue
+        if not there.issue_url:
             return "-"
-        return format_html('<a href="{}">#{}</a>', delivery.issue_url, delivery.issue_number)
+        return format_html('<a href="{}">#{}</a>', there.issue_url, there.issue_number)
 
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
         """The selected deliveries themselves."""
@@ -265,9 +267,10 @@ class IntegrationAdmin(Operating):
 
     list_display = [
         "organization", "installation", "repository", "problem", "probe_at", "paused_at",
-        "rights_lost_at",
+        "rights_lost_at", "likeness",
     ]  # fmt: skip
     list_filter = [
+        "likeness",
         ("problem", admin.EmptyFieldListFilter),
         ("paused_at", admin.EmptyFieldListFilter),
         ("rights_lost_at", admin.EmptyFieldListFilter),

@@ -190,6 +190,9 @@ attempts = Count(
     "outcome",
     ["sent", "adopted", "folded", "later", "unknown", "held", "refused"],
 )
+hints = Count(
+    "hub_hints_total", "Issues that were opened and say which one is maybe about the same problem."
+)
 github = Count(
     "hub_github_responses_total",
     "GitHub's responses to the Hub's calls without sign-in, by class of status; limited: a rate limit; "

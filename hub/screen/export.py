@@ -6,13 +6,16 @@ from functools import cache
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db.models import Model, Prefetch, QuerySet
+from django.db.models import F, Model, Prefetch, QuerySet
 
 from core import batches
-from integrations.models import Alert, Delivery, Integration
+from integrations.models import Alert, Delivery, Integration, Verdict
 from orgs.models import Organization, PersonalToken, Terminal
 from reports.models import Account, Report
 
+LIKE = {  # the reports of the deliveries that one may be like
+    f"{name}_report_id": F(f"{name}__report_id") for name in ("lead", "maybe_lead", "follows")
+}
 BATCH = 20  # reports read at once: with accounts and issue, one may take a megabyte of memory
 
 
@@ -61,25 +64,46 @@ def _tokens(organization: Organization) -> Iterator[dict[str, Any]]:
 
 
 def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
-    """Oldest first, each with its accounts, delivery and attempts; five queries per batch."""
+    """Oldest first, each with its accounts, delivery, attempts and what it is like; a few queries per batch."""
     accounts = Prefetch("accounts", Account.objects.readable(), to_attr="shown")  # lists:
     rows = Report.objects.newest_first(organization)  # a queryset for each row took longer
     while batch := list(rows.reverse().prefetch_related(accounts)[:BATCH]):
-        found = Delivery.objects.filter(report__in=batch).with_attempts()
-        deliveries = {each.report_id: each for each in found}
+        deliveries = {each.report_id: each for each in _deliveries(batch)}
+        said = _verdicts(batch)
         for report in batch:
             yield _row(report) | {
                 "accounts": [_row(each) for each in report.shown],
                 "delivery": _delivery(deliveries.get(report.pk)),
+                "verdicts": said[report.pk],
             }
         last = batch[-1]
         rows = Report.objects.newest_first(organization, after=(last.received_at, last.pk))
 
 
+def _deliveries(reports: list[Report]) -> QuerySet[Delivery]:
+    """With their attempts, comments and answer, and the reports of those that they are like."""
+    found = Delivery.objects.filter(report__in=reports).with_attempts()
+    return found.select_related("answer").prefetch_related("comments").annotate(**LIKE)
+
+
 def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
     if delivery is None:
         return None
-    return _row(delivery) | {"attempts": [_row(each) for each in delivery.shown_attempts()]}
+    answer = getattr(delivery, "answer", None)
+    return _row(delivery) | {
+        **{name: getattr(delivery, name) for name in LIKE},
+        "answer": _row(answer) if answer else None,
+        "comments": [_row(each) for each in delivery.comments.all()],
+        "attempts": [_row(each) for each in delivery.shown_attempts()],
+    }
+
+
+def _verdicts(reports: list[Report]) -> dict[str, list[dict[str, Any]]]:
+    """What members have said of each report and another one."""
+    found: dict[str, list[dict[str, Any]]] = {each.pk: [] for each in reports}
+    for verdict in Verdict.objects.filter(report__in=reports).order_by("pk"):
+        found[verdict.report_id].append(_row(verdict))
+    return found
 
 
 def _rows(found: QuerySet) -> Iterator[dict[str, Any]]:

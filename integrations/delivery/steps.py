@@ -3,15 +3,19 @@
 import logging
 
 from core.watching import metrics
-from integrations.models import Delivery
+from integrations.models import Attempt, Delivery
 
 log = logging.getLogger(__name__)
+
+OPENED = (Attempt.Outcome.SENT, Attempt.Outcome.ADOPTED)
 
 
 def note(delivery: Delivery, seconds: float) -> None:
     """Note how an attempt has ended. The reasons are in the database: they may quote what was sent."""
     if delivery.ended_as:
         metrics.attempts.up(delivery.ended_as)
+        if delivery.maybe_lead_id and delivery.ended_as in OPENED:
+            metrics.hints.up()
         log.info("delivery", extra={"facts": _facts(delivery, seconds)})
 
 

@@ -740,6 +740,7 @@ class Delivery(models.Model):
         self.title, self.body = title, body
         to = (self.repository_id, self.repository, self.repository_private)
         like = (maybe_lead, rule, words)
+        self.maybe_lead_id = maybe_lead
         if RECORD.first(*to, title, body, *like, self.pk, self.tries) is None:
             raise LeaseLost(self.report_id)
         self.posted_at = (

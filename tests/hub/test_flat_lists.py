@@ -132,6 +132,10 @@ LONG = {  # SQLite walks along a table in the order of its number without an ind
     "reports/account/": "reports_account_pkey|^SCAN",
     "integrations/delivery/": "integrations_delivery_pkey|^SCAN",
     "integrations/attempt/": "integrations_attempt_pkey|^SCAN",
+    "integrations/answer/": "integrations_answer_pkey|^SCAN",
+    "integrations/comment/": "integrations_comment_pkey|autoindex_integrations_comment_1",
+    "integrations/terms/": "integrations_terms_pkey|^SCAN",
+    "integrations/verdict/": "integrations_verdict_pkey|^SCAN",
     "integrations/webhook/": "integrations_webhook_pkey|^SCAN",
     "orgs/domain/": "orgs_domain_pkey|orgs_domain_1",
 }

@@ -19,12 +19,16 @@ from hub import deliveries_now
 from hub.models import Lease
 from integrations.delivery import operator_holds
 from integrations.models import (
+    Answer,
     Attempt,
+    Comment,
     Delivery,
     Hold,
     Installation,
     Integration,
     OneTimeState,
+    Terms,
+    Verdict,
     Webhook,
 )
 from integrations.models.delivery import EARLIER
@@ -147,8 +151,30 @@ def fill(count: int) -> None:
     deliveries = Delivery.objects.bulk_create(
         [Delivery(report=reports[n], integration=integrations[n]) for n in each]
     )
+    folded = {"status": "folded", "lead": deliveries[0], "folded_at": now}
+    Delivery.objects.filter(pk__in=[one.pk for one in deliveries[1::2]]).update(**folded)
     Attempt.objects.bulk_create(
         [Attempt(delivery=deliveries[n], number=1, started_at=now) for n in each]
+    )
+    Terms.objects.bulk_create(
+        [Terms(delivery=deliveries[n], integration=integrations[n], rule=1, terms={}) for n in each]
+    )
+    Answer.objects.bulk_create(
+        [Answer(delivery=deliveries[n], text=f"Use {n}.", made_by="alice") for n in each]
+    )
+    Comment.objects.bulk_create(
+        [
+            Comment(integration=integrations[n], lead=deliveries[n], purpose="also", occasion=now)
+            for n in each
+        ]
+    )
+    Verdict.objects.bulk_create(
+        [
+            Verdict(
+                integration=integrations[n], report=reports[n], other=reports[n - 1], is_same=False
+            )
+            for n in each
+        ]
     )
     OneTimeState.objects.bulk_create(
         [

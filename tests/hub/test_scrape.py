@@ -16,7 +16,7 @@ from core.watching import metrics, process_files
 from hub import figures, scrape
 from hub.maintenance import JOBS, LEASE, RUNNER
 from hub.models import Lease
-from integrations.models import Attempt, Delivery, Installation
+from integrations.models import Attempt, Delivery, Installation, Integration
 from reports.models import Report
 from tests import build
 from tests.hub.server.test_noted import ask, send
@@ -133,6 +133,22 @@ def test_what_came_of_reports_and_deliveries(code_host, scraped):
     assert found["hub_request_seconds_count route=reports"] == 4
     assert found["hub_deliveries cause=integration state=held"] == 1
     assert found["hub_deliveries cause=turn state=pending"] == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_alike_is_counted_as_a_hint_and_as_folded(code_host, scraped):
+    build.acme(code_host)
+    for exits, mode in enumerate(("hint", "hint", "fold")):
+        Integration.objects.update(likeness=mode)
+        told = f"The command exits with code {exits}."
+        flag = "`acme push --force` fails since 4.0: the flag is called `--overwrite`"
+        send(report__summary=flag, report__details=told, agent__name=f"agent-{exits}")
+
+    found = scraped()
+
+    assert found["hub_attempts_total outcome=sent"] == 2
+    assert found["hub_hints_total"] == 1
+    assert found["hub_attempts_total outcome=folded"] == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,5 +1,6 @@
 """The box *One problem, one issue* on the page of the integration."""
 
+import json
 import re
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from hub.screen import alike, lately
-from integrations.models import Delivery, Integration
+from integrations.models import Answer, Comment, Delivery, Integration, Verdict
 from reports.models import Report
 from tests import build
 from tests.plans import plans_of
@@ -161,3 +162,30 @@ def test_what_joined_is_counted_from_an_index(bob, acme):
     assert "delivery_turn" in str(plans[0])
     assert "report_readable" in str(plans[1])
     assert not re.search("Sort|TEMP B-TREE|SCAN reports_report|SCAN integrations", str(plans[1]))
+
+
+def test_the_export_has_the_choices_and_what_each_report_is_like(bob, acme):
+    Integration.objects.update(likeness="fold", shows_known=True)
+    lead = received(acme, "The flag is unknown", status="pending")
+    joined(lead)
+    mine = {"integration": lead.integration, "lead": lead, "occasion": timezone.now()}
+    Comment.objects.create(**mine, purpose="also", body="Also reported")
+    Answer.objects.create(delivery=lead, text="Use --yes.", made_by="alice")
+    other = lead.folded.get().report
+    Verdict.objects.create(
+        integration=lead.integration, report=other, other=lead.report, is_same=True, made_by="bob"
+    )
+
+    answer = bob.get("/settings/account/export.json")
+    found = json.loads(b"".join(answer.streaming_content))
+
+    [integration] = found["integrations"]
+    assert (integration["likeness"], integration["shows_known"]) == ("fold", True)
+    one, two = sorted(found["reports"], key=lambda each: each["delivery"]["status"], reverse=True)
+    assert one["delivery"]["answer"]["text"] == "Use --yes."
+    assert [each["body"] for each in one["delivery"]["comments"]] == ["Also reported"]
+    assert one["delivery"]["lead_report_id"] is None
+    assert (two["delivery"]["status"], two["delivery"]["answer"]) == ("folded", None)
+    assert two["delivery"]["lead_report_id"] == one["id"] == lead.report_id
+    assert [each["other_id"] for each in two["verdicts"]] == [one["id"]]
+    assert one["verdicts"] == []

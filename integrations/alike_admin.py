@@ -1,0 +1,79 @@
+"""Answers, comments, terms and verdicts, for operators, who only look."""
+
+from django.contrib import admin
+from django.utils.html import format_html
+
+from integrations.models import Answer, Comment, Terms, Verdict
+from orgs.read_only import ALL, ReadOnly
+
+
+@admin.register(Comment)
+class CommentAdmin(ReadOnly):
+    """Lists the comments on issues, and why one was not written."""
+
+    list_display = ["report", "purpose", "status", "reason", "tries", "due_at", "written_at", "at"]
+    list_filter = ["status", "purpose"]
+    list_select_related = ["lead"]
+    search_fields = ["lead__report__id"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["lead__report_id"]
+    ordering = ["-pk"]
+
+    @admin.display(description="report")
+    def report(self, comment: Comment) -> str:
+        """The id of the report whose issue it is on."""
+        return comment.lead.report_id
+
+    @admin.display(description="comment")
+    def at(self, comment: Comment) -> str:
+        """A link to it."""
+        if not comment.comment_url:
+            return "-"
+        return format_html('<a href="{}">Show</a>', comment.comment_url)
+
+
+@admin.register(Answer)
+class AnswerAdmin(ReadOnly):
+    """Lists what owners of pages tell reporters."""
+
+    list_display = ["report", "text", "link", "made_by", "changed_at"]
+    list_select_related = ["delivery"]
+    search_fields = ["delivery__report__id", "text"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["delivery__report_id"]
+    ordering = ["-pk"]
+
+    @admin.display(description="report")
+    def report(self, answer: Answer) -> str:
+        """The id of the report whose problem it is about."""
+        return answer.delivery.report_id
+
+
+@admin.register(Verdict)
+class VerdictAdmin(ReadOnly):
+    """Lists what members have said about two reports."""
+
+    list_display = ["report_id", "is_same", "other_id", "made_by", "made_at", "rule", "words"]
+    list_filter = ["is_same"]
+    search_fields = ["report__id", "other__id", "made_by"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["report_id", "other_id"]
+    ordering = ["-pk"]
+
+
+@admin.register(Terms)
+class TermsAdmin(ReadOnly):
+    """Lists what reports are compared by."""
+
+    list_display = ["report", "rule", "may_lead", "page"]
+    list_filter = ["may_lead", "rule"]
+    list_select_related = ["delivery"]
+    search_fields = ["delivery__report__id"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["delivery__report_id"]
+    ordering = ["-pk"]
+
+    @admin.display(description="report")
+    def report(self, terms: Terms) -> str:
+        """The id of the report."""
+        return terms.delivery.report_id
