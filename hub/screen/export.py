@@ -1,7 +1,7 @@
 """The export: all that the Hub stores for one organization and its members may read, as JSON."""
 
 import json
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -80,7 +80,7 @@ def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
         rows = Report.objects.newest_first(organization, after=(last.received_at, last.pk))
 
 
-def _deliveries(reports: list[Report]) -> QuerySet[Delivery]:
+def _deliveries(reports: Sequence[Report]) -> QuerySet[Delivery]:
     """With their attempts, comments and answer, and the reports of those that they are like."""
     found = Delivery.objects.filter(report__in=reports).with_attempts()
     return found.select_related("answer").prefetch_related("comments").annotate(**LIKE)
@@ -98,7 +98,7 @@ def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
     }
 
 
-def _verdicts(reports: list[Report]) -> dict[str, list[dict[str, Any]]]:
+def _verdicts(reports: Sequence[Report]) -> dict[str, list[dict[str, Any]]]:
     """What members have said of each report and another one."""
     found: dict[str, list[dict[str, Any]]] = {each.pk: [] for each in reports}
     for verdict in Verdict.objects.filter(report__in=reports).order_by("pk"):
