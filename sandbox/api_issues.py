@@ -1,7 +1,7 @@
 """API calls about issues: list, read, open, change. https://docs.github.com/en/rest/issues/issues"""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from . import github_json
 from .calls import Call
@@ -80,7 +80,7 @@ def change_issue(call: Call) -> Response:
     state, reason = sent.get("state", issue.state), sent.get("state_reason")
     if state not in ("open", "closed"):
         raise invalid({"value": state, "field": "state", "code": "invalid"})
-    if reason not in (None, "completed", "not_planned", "reopened"):
+    if reason not in (None, *get_args(StateReason)):
         raise invalid({"value": reason, "field": "state_reason", "code": "invalid"})
     if "title" in sent:
         issue.title = _title(sent)
@@ -100,13 +100,16 @@ def _move(call: Call, issue: Issue, state: IssueState, reason: StateReason | Non
 
 
 def _issue(call: Call, repository: Repository) -> Issue:
-    """The issue of the path; else 404, or 410 if it was deleted."""
+    """The issue of the path; else 404, 410 if it was deleted, or 301 to where it was transferred."""
     number = int(call.args["number"])
     if not 1 <= number <= len(repository.issues):
         raise not_found()
     issue = repository.issues[number - 1]
     if issue.deleted:
         raise ApiError(410, "This issue was deleted")
+    if there := issue.moved_to:
+        location = github_json.issue(call.host, there)["url"]
+        raise ApiError(301, "Moved Permanently", headers={"Location": location}, url=location)
     return issue
 
 

@@ -194,9 +194,9 @@ class State:
             self.repository(repository).grants.pop(login.lower(), None)
 
     def issues(self, repository: AnyRepository) -> list[Issue]:
-        """The issues of a repository, oldest first, without deleted ones."""
+        """The issues of a repository, oldest first, without deleted and transferred ones."""
         with self.lock:
-            return [issue for issue in self.repository(repository).issues if not issue.deleted]
+            return [issue for issue in self.repository(repository).issues if issue.is_here]
 
     def issue(self, repository: AnyRepository, number: int) -> Issue:
         """The issue with that number; raises LookupError."""
