@@ -2,9 +2,10 @@
 
 from datetime import timedelta
 
-from django.db import transaction
-
+from core import batches
+from integrations.folding import joining
 from integrations.models import Comment, Delivery
+from integrations.models.delivery import DeliveryQuerySet
 
 COMMITTED = timedelta(
     minutes=1
@@ -12,16 +13,24 @@ COMMITTED = timedelta(
 
 
 def release(comment: Comment, reason: str) -> None:
-    """Note that the issue is gone, and let go what nobody can read there."""
-    lead = comment.lead
-    with transaction.atomic():
-        Delivery.objects.filter(pk=lead.pk).update(issue_state=Delivery.IssueState.DELETED)
+    """Note that the issue is gone, let go what nobody can have read there, and then end the comment.
+
+    In this order: from the first step on nothing else joins the issue, and a process that ends on the way
+    leaves a comment that is tried again.
+    """
+    lead = Delivery.objects.filter(pk=comment.lead_id)
+    lead.update(issue_state=Delivery.IssueState.DELETED)
+    unread = list(_unread(comment).values_list("pk", flat=True)[: batches.AT_ONCE + 1])
+    for some in batches.of(unread[: batches.AT_ONCE]):
+        joining.unfold(Delivery.objects.filter(pk__in=some))
+    if len(unread) > batches.AT_ONCE:
+        comment.leave(reason)
+    else:
         comment.end(reason)
-        _unread(comment).unfold()
 
 
-def _unread(comment: Comment):
-    joined = Delivery.objects.filter(lead=comment.lead)
+def _unread(comment: Comment) -> DeliveryQuerySet:
+    joined = Delivery.objects.filter(lead=comment.lead_id).order_by("pk")
     if comment.purpose != Comment.Purpose.ALSO:
         return joined.none()
     if comment.comment_id is None or comment.written_at is None:

@@ -89,9 +89,13 @@ def _comment_in(answer: GitHubAnswer, repository: Repository, number: int) -> Is
     raise Unreachable(f"GitHub answered {answer.status} when asked about a comment.")
 
 
-def _find(repository: Repository, number: int, marker: str, since: datetime) -> IssueComment | None:
+def _find(
+    repository: Repository, number: int, marker: str, since: datetime, deadline: float
+) -> IssueComment | None:
     page, is_more = 1, True
     while is_more:
+        if time.monotonic() >= deadline:
+            raise deadlines.TooLate
         answer = _listed(repository, number, since, page)
         for item in filter(is_ours, answer.body):
             if marker in (item.get("body") or ""):
