@@ -7,7 +7,7 @@ from core import error_answers
 from hub.limits import limited
 from hub.screen import integration
 from hub.screen.access import signed_in
-from integrations.api import acts, receipts, setup
+from integrations.api import acts, answers, receipts, setup
 from integrations.api.organization import Me
 from integrations.api.report_list import ReceivedReports
 from integrations.api.reports import ActOnReport, ActOnReports, OneReport
@@ -37,6 +37,11 @@ urlpatterns = [
             name=f"{act}-report",
         )
         for act in acts.ACTS
+    ),
+    path(
+        "v1/orgs/me/reports/<str:report_id>/answer",
+        answers.OneAnswer.as_view(),
+        name="answer-report",
     ),
     path("v1/orgs/me/integrations/github", setup.GitHubIntegration.as_view(), name="integration"),
     path("v1/orgs/me/domains", Domains.as_view(), name="domains"),

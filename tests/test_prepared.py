@@ -17,7 +17,7 @@ from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
 from integrations.delivery import pacing
-from integrations.models import Alert, Attempt, Delivery, Hold, Installation, Integration
+from integrations.models import Alert, Answer, Attempt, Delivery, Hold, Installation, Integration
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
 from orgs import ownership
@@ -406,26 +406,46 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
 
 
 def test_outcome(organizations):
-    for each in deliveries_at_random(organizations)[:ROUNDS]:
+    every = deliveries_at_random(organizations)
+    leads = every[ROUNDS:][:5]
+    for each in leads:
+        if DRAW.random() < 0.5:
+            Answer.objects.create(delivery=each, text="é %s", link="https://x.dev/", made_by="x")
+    for each in every[:ROUNDS]:
         held_for = DRAW.choice(["", "discarded", "pause"])
+        lead = None if held_for else DRAW.choice([None, *leads])
         mine = Delivery.objects.filter(pk=each.pk)
         mine.update(
-            status="held" if held_for else DRAW.choice(["pending", "failed"]),
+            status="held" if held_for else "folded" if lead else DRAW.choice(["pending", "failed"]),
             held_for=held_for,
+            lead=lead,
+            folded_at=NOW if lead else None,
             issue_url=DRAW.choice(["", "https://x.dev/7"]),
+            issue_state=DRAW.choice(["", "closed"]),
             repository_private=DRAW.random() < 0.5,
         )
 
         found = Delivery.objects.outcome_of(each.report_id)
 
         assert found
-        known = (found.state, found.issue_url, found.public_issue_url())
         plain = mine.get()
-        assert known == (plain.state, plain.issue_url, plain.public_issue_url())
+        assert (found.state, *issue_of(found)) == (plain.state, *issue_of(plain))
+        assert (found.lead_id, found.lead) == (plain.lead_id, plain.lead)
+        if found.lead:
+            with CaptureQueriesContext(connection) as queries:
+                known_of_lead = issue_of(found.lead)
+            assert (known_of_lead, len(queries)) == (issue_of(plain.lead), 0)
+        answer = Answer.objects.filter(delivery=plain.lead_id or plain.pk)
+        assert found.answer_found == answer.values_list("text", "link").first()
         plainly, receiver = plain.integration, found.integration
         assert receiver.repository == plainly.repository
+        assert receiver.organization_id == plainly.organization_id
         assert receiver.repository_private == plainly.repository_private
     assert Delivery.objects.outcome_of("0" * 26) is None
+
+
+def issue_of(delivery: Delivery) -> tuple[str | None, ...]:
+    return (delivery.issue_url, delivery.public_issue_url(), delivery.public_issue_state())
 
 
 def test_what_is_found_is_what_django_finds(organizations):
