@@ -11,6 +11,7 @@ from django.dispatch import receiver
 from core.prepared import PreparedStatement
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
+from integrations.folding import stored_terms
 from integrations.models import Delivery
 from orgs.models import Organization
 from orgs.models.signals import domain_lost, domain_verified
@@ -54,9 +55,10 @@ def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: An
 
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
 def forget_when_erased(report: Report, **kwargs: Any) -> None:
-    """Erase the text that the delivery has kept."""
+    """Erase the text that the delivery has kept, and its terms."""
     if delivery := Delivery.objects.select_for_update().filter(report=report).first():
         delivery.forget_text()
+        stored_terms.forget([delivery])
 
 
 @receiver(is_unheard, dispatch_uid="deliver-what-has-no-delivery")

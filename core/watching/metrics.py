@@ -188,7 +188,7 @@ attempts = Count(
     "hub_attempts_total",
     "Attempts at deliveries that have ended, by outcome.",
     "outcome",
-    ["sent", "adopted", "later", "unknown", "held", "refused"],
+    ["sent", "adopted", "folded", "later", "unknown", "held", "refused"],
 )
 github = Count(
     "hub_github_responses_total",

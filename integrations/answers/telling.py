@@ -37,8 +37,7 @@ def _issue(delivery: Delivery, *, is_repeat: bool) -> dict[str, str] | None:
     """The issue that everybody may see, unless it is gone."""
     if not (delivery.lead_id or is_repeat):
         return None
-    known = delivery.lead or delivery
-    url, state = known.public_issue_url(), known.public_issue_state()
+    url, state = delivery.public_issue_url(), delivery.public_issue_state()
     if url is None or state is None or state == Delivery.IssueState.DELETED:
         return None
     return {"url": url, "state": state}

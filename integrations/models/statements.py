@@ -70,7 +70,7 @@ RECORD = PreparedStatement(
     """
     UPDATE integrations_delivery SET
         posted_at = {now}, repository_id = %s, repository = %s, repository_private = %s,
-        title = %s, body = %s
+        title = %s, body = %s, maybe_lead_id = %s::bigint, likeness_rule = %s::smallint, likeness_words = %s
     WHERE id = %s AND status = 'sending' AND tries = %s
     RETURNING 1
     """,
@@ -80,7 +80,8 @@ SUCCEED = PreparedStatement(
     """
     UPDATE integrations_delivery SET
         status = 'sent', held_for = '', reason = '', issue_number = %s, issue_url = %s,
-        outcome_unknown_since = NULL, lease_until = NULL
+        outcome_unknown_since = NULL, lease_until = NULL,
+        lead_id = NULL, folded_at = NULL, folded_by = ''
     WHERE id = %s
     RETURNING 1
     """,
