@@ -50,7 +50,7 @@ def test_a_member_writes_an_answer_and_removes_it(client, bob, lead):
     assert f"{TEXT} Then &lt;b&gt;update&lt;/b&gt;.</textarea>" in saved
     assert "Written by bob" in saved
     page = receipt(client, lead)
-    assert f"<blockquote class="said"><p>{TEXT} Then &lt;b&gt;update&lt;/b&gt;.</p>" in page
+    assert f'<blockquote class="said"><p>{TEXT} Then &lt;b&gt;update&lt;/b&gt;.</p>' in page
     assert f'<a href="{LINK}" rel="nofollow ugc noopener noreferrer">{LINK}</a>' in page
 
     post(bob, lead, remove="1", text="still typed")
