@@ -17,6 +17,7 @@ from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
 from integrations.delivery import pacing
+from integrations.answers import known
 from integrations.models import Alert, Answer, Attempt, Delivery, Hold, Installation, Integration
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
@@ -487,6 +488,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
     "LIMIT": (integrations.LIMIT, [1, 1]),
+    "PROBLEMS": (known.PROBLEMS, ["0" * 26, "0" * 26, "", 1]),
 }
 
 
@@ -510,7 +512,7 @@ def test_each_is_answered_from_an_index(name):
     plan = "\n".join(str(row[-1]) for row in asked.rows(*values))
 
     assert "Seq Scan" not in plan
-    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried)\w+", plan)
+    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried|page|leads|joined)\w+", plan)
 
 
 def test_the_log_of_queries_has_the_text_however_often_it_was_asked(organizations):
