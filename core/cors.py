@@ -1,4 +1,4 @@
-"""Cross-origin access, without credentials, to the two public API calls only."""
+"""Cross-origin access, without credentials, to the three public API calls only."""
 
 from typing import Any
 

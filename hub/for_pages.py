@@ -1,4 +1,4 @@
-"""Middleware for pages, skipped for reports: they have no session, user or messages, and load nothing."""
+"""Middleware for pages, skipped for public calls: they have no session, user or messages."""
 
 from collections.abc import Awaitable
 
@@ -10,12 +10,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
-INTAKE = "/v1/reports"  # and the receipts below it
+PUBLIC = ("/v1/reports", "/v1/pages")  # and the receipts below
 
 
 class _ForPages(MiddlewareMixin):
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        if request.path.startswith(INTAKE):
+        if request.path.startswith(PUBLIC):
             return self.get_response(request)
         return super().__call__(request)
 

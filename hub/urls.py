@@ -7,7 +7,7 @@ from core import error_answers
 from hub.limits import limited
 from hub.screen import integration
 from hub.screen.access import signed_in
-from integrations.api import acts, receipts, setup
+from integrations.api import acts, answers, pages, receipts, setup
 from integrations.api.organization import Me
 from integrations.api.report_list import ReceivedReports
 from integrations.api.reports import ActOnReport, ActOnReports, OneReport
@@ -20,6 +20,7 @@ from reports.views import Reports
 urlpatterns = [
     path("v1/reports", Reports.as_view(outcome=receipts.outcome), name="reports"),
     path("v1/reports/<str:report_id>", receipts.ReceiptView.as_view(), name="receipt"),
+    path("v1/pages", pages.Pages.as_view(), name="pages"),
     path("v1/integrations/github/install", setup.Install.as_view(), name="install"),
     path("v1/integrations/github/callback", integration.callback, name="callback"),
     path("v1/integrations/github/repositories", setup.Repositories.as_view(), name="repositories"),
@@ -37,6 +38,11 @@ urlpatterns = [
             name=f"{act}-report",
         )
         for act in acts.ACTS
+    ),
+    path(
+        "v1/orgs/me/reports/<str:report_id>/answer",
+        answers.OneAnswer.as_view(),
+        name="answer-report",
     ),
     path("v1/orgs/me/integrations/github", setup.GitHubIntegration.as_view(), name="integration"),
     path("v1/orgs/me/domains", Domains.as_view(), name="domains"),

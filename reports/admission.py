@@ -55,6 +55,18 @@ def count_look(request: HttpRequest) -> None:
     rates.check_all(*_of_sender(request, source), _of_network(source), what="reports")
 
 
+def count_question(request: HttpRequest) -> None:
+    """Count a question about a page by the rates of reports, and apart from them. Raises `rates.RateLimited`."""
+    source = client_address.source(client_address.client_address(request))
+    limits = [
+        *_with_share(settings.HUB_TOTAL_RATE, ("questions",), source),
+        *client_address.limits(request, settings.HUB_REPORT_RATE, "question"),
+        rates.Limit(settings.HUB_NETWORK_RATE, ("question network", source)),
+    ]
+    rates.refuse_known(*limits, what="questions")
+    rates.check_all(*limits, what="questions")
+
+
 def _of_sender(request: HttpRequest, source: str) -> list[rates.Limit]:
     return [
         *_with_share(settings.HUB_TOTAL_RATE, ("all",), source),

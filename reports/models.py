@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import IntegrityError, models
-from django.db.models import Q
+from django.db.models import F, Func, Q
 
 from core import keyset, prepared
 from core.ids import ULIDField
@@ -31,6 +31,9 @@ class Repeated(AlreadyThere):
         self.organization_id = organization_id
 
 
+PREFIX = (
+    200  # characters of an address in the index of pages: no database takes those of any length
+)
 NEWEST = ("organization_id", "received_at", "id")
 UNCLAIMED = ("unclaimed_name", "received_at", "id")
 
@@ -198,6 +201,19 @@ class Report(Statement):
                 fields=["organization", "withheld_for"],
                 condition=Q(withheld_for__isnull=False),
                 name="report_withheld",
+            ),
+            models.Index(  # as in `integrations/answers/known.py`
+                Func(
+                    F("organization"),
+                    Func(F("canonical_url"), 1, PREFIX, function="SUBSTR"),
+                    template="(%(expressions)s)",
+                    arg_joiner=" || ",
+                    output_field=models.TextField(),
+                ),
+                F("received_at"),
+                F("id"),
+                condition=Q(organization__isnull=False, withheld_for__isnull=True),
+                name="report_of_page",
             ),
             models.Index(
                 fields=UNCLAIMED,

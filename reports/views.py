@@ -13,7 +13,7 @@ from core.errors import ApiError
 from reports import admission, intake, shape
 
 VERSION_HEADER = "X-Docs-Feedback-Protocol-Version"
-NOT_SENT = {"status": "received", "issue_url": None}
+NOT_SENT = {"status": "received", "issue_url": None, "known_issue": None, "answer": None}
 
 
 class InvalidReport(ApiError):
@@ -27,9 +27,9 @@ class InvalidReport(ApiError):
 class Reports(AnyOrigin):
     """`POST /v1/reports`.
 
-    `outcome` says how far a report has come: `status` and `issue_url`, as strangers may know them, and
-    `claimed` where they may not know that it is. Whoever sends reports on gives it, and it is asked only
-    about those that somebody has received.
+    `outcome` says how far a report has come: `status`, `issue_url`, `known_issue` and `answer`, as
+    strangers may know them, and `claimed` where they may not know that it is. Whoever sends reports on gives
+    it, and it is asked only about those that somebody has received.
     """
 
     outcome: Callable[[intake.Receipt], dict[str, Any]] | None = None

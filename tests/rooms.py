@@ -28,6 +28,7 @@ ROOMS = [  # from the ground up
     "integrations/ownership",
     "integrations/github_sync",
     "integrations/setup",
+    "integrations/answers",
     "integrations/api",
     "integrations",
     "hub/server",

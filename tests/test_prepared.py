@@ -17,8 +17,9 @@ from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
 from integrations.delivery import pacing
+from integrations.answers import known
 from integrations.folding import candidates
-from integrations.models import Alert, Attempt, Delivery, Hold, Installation, Integration
+from integrations.models import Alert, Answer, Attempt, Delivery, Hold, Installation, Integration
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
 from orgs import ownership
@@ -414,31 +415,47 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
 
 
 def test_outcome(organizations):
-    some = deliveries_at_random(organizations)[:ROUNDS]
-    for each in some:
+    every = deliveries_at_random(organizations)
+    leads = every[ROUNDS:][:5]
+    Delivery.objects.filter(pk=leads[0].pk).update(
+        issue_url="https://x.dev/1", issue_state="closed", repository_private=False
+    )
+    for each in leads:
+        if DRAW.random() < 0.5:
+            Answer.objects.create(delivery=each, text="é %s", link="https://x.dev/", made_by="x")
+    for each in every[:ROUNDS]:
         held_for = DRAW.choice(["", "discarded", "pause"])
-        lead = None if held_for else maybe(DRAW.choice(some))
+        lead = None if held_for else DRAW.choice([None, *leads])
         mine = Delivery.objects.filter(pk=each.pk)
         mine.update(
             status="held" if held_for else "folded" if lead else DRAW.choice(["pending", "failed"]),
             held_for=held_for,
             lead=lead,
-            folded_at=lead and NOW,
+            folded_at=NOW if lead else None,
             issue_url=DRAW.choice(["", "https://x.dev/7"]),
+            issue_state=DRAW.choice(["", "closed"]),
             repository_private=DRAW.random() < 0.5,
         )
 
-        found = Delivery.objects.outcome_of(each.report_id)
+        with CaptureQueriesContext(connection) as queries:
+            found = Delivery.objects.outcome_of(each.report_id)
+            assert found
+            known = (found.state, *issue_of(found))
 
-        assert found
-        known = (found.state, found.issue_url, found.public_issue_url())
         plain = mine.get()
-        assert known == (plain.state, plain.issue_url, plain.public_issue_url())
-        assert found.lead_id == plain.lead_id
+        assert (known, len(queries)) == ((plain.state, *issue_of(plain)), 1)
+        assert (found.lead_id, found.lead) == (plain.lead_id, plain.lead)
+        answer = Answer.objects.filter(delivery=plain.lead_id or plain.pk)
+        assert found.answer_found == answer.values_list("text", "link").first()
         plainly, receiver = plain.integration, found.integration
         assert receiver.repository == plainly.repository
+        assert receiver.organization_id == plainly.organization_id
         assert receiver.repository_private == plainly.repository_private
     assert Delivery.objects.outcome_of("0" * 26) is None
+
+
+def issue_of(delivery: Delivery) -> tuple[str | None, ...]:
+    return (delivery.issue_url, delivery.public_issue_url(), delivery.public_issue_state())
 
 
 def test_what_is_found_is_what_django_finds(organizations):
@@ -480,6 +497,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
     "LIMIT": (integrations.LIMIT, [1, 1]),
     "LEADS": (candidates.LEADS, [1, "f" * 32, 1, 1, "", NOW, NOW]),
+    "PROBLEMS": (known.PROBLEMS, ["0" * 26, "0" * 26, "", 1]),
 }
 
 
@@ -503,7 +521,7 @@ def test_each_is_answered_from_an_index(name):
     plan = "\n".join(str(row[-1]) for row in asked.rows(*values))
 
     assert "Seq Scan" not in plan
-    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried|newest)\w+", plan)
+    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried|newest|page|leads|joined)\w+", plan)
 
 
 def test_the_log_of_queries_has_the_text_however_often_it_was_asked(organizations):

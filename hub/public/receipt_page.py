@@ -1,7 +1,7 @@
 """`/r/<id>/`: what became of a report, for people; programs get it as JSON."""
 
 from datetime import datetime
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from core import durations
 from core.error_answers import page_error
+from integrations.answers import telling
 from integrations.api import receipts
 from integrations.models import Delivery, Integration
 from integrations.ownership import public_files
@@ -75,7 +76,14 @@ def _context(report: Report) -> dict:
         "took": durations.in_words(report.received_at, arrived_at),
         "steps": _steps(report, sent, status, arrived_at, is_claimed=is_claimed),
         "json_url": f"/v1/reports/{report.id}",
+        **_known(report, is_told=is_told),
     }
+
+
+def _known(report: Report, *, is_told: bool) -> dict[str, Any]:
+    """The issue that the report has joined, and what the page's owner answers."""
+    delivery = Delivery.objects.outcome_of(report.pk) if is_told else None
+    return telling.of_report(report.canonical_url, delivery)
 
 
 def _claim_now(report: Report) -> Claim | None:

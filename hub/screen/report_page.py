@@ -11,10 +11,11 @@ from django.utils.formats import date_format
 
 from core import durations, ids
 from core.errors import ApiError
-from hub.screen import journey, rendered
+from hub.screen import answering, journey, rendered
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import state_of
 from hub.screen.report_rows import short_addresses
+from integrations.answers import saying
 from integrations.api import acts
 from integrations.api.report_list import Received
 from integrations.delivery import discarding, trying_again, waiting
@@ -34,7 +35,16 @@ DONE = {  # the message about one report
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
     """One report: its text, further accounts, what was sent to GitHub, and what became of it."""
     mine = _report(request, report_id)
-    delivery = _delivery(mine)
+    return _page(request, mine, _delivery(mine))
+
+
+def _page(
+    request: MemberRequest,
+    mine: Report,
+    delivery: Delivery | None,
+    typed: answering.AnswerForm | None = None,
+) -> HttpResponse:
+    """The page; with the answer to reporters as it was typed, if that could not be stored."""
     context = {
         "report": mine,
         "delivery": delivery,
@@ -45,6 +55,8 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "path": short_addresses([mine.doc_url])[0],
         **_accounts(mine),
         **_of_delivery(mine, delivery),
+        "answer": answering.shown(mine, delivery, typed) if delivery else None,
+        "form": typed,  # for the summary of its errors
     }
     return render(request, "hub/report.html", context)
 
@@ -146,6 +158,24 @@ def discard(request: MemberRequest, report_id: str) -> HttpResponse:
 def restore(request: MemberRequest, report_id: str) -> HttpResponse:
     """Send a discarded report after all."""
     return _change("restore", request, report_id)
+
+
+@only_post("report")
+def answer(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Save or remove what those who report the problem are told."""
+    mine = _report(request, report_id)
+    delivery = _delivery(mine)
+    if delivery is None:
+        raise Http404
+    if "remove" in request.POST:
+        saying.remove(delivery)
+        messages.success(request, "Removed. Nobody is shown your answer any longer.")
+        return redirect("report", report_id)
+    form = answering.AnswerForm(request.POST)
+    if not form.is_valid() or not form.save(request.membership, delivery):
+        return _page(request, mine, delivery, form)
+    messages.success(request, "Saved. Whoever reports this problem is shown your answer.")
+    return redirect("report", report_id)
 
 
 def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:

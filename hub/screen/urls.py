@@ -46,6 +46,7 @@ urlpatterns = [
     path("reports/<str:report_id>/erase/", report_page.erase, name="erase"),
     path("reports/<str:report_id>/discard/", report_page.discard, name="discard"),
     path("reports/<str:report_id>/restore/", report_page.restore, name="restore"),
+    path("reports/<str:report_id>/answer/", report_page.answer, name="answer"),
     path("tokens/", signed_in(account_pages.tokens), name="tokens"),
     path("tokens/<int:token_id>/revoke/", signed_in(account_pages.revoke), name="revoke-token"),
     path(

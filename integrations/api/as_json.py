@@ -3,7 +3,7 @@
 from typing import Any
 
 from integrations.github_api import RepositoryFacts
-from integrations.models import Integration
+from integrations.models import Answer, Integration
 from orgs.models import Site
 
 
@@ -45,4 +45,16 @@ def repository(repository: RepositoryFacts) -> dict[str, Any]:
         "private": repository.is_private,
         "archived": repository.is_archived,
         "has_issues": repository.has_issues,
+    }
+
+
+def answer(answer: Answer | None) -> dict[str, Any] | None:
+    """The JSON of an answer to reporters, as its organization sees it."""
+    if answer is None:
+        return None
+    return {
+        "text": answer.text,
+        "link": answer.link or None,
+        "made_by": answer.made_by,
+        "changed_at": answer.changed_at,
     }

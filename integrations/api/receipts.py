@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from core import ids
 from core.cors import AnyOrigin
+from integrations.answers import telling
 from integrations.api.acts import NoSuchReport
 from integrations.models import Delivery
 from integrations.ownership import public_files
@@ -37,7 +38,7 @@ class ReceiptView(AnyOrigin):
 
 def as_data(report: Report) -> dict[str, Any]:
     """The receipt of a report for programs."""
-    delivery = Delivery.objects.select_related("lead").filter(report=report).first()
+    delivery = Delivery.objects.outcome_of(report.pk)
     is_told = public_files.are_told(report.canonical_url, delivery)
     return {
         "id": report.id,
@@ -46,6 +47,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "times_reported": report.times_reported,
         "issue_url": _issue_url(delivery),
         "issue_state": delivery.public_issue_state() if delivery else None,
+        **telling.of_report(report.canonical_url, delivery if is_told else None),
     }
 
 
@@ -55,13 +57,17 @@ def outcome(receipt: Receipt) -> dict[str, Any]:
     The report is stored, so that it is no error if this cannot be read now: then nothing is known of it.
     """
     try:
-        delivery = Delivery.objects.outcome_of(receipt.id)
+        return _outcome(receipt, Delivery.objects.outcome_of(receipt.id))
     except Error as error:
         log.error("Cannot say how far report %s has come: %s", receipt.id, error)
-        delivery = None
+        return _outcome(receipt, None)
+
+
+def _outcome(receipt: Receipt, delivery: Delivery | None) -> dict[str, Any]:
     if not public_files.are_told(receipt.canonical_url, delivery):
-        return {"claimed": False, "status": status_of(None), "issue_url": None}
-    return {"status": status_of(delivery), "issue_url": _issue_url(delivery)}
+        return {"claimed": False, "status": status_of(None), "issue_url": None, **telling.NOTHING}
+    known = telling.of_report(receipt.canonical_url, delivery, is_repeat=receipt.is_duplicate)
+    return {"status": status_of(delivery), "issue_url": _issue_url(delivery), **known}
 
 
 def find(report_id: str) -> Report:

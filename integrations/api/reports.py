@@ -7,7 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.json_body import Text
-from integrations.api import acts, report_list
+from integrations.answers import saying
+from integrations.api import acts, as_json, report_list
 from integrations.api.report_list import Received
 from integrations.delivery import waiting
 from integrations.models import Attempt, Delivery
@@ -79,6 +80,7 @@ def whole(received: Received) -> dict[str, Any]:
         "accounts_not_kept": report.accounts_not_kept,
         "attempts": [_attempt(each) for each in attempts],
         "issue": _issue(delivery),
+        "answer": as_json.answer(saying.found(delivery)),
     }
 
 

@@ -28,6 +28,7 @@ from integrations.models.attempt import KEPT, Attempt
 from integrations.models.hold import Hold
 from integrations.models.integration import FULL_NAME, Installation, Integration, Repository
 from integrations.models.statements import (
+    ANSWER_COLUMNS,
     END_ATTEMPT,
     LEAD_COLUMNS,
     OUTCOME,
@@ -111,11 +112,16 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         row = OUTCOME.first(report_id)
         if row is None:
             return None
-        own, rest = len(OUTCOME_COLUMNS), len(row) - len(LEAD_COLUMNS)
-        delivery = self.model.from_db(self.db, OUTCOME_COLUMNS, row[:own])
-        delivery.integration = Integration.from_db(self.db, RECEIVER_COLUMNS, row[own:rest])
+        left = iter(row)
+        own, receiver, lead, answer = (
+            [next(left) for _ in columns]
+            for columns in (OUTCOME_COLUMNS, RECEIVER_COLUMNS, LEAD_COLUMNS, ANSWER_COLUMNS)
+        )
+        delivery = self.model.from_db(self.db, OUTCOME_COLUMNS, own)
+        delivery.integration = Integration.from_db(self.db, RECEIVER_COLUMNS, receiver)
         if delivery.lead_id:
-            delivery.lead = self.model.from_db(self.db, LEAD_COLUMNS, row[rest:])
+            delivery.lead = self.model.from_db(self.db, LEAD_COLUMNS, lead)
+        delivery.answer_found = None if answer[0] is None else (answer[0], answer[1])
         return delivery
 
     def in_batches(self) -> Iterator["DeliveryQuerySet"]:
@@ -551,6 +557,7 @@ class Delivery(models.Model):
     )
 
     hold_found: Hold | None = None  # what `take` found: it may not be sent
+    answer_found: tuple[str, str] | None = None  # text and link of what `outcome_of` found
     ended_as = ""  # the outcome of the attempt that has just ended here,
     ended_for = ""  # and the cause for which it holds the delivery
 

@@ -94,24 +94,34 @@ END_ATTEMPT = PreparedStatement(
     RETURNING 1
     """,
 )
-OUTCOME_COLUMNS = [
+OUTCOME_COLUMNS = [  # as in the model
     "status",
     "held_for",
     "repository_private",
     "issue_url",
+    "issue_state",
     "lead_id",
-]  # as in the model
-LEAD_COLUMNS = ["id", "repository_private", "issue_url"]
-RECEIVER_COLUMNS = ["id", "repo_owner", "repo_name", "repository_private"]  # as in the model
+]
+LEAD_COLUMNS = ["id", "repository_private", "issue_url", "issue_state"]  # as in the model
+ANSWER_COLUMNS = ["text", "link"]  # as in the model
+RECEIVER_COLUMNS = [  # as in the model
+    "id",
+    "organization_id",
+    "repo_owner",
+    "repo_name",
+    "repository_private",
+]
 OUTCOME = PreparedStatement(
-    "How far has the delivery of this report come, where is its issue or that of its lead, and whose "
-    "integration receives it?",
+    "How far has the delivery of this report come, where is its issue, or that of its lead, what does "
+    "the page's owner answer, and whose integration receives it?",
     f"""
     SELECT {", ".join(f"d.{name}" for name in OUTCOME_COLUMNS)},
         {", ".join(f"i.{name}" for name in RECEIVER_COLUMNS)},
-        {", ".join(f"l.{name}" for name in LEAD_COLUMNS)}
+        {", ".join(f"l.{name}" for name in LEAD_COLUMNS)},
+        {", ".join(f"a.{name}" for name in ANSWER_COLUMNS)}
     FROM integrations_delivery d JOIN integrations_integration i ON i.id = d.integration_id
     LEFT JOIN integrations_delivery l ON l.id = d.lead_id
+    LEFT JOIN integrations_answer a ON a.delivery_id = COALESCE(d.lead_id, d.id)
     WHERE d.report_id = %s
     """,  # noqa: S608  (no values)
 )

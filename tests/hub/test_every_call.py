@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db
 ANYBODY = {  # what needs no token, for a reason of its own
     "v1/reports",
     "v1/reports/<str:report_id>",
+    "v1/pages",
     "v1/integrations/github/callback",
     "v1/webhooks/github",
 }

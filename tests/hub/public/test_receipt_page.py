@@ -243,5 +243,5 @@ def test_an_id_that_is_none_is_not_found(client, report_id):
 def test_a_receipt_costs_a_few_queries(client, acme, django_assert_num_queries):
     report = delivered(received(organization=acme))
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         page_of(client, report)

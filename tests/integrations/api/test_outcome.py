@@ -50,7 +50,8 @@ def test_another_account_of_it_says_where_the_first_one_is(client, code_host):
         client, build.report(report__details="In other words"), Idempotency_Key="1"
     ).json()
 
-    assert again == {**first, "is_duplicate": True}
+    known = {"url": first["issue_url"], "state": "open"}
+    assert again == {**first, "is_duplicate": True, "known_issue": known}
 
 
 def test_what_waits_for_its_turn_has_no_issue_yet(client, code_host, settings):

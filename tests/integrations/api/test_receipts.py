@@ -20,6 +20,8 @@ def test_a_receipt_says_where_the_report_is_and_nothing_of_its_text(client):
         "times_reported": 2,
         "issue_url": None,
         "issue_state": None,
+        "known_issue": None,
+        "answer": None,
     }
     assert answer["Access-Control-Allow-Origin"] == "*"
 

@@ -1,0 +1,123 @@
+"""The open problems of a page that are known, for anybody who asks, where its owner shows them."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from core.errors import ApiError
+from core.prepared import PreparedStatement, time_of
+from integrations.answers import links
+from integrations.models import Integration
+from integrations.ownership import public_files
+from orgs.ownership import Claim, claim_covering
+from reports.models import PREFIX
+
+MOST = 50  # problems
+NEWEST = 500  # reports about a page that are looked at
+JOINED = 200  # the newest of those that have joined an issue, which are counted
+
+PROBLEMS = PreparedStatement(
+    "Which open issues that everybody may see were the newest reports about this page sent to, how often "
+    "was each problem reported, and what does the page's owner answer?",
+    f"""
+    SELECT l.issue_url, l.title, lr.kind, lr.received_at, lr.last_received_at, lr.times_reported,
+        (
+            SELECT SUM(joined.times_reported) FROM (
+                SELECT r.times_reported FROM integrations_delivery d
+                JOIN reports_report r ON r.id = d.report_id
+                WHERE d.lead_id >= l.id AND d.lead_id <= l.id
+                ORDER BY d.lead_id DESC, d.id DESC LIMIT {JOINED}
+            ) joined
+        ),
+        (
+            SELECT MAX(joined.last_received_at) FROM (
+                SELECT r.last_received_at FROM integrations_delivery d
+                JOIN reports_report r ON r.id = d.report_id
+                WHERE d.lead_id >= l.id AND d.lead_id <= l.id
+                ORDER BY d.lead_id DESC, d.id DESC LIMIT {JOINED}
+            ) joined
+        ),
+        a.text, a.link
+    FROM (
+        SELECT COALESCE(d.lead_id, d.id) AS id, MAX(page.received_at) AS newest
+        FROM (
+            SELECT id, canonical_url, received_at FROM reports_report
+            WHERE (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) >= %s::text
+                AND (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) <= %s::text
+                AND organization_id IS NOT NULL AND withheld_for IS NULL
+            ORDER BY (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) DESC,
+                received_at DESC, id DESC
+            LIMIT {NEWEST}
+        ) page
+        JOIN integrations_delivery d ON d.report_id = page.id
+        WHERE page.canonical_url = %s
+        GROUP BY COALESCE(d.lead_id, d.id)
+    ) leads
+    JOIN integrations_delivery l ON l.id = leads.id
+    JOIN reports_report lr ON lr.id = l.report_id
+    LEFT JOIN integrations_answer a ON a.delivery_id = l.id
+    WHERE l.integration_id = %s AND l.status = 'sent' AND l.issue_url <> ''
+        AND l.issue_state <> 'closed' AND l.issue_state <> 'deleted' AND NOT l.repository_private
+    ORDER BY leads.newest DESC, l.id DESC LIMIT {MOST}
+    """,  # noqa: S608  (no values)
+)
+
+
+class NotShown(ApiError):
+    """404: nobody shows the problems of this page. Which of the causes it is, is not said."""
+
+    status_code = 404
+    default_code = "not_found"
+    default_detail = (
+        "No known problems are shown for this page: nobody has claimed it on this Hub, or its owner does "
+        "not show them."
+    )
+
+
+class Problem(NamedTuple):
+    """One open issue, how often its problem was reported, and what the page's owner answers."""
+
+    issue_url: str
+    title: str | None
+    kind: str
+    times_reported: int
+    first_reported_at: datetime
+    last_reported_at: datetime
+    answer: dict[str, str | None] | None
+
+
+def of_page(url: str) -> list[Problem]:
+    """The problems of the page at `url`, a canonical URL, what was reported last first. Raises `NotShown`.
+
+    At most four statements, or five where answers link to files of a repository.
+    """
+    claim = claim_covering(url)
+    shows = Integration.objects.configured().filter(shows_known=True)
+    mine = shows.of(claim.organization_id).first() if claim and not claim.opted_out_at else None
+    if claim is None or mine is None or not _is_told(mine, url):
+        raise NotShown
+    return _problems(claim, mine, url)
+
+
+def _is_told(mine: Integration, url: str) -> bool:
+    """Whether strangers may know that the page is claimed: not of a private repository's files."""
+    return not public_files.are_at(url) or public_files.are_of(mine, url)
+
+
+def _problems(claim: Claim, mine: Integration, url: str) -> list[Problem]:
+    page = claim.organization_id + url[:PREFIX]
+    rows = PROBLEMS.rows(page, page, url, mine.pk)
+    shown = links.shown([link for *_, link in rows if link], claim.organization_id)
+    return [_problem(row, shown) for row in rows]
+
+
+def _problem(row: tuple[Any, ...], shown: set[str]) -> Problem:
+    issue_url, title, kind, first, last, times, more, latest, text, link = row
+    return Problem(
+        issue_url,
+        title or None,  # it was erased here
+        kind,
+        times + int(more or 0),
+        time_of(first),
+        max(time_of(each) for each in (last, latest) if each),
+        None if text is None else {"text": text, "link": link if link in shown else None},
+    )

@@ -1,0 +1,135 @@
+"""What a member says to all who report the problem of one issue: checked, stored, removed."""
+
+import re
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+from django.db import IntegrityError, transaction
+
+from core.errors import ApiError
+from integrations.answers import links
+from integrations.models import Answer, Delivery
+from integrations.models.answer import LONGEST
+from orgs.models import Membership
+from reports import canonical, secrets
+from reports.cleaning import clean
+from reports.plain import in_one_line
+
+LONGEST_LINK = 2048  # characters
+UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")  # but those that end a line
+REST = re.compile(r"https://[^/?#]*(.*)", re.IGNORECASE | re.DOTALL)
+EMPTY = "Must not be empty."
+NOT_THEIRS = (
+    "Must be a public page of a domain, a site or a repository that your organization has claimed; {} "
+    "is none."
+)
+NOBODY = "It arrived before a repository was chosen, so nobody is told an answer."
+
+
+class CannotAnswer(ApiError):
+    """409: the report has no delivery, so it has nothing to answer."""
+
+    status_code = 409
+    default_code = "cannot_answer"
+    default_detail = NOBODY
+
+
+class InvalidAnswer(Exception):
+    """The text or the link cannot be shown. `faults`: a sentence for each that is wrong, by its name."""
+
+    def __init__(self, faults: dict[str, str]):
+        super().__init__("; ".join(faults.values()))
+        self.faults = faults
+
+
+class Said(NamedTuple):
+    """A text of one line, and a link or nothing."""
+
+    text: str
+    link: str
+
+
+def checked(organization_id: str, text: str, link: str) -> Said:
+    """The answer as it is stored and shown. Raises `InvalidAnswer`.
+
+    The text becomes one line without what nobody sees; the link is written in ASCII.
+    """
+    said = Said(in_one_line(clean(text)), _ascii(link) if link else "")
+    faults = {
+        "text": _fault_of_text(text, said.text),
+        "link": _fault_of_link(link, said.link, organization_id),
+    }
+    if faults := {name: fault for name, fault in faults.items() if fault}:
+        raise InvalidAnswer(faults)
+    return said
+
+
+def say(member: Membership, delivery: Delivery | None, text: str, link: str = "") -> Answer:
+    """Answer all who report this problem, in place of an earlier answer.
+
+    It belongs to the lead of a report that has joined another one. Raises `CannotAnswer`, `InvalidAnswer`.
+    """
+    if delivery is None:
+        raise CannotAnswer
+    said = checked(member.organization_id, text, link)
+    columns: dict[str, Any] = {**said._asdict(), "made_by": member.login}
+    try:
+        with transaction.atomic():
+            answer, _ = Answer.objects.update_or_create(
+                delivery_id=delivery.lead_id or delivery.pk, defaults=columns
+            )
+    except IntegrityError:  # the integration was disconnected in between
+        raise CannotAnswer from None
+    return answer
+
+
+def found(delivery: Delivery | None) -> Answer | None:
+    """What those who report this problem are told."""
+    if delivery is None:
+        return None
+    return Answer.objects.filter(delivery=delivery.lead_id or delivery.pk).first()
+
+
+def remove(delivery: Delivery | None) -> None:
+    """Say nothing any more to those who report this problem."""
+    if delivery is not None:
+        Answer.objects.filter(delivery=delivery.lead_id or delivery.pk).delete()
+
+
+def _ascii(link: str) -> str:
+    """The link in ASCII, with its fragment; empty if it is no address."""
+    try:
+        parts = urlsplit(canonical.as_written(link).url)
+    except canonical.InvalidURL:
+        return ""
+    found = REST.fullmatch(link)
+    return f"https://{parts.netloc}{quote(found[1], safe=canonical.KEPT + '#')}" if found else ""
+
+
+def _fault_of_text(text: str, shown: str) -> str:
+    if UNSEEN.search(text):
+        return "Must not contain control characters."
+    if len(shown) > LONGEST:
+        return f"Must be at most {LONGEST} characters."
+    return (EMPTY if not shown else "") or _fault_of_secret(text)
+
+
+def _fault_of_link(link: str, written: str, organization_id: str) -> str:
+    if not link:
+        return ""
+    try:
+        canonical.as_written(link)
+    except canonical.InvalidURL as error:
+        return str(error)
+    if not written:
+        return "Must begin with https://."
+    if len(written) > LONGEST_LINK:
+        return f"Must be at most {LONGEST_LINK} characters."
+    if not links.shown([written], organization_id):
+        return NOT_THEIRS.format(urlsplit(written).hostname)
+    return _fault_of_secret(written) or _fault_of_secret(unquote(written))
+
+
+def _fault_of_secret(text: str) -> str:
+    _, kinds = secrets.remove(text)
+    return f"Must not contain a secret; this looks like one: {kinds[0]}." if kinds else ""
