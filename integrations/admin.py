@@ -15,7 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
 
 from core import clock
-from integrations import alike_admin  # noqa: F401  (lists its tables, too)
+from integrations import signal_admin  # noqa: F401  (lists its tables, too)
 from integrations.delivery import operator_holds, trying_again, waiting
 from integrations.models import (
     Alert,

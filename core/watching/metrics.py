@@ -192,6 +192,7 @@ attempts = Count(
 )
 hints = Count(
     "hub_hints_total", "Issues that were opened and say which one is maybe about the same problem."
+)
 comments = Count(
     "hub_comments_total",
     "Comments that the Hub has written on issues that it has opened, and how often it has edited them.",

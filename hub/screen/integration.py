@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from core import rates
 from core.errors import ApiError
-from hub.screen import alike, own_files, previews, setup_steps
+from hub.screen import one_issue, own_files, previews, setup_steps
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.overview import integration_of, next_of, standing_of
 from integrations.api import setup
@@ -138,7 +138,7 @@ def integration(request: MemberRequest) -> HttpResponse:
         "next": next_of(mine, claims),
         "standing": standing_of(mine, claims),
         "placeholders": previews.PLACEHOLDERS,
-        "options": alike.OPTIONS,
+        "options": one_issue.OPTIONS,
         **_preview(request, form),
     }
     return render(request, "hub/integration.html", context)

@@ -4,11 +4,11 @@ from django.urls import path
 
 from hub.screen import (
     account,
-    alike,
     claims,
     earlier,
     integration,
     kit,
+    one_issue,
     overview,
     report_page,
     reports,
@@ -24,7 +24,7 @@ urlpatterns = [
     path("integration/try-again/", integration.try_again, name="settings-try-again"),
     path("integration/pause/", integration.pause, name="settings-pause"),
     path("integration/resume/", integration.resume, name="settings-resume"),
-    path("integration/alike/", alike.save, name="settings-alike"),
+    path("integration/one-issue/", one_issue.save, name="settings-one-issue"),
     path("integration/disconnect/", integration.disconnect, name="settings-disconnect"),
     path("test/", trial_page.new, name="settings-test"),
     path("test/<str:report_id>/", trial_page.sent, name="settings-tested"),

@@ -8,14 +8,14 @@ import pytest
 from django.utils import timezone
 from django.utils.html import escape
 
-from hub.screen import alike, lately
+from hub.screen import lately, one_issue
 from integrations.models import Answer, Comment, Delivery, Integration, Verdict
 from reports.models import Report
 from tests import build
 from tests.plans import plans_of
 
 PAGE = "/settings/integration/"
-SAVE = f"{PAGE}alike/"
+SAVE = f"{PAGE}one-issue/"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CHOSEN = {"likeness": "fold", "when_reported_again": "reopen", "shows_known": "on"}
@@ -35,7 +35,7 @@ def bob(acme, client):
 
 def box(client) -> str:
     page = client.get(PAGE).content.decode()
-    return page[page.index('<h2 id="alike">') :].partition("</section>")[0]
+    return page[page.index('<h2 id="one-issue">') :].partition("</section>")[0]
 
 
 def checked(html: str) -> list[str]:
@@ -45,7 +45,7 @@ def checked(html: str) -> list[str]:
 def test_each_choice_is_explained_and_what_holds_is_checked(bob):
     html = box(bob)
 
-    for options in alike.OPTIONS.values():
+    for options in one_issue.OPTIONS.values():
         for each in options:
             assert f"<span>{each.name}</span><small>{escape(each.meaning)}</small>" in html
     assert checked(html) == ["hint", "comment"]
@@ -54,8 +54,8 @@ def test_each_choice_is_explained_and_what_holds_is_checked(bob):
 
 
 def test_all_that_can_be_stored_can_be_chosen():
-    assert [each.value for each in alike.LIKENESS] == Integration.Likeness.values
-    assert [each.value for each in alike.AGAIN] == Integration.Again.values
+    assert [each.value for each in one_issue.LIKENESS] == Integration.Likeness.values
+    assert [each.value for each in one_issue.AGAIN] == Integration.Again.values
 
 
 def test_the_choices_are_saved_without_github(bob, code_host):

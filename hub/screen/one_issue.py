@@ -64,7 +64,7 @@ AGAIN = [
 ]
 
 
-class AlikeForm(forms.Form):
+class OneIssueForm(forms.Form):
     """The choices, as radio buttons and one box."""
 
     likeness = forms.ChoiceField(choices=[each[:2] for each in LIKENESS])
@@ -78,7 +78,7 @@ OPTIONS = {"likeness": LIKENESS, "when_reported_again": AGAIN}  # by the column 
 @only_post(INTEGRATION_PAGE)
 def save(request: MemberRequest) -> HttpResponse:
     """Save the choices, without asking GitHub."""
-    form = AlikeForm(request.POST)
+    form = OneIssueForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Nothing was saved. Choose one of the options.")
         return redirect(INTEGRATION_PAGE)
