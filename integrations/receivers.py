@@ -11,7 +11,7 @@ from django.dispatch import receiver
 from core.prepared import PreparedStatement
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
-from integrations.folding import stored_terms
+from integrations.folding import stored_terms, verdicts
 from integrations.models import Delivery
 from orgs.models import Organization
 from orgs.models.signals import domain_lost, domain_verified
@@ -55,7 +55,8 @@ def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: An
 
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
 def forget_when_erased(report: Report, **kwargs: Any) -> None:
-    """Erase the text that the delivery has kept, and its terms."""
+    """Erase the text that the delivery and verdicts have kept, and its terms."""
+    verdicts.forget_words(report)
     if delivery := Delivery.objects.select_for_update().filter(report=report).first():
         delivery.forget_text()
         stored_terms.forget([delivery])

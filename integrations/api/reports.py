@@ -6,10 +6,13 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core import json_body
 from core.json_body import Text
 from integrations.api import acts, report_list
 from integrations.api.report_list import Received
 from integrations.delivery import waiting
+from integrations.folding import verdicts
+from integrations.folding.named_issues import LONGEST
 from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import StrictBody, read
@@ -34,6 +37,18 @@ class Chosen(StrictBody):
     ids: list[Text] = Field(min_length=1, max_length=AT_ONCE)
 
 
+class Split(StrictBody):
+    """The body of *not the same*, which may be absent."""
+
+    all: bool = False
+
+
+class Named(StrictBody):
+    """The body of *the same as*."""
+
+    issue_url: Text = Field(min_length=1, max_length=LONGEST)
+
+
 class OneReport(MaintainerView):
     """`GET /v1/orgs/me/reports/<id>`: everything about one report."""
 
@@ -50,10 +65,31 @@ class ActOnReport(MaintainerView):
     act = ""  # one of `acts.ACTS`
 
     def post(self, request: Request, report_id: str) -> Response:
-        acts.perform(self.act, self.membership, report_id)
+        self.perform(request, report_id)
         told = whole(acts.find(self.membership, report_id))
         may_read = tokens.READ in request.auth.get_scopes()  # type: ignore[union-attr]
         return Response(told if may_read else {name: told[name] for name in WITHOUT_TEXT})
+
+    def perform(self, request: Request, report_id: str) -> None:
+        """Do it."""
+        acts.perform(self.act, self.membership, report_id)
+
+
+class NotTheSame(ActOnReport):
+    """`POST /v1/orgs/me/reports/<id>/not-the-same`, with `{all: true}` of a lead: split off all that has joined it."""
+
+    def perform(self, request: Request, report_id: str) -> None:
+        """Split it off."""
+        with_all = bool(json_body.announced(request)) and read(Split, request).all
+        acts.split(self.membership, report_id, with_all=with_all)
+
+
+class SameAs(ActOnReport):
+    """`POST /v1/orgs/me/reports/<id>/same-as` `{issue_url}`: let it join that issue."""
+
+    def perform(self, request: Request, report_id: str) -> None:
+        """Name the issue."""
+        acts.name(self.membership, report_id, read(Named, request).issue_url)
 
 
 class ActOnReports(MaintainerView):
@@ -79,7 +115,16 @@ def whole(received: Received) -> dict[str, Any]:
         "accounts_not_kept": report.accounts_not_kept,
         "attempts": [_attempt(each) for each in attempts],
         "issue": _issue(delivery),
+        **_likeness(delivery),
     }
+
+
+def _likeness(delivery: Delivery | None) -> dict[str, Any]:
+    """Which one a member has named as the same, where each has its own issue, and how many have joined this one."""
+    if delivery is None:
+        return {"same_as": None, "joined": 0}
+    named = None if delivery.lead_id else verdicts.named_as_same(delivery)
+    return {"same_as": named and named.report_id, "joined": delivery.folded.count()}
 
 
 def _account(account: Account) -> dict[str, Any]:

@@ -79,4 +79,4 @@ def _apart_from(report: Report, terms: Terms, lead: Lead) -> list[Terms]:
     """What does not belong to a lead: what was split off, and the report itself if its agent was there just now."""
     if candidates.was_joined_by_agent(report, lead):
         return [terms]
-    return verdicts.split_off(lead)
+    return verdicts.split_off(lead, report)
