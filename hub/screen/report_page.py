@@ -11,8 +11,9 @@ from django.utils.formats import date_format
 
 from core import durations, ids
 from core.errors import ApiError
-from hub.screen import journey, rendered
+from hub.screen import alike, journey, rendered
 from hub.screen.access import MemberRequest, members_only, only_post
+from hub.screen.alike import NamingForm
 from hub.screen.delivery_states import state_of
 from hub.screen.report_rows import short_addresses
 from integrations.api import acts
@@ -33,6 +34,11 @@ DONE = {  # the message about one report
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
     """One report: its text, further accounts, what was sent to GitHub, and what became of it."""
+    return shown(request, report_id)
+
+
+def shown(request: MemberRequest, report_id: str, form: NamingForm | None = None) -> HttpResponse:
+    """The page of a report, with a form that was refused, if there is one."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
     context = {
@@ -43,6 +49,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
         "says_no_more": not any(mine.words[1:] or mine.task_context.get("task_summary")),
         "page_is_link": mine.doc_url.lower().startswith(("https://", "http://")),
         "path": short_addresses([mine.doc_url])[0],
+        "alike": alike.of(delivery, form),
         **_accounts(mine),
         **_of_delivery(mine, delivery),
     }
@@ -115,7 +122,7 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
     else:
         delivery.refresh_from_db()
         tell = messages.success if delivery.status == Delivery.Status.SENT else messages.warning
-        tell(request, _outcome(delivery))
+        tell(request, outcome(delivery))
     return redirect("report", report_id)
 
 
@@ -160,7 +167,8 @@ def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:
     return redirect("report", report_id)
 
 
-def _outcome(delivery: Delivery) -> str:
+def outcome(delivery: Delivery) -> str:
+    """What became of a delivery that was just tried, as a sentence or two."""
     if delivery.status == Delivery.Status.SENT:
         return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
     if delivery.status in (Delivery.Status.HELD, Delivery.Status.FAILED):
