@@ -72,7 +72,7 @@ def test_a_lead_lists_what_has_joined_it_and_each_can_be_split_off_there(alice, 
 
 
 def test_all_are_split_off_once_a_member_is_sure(alice, code_host):
-    lead, *joined = (send(each) for each in ("claude-code", "cursor", "aider"))
+    lead, *_ = (send(each) for each in ("claude-code", "cursor", "aider"))
 
     asked = alice.get(f"{PAGE}{lead.report_id}/split-all/").content.decode()
     assert "Split off all 2 reports that joined" in asked
