@@ -87,7 +87,7 @@ class DeliveryAdmin(Operating):
         "summary", "page", "agent", "status", "why", "organization", "due_at", "issue",
     ]  # fmt: skip
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
-    list_select_related = ["integration__organization", "report"]
+    list_select_related = ["integration__organization", "report", "lead"]
     search_fields = [
         "report__id", "report__summary", "report__canonical_url", "report__agent_name",
         "repository", "integration__organization__name",
@@ -159,10 +159,11 @@ class DeliveryAdmin(Operating):
 
     @admin.display(description="issue")
     def issue(self, delivery: Delivery) -> str:
-        """A link to the issue."""
-        if not delivery.issue_url:
+        """A link to the issue that it is in."""
+        there = delivery.with_issue
+        if not there.issue_url:
             return "-"
-        return format_html('<a href="{}">#{}</a>', delivery.issue_url, delivery.issue_number)
+        return format_html('<a href="{}">#{}</a>', there.issue_url, there.issue_number)
 
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
         """The selected deliveries themselves."""
