@@ -10,7 +10,7 @@ from hub.screen.access import signed_in
 from integrations.api import acts, answers, pages, receipts, setup
 from integrations.api.organization import Me
 from integrations.api.report_list import ReceivedReports
-from integrations.api.reports import ActOnReport, ActOnReports, OneReport
+from integrations.api.reports import ActOnReport, ActOnReports, NotTheSame, OneReport, SameAs
 from integrations.github_sync.webhooks import GitHubWebhook
 from orgs.api.domains import Domains, OneDomain, VerifyDomain
 from orgs.people import sign_in
@@ -44,6 +44,12 @@ urlpatterns = [
         answers.OneAnswer.as_view(),
         name="answer-report",
     ),
+    path(
+        "v1/orgs/me/reports/<str:report_id>/not-the-same",
+        NotTheSame.as_view(),
+        name="report-not-the-same",
+    ),
+    path("v1/orgs/me/reports/<str:report_id>/same-as", SameAs.as_view(), name="report-same-as"),
     path("v1/orgs/me/integrations/github", setup.GitHubIntegration.as_view(), name="integration"),
     path("v1/orgs/me/domains", Domains.as_view(), name="domains"),
     path("v1/orgs/me/domains/<str:name>", OneDomain.as_view(), name="domain"),

@@ -11,7 +11,7 @@ from django.dispatch import receiver
 from core.prepared import PreparedStatement
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
-from integrations.folding import stored_terms
+from integrations.folding import stored_terms, verdicts
 from integrations.folding.signals import delivery_folded, delivery_unfolded
 from integrations.models import Comment, Delivery
 from orgs.models import Organization
@@ -56,7 +56,8 @@ def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: An
 
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
 def forget_when_erased(report: Report, **kwargs: Any) -> None:
-    """Erase the text that the delivery has kept, its terms, and what a comment says of it."""
+    """Erase the text that the delivery has kept, its terms, and what verdicts and a comment say of it."""
+    verdicts.forget_words(report)
     mine = Delivery.objects.select_related("lead").select_for_update(of=("self",))
     if delivery := mine.filter(report=report).first():
         delivery.forget_text()

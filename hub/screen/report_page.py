@@ -11,8 +11,9 @@ from django.utils.formats import date_format
 
 from core import durations, ids
 from core.errors import ApiError
-from hub.screen import answering, journey, rendered
+from hub.screen import alike, answering, journey, rendered
 from hub.screen.access import MemberRequest, members_only, only_post
+from hub.screen.alike import NamingForm
 from hub.screen.delivery_states import state_of
 from hub.screen.report_rows import short_addresses
 from integrations.answers import saying
@@ -20,6 +21,7 @@ from integrations.api import acts
 from integrations.api.report_list import Received
 from integrations.delivery import discarding, trying_again, waiting
 from integrations.models import Delivery
+from integrations.models.delivery import DELIVERED
 from orgs.models import Membership
 from reports import accounts, erasing
 from reports.models import Report
@@ -34,8 +36,13 @@ DONE = {  # the message about one report
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
     """One report: its text, further accounts, what was sent to GitHub, and what became of it."""
+    return shown(request, report_id)
+
+
+def shown(request: MemberRequest, report_id: str, form: NamingForm | None = None) -> HttpResponse:
+    """The page of a report, with a form that was refused, if there is one."""
     mine = _report(request, report_id)
-    return _page(request, mine, _delivery(mine))
+    return _page(request, mine, _delivery(mine), named=form)
 
 
 def _page(
@@ -43,16 +50,19 @@ def _page(
     mine: Report,
     delivery: Delivery | None,
     typed: answering.AnswerForm | None = None,
+    named: NamingForm | None = None,
 ) -> HttpResponse:
-    """The page; with the answer to reporters as it was typed, if that could not be stored."""
+    """The page; with the answer to reporters, or the issue, as it was typed, if that was refused."""
     context = {
         "report": mine,
         "delivery": delivery,
+        "issued": delivery and delivery.with_issue,
         "state": state_of(Received(mine, delivery).status),
         "is_owner": request.membership.role == Membership.Role.OWNER,
         "says_no_more": not any(mine.words[1:] or mine.task_context.get("task_summary")),
         "page_is_link": mine.doc_url.lower().startswith(("https://", "http://")),
         "path": short_addresses([mine.doc_url])[0],
+        "alike": alike.of(delivery, named),
         **_accounts(mine),
         **_of_delivery(mine, delivery),
         "answer": answering.shown(mine, delivery, typed) if delivery else None,
@@ -88,7 +98,7 @@ def _of_delivery(mine: Report, delivery: Delivery | None) -> dict[str, Any]:
         "may_try_again": not obstacle and not (wait and wait.is_in_line),
         "may_be_discarded": not discarding.obstacle(delivery),
         "issue": shown,
-        "issue_tone": ISSUE_TONES.get(delivery.issue_state, "good"),
+        "issue_tone": ISSUE_TONES.get(delivery.with_issue.issue_state, "good"),
         "where": _where(delivery),
     }
 
@@ -126,8 +136,8 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
         messages.error(request, str(error.detail))
     else:
         delivery.refresh_from_db()
-        tell = messages.success if delivery.status == Delivery.Status.SENT else messages.warning
-        tell(request, _outcome(delivery))
+        tell = messages.success if delivery.status in DELIVERED else messages.warning
+        tell(request, outcome(delivery))
     return redirect("report", report_id)
 
 
@@ -190,9 +200,12 @@ def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:
     return redirect("report", report_id)
 
 
-def _outcome(delivery: Delivery) -> str:
+def outcome(delivery: Delivery) -> str:
+    """What became of a delivery that was just tried, as a sentence or two."""
     if delivery.status == Delivery.Status.SENT:
         return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
+    if delivery.lead:
+        return f"It has joined issue #{delivery.lead.issue_number}."
     if delivery.status in (Delivery.Status.HELD, Delivery.Status.FAILED):
         return f"Not delivered. {delivery.reason}"
     return f"Not delivered yet. {waiting.why(delivery) or 'It is being sent.'}"
@@ -208,7 +221,7 @@ def _report(request: MemberRequest, report_id: str) -> Report:
 
 def _delivery(report: Report) -> Delivery | None:
     return (
-        Delivery.objects.select_related("integration__installation", "report")
+        Delivery.objects.select_related("integration__installation", "report", "lead")
         .filter(report=report)
         .first()
     )

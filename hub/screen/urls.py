@@ -12,6 +12,7 @@ from hub.screen import (
     overview,
     report_page,
     reports,
+    splitting,
     trial_page,
 )
 from hub.screen.access import signed_in
@@ -47,6 +48,9 @@ urlpatterns = [
     path("reports/<str:report_id>/discard/", report_page.discard, name="discard"),
     path("reports/<str:report_id>/restore/", report_page.restore, name="restore"),
     path("reports/<str:report_id>/answer/", report_page.answer, name="answer"),
+    path("reports/<str:report_id>/not-the-same/", splitting.not_the_same, name="not-the-same"),
+    path("reports/<str:report_id>/split-all/", splitting.split_all, name="split-all"),
+    path("reports/<str:report_id>/same-as/", splitting.same_as, name="same-as"),
     path("tokens/", signed_in(account_pages.tokens), name="tokens"),
     path("tokens/<int:token_id>/revoke/", signed_in(account_pages.revoke), name="revoke-token"),
     path(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from core.errors import ApiError
 from core.ids import is_id
 from integrations.api.report_list import Received
-from integrations.delivery import discarding, trying_again
+from integrations.delivery import discarding, telling_apart, trying_again
 from integrations.models import Delivery
 from orgs.models import Membership
 from reports import erasing
@@ -55,6 +55,23 @@ def perform(name: str, member: Membership, report_id: str) -> None:
     ACTS[name](member, find(member, report_id))
 
 
+def split(member: Membership, report_id: str, *, with_all: bool = False) -> int:
+    """Say that a report is not the same as its lead, or of a lead that none of what has joined it is; returns how many.
+
+    Raises `NoSuchReport`, and what `telling_apart` raises.
+    """
+    delivery = find(member, report_id).delivery
+    if with_all:
+        return telling_apart.split_all(delivery, by=member)
+    telling_apart.split(delivery, by=member)
+    return 1
+
+
+def name(member: Membership, report_id: str, issue_url: str) -> None:
+    """Say that a report is the same as what an issue is about. Raises `NoSuchReport` and `CannotJoin`."""
+    telling_apart.name(find(member, report_id).delivery, issue_url, by=member)
+
+
 def perform_on_each(
     name: str, member: Membership, report_ids: Iterable[str]
 ) -> tuple[list[str], list[Refusal]]:
@@ -81,6 +98,8 @@ def _found(member: Membership, report_ids: list[str]) -> dict[str, Received]:
     """The reports that the members may read, by id, in two queries."""
     ids = [each for each in report_ids if is_id(each)]
     mine = Report.objects.readable_by(member.organization_id, ids=ids)
-    deliveries = Delivery.objects.select_related("integration", "report").filter(report__in=ids)
+    deliveries = Delivery.objects.select_related(
+        "integration", "report", "lead", "maybe_lead"
+    ).filter(report__in=ids)
     by_report = {each.report_id: each for each in deliveries}
     return {each.pk: Received(each, by_report.get(each.pk)) for each in mine}

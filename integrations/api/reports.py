@@ -6,11 +6,14 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core import json_body
 from core.json_body import Text
 from integrations.answers import saying
 from integrations.api import acts, as_json, report_list
 from integrations.api.report_list import Received
 from integrations.delivery import waiting
+from integrations.folding import verdicts
+from integrations.folding.named_issues import LONGEST
 from integrations.models import Attempt, Delivery
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import StrictBody, read
@@ -35,6 +38,18 @@ class Chosen(StrictBody):
     ids: list[Text] = Field(min_length=1, max_length=AT_ONCE)
 
 
+class Split(StrictBody):
+    """The body of *not the same*, which may be absent."""
+
+    all: bool = False
+
+
+class Named(StrictBody):
+    """The body of *the same as*."""
+
+    issue_url: Text = Field(min_length=1, max_length=LONGEST)
+
+
 class OneReport(MaintainerView):
     """`GET /v1/orgs/me/reports/<id>`: everything about one report."""
 
@@ -51,10 +66,31 @@ class ActOnReport(MaintainerView):
     act = ""  # one of `acts.ACTS`
 
     def post(self, request: Request, report_id: str) -> Response:
-        acts.perform(self.act, self.membership, report_id)
+        self.perform(request, report_id)
         told = whole(acts.find(self.membership, report_id))
         may_read = tokens.READ in request.auth.get_scopes()  # type: ignore[union-attr]
         return Response(told if may_read else {name: told[name] for name in WITHOUT_TEXT})
+
+    def perform(self, request: Request, report_id: str) -> None:
+        """Do it."""
+        acts.perform(self.act, self.membership, report_id)
+
+
+class NotTheSame(ActOnReport):
+    """`POST /v1/orgs/me/reports/<id>/not-the-same`, with `{all: true}` of a lead: split off all that has joined it."""
+
+    def perform(self, request: Request, report_id: str) -> None:
+        """Split it off."""
+        with_all = bool(json_body.announced(request)) and read(Split, request).all
+        acts.split(self.membership, report_id, with_all=with_all)
+
+
+class SameAs(ActOnReport):
+    """`POST /v1/orgs/me/reports/<id>/same-as` `{issue_url}`: let it join that issue."""
+
+    def perform(self, request: Request, report_id: str) -> None:
+        """Name the issue."""
+        acts.name(self.membership, report_id, read(Named, request).issue_url)
 
 
 class ActOnReports(MaintainerView):
@@ -81,7 +117,16 @@ def whole(received: Received) -> dict[str, Any]:
         "attempts": [_attempt(each) for each in attempts],
         "issue": _issue(delivery),
         "answer": as_json.answer(saying.found(delivery)),
+        **_likeness(delivery),
     }
+
+
+def _likeness(delivery: Delivery | None) -> dict[str, Any]:
+    """Which one a member has named as the same, where each has its own issue, and how many have joined this one."""
+    if delivery is None:
+        return {"same_as": None, "joined": 0}
+    named = None if delivery.lead_id else verdicts.named_as_same(delivery)
+    return {"same_as": named and named.report_id, "joined": delivery.folded.count()}
 
 
 def _account(account: Account) -> dict[str, Any]:
@@ -99,15 +144,16 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
 
 
 def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
-    """What was sent, or is being sent; `number` is null until GitHub has told it."""
-    if delivery is None or not (delivery.title or delivery.issue_number):
+    """What was sent, or is being sent, for it or for its lead; `number` is null until GitHub has told it."""
+    there = delivery and delivery.with_issue
+    if there is None or not (there.title or there.issue_number):
         return None
-    state = delivery.issue_state or Delivery.IssueState.OPEN
+    state = there.issue_state or Delivery.IssueState.OPEN
     return {
-        "repository": delivery.repository,
-        "title": delivery.title,
-        "body": delivery.body,
-        "number": delivery.issue_number,
-        "url": delivery.issue_url or None,
-        "state": state if delivery.issue_number else None,
+        "repository": there.repository,
+        "title": there.title,
+        "body": there.body,
+        "number": there.issue_number,
+        "url": there.issue_url or None,
+        "state": state if there.issue_number else None,
     }

@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 from typing import Any
 
-from integrations.folding import joining, looking
+from integrations.folding import joining, looking, verdicts
 from integrations.folding.looking import Alike
 from integrations.issue.rendering import inert_title
 from integrations.models import Delivery, Integration
@@ -72,4 +72,5 @@ def line(hint: Alike | None) -> str:
 
 
 def _folds(delivery: Delivery, alike: Alike) -> bool:
-    return delivery.integration.likeness == Integration.Likeness.FOLD and alike.is_same
+    is_wanted = delivery.integration.likeness == Integration.Likeness.FOLD
+    return is_wanted and alike.is_same and not verdicts.stays_alone(delivery)

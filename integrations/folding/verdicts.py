@@ -1,9 +1,8 @@
-"""What members have said about two reports, where a third one is compared with them."""
+"""What members have said about two reports: the same problem, or not. The latest word about a pair counts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from django.db.models import Q, QuerySet
-
+from core import clock
 from integrations.folding import stored_terms
 from integrations.folding.candidates import Lead
 from integrations.likeness.choosing import MOST_MEMBERS
@@ -17,36 +16,127 @@ HOPS = 5  # from one lead to the one that it is the same as
 
 def about(report: Report, leads: Sequence[Lead]) -> set[str]:
     """The reports among these leads that a member has said are not about the problem of `report`."""
-    ids = [each.report_id for each in leads]
-    said = _said(report.pk, is_same=False)
-    pairs = said.filter(Q(report__in=ids) | Q(other__in=ids)).values_list("report", "other")
-    return {each for pair in pairs for each in pair} - {report.pk}
+    return not_the_same_as(report.pk, [each.report_id for each in leads])
 
 
-def split_off(lead: Lead) -> list[Terms]:
-    """The terms of what was said not to be the same as a lead: what is nearer to those does not join it."""
-    said = _said(lead.report_id, is_same=False).order_by("-pk").values_list("report", "other")
-    ids = {each for pair in said[:MOST_MEMBERS] for each in pair} - {lead.report_id}
+def not_the_same_as(report_id: str, among: Collection[str]) -> set[str]:
+    """The same, by their ids."""
+    said = Verdict.objects.about(report_id, and_any_of=among).filter(is_same=False)
+    pairs = said.values_list("report", "other")
+    return {each for pair in pairs for each in pair} - {report_id}
+
+
+def split_off(lead: Lead, report: Report) -> list[Terms]:
+    """The terms of what was said not to be the same as a lead: what is nearer to those does not join it.
+
+    Without those of which the same was said of `report`: however near it is, it does not belong to them.
+    """
+    said = Verdict.objects.about(lead.report_id).filter(is_same=False).latest_first()
+    pairs = list(said.values_list("report", "other")[:MOST_MEMBERS])
+    if not pairs:
+        return []
+    ids = {each for pair in pairs for each in pair} - {lead.report_id}
+    ids -= not_the_same_as(report.pk, ids)
     rows = StoredTerms.objects.filter(delivery__report__in=ids, rule=RULE)
     return [stored_terms.read(each) for each in rows.values_list("terms", flat=True)]
 
 
+def stays_alone(delivery: Delivery) -> bool:
+    """Whether a member has split this one off by itself, so that it gets an issue of its own."""
+    said = Verdict.objects.filter(report=delivery.report_id, is_same=False, with_all=False)
+    return said.exists()
+
+
 def real_lead(lead: Lead, integration: Integration) -> Lead:
     """The lead that a member has said is the same as this one, if it still is one; else this one."""
-    if lead.number is None:
+    named = None if lead.number is None else _end_of(lead.report_id, integration)
+    if named is None:
         return lead
-    here = Delivery.objects.leads().filter(integration=integration)
+    is_closed = named.issue_state == Delivery.IssueState.CLOSED
+    return Lead(named.pk, named.report_id, named.issue_number, is_closed, lead.terms)
+
+
+def lead_for(delivery: Delivery) -> Delivery:
+    """The same for a delivery."""
+    return _end_of(delivery.report_id, delivery.integration) or delivery
+
+
+def _end_of(report_id: str, integration: Integration) -> Delivery | None:
+    """The lead that members have named as the same, from one to the next; None if there is none."""
+    there = integration.deliveries.leads().filter(repository_id=integration.repository_id)
+    seen, found = {report_id}, None
     for _ in range(HOPS):
-        said = Verdict.objects.filter(report=lead.report_id, is_same=True)
-        others = said.order_by("-made_at", "-pk").values_list("other", flat=True)[:1]
-        there = here.filter(repository_id=integration.repository_id)
-        other = there.filter(report__in=list(others)).exclude(pk=lead.pk).first()
-        if other is None:
-            return lead
-        is_closed = other.issue_state == Delivery.IssueState.CLOSED
-        lead = Lead(other.pk, other.report_id, other.issue_number, is_closed, lead.terms)
-    return lead
+        said = _named(found.report_id if found else report_id)
+        named = there.filter(report=said.other_id).first() if said else None
+        if named is None or named.report_id in seen:
+            break
+        seen.add(named.report_id)
+        found = named
+    return found
 
 
-def _said(report_id: str, *, is_same: bool) -> QuerySet[Verdict]:
-    return Verdict.objects.filter(Q(report=report_id) | Q(other=report_id), is_same=is_same)
+def other_of(delivery: Delivery) -> Delivery | None:
+    """The one that a report is taken to be the same as: its lead, what was named, or what its issue names."""
+    if delivery.lead_id:
+        return delivery.lead
+    hinted = delivery.maybe_lead
+    if (named := named_as_same(delivery)) or hinted is None:
+        return named
+    return None if not_the_same_as(delivery.report_id, [hinted.report_id]) else hinted
+
+
+def named_as_same(delivery: Delivery) -> Delivery | None:
+    """The one that a member has named as the same, whether or not others may join it today."""
+    said = _named(delivery.report_id)
+    return Delivery.objects.filter(report=said.other_id).first() if said else None
+
+
+def was_split(delivery: Delivery) -> bool:
+    """Whether a member has said that it is not the same as another one."""
+    return Verdict.objects.filter(report=delivery.report_id, is_same=False).exists()
+
+
+def say(
+    deliveries: Sequence[Delivery],
+    lead: Delivery,
+    *,
+    is_same: bool,
+    by: str,
+    with_all: bool = False,
+) -> None:
+    """Write down that these reports are the same as the lead, or not. It replaces what was said before."""
+    ids = [each.report_id for each in deliveries]
+    before = Verdict.objects.filter(report__in=ids, other=lead.report_id)
+    known = {each.report_id: each for each in before}
+    Verdict.objects.filter(report=lead.report_id, other__in=ids).delete()
+    said = {"is_same": is_same, "made_by": by, "made_at": clock.now(), "with_all": with_all}
+    rows = [
+        Verdict(
+            integration_id=each.integration_id,
+            report_id=each.report_id,
+            other_id=lead.report_id,
+            **said,
+            **_found(each, lead, known.get(each.report_id)),
+        )
+        for each in deliveries
+    ]
+    columns = [*said, "rule", "words"]
+    Verdict.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["report", "other"], update_fields=columns
+    )
+
+
+def forget_words(report: Report) -> None:
+    """Erase what a report had in common with others."""
+    Verdict.objects.about(report.pk).update(words="")
+
+
+def _found(delivery: Delivery, lead: Delivery, known: Verdict | None) -> dict[str, object]:
+    """What the rule had found in common between them, now or when something was said before."""
+    if lead.pk in (delivery.lead_id, delivery.maybe_lead_id) and delivery.likeness_rule:
+        return {"rule": delivery.likeness_rule, "words": delivery.likeness_words}
+    return {"rule": known.rule, "words": known.words} if known else {}
+
+
+def _named(report_id: str) -> Verdict | None:
+    return Verdict.objects.filter(report=report_id, is_same=True).latest_first().first()

@@ -1,10 +1,33 @@
 """What members have said about two reports: the same problem, or not."""
 
+from collections.abc import Collection
+from typing import Self
+
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from integrations.models.integration import Integration
 from reports.models import Report
+
+
+class VerdictQuerySet(models.QuerySet["Verdict"]):
+    """Queries over verdicts."""
+
+    def about(self, report_id: str, *, and_any_of: Collection[str] | None = None) -> Self:
+        """Those about a report, whichever of the two it is; with `and_any_of` only those about it and one of these."""
+        if and_any_of is None:
+            return self.filter(Q(report=report_id) | Q(other=report_id))
+        first = Q(report=report_id, other__in=and_any_of)
+        return self.filter(first | Q(other=report_id, report__in=and_any_of))
+
+    def latest_first(self) -> Self:
+        """In the order in which they count."""
+        return self.order_by("-made_at", "-pk")
+
+    def readable(self) -> Self:
+        """Those about two reports that the members of the organization may read."""
+        return self.filter(report__withheld_for=None, other__withheld_for=None)
 
 
 class Verdict(models.Model):
@@ -22,6 +45,13 @@ class Verdict(models.Model):
         help_text="The version of the rule that had found them alike, if any.",
     )
     words = models.TextField(blank=True, help_text="What the rule had found in common, in words.")
+    with_all = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether all that had joined the lead were split off at once.",
+    )
+
+    objects = VerdictQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,0 +1,94 @@
+"""What a member says on the page of a report: that it is not the same as another one, or that it is."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+
+from core import batches, counting, ids
+from core.errors import ApiError
+from hub.screen import report_page
+from hub.screen.access import MemberRequest, members_only, only_post
+from hub.screen.alike import NamingForm
+from integrations.api import acts
+from integrations.api.report_list import Received
+from integrations.folding import joining
+from integrations.folding.named_issues import CannotJoin
+from integrations.models import Delivery
+
+NOTED = "Noted: it is not the same. Its issue stays as it is."
+
+
+@only_post("report")
+def not_the_same(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Split a report off its lead, from its own page or from the lead's."""
+    before = _find(request, report_id).delivery
+    try:
+        acts.split(request.membership, report_id)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        _tell(request, report_id, was_folded=before is not None and before.lead_id is not None)
+    back = request.POST.get("back", "")
+    return redirect("report", back if ids.is_id(back) else report_id)
+
+
+def _tell(request: MemberRequest, report_id: str, *, was_folded: bool) -> None:
+    now = Delivery.objects.select_related("integration__installation", "report").get(
+        report=report_id
+    )
+    if not was_folded:
+        messages.success(request, NOTED)
+        return
+    is_sent = now.status == Delivery.Status.SENT
+    tell = messages.success if is_sent else messages.warning
+    tell(request, f"Split off. {report_page.outcome(now)}")
+
+
+@members_only
+def split_all(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Ask for confirmation, then split off all that has joined the issue of a report."""
+    mine, lead, _ = _find(request, report_id)
+    if request.method != "POST" and lead and lead.folded.exists():
+        number = counting.in_short(counting.up_to_most(joining.joined(lead)))
+        return render(
+            request, "hub/split_all.html", {"report": mine, "lead": lead, "number": number}
+        )
+    try:
+        count = acts.split(request.membership, report_id, with_all=True)
+    except ApiError as error:
+        messages.error(request, str(error.detail))
+    else:
+        more = " There may be more: do it again." if count >= batches.AT_ONCE else ""
+        reports = "1 report was" if count == 1 else f"{count:,} reports were"
+        messages.success(request, f"{reports} split off. Each is sent in its turn.{more}")
+    return redirect("report", report_id)
+
+
+@only_post("report")
+def same_as(request: MemberRequest, report_id: str) -> HttpResponse:
+    """Let a report join the issue that is named; if it cannot, the page says why, with what was typed."""
+    _find(request, report_id)
+    form = NamingForm(request.POST)
+    if form.is_valid():
+        try:
+            acts.name(request.membership, report_id, form.cleaned_data["issue_url"])
+        except CannotJoin as error:
+            form.add_error("issue_url", str(error.detail))
+        else:
+            messages.success(request, _named(report_id))
+            return redirect("report", report_id)
+    return report_page.shown(request, report_id, form)
+
+
+def _named(report_id: str) -> str:
+    now = Delivery.objects.select_related("lead").get(report=report_id)
+    if now.lead:
+        return f"It has joined issue #{now.lead.issue_number}."
+    return "Noted. Both issues stay; later reports like this one join the one that you named."
+
+
+def _find(request: MemberRequest, report_id: str) -> Received:
+    try:
+        return acts.find(request.membership, report_id)
+    except acts.NoSuchReport:
+        raise Http404 from None

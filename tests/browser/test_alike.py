@@ -1,0 +1,55 @@
+"""The pages of reports that are alike, on every screen."""
+
+import pytest
+from django.utils import timezone
+
+from integrations.models import Delivery
+from tests.browser.test_gallery import alice, busy, delivered, received, screens
+
+__all__ = ["alice", "busy"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORDS = "same page; --force, --overwrite, unknown flag, push in common"
+RULE = {"likeness_rule": 1, "likeness_words": WORDS}
+LATER = "The flag `--force` of `shipyard push` was removed, and step 3 still has it"
+
+
+def like(owner, lead: Delivery, number: int, **columns) -> Delivery:
+    """One that has joined the lead."""
+    report = received(owner, f"{LATER} ({number})", agent_name="cursor")
+    joined = {"lead": lead, "folded_at": timezone.now(), **RULE, **columns}
+    delivered(report, "folded", **joined)
+    return Delivery.objects.get(report=report)
+
+
+@screens
+def test_the_pages_of_reports_that_are_alike(visit, busy, alice, screen, others):
+    first = received(busy, "`shipyard push --force` fails: unknown flag", times_reported=12)
+    lead = Delivery.objects.get(report=delivered(first, "sent"))
+    joined = [like(busy, lead, number) for number in range(33)]
+    by_hand = like(busy, lead, 33, folded_by="alice", likeness_words="", likeness_rule=None)
+    other = received(busy, "Step 3 does not know `--force`", times_reported=14)
+    hinted = Delivery.objects.get(report=delivered(other, "sent", maybe_lead=lead, **RULE))
+    path = "/settings/reports/{}/".format
+    window = visit(screen, alice, others=others)
+    page = window.page
+
+    faults = window.look_at(
+        {
+            "report-folded": path(joined[0].report_id),
+            "report-folded-by-hand": path(by_hand.report_id),
+            "report-hinted": path(hinted.report_id),
+            "report-lead": path(lead.report_id),
+            "split-all": f"{path(lead.report_id)}split-all/",
+        }
+    )
+    page.goto(path(hinted.report_id))
+    page.get_by_label("Address of the issue").fill("#12")
+    page.get_by_role("button", name="The same as this issue").click()
+    page.wait_for_url("**/same-as/")
+    faults += window.look("report-refused-name")
+
+    assert page.title().startswith("Error:")
+    assert page.get_by_label("Address of the issue").input_value() == "#12"
+    assert not faults
