@@ -13,11 +13,13 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     `- Refused         GitHub refused
        |- Blocked      everything for this repository, until something is changed there
        |  `- Gone      the app cannot get at it: perhaps it was deleted
+       |- IssueGone    the issue was deleted or moved, its repository is there
        |- Suspended    everything for this installation
        `- BadCode      the code that a browser brought
 
     app.py            who the app is, and what became of its webhooks
     issues.py         opening an issue, and closing it
+    issue_state.py    whether an issue is open, and reopening it
     looking.py        finding an issue again
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
@@ -46,6 +48,7 @@ from integrations.github_api.errors import (
     Busy,
     GitHubError,
     Gone,
+    IssueGone,
     Limited,
     OutcomeUnknown,
     Refused,
@@ -69,6 +72,7 @@ from integrations.github_api.installations import (
     repository_facts,
     rights,
 )
+from integrations.github_api.issue_state import IssueFacts, read_issue, reopen_issue
 from integrations.github_api.issues import Issue, close_issue, create_issue
 from integrations.github_api.looking import find_issue, forget_read
 from integrations.github_api.registering import RegisteredApp, registered_app
@@ -87,6 +91,8 @@ __all__ = [
     "Gone",
     "InstallationFacts",
     "Issue",
+    "IssueFacts",
+    "IssueGone",
     "Limited",
     "OutcomeUnknown",
     "Person",
@@ -116,7 +122,9 @@ __all__ = [
     "private_key",
     "pushable",
     "reached",
+    "read_issue",
     "registered_app",
+    "reopen_issue",
     "repository_facts",
     "rights",
     "sent_webhooks",

@@ -54,6 +54,10 @@ class Gone(Blocked):
     """The app cannot get at the repository: it was deleted, or the app has lost its access."""
 
 
+class IssueGone(Refused):
+    """The issue was deleted, or moved to another repository."""
+
+
 class Suspended(Refused):
     """GitHub gives no token for this installation."""
 
