@@ -108,4 +108,6 @@ def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
         "number": delivery.issue_number,
         "url": delivery.issue_url or None,
         "state": state if delivery.issue_number else None,
+        "state_reason": delivery.issue_state_reason or None,
+        "closed_at": delivery.issue_closed_at,
     }
