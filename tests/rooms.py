@@ -21,6 +21,7 @@ ROOMS = [  # from the ground up
     "integrations/issue",
     "integrations/github_api",
     "integrations/delivery",
+    "integrations/comments",
     "integrations/alerts",
     "integrations/ownership",
     "integrations/github_sync",
