@@ -12,7 +12,9 @@ from django.dispatch import receiver
 from integrations.comments import again
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
-from integrations.models import Delivery
+from integrations.folding import stored_terms
+from integrations.folding.signals import delivery_folded, delivery_unfolded
+from integrations.models import Comment, Delivery
 from orgs.models import Organization
 from orgs.models.signals import domain_lost, domain_verified
 from reports.models import Account, Report
@@ -45,9 +47,26 @@ def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: An
 
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
 def forget_when_erased(report: Report, **kwargs: Any) -> None:
-    """Erase the text that the delivery has kept."""
-    if delivery := Delivery.objects.select_for_update().filter(report=report).first():
+    """Erase the text that the delivery has kept, its terms, and what a comment says of it."""
+    mine = Delivery.objects.select_related("lead").select_for_update(of=("self",))
+    if delivery := mine.filter(report=report).first():
         delivery.forget_text()
+        stored_terms.forget([delivery])
+        Comment.objects.note_changed(delivery.with_issue)
+
+
+@receiver(delivery_folded, dispatch_uid="list-what-has-joined")
+def list_when_folded(delivery: Delivery, **kwargs: Any) -> None:
+    """Have it listed below the issue that it has joined, and said that the problem came again."""
+    if delivery.lead:
+        Comment.objects.note_folded(delivery.lead)
+        again.note_folded(delivery)
+
+
+@receiver(delivery_unfolded, dispatch_uid="list-without-what-has-left")
+def list_when_unfolded(lead: Delivery, **kwargs: Any) -> None:
+    """Have it listed no longer."""
+    Comment.objects.note_changed(lead)
 
 
 @receiver(is_unheard, dispatch_uid="act-on-a-repeat")

@@ -9,7 +9,7 @@ from typing import Any
 from . import github_json
 from .announcements import Announcements
 from .credentials import Tokens
-from .records import App, Installation, Issue, Repository, StateReason
+from .records import App, Comment, Installation, Issue, Repository, StateReason
 from .state import AnyRepository
 
 
@@ -184,6 +184,28 @@ class Changes(Announcements):
             issue.deleted = True
             self.announce_issue("deleted", issue, by=by)
 
+    def comment(self, repository: AnyRepository, number: int, body: str, *, user: str) -> Comment:
+        """Say something about an issue as somebody other than the app; an unknown login gets an account."""
+        with self.changing():
+            if user.lower() not in self.accounts:
+                self.add_user(user)
+            return self.new_comment(self.issue(repository, number), body, user=user)
+
+    def edit_comment(self, comment: Comment, body: str) -> None:
+        """Change a comment by hand, whoever wrote it."""
+        with self.changing():
+            comment.change(body, self.now())
+
+    def delete_comment(self, comment: Comment) -> None:
+        """Delete a comment by hand."""
+        with self.changing():
+            comment.issue.comments.remove(comment)
+
+    def lock_issue(self, repository: AnyRepository, number: int, *, locked: bool = True) -> None:
+        """Let nobody comment on an issue, or everybody again."""
+        with self.changing():
+            self.issue(repository, number).locked = locked
+
     def transfer_issue(
         self, repository: AnyRepository, number: int, to: AnyRepository, *, by: str
     ) -> Issue:
@@ -195,6 +217,8 @@ class Changes(Announcements):
             new = self.new_issue(there, old.title, body=old.body, user=old.user, by_app=old.by_app)
             new.created_at, new.state = old.created_at, old.state
             new.state_reason, new.closed_at = old.state_reason, old.closed_at
+            for each in old.comments:
+                self.new_comment(new, each.body, user=each.user, by_app=each.by_app)
             changes = {
                 "new_issue": github_json.issue(self, new),
                 "new_repository": github_json.repository(self, there),

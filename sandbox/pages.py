@@ -7,7 +7,7 @@ import cmarkgfm
 from .calls import Call
 from .layout import NOTHING, STYLE, Html, html, joined, page
 from .messages import ApiError, Response, not_found, redirect, timestamp
-from .records import Issue, Repository, StateReason
+from .records import Comment, Issue, Repository, StateReason
 from .sessions import viewer
 
 
@@ -119,7 +119,7 @@ def show_issue(call: Call) -> Response:
 <span class="soft">opened by {user} on <time datetime="{at}">{day}</time></span></p>
 <article class="body">{rendered}</article>
 <form method="post">{button}</form>
-<details><summary>As Markdown</summary><pre>{body}</pre></details>""",
+<details><summary>As Markdown</summary><pre>{body}</pre></details>{comments}""",
         name=repository.full_name,
         title=issue.title,
         number=issue.number,
@@ -131,8 +131,23 @@ def show_issue(call: Call) -> Response:
         rendered=rendered(issue.body or ""),
         button=CLOSE if issue.state == "open" else REOPEN,
         body=issue.body or "",
+        comments=joined([_comment(each) for each in issue.comments]),
     )
     return page(f"{issue.title} · #{issue.number} · {repository.full_name}", content, call=call)
+
+
+def _comment(comment: Comment) -> Html:
+    return html(
+        """<section class="box" id="issuecomment-{id}">
+<p class="soft">{user} commented on <time datetime="{at}">{day}</time>{edited}</p>
+<article class="body">{rendered}</article></section>""",
+        id=comment.id,
+        user=comment.user,
+        at=timestamp(comment.created_at),
+        day=_in_words(comment.created_at),
+        edited=", edited" if comment.updated_at > comment.created_at else "",
+        rendered=rendered(comment.body),
+    )
 
 
 STATES = {"not_planned": "closed as not planned", "duplicate": "closed as duplicate"}

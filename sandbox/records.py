@@ -86,6 +86,8 @@ class Issue:
     closed_at: datetime | None = None
     deleted: bool = False
     moved_to: "Issue | None" = field(default=None, repr=False)
+    locked: bool = False
+    comments: list["Comment"] = field(default_factory=list, repr=False)
 
     @property
     def is_here(self) -> bool:
@@ -100,6 +102,23 @@ class Issue:
         self.state_reason = reason or ("completed" if state == "closed" else "reopened")
         self.updated_at = at
         self.closed_at = at if state == "closed" else None
+
+
+@dataclass(eq=False)
+class Comment:
+    """What somebody said about an issue; `user` and `by_app` as for an issue."""
+
+    id: int
+    issue: Issue = field(repr=False)
+    body: str
+    user: str
+    created_at: datetime
+    updated_at: datetime
+    by_app: bool = False
+
+    def change(self, body: str, at: datetime) -> None:
+        """Write it anew."""
+        self.body, self.updated_at = body, at
 
 
 @dataclass(eq=False)

@@ -17,6 +17,7 @@ from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from integrations.comments import again
 from integrations.delivery import pacing
+from integrations.folding import candidates
 from integrations.models import (
     Alert,
     Attempt,
@@ -444,10 +445,12 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
         mine = Delivery.objects.filter(pk=each.pk)
         tries = DRAW.choice([each.tries, each.tries + 1])
         has_lease = mine.filter(status="sending", tries=tries).exists()
-        sent = (5, "acme/docs", DRAW.random() < 0.5, "Title é", "Body %s")
+        like = DRAW.choice([(None, None, ""), (each.pk, 2, "`--é` %s in common")])
+        sent = (5, "acme/docs", DRAW.random() < 0.5, "Title é", "Body %s", *like)
         assert bool(deliveries.RECORD.first(*sent, each.pk, tries)) == has_lease
         names = ("repository_id", "repository", "repository_private", "title", "body")
-        kept = tuple(getattr(each, name) for name in names)
+        names += ("maybe_lead", "likeness_rule", "likeness_words")
+        kept = mine.values_list(*names).get()
         assert mine.values_list(*names).get() == (sent if has_lease else kept)
 
         Attempt.objects.create(delivery=each, number=each.tries, started_at=NOW)
@@ -457,8 +460,10 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
         assert (attempt.outcome, attempt.reason) == (("refused", "é") if ended else ("", ""))
 
         if has_lease:
+            mine.update(status="folded", lead=each, folded_at=NOW, folded_by="alice")
             assert deliveries.SUCCEED.first(each.pk, "https://x.dev/7", each.pk)
             columns = ("status", "issue_number", "issue_url", "lease_until", "held_for", "reason")
+            columns += ("lead", "folded_at", "folded_by")
             assert mine.values_list(*columns).get() == (
                 "sent",
                 each.pk,
@@ -466,17 +471,24 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
                 None,
                 "",
                 "",
+                None,
+                None,
+                "",
             )
     assert deliveries.SUCCEED.first(7, "https://x.dev/7", 0) is None
 
 
 def test_outcome(organizations):
-    for each in deliveries_at_random(organizations)[:ROUNDS]:
+    some = deliveries_at_random(organizations)[:ROUNDS]
+    for each in some:
         held_for = DRAW.choice(["", "discarded", "pause"])
+        lead = None if held_for else maybe(DRAW.choice(some))
         mine = Delivery.objects.filter(pk=each.pk)
         mine.update(
-            status="held" if held_for else DRAW.choice(["pending", "failed"]),
+            status="held" if held_for else "folded" if lead else DRAW.choice(["pending", "failed"]),
             held_for=held_for,
+            lead=lead,
+            folded_at=lead and NOW,
             issue_url=DRAW.choice(["", "https://x.dev/7"]),
             repository_private=DRAW.random() < 0.5,
         )
@@ -487,6 +499,7 @@ def test_outcome(organizations):
         known = (found.state, found.issue_url, found.public_issue_url())
         plain = mine.get()
         assert known == (plain.state, plain.issue_url, plain.public_issue_url())
+        assert found.lead_id == plain.lead_id
         plainly, receiver = plain.integration, found.integration
         assert receiver.repository == plainly.repository
         assert receiver.repository_private == plainly.repository_private
@@ -526,11 +539,12 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "PLACE": (pacing.PLACE, ["0" * 26]),
     "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 2]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
-    "RECORD": (deliveries.RECORD, [1, "", True, "", "", 1, 1]),
+    "RECORD": (deliveries.RECORD, [1, "", True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
     "LIMIT": (integrations.LIMIT, [1, 1]),
+    "LEADS": (candidates.LEADS, [1, "f" * 32, 1, 1, "", NOW, NOW]),
 }
 
 
@@ -554,7 +568,7 @@ def test_each_is_answered_from_an_index(name):
     plan = "\n".join(str(row[-1]) for row in asked.rows(*values))
 
     assert "Seq Scan" not in plan
-    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried)\w+", plan)
+    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried|newest)\w+", plan)
 
 
 def test_the_log_of_queries_has_the_text_however_often_it_was_asked(organizations):

@@ -188,7 +188,13 @@ attempts = Count(
     "hub_attempts_total",
     "Attempts at deliveries that have ended, by outcome.",
     "outcome",
-    ["sent", "adopted", "later", "unknown", "held", "refused"],
+    ["sent", "adopted", "folded", "later", "unknown", "held", "refused"],
+)
+comments = Count(
+    "hub_comments_total",
+    "Comments that the Hub has written on issues that it has opened, and how often it has edited them.",
+    "what",
+    ["made", "edited"],
 )
 github = Count(
     "hub_github_responses_total",

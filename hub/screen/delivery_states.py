@@ -8,6 +8,7 @@ IN_WORDS = {  # each status, as shown to people
     "pending": "Waiting",
     "sending": "Being sent",
     "sent": "Sent",
+    "folded": "Folded",
     "held": "Held",
     "failed": "Failed",
     "discarded": "Discarded",
@@ -17,12 +18,20 @@ MEANINGS = {  # what each status means, in one line
     "pending": "In the queue. It is sent in its turn.",
     "sending": "Being sent to GitHub right now.",
     "sent": "It became an issue.",
+    "folded": "It is about the same problem as an earlier report, and has joined its issue.",
     "held": "Stopped until something is fixed. The report says what.",
     "failed": "GitHub refused it, or a day of tries failed. You can try again.",
     "discarded": "Kept but not sent, until somebody restores it.",
     NONE: "It arrived before a repository was chosen, so it is not sent.",
 }
-TONES = {"sent": "good", "pending": "wait", "sending": "wait", "held": "wait", "failed": "bad"}
+TONES = {
+    "sent": "good",
+    "folded": "good",
+    "pending": "wait",
+    "sending": "wait",
+    "held": "wait",
+    "failed": "bad",
+}
 
 
 class DeliveryState(NamedTuple):

@@ -17,8 +17,8 @@ from orgs.models import Organization
 from reports.models import Report
 
 CLAIMS = 100  # to choose from; the address of the list takes any
-TABS = ["", "pending", "held", "failed", "sent", "discarded", report_filters.NONE]
-COUNTED = ["pending", "held", "failed", "sent", "discarded"]
+TABS = ["", "pending", "held", "failed", "sent", "folded", "discarded", report_filters.NONE]
+COUNTED = ["pending", "held", "failed", "sent", "folded", "discarded"]
 ALWAYS_SHOWN = {"q", "kind", "status", "cursor"}  # the other filters open on request
 
 

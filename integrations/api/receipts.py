@@ -22,6 +22,7 @@ STATUS: dict[str, str] = {
     Delivery.Status.SENDING: "forwarding",
     Delivery.Status.HELD: "forwarding",
     Delivery.Status.SENT: "forwarded",
+    Delivery.Status.FOLDED: "forwarded",
     Delivery.Status.FAILED: "received",
     Delivery.Cause.DISCARDED: "received",
 }
@@ -36,7 +37,7 @@ class ReceiptView(AnyOrigin):
 
 def as_data(report: Report) -> dict[str, Any]:
     """The receipt of a report for programs."""
-    delivery = Delivery.objects.filter(report=report).first()
+    delivery = Delivery.objects.select_related("lead").filter(report=report).first()
     is_told = public_files.are_told(report.canonical_url, delivery)
     return {
         "id": report.id,

@@ -3,7 +3,8 @@
 Where it was closed for another reason, or less than a day ago, reports are counted and nothing is said.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import cast
 
 from django.db.models import F, Subquery
 from django.db.models.functions import Coalesce
@@ -83,10 +84,5 @@ def _want(lead: Delivery) -> None:
     purposes = WANTED.get(Again(lead.integration.when_reported_again), ())
     if not purposes or known.filter(purpose__in=[Purpose.AGAIN, Purpose.REOPEN]).exists():
         return
-    new = [
-        Comment(
-            integration=lead.integration, lead=lead, purpose=each, occasion=lead.issue_closed_at
-        )
-        for each in purposes
-    ]
-    Comment.objects.bulk_create(new, ignore_conflicts=True)
+    for each in purposes:
+        Comment.objects.want(lead, each, cast(datetime, lead.issue_closed_at))

@@ -10,7 +10,8 @@ from django.db import transaction
 
 from core import connections, deadlines
 from integrations import github_api
-from integrations.delivery import holds, ownership_changes, pacing, steps
+from integrations.delivery import holds, likeness, ownership_changes, pacing, steps
+from integrations.folding.looking import Alike
 from integrations.issue.evidence import evidence_text
 from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
@@ -72,9 +73,14 @@ def _try(delivery: Delivery, deadline: float) -> None:
             return delivery.recheck_later()
         if delivery.report.erased_at and not found:
             return delivery.end_erased()
-        if delivery.is_of_a_backup() and not found and delivery.has_left():
-            return delivery.look_there()
-        issue = found or _create(delivery, deadline)
+        if delivery.is_of_a_backup() and not found:
+            if delivery.has_left():
+                return delivery.look_there()
+            delivery.forget_backup()
+        alike = None if found else likeness.look(delivery)
+        if alike and likeness.settles(delivery, alike):
+            return None
+        issue = found or _create(delivery, alike, deadline)
     except github_api.Suspended as error:
         with transaction.atomic():
             holds.suspend(delivery.integration.installation, str(error))
@@ -122,14 +128,14 @@ def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
     )
 
 
-def _create(delivery: Delivery, deadline: float) -> github_api.Issue:
+def _create(delivery: Delivery, alike: Alike | None, deadline: float) -> github_api.Issue:
     """Save what is sent, and send it."""
-    if delivery.is_of_a_backup():
-        delivery.forget_backup()
     if delivery.outcome_unknown_since:
         delivery.record_again()
     else:
-        delivery.record(*_last_look(delivery, delivery.integration.repository))
+        hint = likeness.hint(delivery, alike)
+        text = _last_look(delivery, delivery.integration.repository, hint=likeness.line(hint))
+        delivery.record(*text, **likeness.columns(hint))
     connections.give_back()
     return github_api.create_issue(
         delivery.target, delivery.title, delivery.body, deadline=deadline
@@ -144,11 +150,11 @@ def _record_found(delivery: Delivery) -> None:
             delivery.record_text(title, body)
 
 
-def _last_look(delivery: Delivery, repository: str) -> tuple[str, str]:
+def _last_look(delivery: Delivery, repository: str, *, hint: str = "") -> tuple[str, str]:
     """Title and body without what today counts as a secret; what was removed is saved."""
     report, template = delivery.report, delivery.integration.issue_template
     changed, notices = report.screen()
-    title, body = render(report, template, repository=repository, notices=notices)
+    title, body = render(report, template, repository=repository, notices=notices, hint=hint)
     if notices:
         report.note(notices, changed)
     return title, body
@@ -198,9 +204,11 @@ def render(
     *,
     repository: str = "",
     notices: list[SecretNotice] | None = None,
+    hint: str = "",
 ) -> tuple[str, str]:
     """Title and body of a report's issue in `repository` (owner/name), with the Hub's footer and marker.
 
+    `hint` is the first line of the footer, and safe.
     Secrets that come about where texts meet in the template are removed and added to `notices`.
     """
     receipt_url = f"{settings.HUB_BASE_URL}/r/{report.id}/"
@@ -223,7 +231,10 @@ def render(
         code_host=code_host,
         repository=f"{settings.HUB_GITHUB_URL}/{repository}" if repository else "",
     )
-    return title, f"{body}\n\n---\n[Receipt of this report]({receipt_url})\n\n{marker(report.id)}"
+    footer = "\n\n".join(
+        filter(None, [hint, f"[Receipt of this report]({receipt_url})", marker(report.id)])
+    )
+    return title, f"{body}\n\n---\n{footer}"
 
 
 def marker(report_id: str) -> str:

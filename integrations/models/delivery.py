@@ -29,6 +29,7 @@ from integrations.models.hold import Hold
 from integrations.models.integration import FULL_NAME, Installation, Integration, Repository
 from integrations.models.statements import (
     END_ATTEMPT,
+    LEAD_COLUMNS,
     OUTCOME,
     OUTCOME_COLUMNS,
     RECEIVER_COLUMNS,
@@ -52,6 +53,14 @@ UNSENT: dict[str, Any] = {
     "title": "",
     "body": "",
 }
+UNFOLDED: dict[str, Any] = {
+    "lead": None,
+    "folded_at": None,
+    "folded_by": "",
+    "likeness_rule": None,
+    "likeness_words": "",
+}
+DELIVERED = ("sent", "folded")  # the statuses of those that are done
 FOLLOWS_ITS_INTEGRATION = 0  # as the repository of what is looked for wherever its issue goes now
 SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
@@ -102,9 +111,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         row = OUTCOME.first(report_id)
         if row is None:
             return None
-        own = len(OUTCOME_COLUMNS)
+        own, rest = len(OUTCOME_COLUMNS), len(row) - len(LEAD_COLUMNS)
         delivery = self.model.from_db(self.db, OUTCOME_COLUMNS, row[:own])
-        delivery.integration = Integration.from_db(self.db, RECEIVER_COLUMNS, row[own:])
+        delivery.integration = Integration.from_db(self.db, RECEIVER_COLUMNS, row[own:rest])
+        if delivery.lead_id:
+            delivery.lead = self.model.from_db(self.db, LEAD_COLUMNS, row[rest:])
         return delivery
 
     def in_batches(self) -> Iterator["DeliveryQuerySet"]:
@@ -148,8 +159,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(status=state).order_by("turn", "due_at", "pk")
 
     def undelivered(self) -> Self:
-        """Those still to be delivered: neither sent nor discarded."""
-        known = self.exclude(status=self.model.Status.SENT)
+        """Those still to be delivered: neither sent nor folded nor discarded."""
+        known = self.exclude(status__in=DELIVERED)
         return known.exclude(held_for=self.model.Cause.DISCARDED)
 
     def held(self, cause: "Delivery.Cause") -> Self:
@@ -235,9 +246,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             return known + stopped.update(**anew)
 
     def unsent(self) -> Self:
-        """Those without an issue, also the discarded ones; without what was erased and sent nowhere."""
+        """Those without an issue of their own or of a lead, also the discarded ones.
+
+        Without what was erased and sent nowhere.
+        """
         ended = Q(status=self.model.Status.FAILED, report__erased_at__isnull=False)
-        return self.exclude(status=self.model.Status.SENT).exclude(ended)
+        return self.exclude(status__in=DELIVERED).exclude(ended)
 
     def known_since(self, time: datetime) -> Self:
         """Unsent ones that would not be looked for if their issue was opened after `time`."""
@@ -297,6 +311,34 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         with transaction.atomic():
             held = discarded._hold_again([""])
             return held + discarded.release(self.model.Cause.DISCARDED)
+
+    def folded(self) -> Self:
+        """Those that have joined the issue of a lead."""
+        return self.filter(status=self.model.Status.FOLDED)
+
+    def leads(self) -> Self:
+        """Those whose issue others may join: it is there, as far as is known."""
+        there = self.filter(status=self.model.Status.SENT)
+        return there.exclude(issue_state=self.model.IssueState.DELETED)
+
+    def foldable(self) -> Self:
+        """Those that nobody is sending, and of which it is known that they have no issue."""
+        status = self.model.Status
+        still = self.filter(status__in=[status.PENDING, status.HELD, status.FAILED])
+        return still.filter(outcome_unknown_since=None, report__erased_at=None)
+
+    def fold_under(self, lead: "Delivery", *, by: str, words: str = "") -> int:
+        """Let foldable ones join the issue of `lead`, because a member says so; returns how many."""
+        pks = list(self.foldable().values_list("pk", flat=True))
+        mine = self.model.objects.filter(pk__in=pks, outcome_unknown_since=None)
+        mine = mine.exclude(status__in=[*DELIVERED, self.model.Status.SENDING])
+        columns = self.model.joining(lead, None, words, by=by)
+        return mine.update(**columns, trying_since=None, operator_hold=None)
+
+    def unfold(self) -> int:
+        """Requeue folded ones as if they were new; returns how many. `folding.joining` tells others."""
+        anew = {"status": self.model.Status.PENDING, "due_at": clock.now(), "trying_since": None}
+        return self.folded().update(**anew, **UNFOLDED)
 
     def takeable(self) -> Self:
         """Those that may be tried: not started, or started by a process whose lease has expired."""
@@ -610,18 +652,27 @@ class Delivery(models.Model):
         return Repository(installation.github_id, target.repository_id, target.repository)  # type: ignore[arg-type]
 
     def arrived_at(self) -> datetime | None:
-        """When its issue was opened; None if it was not, or once its attempts were deleted."""
+        """When its issue was opened, or joined; None if it was not, or once its attempts were deleted."""
+        if self.status == self.Status.FOLDED:
+            return self.folded_at
         arrivals = (Attempt.Outcome.SENT, Attempt.Outcome.ADOPTED)
         last = self.attempts.filter(outcome__in=arrivals).order_by("-number").first()
         return last.ended_at if last else None
 
+    @property
+    def with_issue(self) -> "Delivery":
+        """The delivery whose issue it is in: that of its lead, or its own."""
+        return self.lead if self.lead_id and self.lead else self
+
     def public_issue_url(self) -> str | None:
         """The URL of the issue, if anybody may see it."""
-        return self.issue_url if self.issue_url and not self.repository_private else None
+        there = self.with_issue
+        return there.issue_url if there.issue_url and not there.repository_private else None
 
     def public_issue_state(self) -> str | None:
         """The state of the issue, if anybody may see it."""
-        return (self.issue_state or self.IssueState.OPEN) if self.public_issue_url() else None
+        state = self.with_issue.issue_state or self.IssueState.OPEN
+        return state if self.public_issue_url() else None
 
     def has_settled(self) -> bool:
         """Whether an issue that GitHub did not confirm would be in GitHub's list by now."""
@@ -676,14 +727,23 @@ class Delivery(models.Model):
         pks = list(between.order_by("number").values_list("pk", flat=True)[:KEPT])
         Attempt.objects.filter(pk__in=pks).delete()
 
-    def record(self, title: str, body: str) -> None:
-        """Save what is about to be sent, and where to, before the POST."""
+    def record(
+        self,
+        title: str,
+        body: str,
+        *,
+        maybe_lead: int | None = None,
+        rule: int | None = None,
+        words: str = "",
+    ) -> None:
+        """Save what is about to be sent, where to, and what it is maybe the same as, before the POST."""
         self.repository_id = self.integration.repository_id
         self.repository = self.integration.repository
         self.repository_private = self.integration.repository_private
         self.title, self.body = title, body
         to = (self.repository_id, self.repository, self.repository_private)
-        if RECORD.first(*to, title, body, self.pk, self.tries) is None:
+        like = (maybe_lead, rule, words)
+        if RECORD.first(*to, title, body, *like, self.pk, self.tries) is None:
             raise LeaseLost(self.report_id)
         self.posted_at = (
             self.started_at
@@ -721,6 +781,34 @@ class Delivery(models.Model):
             if SUCCEED.first(number, url, self.pk) is None:
                 raise LeaseLost(self.report_id)
         self.ended_as = outcome
+
+    def fold(self, lead: "Delivery", *, rule: int, words: str) -> bool:
+        """Join the issue of `lead`, which does not count against the pace; False if it has none any more.
+
+        `folding.joining` does it, and tells others.
+        """
+        with transaction.atomic():
+            rows = Delivery.objects.leads().filter(pk=lead.pk).select_for_update()
+            if rows.values_list("pk").first() is None:
+                return False
+            columns = Delivery.joining(lead, rule, words) | UNSENT
+            self._end(Attempt.Outcome.FOLDED, trying_since=None, last_tried_at=None, **columns)
+        return True
+
+    @staticmethod
+    def joining(lead: "Delivery", rule: int | None, words: str, *, by: str = "") -> dict[str, Any]:
+        """The columns of one that joins the issue of `lead`."""
+        return {
+            "status": Delivery.Status.FOLDED,
+            "held_for": "",
+            "reason": "",
+            "lead": lead,
+            "maybe_lead": None,
+            "folded_at": clock.now(),
+            "folded_by": by,
+            "likeness_rule": rule,
+            "likeness_words": words,
+        }
 
     def record_internal_error(self) -> None:
         """Requeue after an internal error."""
@@ -764,6 +852,12 @@ class Delivery(models.Model):
             Attempt.Outcome.LATER, reason, duration, trying_since=None, **self._unsent()
         )
 
+    def wait_before_sending(self, reason: str, duration: timedelta) -> None:
+        """The same before GitHub was called, which does not count against the pace."""
+        with transaction.atomic():
+            self._update(last_tried_at=None)
+            self.wait(reason, duration)
+
     def postpone(self, reason: str) -> None:
         """Try again with growing waits; gives up after 24 hours."""
         self._try_later(Attempt.Outcome.LATER, reason, self._backoff(), **self._unsent())
@@ -803,17 +897,17 @@ class Delivery(models.Model):
     def forget_text(self) -> None:
         """Erase the text of the delivery, also for an attempt in progress.
 
-        What was not sent fails. If an issue may have been created, or is being created right now, it is
-        looked for, and nothing is sent again.
+        What was not sent fails; what has joined an issue stays there. If an issue may have been created, or
+        is being created right now, it is looked for, and nothing is sent again.
         """
         mine = Delivery.objects.filter(pk=self.pk)
-        mine.update(title="", body="")
+        mine.update(title="", body="", likeness_words="")
         mine.filter(status=self.Status.SENDING, posted_at__isnull=False).update(
             status=self.Status.PENDING,
             outcome_unknown_since=Coalesce("outcome_unknown_since", "posted_at"),
             lease_until=None,
         )
-        unsent = mine.exclude(status=self.Status.SENT).filter(outcome_unknown_since=None)
+        unsent = mine.exclude(status__in=DELIVERED).filter(outcome_unknown_since=None)
         if unsent.update(status=self.Status.FAILED, held_for="", reason=ERASED, lease_until=None):
             self._latest_attempts().filter(ended_at=None).update(
                 ended_at=clock.now(), outcome=Attempt.Outcome.REFUSED, reason=ERASED

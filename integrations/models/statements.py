@@ -70,7 +70,7 @@ RECORD = PreparedStatement(
     """
     UPDATE integrations_delivery SET
         posted_at = {now}, repository_id = %s, repository = %s, repository_private = %s,
-        title = %s, body = %s
+        title = %s, body = %s, maybe_lead_id = %s::bigint, likeness_rule = %s::smallint, likeness_words = %s
     WHERE id = %s AND status = 'sending' AND tries = %s
     RETURNING 1
     """,
@@ -80,7 +80,8 @@ SUCCEED = PreparedStatement(
     """
     UPDATE integrations_delivery SET
         status = 'sent', held_for = '', reason = '', issue_number = %s, issue_url = %s,
-        outcome_unknown_since = NULL, lease_until = NULL
+        outcome_unknown_since = NULL, lease_until = NULL,
+        lead_id = NULL, folded_at = NULL, folded_by = ''
     WHERE id = %s
     RETURNING 1
     """,
@@ -93,14 +94,24 @@ END_ATTEMPT = PreparedStatement(
     RETURNING 1
     """,
 )
-OUTCOME_COLUMNS = ["status", "held_for", "repository_private", "issue_url"]  # as in the model
+OUTCOME_COLUMNS = [
+    "status",
+    "held_for",
+    "repository_private",
+    "issue_url",
+    "lead_id",
+]  # as in the model
+LEAD_COLUMNS = ["id", "repository_private", "issue_url"]
 RECEIVER_COLUMNS = ["id", "repo_owner", "repo_name", "repository_private"]  # as in the model
 OUTCOME = PreparedStatement(
-    "How far has the delivery of this report come, where is its issue, and whose integration receives it?",
+    "How far has the delivery of this report come, where is its issue or that of its lead, and whose "
+    "integration receives it?",
     f"""
     SELECT {", ".join(f"d.{name}" for name in OUTCOME_COLUMNS)},
-        {", ".join(f"i.{name}" for name in RECEIVER_COLUMNS)}
+        {", ".join(f"i.{name}" for name in RECEIVER_COLUMNS)},
+        {", ".join(f"l.{name}" for name in LEAD_COLUMNS)}
     FROM integrations_delivery d JOIN integrations_integration i ON i.id = d.integration_id
+    LEFT JOIN integrations_delivery l ON l.id = d.lead_id
     WHERE d.report_id = %s
     """,  # noqa: S608  (no values)
 )

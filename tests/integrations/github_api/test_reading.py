@@ -21,6 +21,7 @@ from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
 DOCS = Repository(1, 7, "acme/docs")
 GET, PATCH = "GET /repositories/7/issues/3", "PATCH /repositories/7/issues/3"
 REPOSITORY = "GET /repositories/7"
+MOVED = "Its issue is no longer in acme/docs: it was deleted, or moved to another repository."
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OPEN = {
     "number": 3,
@@ -37,7 +38,13 @@ CLOSED = OPEN | {
     "closed_at": "2026-11-20T12:00:00Z",
     "locked": True,
 }
-THERE = {"id": 7, "name": "docs", "owner": {"login": "acme"}, "has_issues": True}
+THERE = {
+    "url": "https://api.github.com/repos/acme/docs",
+    "id": 7,
+    "name": "docs",
+    "owner": {"login": "acme"},
+    "has_issues": True,
+}
 
 
 def read(deadline: float | None = None) -> IssueFacts:
@@ -54,9 +61,9 @@ CALLS = [(read, GET), (reopen, PATCH)]
 @pytest.mark.parametrize(
     ("body", "facts"),
     [
-        (OPEN, IssueFacts(True, "", None, NOON, False)),
-        (CLOSED, IssueFacts(False, "not_planned", NOON, NOON, True)),
-        ({**OPEN, "state_reason": "reopened"}, IssueFacts(True, "", None, NOON, False)),
+        (OPEN, IssueFacts("open", "", None, False, NOON)),
+        (CLOSED, IssueFacts("closed", "not_planned", NOON, True, NOON)),
+        ({**OPEN, "state_reason": "reopened"}, IssueFacts("open", "", None, False, NOON)),
     ],
 )
 def test_an_issue_is_read(wire, body, facts):
@@ -94,7 +101,7 @@ def test_an_issue_that_was_deleted_is_gone_if_its_repository_is_there(wire, call
     wire.answer(line, status, {"message": "Not Found"})
     wire.answer(REPOSITORY, 200, THERE)
 
-    assert said(call) == (IssueGone, "Issue #3 of acme/docs was deleted or moved.")
+    assert said(call) == (IssueGone, MOVED)
 
 
 @pytest.mark.parametrize(
@@ -122,15 +129,15 @@ def test_an_issue_that_was_moved_is_gone_also_if_its_address_leads_there(wire):
     wire.answer("GET /repositories/8/issues/3", 200, moved)
     wire.answer(REPOSITORY, 200, THERE)
 
-    assert said(read) == (IssueGone, "Issue #3 was moved out of acme/docs.")
+    assert said(read) == (IssueGone, MOVED)
 
 
 def test_an_issue_of_a_renamed_repository_is_there(wire):
     wire.answer_token()
     wire.answer(GET, 200, OPEN | {"repository_url": "https://api.github.com/repos/acme/Handbook"})
-    wire.answer(REPOSITORY, 200, THERE | {"name": "handbook"})
+    wire.answer(REPOSITORY, 200, THERE | {"url": "https://api.github.com/repos/acme/handbook"})
 
-    assert read().is_open
+    assert read().state == "open"
 
 
 @pytest.mark.parametrize(("call", "line"), CALLS)

@@ -1,0 +1,133 @@
+"""The list of those that also reported a problem, below its issue: safe to read, and without secrets."""
+
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db.models import Sum
+
+from core import counting
+from integrations.issue.rendering import BODY_LIMIT, inert_title, shown
+from integrations.issue.secrets_at_seams import without_secrets_at_seams
+from integrations.models import Comment, Delivery
+from integrations.models.delivery import ERASED
+from reports import secrets
+from reports.models import Report
+from reports.screening import SecretInAddress
+
+LISTED = 30  # of those that joined, the newest
+LONGEST = {"summary": 256, "agent_name": 100, "words": 500}  # characters
+NOT_SHOWN = "Its text is not shown here."
+BY_A_MEMBER = "A member says that it is the same problem."
+_TEXT = "{agent_name}\n\n{summary}"
+
+
+class Item(NamedTuple):
+    """One report of the list; its texts are as reported."""
+
+    report_id: str
+    agent_name: str
+    date: str
+    summary: str
+    words: str
+
+    @property
+    def without_text(self) -> "Item":
+        """The same, without what anybody wrote."""
+        return self._replace(agent_name="", summary=NOT_SHOWN, words="")
+
+
+def text(comment: Comment) -> str | None:
+    """The whole list; None if nothing has joined the issue, and there is no list yet."""
+    lead = comment.lead
+    joined = lead.folded.select_related("report").order_by("-pk")
+    newest = list(joined[:LISTED])
+    if not newest and not comment.comment_id:
+        return None
+    items = [_item(each, lead) for each in newest]
+    head, others = _head(lead), counting.up_to_most(joined) - len(newest)
+    body = _filled(head, items, others)
+    if secrets.remove(body)[1]:  # what two of them form together
+        body = _filled(head, [each.without_text for each in items], others)
+    return body
+
+
+def _filled(head: str, items: list[Item], others: int) -> str:
+    """The list with as many of the newest as there is room for."""
+    lines = [_line(each) for each in items]
+    while True:
+        body = "\n\n".join([head, *lines, *_foot(others + len(items) - len(lines))])
+        if len(body) <= BODY_LIMIT or not lines:
+            return body
+        lines.pop()
+
+
+def _head(lead: Delivery) -> str:
+    first = lead.folded.order_by("pk").values("pk")[: counting.MOST]
+    joined = Delivery.objects.filter(pk__in=list(first.values_list("pk", flat=True)))
+    others = joined.aggregate(times=Sum("report__times_reported"))["times"]
+    if not others:
+        return (
+            "**Also reported**\n\nThe reports that were listed here have issues of their own now."
+        )
+    count = counting.up_to_most(lead.folded.order_by("pk"))
+    so_many = "1 more report" if count == 1 else f"{counting.in_words(count)} more reports"
+    times = lead.report.times_reported + others
+    return (
+        f"**Also reported**\n\n{so_many[0].upper()}{so_many[1:]} of this problem. Counting exact repeats, it was "
+        f"reported {times:,} times."
+    )
+
+
+def _foot(others: int) -> list[str]:
+    if not others:
+        return []
+    many = "1 earlier one is" if others == 1 else f"{counting.in_words(others)} earlier ones are"
+    return [f"{many[0].upper()}{many[1:]} not listed."]
+
+
+def _line(item: Item) -> str:
+    """An item of a list. Its link comes first, and each text has a paragraph, so that none reaches another."""
+    link = f"[Receipt]({settings.HUB_BASE_URL}/r/{item.report_id}/)"
+    agent = _inert(item.agent_name, "agent_name")
+    paragraphs = [
+        " · ".join(filter(None, [f"- {link}", item.date, agent])),
+        _inert(item.summary, "summary"),
+        f"Joined for this: {_inert(item.words, 'words')}" if item.words else "",
+    ]
+    return "\n\n  ".join(filter(None, paragraphs))
+
+
+def _inert(words: str, name: str) -> str:
+    return inert_title(shown("summary", words), limit=LONGEST[name])
+
+
+def _item(delivery: Delivery, lead: Delivery) -> Item:
+    report = delivery.report
+    date = f"{report.received_at:%-d %B %Y}"
+    item = Item(report.id, report.agent_name, date, report.summary, _why(delivery, lead))
+    if report.erased_at:
+        return item.without_text._replace(summary=ERASED)
+    if report.withheld_for:
+        return item.without_text
+    return _screened(report, item)
+
+
+def _why(delivery: Delivery, lead: Delivery) -> str:
+    """Why it joined; the rule's words are in both of them."""
+    if delivery.folded_by:
+        return BY_A_MEMBER
+    is_hidden = lead.report.erased_at or lead.report.withheld_for
+    return "" if is_hidden else secrets.remove(delivery.likeness_words)[0]
+
+
+def _screened(report: Report, item: Item) -> Item:
+    """Without what today counts as a secret; what was removed is saved."""
+    try:
+        changed, notices = report.screen()
+    except SecretInAddress:
+        return item.without_text
+    fields = {"summary": report.summary, "agent_name": report.agent_name}
+    fields = without_secrets_at_seams(_TEXT, fields, notices)
+    if notices:
+        report.note(notices, changed)
+    return item._replace(**fields)

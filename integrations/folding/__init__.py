@@ -1,0 +1,8 @@
+"""Finds the issue that a report is about, if there is one, among those of its page that are in the database.
+
+looking.py             what a delivery is like: a lead to join, or maybe the same
+candidates.py          the newest leads of its page, and what is on its way at the same time
+verdicts.py            what members have said about two reports
+stored_terms.py        the terms of each report, and those of an older rule made anew
+signals.py             what the rooms above are told of
+"""

@@ -1,0 +1,101 @@
+"""Words of which a page tells each its own thing: who names one means not the other."""
+
+# One family a line; words that mean the same are joined by "=".
+_PLATFORMS = """
+linux macos=osx=mac=darwin windows=win32=win64 android ios=iphone=ipados freebsd
+ubuntu debian fedora rhel=redhat centos alpine arch suse=opensuse rocky
+x86=x64=amd64=x86_64 arm=arm64=aarch64
+bash=sh zsh fish powershell=pwsh
+npm yarn pnpm bun pip=pip3 poetry uv conda cargo maven gradle composer
+apt=apt-get yum=dnf brew=homebrew apk pacman winget chocolatey=choco snap scoop
+aws azure gcp
+github gitlab bitbucket gitea
+postgresql=postgres mysql mariadb sqlite oracle mssql mongodb
+chrome=chromium firefox safari edge
+docker podman kubernetes=k8s swarm nomad
+rest=restful graphql grpc websocket
+http https
+tcp udp
+ipv4 ipv6
+json yaml=yml xml toml csv
+python=py node=nodejs=node.js=javascript=js typescript=ts java go=golang ruby php rust c#=csharp=.net=dotnet kotlin swift scala perl elixir c++=cpp
+react vue angular svelte
+english japanese chinese german french spanish korean portuguese russian italian
+"""
+
+_SIBLINGS = """
+min=minimum=minimal=lower=least=smallest max=maximum=maximal=upper=largest=cap
+client server
+request=requests response=responses
+before after
+read=reading=reader write=writing=writer
+input=inputs output=outputs
+upload=uploads=uploading download=downloads=downloading
+import=imports=importing export=exports=exporting
+source destination=target
+encode=encoding decode=decoding
+encrypt=encryption=encrypting decrypt=decryption=decrypting
+compress=compression decompress=decompression
+serialize=serialization deserialize=deserialization
+enable=enabled=enabling disable=disabled=disabling
+allow=allowed deny=denied
+insert=inserting update=updating upsert delete=deleting=deletion
+left right
+top bottom
+row=rows column=columns
+width height
+horizontal vertical
+public private
+internal external
+local remote
+sync=synchronous async=asynchronous
+major minor patch
+light dark
+gt gte lt lte
+push pull
+publish=publisher=publishing subscribe=subscriber=subscription
+producer consumer
+send=sending=sender receive=receiving=receiver
+lock=locking unlock=unlocking
+install=installing=installation uninstall=uninstalling=uninstallation upgrade=upgrading
+mount unmount
+get=GET post=POST put=PUT patch=PATCH
+primary secondary replica=replicas
+parent child=children
+prefix suffix
+username password
+production=prod staging=stage development=dev
+second=seconds minute=minutes hour=hours day=days week=weeks month=months year=years
+viewer editor owner admin=administrator member guest
+signup=register=registration signin=login logout=signout
+ascending=asc descending=desc
+start=begin end=stop=finish
+increase=increment decrease=decrement
+append prepend
+inner outer
+header=headers footer body
+horizontal vertical
+positive negative
+encode decode
+north south
+success=succeeded failure
+default custom
+optional nullable
+root leaf
+user group
+pod service deployment
+"""
+
+
+def _table(lines: str) -> dict[str, tuple[str, str]]:
+    """Word -> its family, and the first of the words that mean the same."""
+    found: dict[str, tuple[str, str]] = {}
+    for number, line in enumerate(lines.strip().splitlines()):
+        for group in line.split():
+            words = group.split("=")
+            found |= {word: (str(number), words[0]) for word in words}
+    return found
+
+
+PLATFORMS = _table(_PLATFORMS)
+SIBLINGS = _table(_SIBLINGS)

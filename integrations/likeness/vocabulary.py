@@ -1,0 +1,130 @@
+"""Words that all reports about documentation have, and words that mean the same.
+
+General lists of the language, not of any page: what is not here is told apart by how rare it is.
+"""
+
+_FUNCTION_WORDS = """
+a about above actual actually after again against all almost alone along already also although always
+am among an and another any anyone anything anyway apparently appear appears are aren't around as at
+away be became because become been before being below beside best better between both but by came can
+can't cannot case certain clear clearly come comes completely contrary could couldn't currently
+despite did didn't different do does doesn't doing don't done due during e.g each either else enough
+entirely etc even ever every everybody everyone everything exact exactly except far few finally find
+first following for found from full fully further get gets getting give given gives go goes going gone
+got had hadn't happen happened happens has hasn't have haven't having he her here herself him himself
+his how however i i'd i'll i'm i've i.e if in indeed instead into is isn't it it's its itself just
+keep keeps kept know known last later latest least less let lets like likely little long look looks
+lot made mainly make makes making many may maybe me mean means meant merely might mine more moreover
+most mostly much must my myself need needed needs neither never nevertheless new next no nobody none
+nor not nothing now nowhere of off often ok okay old on once one only onto or other others otherwise
+ought our ours ourselves out over own part per perhaps please possible possibly present previously
+probably put quite rather really recent recently regarding same say saying says see seem seems seen
+several shall she should shouldn't show showing shown shows simply since so some somebody someone
+something sometimes somewhere soon still such sure surely take taken takes than that that's the their
+theirs them themselves then there there's therefore these they they're thing things think this those
+though through thus till to today together told too took toward towards tried true try trying turn
+turns two under unless until up upon us use used useful user users uses using usual usually various
+very via want wanted wants was wasn't way we we're well went were weren't what what's whatever when
+whenever where whereas wherever whether which while who whoever whole whom whose why will with within
+without won't work worked working works would wouldn't yes yet you you'll you're your yours yourself
+"""
+
+_ABOUT_DOCUMENTATION = """
+absent according accurate actual add added adding advice ambiguous anymore appeared appears article
+ask asked bad bare behavior behaviour broken bug bugs call called calling chapter claim claimed claims
+code column command commands complete completed completely confirm confirmed confuse confused
+confusing contain contains content contradict contradicts copied copy correct corrected correctly
+current deprecated describe described describes description detail details differ differs difference
+discontinued doc docs document documentation documented documents doesnt edit entry error errors
+example examples exist existed existing exists expect expected explain explained explains explanation
+fact fail failed failing fails failure false figure fix fixed fixes follow followed gives guide
+guides happened heading help helpful hint implies imply impossible improve inaccurate inconsistent
+incomplete incorrect incorrectly indicate indicates info inform information instead instruct
+instruction instructions introduction invalid issue issues lack lacking lacks leads list listed lists
+literally longer manual match matches mention mentioned mentions mislead misleading misnamed mismatch
+missing mistake mistaken needed note noted noticed observe observed obsolete omit omits omitted
+outdated page pages paragraph pasted pasting point pointed points print printed prints problem
+problems promise promised reader readers reads reality receive received recommend recommended
+recommends refer reference refers refuse refused reject rejected remark remove removed renamed replace
+replaced report reported reports require required requires result results return returned returns run
+running runs sample samples screenshot section sections sentence sentences snippet snippets solve
+solved specified specify state stated statement states step steps stops suggest suggested suggests
+supported supports tab table tabs tell tells test tested text title today topic translated translation
+tutorial unclear undocumented unexplained unsupported untrue update updated vague valid value values
+verbatim version versions walkthrough warn warning wasted wiki word wording words worth write writes
+written wrong wrongly wrote
+"""
+
+_OTHER_LANGUAGES = """
+aber als am an auch auf aus bei beim bin bitte da das dass dem den der des die doch durch ein eine einem
+einen einer eines er es fehlt fehler für gibt hat ich im in ist ja kann kein keine man mehr mit muss
+nach nicht noch nur ob oder ohne sein seite sich sie sind so statt und vom von vor war was wenn werden
+wie wird wo zu zum zur über veraltet falsch beispiel dokumentation anleitung schritt abschnitt
+au aux avec ce cela ces cette dans de des du elle en est et il ils je la le les leur lors mais ne ni
+nous on ont ou où par pas plus pour quand que qui sans se ses si son sont sur un une vers vous être
+page exemple erreur étape doc documentation manque faux obsolète
+al algo como con cuando de del dice donde el ella en error es esta este esto está falta ha hay la las
+lo los más me mi muy no nos para pero por porque que se ser si sin sobre son su sus también un una uno
+y ya página ejemplo paso documentación
+ao aos as com da das do dos e ela ele em essa esse esta este eu foi isso já mas na nas não no nos o os
+ou pela pelo por que sem ser seu sua são também um uma página exemplo erro passo documentação
+che con da dal dalla dei del della di è gli ha i il in la le lo ma mi nel nella non o per più se si
+sono su un una pagina esempio errore
+aan bij dat de deze die dit een en er het hij ik in is maar met naar niet nog om ook op over te van
+voor wat we wel wordt ze zijn pagina voorbeeld fout
+без бы был в во вы где для до его если есть же за и из или их к как ко на не нет но о об он она они от
+по при с со так также то только у уже что это я страница страницы документация документации ошибка
+пример примере
+"""
+
+_CJK = """
+文档 文件 页面 頁面 示例 例子 没有 沒有 说明 說明 应该 應該 错误 錯誤 已经 已經 不能 无法 無法 可以 需要 这个
+这里 我们 使用 实际 中的 写的 的是 写错 不对 正确 是否 如何 怎么 什么 为什 如果 但是 因为 所以 时候 部分 内容
+页中 文中 按照 按文 描述 提到 缺少 缺失 报错 运行 执行 教程 步骤 代码 建议 希望 添加 补充 修改 更新 过时
+説明 記載 記述 必要 実際 間違 場合 使用 確認 追加 表示 修正 更新 問題 不明 変更 実行 手順 参照 今回 以下 以上 例が
+ページ ドキュメント サンプル エラー コード バージョン ユーザー ステップ セクション テーブル
+문서 페이 이지 예제 오류 설명 없습 니다 습니 합니 입니
+"""
+
+STOP = frozenset((_FUNCTION_WORDS + _ABOUT_DOCUMENTATION + _OTHER_LANGUAGES + _CJK).split())
+
+_SYNONYMS = """
+maximum: max maximal upper cap
+minimum: min minimal lower
+configuration: config configure configs conf cfg
+authenticate: auth login signin logged authorize authorise authn authz credential credentials
+parameter: param params parameters
+argument: arg args arguments
+repository: repo repos repositories
+directory: dir dirs folder folders directories
+environment: env
+certificate: cert certs certificates
+database: db
+message: msg messages
+package: pkg packages
+production: prod
+development: dev
+permission: perm perms permissions
+kubernetes: k8s
+javascript: js
+typescript: ts
+python: py
+asynchronous: async
+synchronous: sync
+link: links hyperlink url urls anchor href 404
+number: count
+initialize: init initialise
+delete: del deletion
+identifier: id ids
+prerequisite: prerequisites prereq
+expire: expiry expiration
+string: str
+integer: int
+boolean: bool
+"""
+
+SAME = {
+    word: line.partition(":")[0]
+    for line in _SYNONYMS.strip().splitlines()
+    for word in line.partition(":")[2].split()
+}
