@@ -15,11 +15,20 @@ from django.utils import timezone
 from core import clock as database_clock
 from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
-from integrations import receivers
-from integrations.delivery import pacing
 from integrations.answers import known
+from integrations.comments import again
+from integrations.delivery import pacing
 from integrations.folding import candidates
-from integrations.models import Alert, Answer, Attempt, Delivery, Hold, Installation, Integration
+from integrations.models import (
+    Alert,
+    Answer,
+    Attempt,
+    Comment,
+    Delivery,
+    Hold,
+    Installation,
+    Integration,
+)
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
 from orgs import ownership
@@ -206,7 +215,7 @@ def held_by(report: Report, source: str) -> int | None:
     return found.pk if found else None
 
 
-def test_target_and_undelivered(organizations, holds):
+def test_target_and_unheard(organizations, holds):
     for organization in organizations[1:]:
         installed(
             organization,
@@ -227,7 +236,7 @@ def test_target_and_undelivered(organizations, holds):
 
         told = (report.canonical_url, report.agent_name, report.source)
         row = deliveries.TARGET.first(report.source, *told, report.organization_id, report.pk)
-        assert bool(receivers.UNDELIVERED.first(report.pk)) == bool(target) == bool(row)
+        assert again.is_unheard(report.pk) == bool(target) == bool(row)
         if target and row:
             before = Delivery.objects.filter(integration=target, source=report.source)
             last = before.order_by("-turn").values_list("turn", flat=True).first()
@@ -239,6 +248,63 @@ def test_target_and_undelivered(organizations, holds):
                 0 if last is None else last + 1,
                 held_by(report, report.source),
             )
+
+
+def sent_at_random(report: Report, mine: Integration, number: int) -> Delivery:
+    """A delivery whose issue is open or was closed, for some reason and some time ago."""
+    state, reason = DRAW.choice(["", "open", "closed", "closed", "closed"]), ""
+    if state == "closed":
+        reason = DRAW.choice(["", *["completed"] * 5, "not_planned"])
+    ago = timedelta(days=DRAW.choice([0, 2, 2]))
+    return delivered(
+        report,
+        mine,
+        status="sent",
+        repository_id=DRAW.choice([5, 5, 5, 6]),
+        issue_number=number,
+        issue_state=state,
+        issue_state_reason=reason,
+        issue_closed_at=DRAW.choice([None, *[timezone.now() - ago] * 5]),
+    )
+
+
+def told_at_random(lead: Delivery) -> None:
+    """What was said about this closing, or another one, or for something else."""
+    if lead.issue_closed_at and DRAW.random() < 0.4:
+        Comment.objects.create(
+            integration=lead.integration,
+            lead=lead,
+            purpose=DRAW.choice(Comment.Purpose.values),
+            occasion=lead.issue_closed_at - timedelta(days=DRAW.choice([0, 0, 1])),
+        )
+
+
+def test_what_came_again_is_unheard(organizations):
+    mine = installed(organizations[0], **CHOSEN)
+    found = 0
+    for number in range(6 * ROUNDS):
+        Integration.objects.update(when_reported_again=DRAW.choice(Integration.Again.values))
+        first, joined = (drawn_report(organizations, f"auto:{number} {each}") for each in range(2))
+        first.organization = joined.organization = mine.organization
+        Report.objects.bulk_create([first, joined])
+        lead = sent_at_random(first, mine, number)
+        told_at_random(lead)
+        folded = {"status": "folded", "lead": lead, "folded_at": NOW}
+        delivered(joined, mine, **folded)
+
+        told = [Comment.Purpose.AGAIN, Comment.Purpose.REOPEN]
+        known = Comment.objects.filter(lead=lead, occasion=lead.issue_closed_at, purpose__in=told)
+        wanted = Integration.objects.exclude(when_reported_again="nothing").exists()
+        closed = again.fixed().filter(pk=lead.pk).exists()
+        is_known = known.exists()
+        expected = closed and wanted and not is_known
+
+        assert again.is_unheard(first.pk) == again.is_unheard(joined.pk) == expected
+        again.note_repeat(joined.pk)
+        assert known.exists() == (expected or is_known)
+        assert not again.is_unheard(first.pk)  # nobody asks a second time
+        found += expected
+    assert found > 20
 
 
 def test_an_insert_is_that_of_django(organizations):
@@ -316,6 +382,20 @@ def alerts_at_random() -> None:
         )
 
 
+def comments_at_random() -> None:
+    """Below any issue, tried at any time of the last hours, or never."""
+    leads = list(Delivery.objects.all())
+    for _ in range(ROUNDS):
+        ago, lead = timedelta(seconds=DRAW.randrange(7200)), DRAW.choice(leads)
+        Comment.objects.create(
+            integration_id=lead.integration_id,
+            lead=lead,
+            purpose=Comment.Purpose.AGAIN,
+            occasion=timezone.now(),
+            last_tried_at=maybe(timezone.now() - ago),
+        )
+
+
 def test_place(organizations, clock):
     several = deliveries_at_random(organizations)
     limits = [None, timezone.now() - timedelta(minutes=5), timezone.now() + timedelta(minutes=5)]
@@ -336,6 +416,7 @@ def test_place(organizations, clock):
 def test_tried(organizations, clock):
     deliveries_at_random(organizations)
     alerts_at_random()
+    comments_at_random()
     for seconds in (60, 3600):
         clock.advance(seconds=DRAW.randrange(100))
         for installation in Installation.objects.all():
@@ -345,13 +426,17 @@ def test_tried(organizations, clock):
             )
             own = Count("pk", filter=Q(source="f" * 16))
             expected = plain.aggregate(all=Count("pk"), own=own, first=Min("last_tried_at"))
-            alerts = Alert.objects.filter(
-                integration__installation=installation, last_tried_at__gt=clock.now() - long
-            ).aggregate(all=Count("pk"), first=Min("last_tried_at"))
+            alerts, comments = (
+                rows.objects.filter(
+                    integration__installation=installation, last_tried_at__gt=clock.now() - long
+                ).aggregate(all=Count("pk"), first=Min("last_tried_at"))
+                for rows in (Alert, Comment)
+            )
             there = (installation.pk, long)
-            count, mine, first = pacing.TRIED.rows("f" * 16, *there, *there)[0]
-            assert (count, mine) == (expected["all"] + alerts["all"], expected["own"])
-            firsts = [each["first"] for each in (expected, alerts) if each["first"]]
+            count, mine, first = pacing.TRIED.rows("f" * 16, *there, *there, *there)[0]
+            of_all = expected["all"] + alerts["all"] + comments["all"]
+            assert (count, mine) == (of_all, expected["own"])
+            firsts = [each["first"] for each in (expected, alerts, comments) if each["first"]]
             assert (first and time_of(first)) == min(firsts, default=None)
 
 
@@ -487,9 +572,9 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "SITE": (ownership.SITE, ["a.github.io", ["/", "/x/"]]),
     "COUNT": (statements.COUNT, [NOW, "auto:1", NOW, "", "", "[]", "", None, None]),
     "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
-    "UNDELIVERED": (receivers.UNDELIVERED, ["0" * 26]),
+    "UNHEARD": (again.UNHEARD, ["0" * 26, timedelta(days=1)]),
     "PLACE": (pacing.PLACE, ["0" * 26]),
-    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 2]),
+    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 3]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "RECORD": (deliveries.RECORD, [1, "", True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),

@@ -37,6 +37,11 @@ HELD = {  # the cause in a few words; the page says above what to do
 
 
 ENDS = {"closed": "good", "deleted": "off"}  # of an issue
+CLOSED_AS = {  # by GitHub's reason
+    "completed": ("Issue closed as completed", "good"),
+    "not_planned": ("Issue closed as not planned", "off"),
+    "duplicate": ("Issue closed as duplicate", "off"),
+}
 
 
 class Step(NamedTuple):
@@ -56,7 +61,9 @@ def steps(report: Report, delivery: Delivery | None, wait: Wait | None) -> list[
         return [*_beginning(report), *_in_order(_later(report)), kept]
     attempts = delivery.shown_attempts()
     tries = [_tried(each, report, delivery) for each in attempts]
-    so_far = _in_order([*_later(report), *tries, *_not_kept(delivery, attempts)])
+    so_far = _in_order(
+        [*_later(report), *tries, *_not_kept(delivery, attempts), *_closed(delivery)]
+    )
     return [*_beginning(report), *_folded(so_far), *_now(delivery, attempts, wait)]
 
 
@@ -124,6 +131,14 @@ def _not_kept(delivery: Delivery, attempts: list[Attempt]) -> Iterator[Step]:
         yield Step(name, f"In {delivery.repository}", at=delivery.posted_at)
 
 
+def _closed(delivery: Delivery) -> Iterator[Step]:
+    """The closed issue, if it is known when that was."""
+    there = delivery.with_issue
+    if there.issue_state == Delivery.IssueState.CLOSED and there.issue_closed_at:
+        name, tone = CLOSED_AS.get(there.issue_state_reason, ("Issue closed", ENDS["closed"]))
+        yield Step(name, "On GitHub", tone, there.issue_closed_at)
+
+
 def _in_order(some: Iterable[Step]) -> list[Step]:
     """Those whose time is stored in its order, then the others."""
     return sorted(some, key=lambda step: (step.at is None, step.at))
@@ -149,7 +164,8 @@ def _now(delivery: Delivery, attempts: list[Attempt], wait: Wait | None) -> Iter
     """How it is now, where no attempt says so."""
     last = attempts[-1] if attempts else Attempt()
     if delivery.status in DELIVERED:
-        if (state := delivery.with_issue.issue_state) in ENDS:
+        state = delivery.with_issue.issue_state
+        if state in ENDS and not any(_closed(delivery)):
             yield Step(f"Issue {state}", "On GitHub", ENDS[state])
     elif wait:
         yield Step("Waiting", wait.when or wait.sentence, "wait")

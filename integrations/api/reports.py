@@ -156,4 +156,6 @@ def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
         "number": there.issue_number,
         "url": there.issue_url or None,
         "state": state if there.issue_number else None,
+        "state_reason": there.issue_state_reason or None,
+        "closed_at": there.issue_closed_at,
     }

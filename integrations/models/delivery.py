@@ -513,6 +513,9 @@ class Delivery(models.Model):
     issue_closed_at = models.DateTimeField(
         null=True, blank=True, help_text="When GitHub says that the issue was closed."
     )
+    issue_updated_at = models.DateTimeField(
+        null=True, blank=True, help_text="GitHub's time of what is known of the issue."
+    )
 
     # What it is like: the delivery of an earlier report about the same page.
     lead = models.ForeignKey(

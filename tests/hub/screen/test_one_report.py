@@ -109,6 +109,27 @@ def test_an_issue_is_shown_with_its_own_state(alice, acme):
     ]
 
 
+@pytest.mark.parametrize(
+    ("reason", "words", "tone"),
+    [
+        ("completed", "Issue closed as completed", "good"),
+        ("not_planned", "Issue closed as not planned", "off"),
+        ("duplicate", "Issue closed as duplicate", "off"),
+        ("", "Issue closed", "good"),
+    ],
+)
+def test_it_is_said_why_and_when_an_issue_was_closed(alice, acme, reason, words, tone):
+    report = stored(acme, times_reported=2, last_received_at=NOON + timedelta(hours=2))
+    closed_at = NOON + timedelta(hours=1)
+    columns = {"issue_state": "closed", "issue_state_reason": reason}
+    tried(sent(report, issue_closed_at=closed_at, **columns), "sent")
+
+    *_, closed, again = alice.get(f"{PAGE}{report.id}/").context["steps"]
+
+    assert (closed.name, closed.tone, closed.at) == (words, tone, closed_at)
+    assert again.name == "Reported once more"
+
+
 def test_a_long_report_leads_to_what_went_to_github(alice, acme):
     report = stored(acme)
     kept = page_of(alice, report)

@@ -108,9 +108,23 @@ def test_a_report_is_told_with_its_text_its_attempts_and_its_issue(alice, code_h
             "number": 1,
             "url": delivery.issue_url,
             "state": "open",
+            "state_reason": None,
+            "closed_at": None,
         },
         "answer": None,
     }
+
+
+def test_why_and_when_its_issue_was_closed_is_told(alice, code_host):
+    [report_id] = waiting(code_host)
+    why = {"issue_state_reason": "not_planned", "issue_closed_at": "2026-03-03T12:00:00Z"}
+    columns = {"status": "sent", "repository_id": 7, "issue_number": 1, "issue_state": "closed"}
+    Delivery.objects.update(**columns, **why)
+
+    issue = alice.get(f"{PATH}/{report_id}").json()["issue"]
+
+    assert (issue["state"], issue["state_reason"]) == ("closed", "not_planned")
+    assert issue["closed_at"] == "2026-03-03T12:00:00Z"
 
 
 def test_a_report_without_a_delivery_has_no_issue(alice, acme):
