@@ -352,13 +352,15 @@ class Integration(models.Model):
             return
         with transaction.atomic():
             now = Integration.objects.select_for_update().filter(pk=self.pk).first()
-            if now and now._chosen == self._chosen:
+            is_same = now and (now.repository_id, now.choice) == (self.repository_id, self.choice)
+            if now and is_same:
                 now.not_applied = dressing.still_missing(now.not_applied, asked=asked, lacks=lacks)
                 now.save(update_fields=["not_applied"])
 
     @property
-    def _chosen(self) -> tuple[Any, ...]:
-        return self.repository_id, self.labels, self.assignees, self.issue_type
+    def choice(self) -> tuple[Any, ...]:
+        """Which labels, assignees and type are chosen."""
+        return self.labels, self.assignees, self.issue_type
 
     def withholds(self, url: str) -> bool:
         """Whether members may not read reports about `url`, since none of them has push access.

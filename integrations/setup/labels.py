@@ -70,14 +70,14 @@ def faults(choice: Choice) -> list[Fault]:
 
 def save_to(integration: Integration, choice: Choice) -> None:
     """Put a checked choice into the row, which is not saved. What GitHub did not take before is then forgotten."""
-    before = (integration.labels, integration.assignees, integration.issue_type)
+    before = integration.choice
     if choice.labels is not None:
         integration.labels = {kind: names for kind, names in choice.labels.items() if names} or None
     if choice.assignees is not None:
         integration.assignees = choice.assignees or None
     if choice.issue_type is not None:
         integration.issue_type = choice.issue_type
-    if before != (integration.labels, integration.assignees, integration.issue_type):
+    if before != integration.choice:
         integration.not_applied = ""
 
 
