@@ -21,6 +21,10 @@ def integration(integration: Integration) -> dict[str, Any]:
         "likeness": integration.likeness,
         "when_reported_again": integration.when_reported_again,
         "shows_known": integration.shows_known,
+        "labels": integration.labels or {},
+        "assignees": integration.assignees or [],
+        "issue_type": integration.issue_type or None,
+        "not_applied": integration.not_applied_words or None,
     }
 
 

@@ -1,11 +1,13 @@
 """Opening an issue with one POST, and closing it."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
 from core import deadlines
+from integrations.github_api import dressing as dressings
 from integrations.github_api import tokens
 from integrations.github_api.answers import (
     GitHubAnswer,
@@ -24,21 +26,39 @@ from integrations.github_api.errors import (
 )
 from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
 from integrations.models import Repository
+from integrations.models.dressing import Dressing
+
+NOTHING_MORE = Dressing()
 
 
 class Issue(NamedTuple):
-    """Where the issue is; `limit_left`: the GitHub calls left this hour, if known."""
+    """Where the issue is; `limit_left`: the GitHub calls left this hour, if known.
+
+    `lacks`: what it should have got and has not.
+    """
 
     number: int
     url: str
     limit_left: int | None = None
+    lacks: Dressing = NOTHING_MORE
 
 
-def create_issue(repository: Repository, title: str, body: str, *, deadline: float) -> Issue:
-    """Open an issue with one POST and return where it is."""
+def create_issue(
+    repository: Repository,
+    title: str,
+    body: str,
+    *,
+    deadline: float,
+    dressing: Dressing = NOTHING_MORE,
+) -> Issue:
+    """Open an issue with one POST and return where it is.
+
+    If GitHub refuses it for a label, an assignee or its type, it is posted again without that.
+    """
     gate = deadlines.Gate(deadline)
+    create = partial(_create, repository, title, body, dressing, gate)
     try:
-        return bounded_by(partial(_create, repository, title, body, gate), deadline=deadline)
+        return bounded_by(create, deadline=deadline)
     except TimedOut:
         gate.close()
         if gate.passed:
@@ -52,24 +72,42 @@ def close_issue(repository: Repository, number: int, *, deadline: float) -> None
         bounded_by(partial(_close, repository, number), deadline=deadline)
 
 
-def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate) -> Issue:
-    def post() -> GitHubAnswer:
+def _create(
+    repository: Repository, title: str, body: str, dressing: Dressing, gate: deadlines.Gate
+) -> Issue:
+    def post_once(dressed: Dressing) -> GitHubAnswer:
         token = tokens.of(repository)
         gate.go_through()
-        return _post(repository, token, title, body)
+        return _post(repository, token, {"title": title, "body": body, **dressings.fields(dressed)})
 
-    answer = post()
-    if answer.status == 401:  # revoked early; a new one tells whether we are locked out
-        tokens.forget(repository)
-        answer = post()
-    return _made(answer, repository)
+    def post(dressed: Dressing) -> GitHubAnswer:
+        answer = post_once(dressed)
+        if answer.status == 401:  # revoked early; a new one tells whether we are locked out
+            tokens.forget(repository)
+            answer = post_once(dressed)
+        return answer
+
+    answer = _taken_at_last(post, dressing)
+    issue = _made(answer, repository)
+    return issue._replace(lacks=dressing.minus(dressings.taken(answer.body)))
 
 
-def _post(repository: Repository, token: str, title: str, body: str) -> GitHubAnswer:
+def _taken_at_last(post: Callable[[Dressing], GitHubAnswer], dressing: Dressing) -> GitHubAnswer:
+    """GitHub's answer, without what it refuses: what it names, and then all. A refusal has made nothing."""
+    answer = post(dressing)
+    if refused := dressings.refused(answer, dressing):
+        dressing = dressing.minus(refused)
+        answer = post(dressing)
+        if dressings.refused(answer, dressing):
+            answer = post(NOTHING_MORE)
+    return answer
+
+
+def _post(repository: Repository, token: str, sent: dict[str, Any]) -> GitHubAnswer:
     path = f"/repositories/{repository.id}/issues"
     auth = with_token(token)
     try:
-        return request(auth, "POST", path, input={"title": title, "body": body})
+        return request(auth, "POST", path, input=sent)
     except Exception as error:  # after the first byte, the issue may have been created
         if never_connected(error):
             raise Unreachable("GitHub could not be reached.") from error

@@ -129,6 +129,10 @@ class GitHubIntegration(Answer):
     likeness: Literal[*Integration.Likeness.values]
     when_reported_again: Literal[*Integration.Again.values]
     shows_known: bool
+    labels: dict[str, list[str]]
+    assignees: list[str]
+    issue_type: str | None
+    not_applied: str | None
 
 
 class Caller(Answer):

@@ -60,6 +60,10 @@ def test_a_repository_is_chosen(alice, acme, code_host):
         "likeness": "hint",
         "when_reported_again": "comment",
         "shows_known": False,
+        "labels": {},
+        "assignees": [],
+        "issue_type": None,
+        "not_applied": None,
     }
     chosen = Integration.objects.get(organization=acme)
     assert chosen.repository_id == code_host.repository("acme/docs").id
