@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0017_folded_has_a_lead'),
+        ('integrations', '0018_verdicts'),
     ]
 
     operations = [
