@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from integrations.likeness.terms import Terms
 
-SAME_AT = 4.0  # points; from here on one problem
+SAME_AT = 3.5  # points; from here on one problem
 NEAR_AT = 2.5  # perhaps one problem
 HALF = 0.5  # of one summary, found in the other report
 TELLING = 2.0  # the least that a report has to say: a word counts 1
-ASIDE = 0.4  # of a term that neither summary has
+ONE, NEITHER = 0.8, 0.5  # of a term that one summary has, that neither has
 
-_WEIGHTS = {"`": 2.0, "#": 1.0, "+": 0.6}
+_WEIGHTS = {"`": 0.5, "#": 0.6, "+": 0.6}  # a word counts 1, and those inside code count, too
 
 
 class Rarity:
@@ -66,14 +66,17 @@ def is_vacuous(terms: Terms) -> bool:
 def compare(new: Terms, lead: Terms, rarity: Rarity) -> Likeness:
     """What two reports have in common; whether something contradicts is for `vetoes`."""
     common = new.all & lead.all
-    told = new.summary | lead.summary
-    points = {
-        term: rarity.of(term) * (1.0 if term in told else 0.0 if term[0] == "#" else ASIDE)
-        for term in common
-    }
-    covered = max(_coverage(new, lead, rarity), _coverage(lead, new, rarity))
+    points = {term: rarity.of(term) * _place(term, new, lead) for term in common}
+    coverages = _coverage(new, lead, rarity), _coverage(lead, new, rarity)
     ordered = sorted((t for t in points if points[t]), key=lambda term: (-points[term], term))
-    return Likeness(sum(points.values()), covered, tuple(ordered))
+    return Likeness(sum(points.values()) + sum(coverages), max(coverages), tuple(ordered))
+
+
+def _place(term: str, one: Terms, other: Terms) -> float:
+    told = (term in one.summary) + (term in other.summary)
+    if told == 0 and term[0] == "#":
+        return 0.0  # of somebody's machine, or in a log
+    return (NEITHER, ONE, 1.0)[told]
 
 
 def _coverage(one: Terms, other: Terms, rarity: Rarity) -> float:

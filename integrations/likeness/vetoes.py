@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 
 from integrations.likeness.terms import Terms
 
@@ -12,10 +13,36 @@ def veto(one: Terms, other: Terms) -> str | None:
     """What contradicts, for people; None if nothing does."""
     if label := _other_names(one, other):
         return f"another {label.partition('/')[0]}"
-    for sign, words in (("`", "other code"), ("#", "another number")):
-        if _own(one, other, sign) and _own(other, one, sign):
-            return words
-    return "another error message" if _other_errors(one, other) else None
+    if _other_code(one, other) or _other_code(other, one):
+        return "other code"
+    if _own(one, other, "#") and _own(other, one, "#"):
+        return "another number"
+    if _other_errors(one, other):
+        return "another error message"
+    return "another word" if _same_sentence(one, other) else None
+
+
+def _same_sentence(one: Terms, other: Terms) -> bool:
+    """Whether the summaries are one sentence about two things."""
+    matcher = SequenceMatcher(None, one.line, other.line, autojunk=False)
+    if matcher.ratio() < TWIN:
+        return False
+    mine, theirs = one.all, other.all
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if (
+            kind == "replace"
+            and any(_tells(t) and t not in theirs for t in one.line[a:b])
+            and any(_tells(t) and t not in mine for t in other.line[c:d])
+        ):
+            return True
+    return False
+
+
+def _tells(word: str) -> bool:
+    return word[0] != "~"
+
+
+TWIN = 0.5
 
 
 def _other_names(one: Terms, other: Terms) -> str | None:
@@ -37,6 +64,21 @@ def _labeled(names: Iterable[str]) -> dict[str, set[str]]:
         label, _, value = name.partition("=")
         found[label].add(value)
     return dict(found)
+
+
+def _other_code(one: Terms, other: Terms) -> bool:
+    """Whether each has code of its own in its summary, or one has none of what the other is about."""
+    own, told = _own(one, other, "`"), _code(one.summary)
+    if own and _own(other, one, "`"):
+        return True
+    mine, theirs = _code(one.all), _code(other.all)
+    if told and told == own and theirs - mine:
+        return True
+    return bool(mine and theirs) and not mine & theirs
+
+
+def _code(terms: Iterable[str]) -> set[str]:
+    return {term for term in terms if term[0] == "`"}
 
 
 def _own(one: Terms, other: Terms, sign: str) -> set[str]:
