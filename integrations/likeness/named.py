@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from integrations.likeness.families import PLATFORMS, SIBLINGS
+from integrations.likeness.stems import root
 
 _ORDINALS = {
     word: str(number)
@@ -63,6 +64,9 @@ _TAB = re.compile(
 _WORD = re.compile(r"[\w.+#]+")
 
 
+_SIBLINGS = {root(word): found for word, found in SIBLINGS.items()}
+
+
 def places(text: str) -> Iterator[str]:
     """`step=3` and such, of a casefolded text."""
     for label, number, also in _AFTER.findall(text):
@@ -96,5 +100,5 @@ def siblings(text: str) -> Iterator[str]:
     """`sibling/0=min` and such."""
     for word in _WORD.findall(text):
         for part in word.replace("_", ".").split("."):
-            if found := SIBLINGS.get(part):
+            if found := _SIBLINGS.get(root(part)):
                 yield f"sibling/{found[0]}={found[1]}"

@@ -1,5 +1,6 @@
 """What a report is compared by. Made once, when it is first looked at, and stored as JSON."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
@@ -18,6 +19,9 @@ MOST_ERRORS = 4
 MOST_OF_AN_ERROR = 16
 MOST_NAMES = 40
 _READ = {"summary": 500, "details": 8000, "evidence": 8000, "fix": 2000}  # characters
+
+
+_SIGNS = re.compile("[\u30a0-\u30ff]{1,40}|[^\u3040-\u30ff]")
 
 
 class Terms(NamedTuple):
@@ -155,11 +159,17 @@ def _words_of_address(url: str) -> frozenset[str]:
 def _line(found: Iterable[Token]) -> Iterator[str]:
     for token in found:
         if token.kind is Kind.CJK:
-            yield from token.text
+            yield from _signs(token.text)
         elif token.kind is Kind.WORD and token.parts:
             yield from (stem(part) or "~" + part for part in token.parts)
         else:
             yield token.kind.value + token.text
+
+
+def _signs(text: str) -> Iterator[str]:
+    """Katakana words and each other character, without Hiragana."""
+    for found in _SIGNS.findall(text):
+        yield found
 
 
 def _error(text: str) -> frozenset[str]:
@@ -179,3 +189,5 @@ def _aside(rest: str) -> Iterator[str]:
     text = rest.casefold()
     yield from named.places(text)
     yield from named.tabs(text)
+    yield from (f"?{name}" for name in named.platforms(text))
+    yield from (f"?{name}" for name in named.siblings(text))
