@@ -19,7 +19,21 @@ _ORDINALS = {
 _CARDINALS = {
     word: str(number)
     for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+        [
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ],
+        start=1,
     )
 }
 _LABELS = {
@@ -64,7 +78,8 @@ _TAB = re.compile(
 _WORD = re.compile(r"[\w.+#]+")
 
 
-_SIBLINGS = {root(word): found for word, found in SIBLINGS.items()}
+_SIBLINGS = {root(word): found for word, found in SIBLINGS.items() if word.isascii()}
+_EASTERN = {word: found for word, found in SIBLINGS.items() if not word.isascii()}
 
 
 def places(text: str) -> Iterator[str]:
@@ -102,3 +117,21 @@ def siblings(text: str) -> Iterator[str]:
         for part in word.replace("_", ".").split("."):
             if found := _SIBLINGS.get(root(part)):
                 yield f"sibling/{found[0]}={found[1]}"
+    for word, found in _EASTERN.items() if not text.isascii() else ():
+        if word in text:
+            yield f"sibling/{found[0]}={found[1]}"
+
+
+def in_summary(text: str) -> Iterator[str]:
+    """What a casefolded summary is about."""
+    yield from places(text)
+    yield from platforms(text)
+    yield from siblings(text)
+
+
+def elsewhere(text: str) -> Iterator[str]:
+    """What the rest is about, and with "?" before it what is mentioned there."""
+    yield from places(text)
+    yield from tabs(text)
+    yield from (f"?{name}" for name in platforms(text))
+    yield from (f"?{name}" for name in siblings(text))

@@ -26,8 +26,9 @@ _PIECE = re.compile(rf"[^\s,;()\[\]{{}}|\"{_CJK}]+|[{_CJK}]+")
 _NUMBER = re.compile(r"v?(\d+(?:[.,:x×/-]\d+)*)(?:\.[x*])?(%|[a-zµ]{1,3})?", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _HUMP = re.compile(r"[a-z0-9][A-Z]")
-_APOSTROPHE = str.maketrans("’‘ʼ＇´", "'''''")
-_DASHES = str.maketrans("‐‑‒–—−", "------")
+_PLAIN = str.maketrans("’‘ʼ´‐‑‒–—−", "''''------") | dict.fromkeys(
+    (*range(9), *range(11, 32), 127), " "
+)
 _CONFUSABLE = str.maketrans(
     "абвеіјкмнорстухѕԁһԛԝоΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχАВЕІЈКМНОРСТХ",
     "abbeijkmhopctyxsdhqwoABEZHIKMNOPTYXaiknoptuxABEIJKMHOPCTX",
@@ -53,11 +54,15 @@ class Token(NamedTuple):
 
 def plain(text: str) -> str:
     """`text` in the letters that it is compared by."""
-    if text.isascii():
-        return text.replace("\x00", "")
-    text = unicodedata.normalize("NFKC", text)[: 2 * len(text)]
-    seen = "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C")
-    return seen.translate(_APOSTROPHE).translate(_DASHES)
+    if not text.isascii():
+        text = "".join(map(_normalized, re.findall(r"(?s).{1,200}", text)))[: 2 * len(text)]
+        text = "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C")
+    return text.translate(_PLAIN)
+
+
+def _normalized(piece: str) -> str:
+    """A short piece at a time: a long one with many accents would take quadratic time."""
+    return unicodedata.normalize("NFKC", piece)
 
 
 def tokens(text: str) -> Iterator[Token]:
