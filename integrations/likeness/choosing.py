@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from integrations.likeness.comparing import Comparison, Likeness, is_vacuous
+from integrations.likeness.reasons import reason
 from integrations.likeness.terms import Terms
 from integrations.likeness.vetoes import veto
 
 MOST_LEADS = 200
 MOST_TRIED = 10  # of those that have points enough: each reads its members
 MOST_MEMBERS = 50
-MOST_WORDS = 4
 
 
 def none() -> Sequence[Terms]:
@@ -34,11 +34,7 @@ class Match(NamedTuple):
     is_same: bool  # else a hint
     points: float
     terms: tuple[str, ...]  # in reporters' words: at most 4 of 40 characters
-
-    @property
-    def words(self) -> str:
-        """The reason, for people; made of reporters' words, so not yet safe as Markdown or HTML."""
-        return reason(self.terms)
+    words: str  # the reason, for people; of reporters' words, so not yet safe as Markdown or HTML
 
 
 def nearest(new: Terms, leads: Sequence[Candidate]) -> Match | None:
@@ -53,7 +49,7 @@ def nearest(new: Terms, leads: Sequence[Candidate]) -> Match | None:
     )
     for likeness, lead in likely[:MOST_TRIED]:
         if not _is_contradicted(new, lead) and not _is_nearer_elsewhere(comparison, likeness, lead):
-            return Match(lead.id, likeness.is_alike, likeness.points, _shown(likeness))
+            return Match(lead.id, likeness.is_alike, likeness.points, *reason(likeness.terms, new))
     return None
 
 
@@ -67,12 +63,3 @@ def _is_nearer_elsewhere(comparison: Comparison, likeness: Likeness, lead: Candi
     """Whether it is at least as near to a report that was split off."""
     others = lead.split_off()[:MOST_MEMBERS]
     return any(comparison.with_(other).points >= likeness.points for other in others)
-
-
-def _shown(likeness: Likeness) -> tuple[str, ...]:
-    return tuple(term[1:] if term[0] in "`#+" else term for term in likeness.terms[:MOST_WORDS])
-
-
-def reason(terms: Sequence[str]) -> str:
-    """Why two reports are about one problem."""
-    return f"same page; {', '.join(terms)} in common"

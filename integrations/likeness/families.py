@@ -18,7 +18,8 @@ http https
 tcp udp
 ipv4 ipv6
 json yaml=yml xml toml csv
-python=py node=nodejs=node.js=javascript=js typescript=ts java go=golang ruby php rust c#=csharp=.net=dotnet kotlin swift scala perl elixir c++=cpp
+python=py node=nodejs=node.js=javascript=js typescript=ts java go=golang ruby php rust kotlin swift \
+scala perl elixir c#=csharp=.net=dotnet c++=cpp
 react vue angular svelte
 english japanese chinese german french spanish korean portuguese russian italian
 """

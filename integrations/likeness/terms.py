@@ -15,6 +15,7 @@ from integrations.likeness.vocabulary import STOP
 RULE = 1  # terms of another rule are made anew
 
 MOST_TERMS = 150
+MOST_TOKENS = 3000  # that are looked at
 MOST_WORDS = 40  # of the summary, in order
 MOST_ERRORS = 4
 MOST_OF_AN_ERROR = 16
@@ -46,6 +47,7 @@ class Terms:
     errors: tuple[frozenset[str], ...] = ()
     named: frozenset[str] = frozenset()  # such as "step=3", by the summary
     aside: frozenset[str] = frozenset()  # by the rest; "?" before what is only mentioned there
+    forms: str = ""  # such as "expir|expired …", to show stems as words
     all: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -62,6 +64,7 @@ class Terms:
             "errors": [" ".join(sorted(error)) for error in self.errors],
             "named": " ".join(sorted(self.named)),
             "aside": " ".join(sorted(self.aside)),
+            "forms": self.forms,
         }
 
     @classmethod
@@ -76,6 +79,7 @@ class Terms:
             tuple(frozenset(error.split()) for error in stored["errors"]),
             frozenset(stored["named"].split()),
             frozenset(stored["aside"].split()),
+            stored["forms"],
         )
 
 
@@ -92,14 +96,17 @@ def terms_of(
     rest = _rest(details, pieces, suggested_fix)
     own = _words_of_address(page_url)
     told = list(tokens(head))
-    first, others = _most_telling(_terms(told, own), _terms(tokens(rest), own))
+    first, others = _terms(told, own), _terms(islice(tokens(rest), MOST_TOKENS), own)
+    in_summary = frozenset(islice(first, MOST_TERMS))
+    elsewhere = _most_telling(others.keys() - in_summary, MOST_TERMS - len(in_summary))
     return Terms(
-        first,
-        others,
+        in_summary,
+        elsewhere,
         tuple(islice(_line(told), MOST_WORDS)),
         tuple(_errors(pieces)),
         frozenset(islice(named.in_summary(head.casefold()), MOST_NAMES)),
         frozenset(islice(named.elsewhere(rest.casefold()), MOST_NAMES)),
+        _forms(in_summary | elsewhere, others | first),
     )
 
 
@@ -109,32 +116,31 @@ def _rest(details: str, pieces: list[Mapping[str, str]], fix: str) -> str:
     return "\n".join(map(plain, texts))
 
 
-def _most_telling(
-    told: Iterable[str], rest: Iterable[str]
-) -> tuple[frozenset[str], frozenset[str]]:
-    """So many terms as are kept: the summary's, then code, then what comes first."""
-    first = frozenset(islice(dict.fromkeys(told), MOST_TERMS))
-    others = [term for term in dict.fromkeys(rest) if term not in first]
-    others.sort(key=lambda term: term[0] != "`")
-    return first, frozenset(others[: MOST_TERMS - len(first)])
+def _most_telling(terms: Iterable[str], most: int) -> frozenset[str]:
+    """So many of the terms: code first, then what is long."""
+    return frozenset(sorted(terms, key=lambda term: (term[0] != "`", -len(term), term))[:most])
 
 
-def _terms(found: Iterable[Token], own: frozenset[str]) -> Iterator[str]:
+def _forms(kept: Iterable[str], forms: Mapping[str, str]) -> str:
+    differ = (term for term in sorted(kept) if forms[term] != term.lstrip("`#+"))
+    return " ".join(f"{term}|{forms[term]}" for term in differ)
+
+
+def _terms(found: Iterable[Token], own: frozenset[str]) -> dict[str, str]:
+    """The terms of some tokens, each with the word that it stands for."""
+    terms: dict[str, str] = {}
     for token in found:
         if token.kind is Kind.NUMBER:
-            yield "#" + token.text
+            terms.setdefault("#" + token.text, token.text)
         elif token.kind is Kind.CJK:
-            yield from _pairs(token.text)
+            terms |= {pair: pair.lstrip("+") for pair in _pairs(token.text)}
         else:
             if token.kind is Kind.CODE and token.text not in own:
-                yield "`" + token.text
-            yield from _stems(token.parts, own)
-
-
-def _stems(parts: Iterable[str], own: frozenset[str]) -> Iterator[str]:
-    for part in parts:
-        if len(part) > 1 and part not in own and (found := stem(part)) and found not in own:
-            yield found[:LONGEST]
+                terms.setdefault("`" + token.text, token.written)
+            for part in token.parts:
+                if len(part) > 1 and part not in own and (word := stem(part)) and word not in own:
+                    terms.setdefault(word[:LONGEST], part[:LONGEST])
+    return terms
 
 
 def _pairs(text: str) -> Iterator[str]:
