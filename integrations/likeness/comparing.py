@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from integrations.likeness.terms import Terms
 
-SAME_AT = 3.0  # points; from here on one problem
-NEAR_AT = 2.0  # perhaps one problem
+SAME_AT = 2.5  # points; from here on one problem
+NEAR_AT = 1.75  # perhaps one problem
 HALF = 0.5  # of one summary, found in the other report
+SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
 TELLING = 2.0  # the least that a report has to say; a word counts 1
 
 ONE, NEITHER = 0.8, 0.5  # of a term that one summary has, that neither has
@@ -70,11 +71,11 @@ class Comparison:
         is_eastern = any(term[0] == "+" for term in other.all)
         asked = [term for term in one.summary if is_eastern or term[0] != "+"]
         whole = sum(map(self.worth, asked))
-        return (
-            sum(self.worth(term) for term in asked if term in other.all) / whole if whole else 0.0
-        )
+        found = sum(self.worth(term) for term in asked if term in other.all)
+        return found / (whole + SHORT) if asked else 0.0
 
 
 def is_vacuous(terms: Terms) -> bool:
     """Whether a report says too little to be compared with another."""
-    return sum(_WEIGHTS.get(term[0], 1.0) for term in terms.all if term[0] != "#") < TELLING
+    words = sum(_WEIGHTS.get(term[0], 1.0) for term in terms.all if term[0] not in "#`")
+    return words < TELLING and not any(term[0] == "`" for term in terms.all)
