@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from math import log
 from typing import NamedTuple
 
+from integrations.likeness.stems import root
 from integrations.likeness.terms import Terms
+from integrations.likeness.vocabulary import COLORLESS
 
-SAME_AT = 2.5  # points; from here on one problem
+SAME_AT = 2.25  # points; from here on one problem
+APART_AT = 4.0  # the same, where each summary names something that the other report does not have
 NEAR_AT = 1.75  # perhaps one problem
 HALF = 0.5  # of one summary, found in the other report
 SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
@@ -15,6 +18,7 @@ TELLING = 2.0  # the least that a report has to say; a word counts 1
 
 ONE, NEITHER = 0.8, 0.5  # of a term that one summary has, that neither has
 _WEIGHTS = {"`": 0.5, "#": 0.6, "+": 0.6}  # a word counts 1, and those inside code count, too
+_COLORLESS = frozenset(map(root, COLORLESS))
 
 
 class Likeness(NamedTuple):
@@ -23,11 +27,13 @@ class Likeness(NamedTuple):
     points: float = 0.0
     coverage: float = 0.0
     terms: tuple[str, ...] = ()
+    are_apart: bool = False
 
     @property
     def is_alike(self) -> bool:
         """Whether it is one problem, if nothing contradicts."""
-        return self.points >= SAME_AT and self.coverage >= HALF
+        least = APART_AT if self.are_apart else SAME_AT
+        return self.points >= least and self.coverage >= HALF
 
     @property
     def is_near(self) -> bool:
@@ -53,12 +59,16 @@ class Comparison:
 
     def with_(self, other: Terms) -> Likeness:
         """What the report has in common with another; what contradicts is for `vetoes`."""
-        points = {term: self._points(term, other) for term in self._new.all & other.all}
+        new = self._new
+        points = {term: self._points(term, other) for term in new.all & other.all}
         if sum(points.values()) + 2 < NEAR_AT:
             return Likeness()
-        mine, theirs = self._covered(self._new, other), self._covered(other, self._new)
+        mine, theirs = self._covered(new, other), self._covered(other, new)
         terms = sorted(filter(points.get, points), key=lambda term: (-points[term], term))
-        return Likeness(sum(points.values()) + mine + theirs, max(mine, theirs), tuple(terms))
+        are_apart = _names_more(new, other) and _names_more(other, new)
+        return Likeness(
+            sum(points.values()) + mine + theirs, max(mine, theirs), tuple(terms), are_apart
+        )
 
     def _points(self, term: str, other: Terms) -> float:
         told = (term in self._new.summary) + (term in other.summary)
@@ -72,7 +82,15 @@ class Comparison:
         asked = [term for term in one.summary if is_eastern or term[0] != "+"]
         whole = sum(map(self.worth, asked))
         found = sum(self.worth(term) for term in asked if term in other.all)
-        return found / (whole + SHORT) if asked else 0.0
+        return found / (whole + SHORT)
+
+
+def _names_more(one: Terms, other: Terms) -> bool:
+    """Whether a summary names something that the other report does not have."""
+    return any(
+        term[0] not in _WEIGHTS and term not in other.all and term not in _COLORLESS
+        for term in one.summary
+    )
 
 
 def is_vacuous(terms: Terms) -> bool:

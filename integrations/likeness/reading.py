@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     rf"|(?P<chunk>[^\s`\"“”„「」『』«»‹›,;()\[\]{{}}<>|{_CJK}]+(?P<call>\(\))?)"
 )
 _PIECE = re.compile(rf"[^\s,;()\[\]{{}}|\"{_CJK}]+|[{_CJK}]+")
+_EASTERN = re.compile(f"[{_CJK}]")
 _NUMBER = re.compile(r"v?(\d+(?:[.,:x×/-]\d+)*)(?:\.[x*])?(%|[a-zµ]{1,3})?", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -86,7 +87,7 @@ def tokens(text: str) -> Iterator[Token]:
 def _code(text: str) -> Iterator[Token]:
     pieces = _PIECE.findall(text)
     for piece in pieces:
-        if re.match(rf"[{_CJK}]", piece):
+        if _EASTERN.match(piece):
             yield Token(Kind.CJK, piece)
         else:
             yield from _chunk(piece, is_code=len(pieces) <= 4)

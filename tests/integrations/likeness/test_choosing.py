@@ -47,13 +47,15 @@ def test_words_are_shown_as_they_were_written():
 
 
 def test_a_report_with_less_in_common_is_a_hint():
-    match = nearest(
-        terms("Rotation of keys"),
-        [Candidate(1, terms("Cron leaves old archives", "Rotation removes none. A key is lost."))],
-    )
+    lead = terms("Restoring: cron jobs aren't stopped")
+
+    match = nearest(terms("Restoring and cron: which user?"), [Candidate(1, lead)])
+    apart = nearest(terms("Restoring by cron needs a mailbox"), [Candidate(1, lead)])
 
     assert match
-    assert not match.is_same
+    assert match.is_same
+    assert apart
+    assert not apart.is_same
 
 
 def test_a_report_about_something_else_matches_nothing():
