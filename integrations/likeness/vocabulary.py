@@ -128,3 +128,48 @@ SAME = {
     for line in _SYNONYMS.strip().splitlines()
     for word in line.partition(":")[2].split()
 }
+
+# Words that two people may or may not use for one problem: they name nothing.
+_COLORLESS = """
+absolute accept accepted accepting accidentally accurate achieve act acting adapt additional adequate adjust
+admit affect affected affects afford aged aim allow allowed allowing allows alone ambiguity answer answers
+anymore anyway apart appear applicable applied applies apply applying appropriate approximately arbitrary
+arise arrive arrives assume assumed assumes assuming attempted automatic automatically available avoid
+avoids aware away awkward back bad basic basically begin begins behave behaves behaviour believe better big
+bother break breaking breaks brief briefly bring brings broken build builds careful carries carry cause
+caused causes causing caution chance change changed changes changing choose chosen circumstances claim
+clarification clarify clarity common commonly compare compared compares complain complains complicated
+concern concerning condition conflict conflicting confusion consequence consequently consider considered
+consist consists constantly contradiction contrary converted converts correction couple covered covers crash
+create created creates creating dangerous deal decide deep define defined defines depending depends desire
+desired detail determine determined difficulty directly disagree disagrees disappear disappeared discover
+discovered discrepancy disregard disregarded distinguish doubt ease easily easy effect effective effectively
+effort encounter encountered end ended ends ensure equal equally essential eventually evidently examine
+existence existing expectation explanation extent extremely fact failure faster fault fine fit fits forever
+forget forgotten formerly forth forward fresh friendly gave generate generated generates good great guess
+guidance habit hard hardly harmful high higher hope huge idea ignore ignored ignores ignoring immediate
+immediately impact imply important impossible impression incompatible inconsistency indeed inner insist
+instant intend intended intention interact interaction interplay introduce introduced involved irrelevant
+keep kind lack late latter lead leading leave leaves leaving lines longer lose loses lost loud maintain
+manage manually meaning mention mess misplaced mistake miswritten mix mixed modern moment mutual nearly
+necessary nice nonexistent nonsense normal normally notice obey obvious obviously occasionally occur
+occurred occurs odd offer offered offers old older omission opinion opposite original originally outcome
+overlook overlooked pass passed passes passing perform performed permits permitted pick picked picks piece
+place placed plain plenty pointless poor possibility potential practical practically precise prefer
+preferred prepare presence prevent prevented prevents previous prior problematic produce produced produces
+promise proof proper properly proposed prove provide provided provides purpose puts question quick quickly
+quietly rare rarely rationale reach reached reaches real realistic reality realize reason reasonable
+recommendation regard regardless relate related relevant reliable reliably rely remain remained remaining
+remains remark remember renaming replacement replies reproduce reproducible requirement requirements resolve
+resolved respect respected respective respectively safer sense separately serious several short shorter
+significant silent silently similar simple simpler single situation slight slightly solution sort special
+specific specifically stall start started starting starts statement stay stays stop stopped stopping stops
+straight strange strict strictly stripped stuck style sudden suddenly suffice sufficient suggest suggestion
+suitable supply support suppose supposed surprise surprised surprising swallow switched technically
+temporary tolerate trap treated treats trick trouble troubleshooting trust truth typical typically
+ultimately unable unaffected unavailable uncertain unchanged understand unexpected unexpectedly
+unfortunately unhandled unintended unlike unnecessary unreachable unreadable unrelated unreliable unstable
+unsure untouched unusable unwanted usable useless valid vanish vanished vary violate visible wanting warning
+way weird wise withdrawn wonder wording workaround workarounds worse worst yield yields
+"""
+COLORLESS = frozenset(_COLORLESS.split())

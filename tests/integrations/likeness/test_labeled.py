@@ -1,0 +1,41 @@
+"""The rule, held against labeled reports of invented pages."""
+
+from itertools import combinations
+
+import pytest
+
+from integrations.likeness.scoring import hints, joins
+from tests.integrations.likeness.labeled import PAGES
+
+
+def pairs(decide):
+    """(whether they are one problem, whether they were folded) for each two reports of a page."""
+    for url, rows in PAGES.items():
+        reports = [
+            {"id": str(at), "doc_url": url, "report": report} for at, (_, report) in enumerate(rows)
+        ]
+        lead_of = {}
+        for at, report in enumerate(reports):
+            joined = decide(report, reports[:at])
+            lead_of[str(at)] = lead_of[joined] if joined else str(at)
+        for (i, (one, _)), (j, (other, _)) in combinations(enumerate(rows), 2):
+            if one or other:
+                yield one == other, lead_of[str(i)] == lead_of[str(j)]
+
+
+@pytest.mark.parametrize(("decide", "least"), [(joins, 0.8), (hints, 0.8)], ids=["fold", "hint"])
+def test_no_report_is_folded_wrongly_and_many_are_folded(decide, least):
+    found = list(pairs(decide))
+
+    assert (False, True) not in found
+    assert found.count((True, True)) >= least * sum(same for same, _ in found)
+
+
+def test_the_answer_is_the_same_whatever_was_asked_before():
+    url, rows = next(iter(PAGES.items()))
+    reports = [{"id": str(at), "doc_url": url, "report": row[1]} for at, row in enumerate(rows)]
+
+    backwards = [joins(reports[at], reports[:at]) for at in reversed(range(len(reports)))]
+
+    assert backwards[::-1] == [joins(reports[at], reports[:at]) for at in range(len(reports))]
+    assert joins(reports[1], reports[:1]) == "0"
