@@ -61,6 +61,18 @@ export interface Report {
 /** The JSON of a report, or ValidationError with every fault, also of unknown fields. */
 export declare function buildReport(fields: ReportFields): Report;
 
+/** The issue of a problem that was known before, which everybody may see. */
+export interface KnownIssue {
+  url: string;
+  state: "open" | "closed";
+}
+
+/** What the page's owner says to those who report a problem: their words, to be quoted. */
+export interface OwnerAnswer {
+  text: string;
+  link: string | null;
+}
+
 /** The Hub's answer. */
 export interface SentReport {
   id: string;
@@ -77,6 +89,10 @@ export interface SentReport {
   claimed: boolean | null;
   /** The issue, if there is one and everybody may see it. */
   issueUrl: string | null;
+  /** The issue, if the problem was known before and everybody may see it. */
+  knownIssue: KnownIssue | null;
+  /** What the page's owner says to those who report the problem. */
+  answer: OwnerAnswer | null;
 }
 
 /** The status of a report. */
@@ -87,6 +103,25 @@ export interface Receipt {
   timesReported: number | null;
   issueUrl: string | null;
   issueState: string | null;
+  /** The issue that the report has joined, since the problem was known. */
+  knownIssue: KnownIssue | null;
+  /** What the page's owner says to those who report the problem. */
+  answer: OwnerAnswer | null;
+}
+
+/** The open problems of a page that are known, as `GET /v1/pages` answers. */
+export interface KnownProblems {
+  url: string;
+  problems: {
+    issue_url: string;
+    /** null: it was erased on the Hub. */
+    title: string | null;
+    kind: string;
+    times_reported: number | null;
+    first_reported_at: string | null;
+    last_reported_at: string | null;
+    answer: OwnerAnswer | null;
+  }[];
 }
 
 /** Which reports to list; the filters of `GET /v1/orgs/me/reports`. */
@@ -189,6 +224,8 @@ export declare class Client {
   draft(report: Report, options?: SendOptions): Draft;
   /** The status of a report, by its ID or the URL of its receipt. */
   receipt(report: string, options?: CallOptions): Promise<Receipt>;
+  /** The open problems of a page that are known; NotFound if its owner does not show them. */
+  known(url: string, options?: CallOptions): Promise<KnownProblems>;
   /** Your organization, as `GET /v1/orgs/me` answers. */
   me(options?: CallOptions): Promise<Record<string, unknown> & { id: string }>;
   /** Your organization's reports, newest first: `for await (const report of client.reports())`. */

@@ -11,15 +11,16 @@ _docfeedback() {
       reports) words="--status --kind --query --page --agent --claim --since --until --limit $common" ;;
       login) words="--no-browser $common" ;;
       status) words="--watch --allow-private $common" ;;
+      known) words="--allow-private $common" ;;
       logout|me) words=$common ;;
       init) words="--global --file --check --remove $common" ;;
       config) words="get set unset hub_url code_host token $common" ;;
-      help) words="report status reports login logout me init config completion" ;;
+      help) words="report status known reports login logout me init config completion" ;;
       completion) words="bash zsh fish $common" ;;
     esac ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="report status reports login logout me init config completion help --help --version"
+    words="report status known reports login logout me init config completion help --help --version"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }

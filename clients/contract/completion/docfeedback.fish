@@ -1,5 +1,5 @@
 complete -c docfeedback -f
-complete -c docfeedback -n __fish_use_subcommand -a "report status reports login logout me init config completion help"
+complete -c docfeedback -n __fish_use_subcommand -a "report status known reports login logout me init config completion help"
 complete -c docfeedback -n __fish_use_subcommand -l version -d "Show the version"
 complete -c docfeedback -l help -d "Show help"
 complete -c docfeedback -l hub-url -x -d "The address of the Hub"
@@ -18,6 +18,7 @@ complete -c docfeedback -n "__fish_seen_subcommand_from report" -l dry-run -d "S
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l allow-private -d "Allow private pages"
 complete -c docfeedback -n "__fish_seen_subcommand_from status" -l watch -d "Follow it"
 complete -c docfeedback -n "__fish_seen_subcommand_from status" -l allow-private -d "Allow private addresses"
+complete -c docfeedback -n "__fish_seen_subcommand_from known" -l allow-private -d "Allow private pages"
 complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l status -x -d "The status" \
   -a "none pending sending sent folded held failed discarded"
 complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l kind -x -d "The kind" \
@@ -35,5 +36,5 @@ complete -c docfeedback -n "__fish_seen_subcommand_from init" -l file -r -F -d "
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l check -d "Change nothing"
 complete -c docfeedback -n "__fish_seen_subcommand_from init" -l remove -d "Take the block out"
 complete -c docfeedback -n "__fish_seen_subcommand_from config" -a "get set unset hub_url code_host token"
-complete -c docfeedback -n "__fish_seen_subcommand_from help" -a "report status reports login logout me init config completion"
+complete -c docfeedback -n "__fish_seen_subcommand_from help" -a "report status known reports login logout me init config completion"
 complete -c docfeedback -n "__fish_seen_subcommand_from completion" -a "bash zsh fish"

@@ -2,6 +2,7 @@
 
 import { objectOf, objectsOf, textOf, wholeOf, yesOrNo } from "./document.js";
 import { linkOf } from "./settings.js";
+import { isBlank } from "./visible.js";
 
 /** What the Hub answers to a report. */
 export function sentReport({ status, body }) {
@@ -17,6 +18,8 @@ export function sentReport({ status, body }) {
     status: textOf(body.status),
     claimed: yesOrNo(body.claimed),
     issueUrl: linkOf(body.issue_url),
+    knownIssue: knownIssueOf(body.known_issue),
+    answer: ownerAnswerOf(body.answer),
   };
 }
 
@@ -29,7 +32,23 @@ export function receiptOf({ body }) {
     timesReported: wholeOf(body.times_reported),
     issueUrl: linkOf(body.issue_url),
     issueState: textOf(body.issue_state),
+    knownIssue: knownIssueOf(body.known_issue),
+    answer: ownerAnswerOf(body.answer),
   };
+}
+
+/** The issue of a problem that was known before, as `{url, state}`, or null. */
+function knownIssueOf(value) {
+  const found = objectOf(value, "url", "state");
+  const url = linkOf(found?.url);
+  return url === null ? null : { url, state: found.state };
+}
+
+/** What the page's owner says, as `{text, link}`, or null if that is nothing. */
+export function ownerAnswerOf(value) {
+  const found = objectOf(value, "text");
+  if (found === null || isBlank(found.text)) return null;
+  return { text: found.text, link: linkOf(found.link) };
 }
 
 /** An organization, without claims and the like that lack what makes them one. */

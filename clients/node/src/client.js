@@ -6,6 +6,7 @@ import { cached, endpoint, lookUp, refuseOptedOut } from "./discovery.js";
 import { isObject } from "./document.js";
 import { ValidationError } from "./errors.js";
 import { call } from "./hub.js";
+import { hasProblems, knownOf, questionFor } from "./known.js";
 import { requestFor } from "./receipts.js";
 import { encode } from "./report.js";
 import { checkedFilters, fetchPage, pages } from "./report_list.js";
@@ -93,6 +94,18 @@ export class Client {
     return receiptOf(await call(request, this.timeout, way));
   }
 
+  /**
+   * The open problems of a page that are known, as `GET /v1/pages` answers: url, problems. The page's
+   * address goes to the Hub, and nothing else. NotFound if its owner does not show them.
+   */
+  async known(url, options) {
+    const way = this.#way(options);
+    const deadline = performance.now() + this.timeout;
+    const request = await this.#question(url, way);
+    const { body } = await call(request, deadline - performance.now(), way, hasProblems);
+    return knownOf(body, url);
+  }
+
   /** Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites. */
   async me(options) {
     const way = this.#way(options);
@@ -123,6 +136,19 @@ export class Client {
     const listing = await lookUp(page, { milliseconds, allowPrivate, way });
     refuseOptedOut(page, listing);
     return listing;
+  }
+
+  /** The question about a page, to the Hub that the user names, else to the one that its host names. */
+  async #question(url, way) {
+    if (!isText(url)) throw ValidationError.of("wrong_type", { name: "url" });
+    const page = checkAddress(url, this.allowPrivate);
+    if (!page) throw ValidationError.of("not_a_page", { name: url });
+    checkSecrets({ doc_url: url });
+    const hub = hubUrl(this.hubUrl);
+    if (hub !== null) return questionFor(url, hub + REPORTS);
+    const found = endpoint(page, await this.#listing(page, way), this.allowPrivate);
+    if (!found?.endsWith(REPORTS)) throw noHubUrl();
+    return questionFor(url, found, !this.allowPrivate);
   }
 
   /** To the Hub that the user names, else to the one that the page's host names. */

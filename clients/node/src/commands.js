@@ -8,6 +8,7 @@ import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
 import { readJson, readText } from "./files.js";
 import { init } from "./init.js";
+import { knownLines, said } from "./known.js";
 import { login, logout, organizationOf, usedData, usedLine } from "./login.js";
 import { outcomeOf, receiptData, receiptLines } from "./outcome.js";
 import { completed, confirm } from "./questions.js";
@@ -22,7 +23,19 @@ const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
 const OPTIONAL = ["--details", "--suggested-fix"];
 
-export const COMMANDS = { report, status, reports, login, logout, me, init, config, completion, help };
+export const COMMANDS = {
+  report,
+  status,
+  known,
+  reports,
+  login,
+  logout,
+  me,
+  init,
+  config,
+  completion,
+  help,
+};
 
 /** Send a report, or show it (`--dry-run`). */
 async function report({ flags: given }) {
@@ -43,6 +56,13 @@ async function status({ flags, argument }) {
   if (flags.has("--watch")) return follow(client, argument, flags.has("--json"));
   const receipt = await client.receipt(argument);
   return { lines: receiptLines(receipt), data: receiptData(receipt) };
+}
+
+/** The open problems of a page that are known, if its owner shows them. */
+async function known({ flags, argument }) {
+  const { doc_url: url } = await addressed({ doc_url: argument }, flags);
+  const data = await clientFrom(flags).known(url);
+  return { lines: knownLines(data), data };
 }
 
 /** Where and as whom you are signed in, and what is set up. */
@@ -146,6 +166,7 @@ function sent(answer, docUrl, notes) {
   const outcome = outcomeOf(answer, docUrl);
   const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { outcome })];
   const where = answer.receiptUrl || message("report_outcome", { id: answer.id });
+  lines.push(...said(answer.answer));
   if (where !== outcome) lines.push(where);
   const removed = answer.notices.map((notice) => message("removed", notice));
   const data = {
@@ -159,6 +180,8 @@ function sent(answer, docUrl, notes) {
     status: answer.status,
     claimed: answer.claimed,
     issue_url: answer.issueUrl,
+    known_issue: answer.knownIssue,
+    answer: answer.answer,
   };
   return { lines, data, notes: [...notes, ...removed] };
 }

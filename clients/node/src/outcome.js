@@ -1,6 +1,7 @@
 /** What became of a report, in words. */
 
 import { message } from "./contract.js";
+import { said } from "./known.js";
 import { isPage } from "./remotes.js";
 
 const NAME = "[A-Za-z0-9._-]{1,100}";
@@ -10,7 +11,8 @@ const ISSUE = new RegExp(`^https?://[^/]+/(${NAME}/${NAME})/issues/([1-9][0-9]{0
  * What the Hub says of a report that was just sent; its ID where an older Hub says nothing. It never
  * says of a private repository whether it is claimed.
  */
-export function outcomeOf({ id, status, claimed, issueUrl }, docUrl) {
+export function outcomeOf({ id, status, claimed, issueUrl, knownIssue }, docUrl) {
+  if (knownIssue !== null) return message("known_outcome", knownIssue);
   if (issueUrl !== null) return issueLine(issueUrl);
   if (status === "forwarded") return message("forwarded_outcome");
   if (status === "forwarding") return message("forwarding_outcome");
@@ -22,18 +24,21 @@ export function outcomeOf({ id, status, claimed, issueUrl }, docUrl) {
 }
 
 /** What a receipt says. */
-export function receiptLines({ id, status, receivedAt, timesReported, issueUrl, issueState }) {
+export function receiptLines(receipt) {
+  const { id, status, receivedAt, timesReported, issueUrl, issueState, knownIssue } = receipt;
   const lines = [message("status_line", { id, status })];
   if (receivedAt !== null) lines.push(message("received_line", { time: receivedAt }));
   if (timesReported !== null) lines.push(message("times_line", { times: timesReported }));
-  if (issueUrl !== null) lines.push(issueLine(issueUrl, issueState));
-  return lines;
+  if (knownIssue !== null) lines.push(message("known_outcome", knownIssue));
+  else if (issueUrl !== null) lines.push(issueLine(issueUrl, issueState));
+  return [...lines, ...said(receipt.answer)];
 }
 
 /** A receipt for programs, by the names that the Hub uses. */
-export function receiptData({ id, status, receivedAt, timesReported, issueUrl, issueState }) {
+export function receiptData(receipt) {
+  const { id, status, receivedAt, timesReported, issueUrl, issueState, knownIssue, answer } = receipt;
   const data = { id, status, received_at: receivedAt, times_reported: timesReported };
-  return { ...data, issue_url: issueUrl, issue_state: issueState };
+  return { ...data, issue_url: issueUrl, issue_state: issueState, known_issue: knownIssue, answer };
 }
 
 /** What a receipt says that the one before did not say. */

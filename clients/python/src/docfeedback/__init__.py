@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
     from . import errors
-    from .answers import Receipt, SentReport
+    from .answers import KnownIssue, OwnerAnswer, Receipt, SentReport
     from .client import AsyncClient, Client, Draft
     from .errors import (
         AuthError,
@@ -31,8 +31,10 @@ __all__ = [
     "DocFeedbackError",
     "Draft",
     "Kind",
+    "KnownIssue",
     "NotFound",
     "OptedOut",
+    "OwnerAnswer",
     "PayloadTooLarge",
     "PolicyRejected",
     "PrivateAddress",

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Dict, List, Optional
 
 from . import hub, settings
 from .document import an_object, objects, text, whole, yes_or_no
+from .visible import is_blank
+
+
+@dataclass(frozen=True)
+class KnownIssue:
+    """The issue of a problem that was known before, which everybody may see. `state`: open or closed."""
+
+    url: str
+    state: str
+
+
+@dataclass(frozen=True)
+class OwnerAnswer:
+    """What the page's owner says to those who report the problem: their words, to be quoted."""
+
+    text: str
+    link: Optional[str] = None
 
 
 @dataclass(frozen=True)
 class SentReport:
     """The Hub's response. `notices`: what it removed, `[{"field": <JSON Pointer>, "kind": …}]`.
 
-    `status` is that of a receipt; `claimed`: whether an organization receives reports about the page.
+    `status` is that of a receipt; `claimed`: whether an organization receives reports about the page;
+    `known_issue`: the issue, if the problem was known before; `answer`: what the page's owner says to it.
     """
 
     id: str
@@ -26,6 +44,8 @@ class SentReport:
     status: Optional[str] = None
     claimed: Optional[bool] = None
     issue_url: Optional[str] = None
+    known_issue: Optional[KnownIssue] = None
+    answer: Optional[OwnerAnswer] = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,8 @@ class Receipt:
     times_reported: Optional[int] = None
     issue_url: Optional[str] = None
     issue_state: Optional[str] = None
+    known_issue: Optional[KnownIssue] = None
+    answer: Optional[OwnerAnswer] = None
 
 
 def sent_report(answer: hub.Answered) -> SentReport:
@@ -55,6 +77,8 @@ def sent_report(answer: hub.Answered) -> SentReport:
         status=text(body.get("status")),
         claimed=yes_or_no(body.get("claimed")),
         issue_url=settings.link(body.get("issue_url")),
+        known_issue=_known_issue(body.get("known_issue")),
+        answer=owner_answer(body.get("answer")),
     )
 
 
@@ -72,7 +96,28 @@ def receipt(answer: hub.Answered) -> Receipt:
         times_reported=whole(body.get("times_reported")),
         issue_url=settings.link(body.get("issue_url")),
         issue_state=text(body.get("issue_state")),
+        known_issue=_known_issue(body.get("known_issue")),
+        answer=owner_answer(body.get("answer")),
     )
+
+
+def owner_answer(value: Any) -> Optional[OwnerAnswer]:
+    """The answer in a response, if it has one that says something."""
+    found = an_object(value, "text")
+    if found is None or is_blank(found["text"]):
+        return None
+    return OwnerAnswer(found["text"], settings.link(found.get("link")))
+
+
+def as_json(answer: Optional[OwnerAnswer]) -> Optional[Dict[str, Any]]:
+    """The answer for programs."""
+    return None if answer is None else asdict(answer)
+
+
+def _known_issue(value: Any) -> Optional[KnownIssue]:
+    found = an_object(value, "url", "state")
+    url = settings.link(found["url"]) if found else None
+    return KnownIssue(url, found["state"]) if found and url else None
 
 
 def organization(body: Dict[str, Any]) -> Dict[str, Any]:

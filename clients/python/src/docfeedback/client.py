@@ -21,6 +21,7 @@ from . import (
     answers,
     discovery,
     hub,
+    known,
     receipts,
     report_list,
     secret_patterns,
@@ -169,6 +170,18 @@ class Client:
         request = receipts.request(report, self.hub_url, allow_private=self.allow_private)
         return answers.receipt(hub.call(request, self.timeout, self._way))
 
+    def known(self, url: str) -> Dict[str, Any]:
+        """The open problems of a page that are known, as `GET /v1/pages` answers: url, problems.
+
+        The page's address goes to the Hub, and nothing else. Raises NotFound if its owner does not show them.
+        """
+        self._check()
+        deadline = time.monotonic() + self.timeout
+        request = self._question(url)
+        seconds = deadline - time.monotonic()
+        answer = hub.call(request, seconds, self._way, is_answer=known.has_problems)
+        return known.of(answer.body, url)
+
     def me(self) -> Dict[str, Any]:
         """Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites."""
         self._check()
@@ -196,6 +209,22 @@ class Client:
             return report_list.fetch(hub_url, token, asked, self.timeout, self._way)
 
         return report_list.pages(hub_url, filters, ask)
+
+    def _question(self, url: str) -> web.Request:
+        """The question about a page, to the Hub that the user names, else to the one that its host names."""
+        _refuse_other(url, str, "url")
+        page = address.check(url, self.allow_private)
+        if page is None:
+            raise ValidationError.of("not_a_page", name=url)
+        secret_patterns.check({"doc_url": url})
+        hub_url = settings.hub_url(self.hub_url)
+        if hub_url is not None:
+            return known.request(url, hub_url + settings.REPORTS)
+        listing = self._listing(page)
+        endpoint = discovery.endpoint(page, listing, allow_private=self.allow_private)
+        if not endpoint or not endpoint.endswith(settings.REPORTS):
+            raise settings.no_hub_url()
+        return known.request(url, endpoint, public_only=not self.allow_private)
 
     def _listing(self, page: Optional[address.Page]) -> discovery.Listing:
         """The document of the page's host. Raises OptedOut if it wants no reports."""
@@ -270,6 +299,10 @@ class AsyncClient:
     async def receipt(self, report: str) -> Receipt:
         """As `Client.receipt`."""
         return await self._in_thread(Client.receipt, report)
+
+    async def known(self, url: str) -> Dict[str, Any]:
+        """As `Client.known`."""
+        return await self._in_thread(Client.known, url)
 
     async def me(self) -> Dict[str, Any]:
         """As `Client.me`."""

@@ -11,6 +11,7 @@ from . import (
     config,
     files,
     init,
+    known,
     login,
     outcome,
     questions,
@@ -55,6 +56,13 @@ def status(arguments: Arguments) -> Result:
     return Result(outcome.of_receipt(receipt), asdict(receipt))
 
 
+def known_problems(arguments: Arguments) -> Result:
+    """Show the open problems of a page that are known, if its owner shows them."""
+    asked = _addressed({"doc_url": arguments.argument}, arguments)
+    page = _client(arguments).known(asked["doc_url"])
+    return Result(known.lines(page), page)
+
+
 def me(arguments: Arguments) -> Result:
     """Show where and as whom you are signed in, and what is set up."""
     client = _client(arguments)
@@ -95,6 +103,7 @@ def help_page(arguments: Arguments) -> Result:
 COMMANDS: Dict[str, Callable[[Arguments], Result]] = {
     "report": report,
     "status": status,
+    "known": known_problems,
     "reports": reports.run,
     "login": login.login,
     "logout": login.logout,
@@ -173,6 +182,7 @@ def _sent(sent: SentReport, doc_url: str, notes: List[str]) -> Result:
     became = outcome.of(sent, doc_url)
     lines = [message("duplicate" if sent.is_duplicate else "sent", outcome=became)]
     where = sent.receipt_url or message("report_outcome", id=sent.id)
+    lines += known.said(sent.answer)
     if where != became:
         lines.append(where)
     removed = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import List, Optional
 
-from . import remotes
-from .answers import Receipt, SentReport
+from . import known, remotes
+from .answers import KnownIssue, Receipt, SentReport
 from .contract import message
 
 ISSUE = re.compile(
@@ -19,6 +19,8 @@ def of(sent: SentReport, doc_url: str) -> str:
 
     It never says of a private repository whether it is claimed.
     """
+    if sent.known_issue is not None:
+        return known_already(sent.known_issue)
     if sent.issue_url is not None:
         return issue(sent.issue_url)
     if sent.status == "forwarded":
@@ -42,9 +44,16 @@ def of_receipt(receipt: Receipt) -> List[str]:
         lines.append(message("received_line", time=receipt.received_at))
     if receipt.times_reported is not None:
         lines.append(message("times_line", times=receipt.times_reported))
-    if receipt.issue_url is not None:
+    if receipt.known_issue is not None:
+        lines.append(known_already(receipt.known_issue))
+    elif receipt.issue_url is not None:
         lines.append(issue(receipt.issue_url, receipt.issue_state))
-    return lines
+    return lines + known.said(receipt.answer)
+
+
+def known_already(known_issue: KnownIssue) -> str:
+    """The issue that is there already."""
+    return message("known_outcome", url=known_issue.url, state=known_issue.state)
 
 
 def changed(now: Receipt, before: Receipt) -> List[str]:
