@@ -43,7 +43,7 @@ def text(comment: Comment) -> str | None:
     newest = list(joined[:LISTED])
     if not newest and not comment.comment_id:
         return None
-    items = [_item(each, lead) for each in newest]
+    items = [item_of(each, lead) for each in newest]
     head, others = _head(lead), counting.up_to_most(joined) - len(newest)
     body = _filled(head, items, others)
     if secrets.remove(body)[1]:  # what two of them form together
@@ -53,7 +53,7 @@ def text(comment: Comment) -> str | None:
 
 def _filled(head: str, items: list[Item], others: int) -> str:
     """The list with as many of the newest as there is room for."""
-    lines = [_line(each) for each in items]
+    lines = [line(each) for each in items]
     while True:
         body = "\n\n".join([head, *lines, *_foot(others + len(items) - len(lines))])
         if len(body) <= BODY_LIMIT or not lines:
@@ -85,7 +85,7 @@ def _foot(others: int) -> list[str]:
     return [f"{many[0].upper()}{many[1:]} not listed."]
 
 
-def _line(item: Item) -> str:
+def line(item: Item) -> str:
     """An item of a list. Its link comes first, and each text has a paragraph, so that none reaches another."""
     link = f"[Receipt]({settings.HUB_BASE_URL}/r/{item.report_id}/)"
     agent = _inert(item.agent_name, "agent_name")
@@ -101,7 +101,8 @@ def _inert(words: str, name: str) -> str:
     return inert_title(shown("summary", words), limit=LONGEST[name])
 
 
-def _item(delivery: Delivery, lead: Delivery) -> Item:
+def item_of(delivery: Delivery, lead: Delivery) -> Item:
+    """What is shown of a report that has joined the issue of this lead."""
     report = delivery.report
     date = f"{report.received_at:%-d %B %Y}"
     item = Item(report.id, report.agent_name, date, report.summary, _why(delivery, lead))

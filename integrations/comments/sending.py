@@ -68,6 +68,8 @@ def _look(comment: Comment, deadline: float) -> None:
         comment.drop(f"The issues go to {comment.integration.repository} now.")
     elif not comment.lead.report.is_still_owned():
         comment.leave(UNOWNED, leased.AGAIN)
+    elif still_closed.is_needed(comment) and not still_closed.ask(comment, deadline):
+        comment.drop(still_closed.CHANGED)
     elif text := words.of(comment):
         _post(comment, text, deadline)
     else:
