@@ -18,7 +18,7 @@ LISTED = 30  # of those that joined, the newest
 LONGEST = {"summary": 256, "agent_name": 100, "words": 500}  # characters
 NOT_SHOWN = "Its text is not shown here."
 BY_A_MEMBER = "A member says that it is the same problem."
-_TEXT = "{agent_name}\n\n{summary}"
+_NEIGHBORS = "{agent_name}\n\n  {summary}"  # of what anybody wrote, in a line of the list
 
 
 class Item(NamedTuple):
@@ -43,17 +43,13 @@ def text(comment: Comment) -> str | None:
     newest = list(joined[:LISTED])
     if not newest and not comment.comment_id:
         return None
-    items = [item_of(each, lead) for each in newest]
-    head, others = _head(lead), counting.up_to_most(joined) - len(newest)
-    body = _filled(head, items, others)
-    if secrets.remove(body)[1]:  # what two of them form together
-        body = _filled(head, [each.without_text for each in items], others)
-    return body
+    others = counting.up_to_most(joined) - len(newest)
+    return filled(_head(lead), [item_of(each, lead) for each in newest], others)
 
 
-def _filled(head: str, items: list[Item], others: int) -> str:
+def filled(head: str, items: list[Item], others: int) -> str:
     """The list with as many of the newest as there is room for."""
-    lines = [line(each) for each in items]
+    lines = [_line(each) for each in items]
     while True:
         body = "\n\n".join([head, *lines, *_foot(others + len(items) - len(lines))])
         if len(body) <= BODY_LIMIT or not lines:
@@ -85,7 +81,7 @@ def _foot(others: int) -> list[str]:
     return [f"{many[0].upper()}{many[1:]} not listed."]
 
 
-def line(item: Item) -> str:
+def _line(item: Item) -> str:
     """An item of a list. Its link comes first, and each text has a paragraph, so that none reaches another."""
     link = f"[Receipt]({settings.HUB_BASE_URL}/r/{item.report_id}/)"
     agent = _inert(item.agent_name, "agent_name")
@@ -108,9 +104,14 @@ def item_of(delivery: Delivery, lead: Delivery) -> Item:
     item = Item(report.id, report.agent_name, date, report.summary, _why(delivery, lead))
     if report.erased_at:
         return item.without_text._replace(summary=ERASED)
-    if report.withheld_for:
+    if report.withheld_for or _is_somebody_elses(report, lead.report):
         return item.without_text
     return _screened(report, item)
+
+
+def _is_somebody_elses(report: Report, led_by: Report) -> bool:
+    """Whether it is about another page, which no longer belongs to the organization: a member let it join."""
+    return report.canonical_url != led_by.canonical_url and not report.is_still_owned()
 
 
 def _why(delivery: Delivery, lead: Delivery) -> str:
@@ -128,7 +129,7 @@ def _screened(report: Report, item: Item) -> Item:
     except SecretInAddress:
         return item.without_text
     fields = {"summary": report.summary, "agent_name": report.agent_name}
-    fields = without_secrets_at_seams(_TEXT, fields, notices)
+    fields = without_secrets_at_seams(_NEIGHBORS, fields, notices)
     if notices:
         report.note(notices, changed)
     return item._replace(**fields)
