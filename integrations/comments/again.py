@@ -11,10 +11,14 @@ from django.db.models.functions import Coalesce
 
 from core import clock
 from core.prepared import PreparedStatement
+from integrations.delivery import issue_states
+from integrations.delivery.issue_states import IssueNews
+from integrations.github_api import IssueFacts
 from integrations.models import Comment, Delivery, Integration
 from integrations.models.delivery import DeliveryQuerySet
 
 AFTER = timedelta(days=1)  # until then, reports are of those who have not seen the fix
+WORDS_FIRST = timedelta(minutes=10)  # for so long, an issue is not reopened without a word
 COMPLETED = "completed"
 Again, Purpose = Integration.Again, Comment.Purpose
 WANTED = {  # by what the organization has chosen; who has an issue reopened wants to read why
@@ -76,6 +80,33 @@ def fixed() -> DeliveryQuerySet:
         repository_id=F("integration__repository_id"),
     )
     return closed.select_related("integration")
+
+
+def note_read(lead: Delivery, facts: IssueFacts) -> None:
+    """Save what GitHub has just said of the issue."""
+    states = Delivery.IssueState
+    state = states.OPEN if facts.state == states.OPEN else states.CLOSED
+    news = IssueNews(state, facts.reason, facts.closed_at, facts.updated_at)
+    issue_states.note(cast(int, lead.repository_id), cast(int, lead.issue_number), news)
+
+
+def is_still_closed(comment: Comment, facts: IssueFacts) -> bool:
+    """Whether the issue is closed as it was on this occasion: neither reopened nor closed anew."""
+    is_completed = facts.state == Delivery.IssueState.CLOSED and facts.reason == COMPLETED
+    return is_completed and facts.closed_at == comment.occasion
+
+
+def is_wanted(comment: Comment) -> bool:
+    """Whether the organization still wants that to be done where a problem is reported again."""
+    chosen = WANTED.get(Again(comment.integration.when_reported_again), ())
+    return comment.purpose == Purpose.ALSO or comment.purpose in chosen
+
+
+def is_to_be_said_first(comment: Comment) -> bool:
+    """Whether it is still to be said why the issue is reopened, and that can be soon."""
+    there = Comment.objects.filter(lead=comment.lead_id, occasion=comment.occasion)
+    waits = there.filter(purpose=Purpose.AGAIN, status=Comment.Status.PENDING, comment_id=None)
+    return waits.filter(created_at__gt=clock.now() - WORDS_FIRST).exists()
 
 
 def _want(lead: Delivery) -> None:

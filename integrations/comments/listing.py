@@ -44,7 +44,7 @@ def text(comment: Comment) -> str | None:
     if not newest and not comment.comment_id:
         return None
     others = counting.up_to_most(joined) - len(newest)
-    return filled(_head(lead), [_item(each, lead) for each in newest], others)
+    return filled(_head(lead), [item_of(each, lead) for each in newest], others)
 
 
 def filled(head: str, items: list[Item], others: int) -> str:
@@ -97,7 +97,8 @@ def _inert(words: str, name: str) -> str:
     return inert_title(shown("summary", words), limit=LONGEST[name])
 
 
-def _item(delivery: Delivery, lead: Delivery) -> Item:
+def item_of(delivery: Delivery, lead: Delivery) -> Item:
+    """What is shown of a report that has joined the issue of this lead."""
     report = delivery.report
     date = f"{report.received_at:%-d %B %Y}"
     item = Item(report.id, report.agent_name, date, report.summary, _why(delivery, lead))

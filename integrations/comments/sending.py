@@ -7,13 +7,15 @@ from typing import TypeVar
 from core import connections
 from core.watching import metrics
 from integrations import github_api
-from integrations.comments import releasing, words
+from integrations.comments import again, releasing, words
 from integrations.delivery import leased
-from integrations.delivery.forwarding import CLOCKS_DIFFER
-from integrations.github_api import IssueComment
+from integrations.delivery.forwarding import CLOCKS_DIFFER, SOON
+from integrations.github_api import IssueComment, IssueFacts
 from integrations.models import Comment, Delivery
 
 T = TypeVar("T")
+Purpose = Comment.Purpose
+CHANGED = "The issue was reopened, or closed anew, before this was done."
 EDITED = "Somebody has edited the comment, so the Hub leaves it as it is."
 DELETED = "Somebody has deleted the comment, so the Hub writes no other."
 UNOWNED = "The page no longer belongs to the organization, so nothing is written about it."
@@ -64,14 +66,60 @@ def _look(comment: Comment, deadline: float) -> None:
         comment.found(found.id, found.url)
     elif not comment.has_settled():
         comment.look_once_settled()
-    elif comment.has_left():
-        comment.drop(f"The issues go to {comment.integration.repository} now.")
+    elif why := _why_never(comment):
+        comment.drop(why)
     elif not comment.lead.report.is_still_owned():
         comment.leave(UNOWNED, leased.AGAIN)
+    elif not _is_timely(comment, deadline):
+        comment.drop(CHANGED)
     elif text := words.of(comment):
         _post(comment, text, deadline)
     else:
         comment.forget()
+
+
+def reopen(comment: Comment, deadline: float) -> None:
+    """Reopen the issue if it is still closed as it was; before that, it is said why."""
+    if why := _why_never(comment):
+        comment.drop(why)
+    elif not comment.lead.report.is_still_owned():
+        comment.leave(UNOWNED, leased.AGAIN)
+    elif again.is_to_be_said_first(comment):
+        comment.leave("The Hub says first why it reopens the issue.", SOON)
+    else:
+        _reopen(comment, _read_anew(comment, deadline), deadline)
+
+
+def _reopen(comment: Comment, facts: IssueFacts, deadline: float) -> None:
+    if again.is_still_closed(comment, facts):
+        comment.record()
+        again.note_read(comment.lead, _asked(comment, github_api.reopen_issue, deadline))
+        comment.edited()
+        metrics.comments.up("reopened")
+    elif comment.posted_at and facts.closed_at is None:
+        comment.edited()  # by an attempt whose answer was lost
+    else:
+        comment.drop(CHANGED)
+
+
+def _why_never(comment: Comment) -> str:
+    """Why it is not written any more, whatever GitHub says; empty if it may be."""
+    if comment.has_left():
+        return f"The issues go to {comment.integration.repository} now."
+    return "" if again.is_wanted(comment) else "A member has chosen something else."
+
+
+def _is_timely(comment: Comment, deadline: float) -> bool:
+    """Whether there is still the occasion to say it: the issue is closed as it was then."""
+    is_about_closing = comment.purpose == Purpose.AGAIN
+    return not is_about_closing or again.is_still_closed(comment, _read_anew(comment, deadline))
+
+
+def _read_anew(comment: Comment, deadline: float) -> IssueFacts:
+    """The issue as GitHub has it now, which is saved."""
+    facts = _asked(comment, github_api.read_issue, deadline)
+    again.note_read(comment.lead, facts)
+    return facts
 
 
 def _post(comment: Comment, text: str, deadline: float) -> None:
@@ -114,5 +162,9 @@ def _note(what: str, comment: Comment, there: IssueComment) -> None:
     comment.installation.note_limit(there.limit_left)
 
 
-ACTS: dict[str, Callable[[Comment, float], None]] = {Comment.Purpose.ALSO: write}
+ACTS: dict[str, Callable[[Comment, float], None]] = {
+    Purpose.ALSO: write,
+    Purpose.AGAIN: write,
+    Purpose.REOPEN: reopen,
+}
 COMMENTS = leased.Work(Comment, _attempt, Comment.end)

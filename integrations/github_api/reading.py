@@ -30,19 +30,19 @@ def read_issue(repository: Repository, number: int, *, deadline: float) -> Issue
         return bounded_by(partial(_read, repository, number), deadline=deadline)
 
 
-def reopen_issue(repository: Repository, number: int, *, deadline: float) -> None:
+def reopen_issue(repository: Repository, number: int, *, deadline: float) -> IssueFacts:
     """Reopen an issue. One that is open stays as it is. Raises `IssueGone` and `Blocked` as `read_issue` does."""
     with making_sense():
-        bounded_by(partial(_reopen, repository, number), deadline=deadline)
+        return bounded_by(partial(_reopen, repository, number), deadline=deadline)
 
 
 def _read(repository: Repository, number: int) -> IssueFacts:
     return _told(repository, number, asked(repository, "GET", f"/issues/{number}"))
 
 
-def _reopen(repository: Repository, number: int) -> None:
+def _reopen(repository: Repository, number: int) -> IssueFacts:
     wish = {"state": "open"}
-    _told(repository, number, asked(repository, "PATCH", f"/issues/{number}", input=wish))
+    return _told(repository, number, asked(repository, "PATCH", f"/issues/{number}", input=wish))
 
 
 def _told(repository: Repository, number: int, answer: GitHubAnswer) -> IssueFacts:
