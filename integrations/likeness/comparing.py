@@ -11,8 +11,8 @@ from integrations.likeness.vocabulary import COLORLESS
 
 SAME_AT = 2.25  # points; from here on one problem
 APART_AT = 4.0  # the same, where each summary names something that the other report does not have
-NEAR_AT = 1.75  # perhaps one problem
-HALF = 0.5  # of one summary, found in the other report
+HALF = 0.5  # of one summary has to be found in the other report
+NEAR_AT, NEAR_HALF = 1.5, 0.4  # the same for what is perhaps one problem
 SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
 TELLING = 2.0  # the least that a report has to say; a word counts 1
 
@@ -38,7 +38,7 @@ class Likeness(NamedTuple):
     @property
     def is_near(self) -> bool:
         """Whether it may be one problem, if nothing contradicts."""
-        return self.points >= NEAR_AT and self.coverage >= HALF
+        return self.points >= NEAR_AT and self.coverage >= NEAR_HALF
 
 
 class Comparison:
