@@ -11,8 +11,8 @@ from integrations.likeness.vocabulary import COLORLESS
 
 SAME_AT = 2.25  # points; from here on one problem
 APART_AT = 4.0  # the same, where each summary names something that the other report does not have
-NEAR_AT = 1.75  # perhaps one problem
-HALF = 0.5  # of one summary, found in the other report
+HALF = 0.5  # of one summary has to be found in the other report
+NEAR_AT, NEAR_HALF = 1.5, 0.4  # the same for what is perhaps one problem
 SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
 TELLING = 2.0  # the least that a report has to say; a word counts 1
 
@@ -38,7 +38,7 @@ class Likeness(NamedTuple):
     @property
     def is_near(self) -> bool:
         """Whether it may be one problem, if nothing contradicts."""
-        return self.points >= NEAR_AT and self.coverage >= HALF
+        return self.points >= NEAR_AT and self.coverage >= NEAR_HALF
 
 
 class Comparison:
@@ -46,23 +46,16 @@ class Comparison:
 
     def __init__(self, new: Terms, leads: Sequence[Terms]) -> None:
         """Count which of its terms the issues have."""
-        self._new, self._number = new, len(leads)
-        self._having = Counter(term for lead in leads for term in new.all & lead.all)
-
-    def worth(self, term: str) -> float:
-        """Points for a term; full ones for what at most one issue has."""
-        weight = _WEIGHTS.get(term[0], 1.0)
-        having = self._having[term]
-        if having < 2:
-            return weight
-        return weight * log(1 + self._number / having) / log(1 + self._number)
+        self._new = new
+        having = Counter(term for lead in leads for term in new.all & lead.all)
+        self._worth = {term: _worth(term, having[term], len(leads)) for term in new.all}
 
     def with_(self, other: Terms) -> Likeness:
         """What the report has in common with another; what contradicts is for `vetoes`."""
-        new = self._new
-        points = {term: self._points(term, other) for term in new.all & other.all}
-        if sum(points.values()) + 2 < NEAR_AT:
+        new, common = self._new, self._new.all & other.all
+        if common.isdisjoint(new.summary) and common.isdisjoint(other.summary):
             return Likeness()
+        points = {term: self._points(term, other) for term in common}
         mine, theirs = self._covered(new, other), self._covered(other, new)
         terms = sorted(filter(points.get, points), key=lambda term: (-points[term], term))
         are_apart = _names_more(new, other) and _names_more(other, new)
@@ -74,15 +67,29 @@ class Comparison:
         told = (term in self._new.summary) + (term in other.summary)
         if not told and term[0] == "#":
             return 0.0  # of somebody's machine, or in a log
-        return self.worth(term) * (NEITHER, ONE, 1.0)[told]
+        return self._worth[term] * (NEITHER, ONE, 1.0)[told]
 
     def _covered(self, one: Terms, other: Terms) -> float:
         """How much of a summary stands in the other report; of what could stand there."""
         is_eastern = any(term[0] == "+" for term in other.all)
-        asked = [term for term in one.summary if is_eastern or term[0] != "+"]
-        whole = sum(map(self.worth, asked))
-        found = sum(self.worth(term) for term in asked if term in other.all)
-        return found / (whole + SHORT)
+        whole, found = SHORT, 0.0
+        for term in one.summary:
+            if is_eastern or term[0] != "+":
+                worth = self._worth.get(term) or _weight(term)
+                whole += worth
+                found += worth * (term in other.all)
+        return found / whole
+
+
+def _weight(term: str) -> float:
+    return _WEIGHTS.get(term[0], 1.0)
+
+
+def _worth(term: str, having: int, number: int) -> float:
+    """Points for a term; full ones for what at most one issue of so many has."""
+    if having < 2:
+        return _weight(term)
+    return _weight(term) * log(1 + number / having) / log(1 + number)
 
 
 def _names_more(one: Terms, other: Terms) -> bool:
@@ -95,5 +102,5 @@ def _names_more(one: Terms, other: Terms) -> bool:
 
 def is_vacuous(terms: Terms) -> bool:
     """Whether a report says too little to be compared with another."""
-    words = sum(_WEIGHTS.get(term[0], 1.0) for term in terms.all if term[0] not in "#`")
+    words = sum(_weight(term) for term in terms.all if term[0] not in "#`")
     return words < TELLING and not any(term[0] == "`" for term in terms.all)

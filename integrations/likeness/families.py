@@ -43,9 +43,11 @@ allow=allowed deny=denied
 insert=inserting update=updating upsert delete=deleting=deletion
 left right
 top bottom
+first last
+full incremental partial
+horizontal vertical
 row=rows column=columns
 width height
-horizontal vertical
 public private
 internal external
 local remote
@@ -60,7 +62,6 @@ send=发送=送信 receive=接收=受信
 lock=locking unlock=unlocking
 install=installing=installation uninstall=uninstalling=uninstallation upgrade=upgrading
 mount unmount
-get=GET post=POST put=PUT patch=PATCH
 primary secondary replica=replicas
 parent child=children
 prefix suffix
@@ -75,16 +76,9 @@ increase=increment decrease=decrement
 append prepend
 inner outer
 header=headers footer body
-horizontal vertical
 positive negative
-encode decode
 north south
 success=succeeded failure
-default custom
-optional nullable
-root leaf
-user group
-pod service deployment
 """
 
 

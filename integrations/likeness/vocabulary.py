@@ -6,19 +6,19 @@ General lists of the language, not of any page: what is not here is told apart b
 _FUNCTION_WORDS = """
 a about above actual actually after again against all almost alone along already also although always
 am among an and another any anyone anything anyway apparently appear appears are aren't around as at
-away be became because become been before being below beside best better between both but by came can
+away be became because become been before being below beside better between both but by came can
 can't cannot case certain clear clearly come comes completely contrary could couldn't currently
 despite did didn't different do does doesn't doing don't done due during e.g each either else enough
 entirely etc even ever every everybody everyone everything exact exactly except far few finally find
-first following for found from full fully further get gets getting give given gives go goes going gone
+following for found from fully further get gets getting give given gives go goes going gone
 got had hadn't happen happened happens has hasn't have haven't having he her here herself him himself
 his how however i i'd i'll i'm i've i.e if in indeed instead into is isn't it it's its itself just
-keep keeps kept know known last later latest least less let lets like likely little long look looks
+keep keeps kept know known later least less let lets like likely look looks
 lot made mainly make makes making many may maybe me mean means meant merely might mine more moreover
-most mostly much must my myself need needed needs neither never nevertheless new next no nobody none
-nor not nothing now nowhere of off often ok okay old on once one only onto or other others otherwise
-ought our ours ourselves out over own part per perhaps please possible possibly present previously
-probably put quite rather really recent recently regarding same say saying says see seem seems seen
+most mostly much must my myself need needed needs neither never nevertheless no nobody none
+nor not nothing now nowhere of off often ok okay on once one only onto or other others otherwise
+ought our ours ourselves out over own per perhaps please possible possibly present
+probably put quite rather really recently regarding same say saying says see seem seems seen
 several shall she should shouldn't show showing shown shows simply since so some somebody someone
 something sometimes somewhere soon still such sure surely take taken takes than that that's the their
 theirs them themselves then there there's therefore these they they're thing things think this those
@@ -56,24 +56,24 @@ written wrong wrongly wrote
 """
 
 _OTHER_LANGUAGES = """
-aber als am an auch auf aus bei beim bin bitte da das dass dem den der des die doch durch ein eine einem
+aber als am an auch auf aus bei beim bitte da das dass dem den der des die doch durch ein eine einem
 einen einer eines er es fehlt fehler für gibt hat ich im in ist ja kann kein keine man mehr mit muss
-nach nicht noch nur ob oder ohne sein seite sich sie sind so statt und vom von vor war was wenn werden
+nach nicht noch nur ob oder ohne sein seite sich sie sind so statt und vom von vor was wenn werden
 wie wird wo zu zum zur über veraltet falsch beispiel dokumentation anleitung schritt abschnitt
 au aux avec ce cela ces cette dans de des du elle en est et il ils je la le les leur lors mais ne ni
-nous on ont ou où par pas plus pour quand que qui sans se ses si son sont sur un une vers vous être
+nous on ont ou où par pas plus pour quand que qui sans se ses si sont sur un une vers vous être
 page exemple erreur étape doc documentation manque faux obsolète
 al algo como con cuando de del dice donde el ella en error es esta este esto está falta ha hay la las
-lo los más me mi muy no nos para pero por porque que se ser si sin sobre son su sus también un una uno
-y ya página ejemplo paso documentación
-ao aos as com da das do dos e ela ele em essa esse esta este eu foi isso já mas na nas não no nos o os
+lo los más me mi muy no nos para pero por porque que se ser si sin sobre su sus también un una uno
+ya página ejemplo paso documentación
+ao aos as com da das do ela ele em essa esse esta este eu foi isso já mas na nas não no nos os
 ou pela pelo por que sem ser seu sua são também um uma página exemplo erro passo documentação
-che con da dal dalla dei del della di è gli ha i il in la le lo ma mi nel nella non o per più se si
+che con da dal dalla dei del della di è gli ha il in la le lo ma mi nel nella non per più se si
 sono su un una pagina esempio errore
-aan bij dat de deze die dit een en er het hij ik in is maar met naar niet nog om ook op over te van
+aan bij dat de deze die dit een en er het hij ik in is maar naar niet nog om ook op over te
 voor wat we wel wordt ze zijn pagina voorbeeld fout
-без бы был в во вы где для до его если есть же за и из или их к как ко на не нет но о об он она они от
-по при с со так также то только у уже что это я страница страницы документация документации ошибка
+без бы был во вы где для до его если есть же за из или их как ко на не нет но об он она они от
+по при со так также то только уже что это я страница страницы документация документации ошибка
 пример примере
 """
 
