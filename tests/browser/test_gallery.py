@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from hub.screen.domain_page import ANSWER
 from hub.screen.kit import FOUND
-from integrations.models import Attempt, Delivery, Hold, Integration
+from integrations.models import Answer, Attempt, Delivery, Hold, Integration
 from integrations.setup import trial_report
 from orgs.models import Domain, Organization, User
 from reports.erasing import erase
@@ -71,7 +71,8 @@ def delivered(report: Report, status: str, **columns) -> Report:
     delivery = Delivery.objects.create(
         report=report, integration=integration, status=status, tries=2, **columns
     )
-    for number, outcome in enumerate(("later", "sent" if status == "sent" else "refused"), start=1):
+    last = status if status in ("sent", "folded") else "refused"
+    for number, outcome in enumerate(("later", last), start=1):
         Attempt.objects.create(
             delivery=delivery,
             number=number,
@@ -239,6 +240,41 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen, others
     )
     Integration.objects.update(paused_at=timezone.now())
     faults += window.look_at({"paused": "/settings/integration/"})
+
+    assert not faults
+
+
+def alike(lead: Delivery) -> tuple[Report, Report]:
+    """One that has joined the issue of another one, and one whose issue says that it is maybe the same."""
+    words = "same page; npm install, acme-cli, “404 Not Found” and package in common"
+    like = {"likeness_rule": 1, "likeness_words": words}
+    mine = lead.report.organization
+    joined = received(mine, "`npm install acme-cli` ends with 404", agent_name="another-agent")
+    delivered(joined, "folded", lead=lead, folded_at=timezone.now(), **like)
+    hinted = received(mine, "Which package is it, " + "x" * 150, times_reported=5)
+    return joined, delivered(hinted, "sent", maybe_lead=lead, **like)
+
+
+@screens
+def test_the_pages_of_one_problem(visit, busy, alice, screen, others):
+    window = visit(screen, alice, others=others)
+    lead = Delivery.objects.get(status="sent", report__times_reported=7)
+    joined, hinted = alike(lead)
+    Answer.objects.create(delivery=lead, text="Use `@acme/cli` until 2.4. " * 15, made_by="alice")
+    fold = {"likeness": "fold", "when_reported_again": "issue", "shows_known": True}
+    Integration.objects.update(**fold, problem="", repository_private=True)
+
+    faults = window.look_at(
+        {
+            "one-issue": "/settings/integration/",
+            "one-issue-overview": "/settings/",
+            "one-issue-reports": "/settings/reports/?status=folded",
+            "one-issue-joined": f"/settings/reports/{joined.id}/",
+            "one-issue-hinted": f"/settings/reports/{hinted.id}/",
+            "one-issue-lead": f"/settings/reports/{lead.report_id}/",
+            "one-issue-split": f"/settings/reports/{lead.report_id}/split-all/",
+        }
+    )
 
     assert not faults
 
