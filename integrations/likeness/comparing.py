@@ -14,6 +14,7 @@ APART_AT = 4.0  # the same, where each summary names something that the other re
 HALF = 0.5  # of one summary has to be found in the other report
 NEAR_AT, NEAR_HALF = 1.5, 0.4  # the same for what is perhaps one problem
 SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
+MANY = 30  # terms of a summary, or of the rest; who has more says less with each
 TELLING = 2.0  # the least that a report has to say; a word counts 1
 
 ONE, NEITHER = 0.8, 0.5  # of a term that one summary has, that neither has
@@ -64,10 +65,12 @@ class Comparison:
         )
 
     def _points(self, term: str, other: Terms) -> float:
-        told = (term in self._new.summary) + (term in other.summary)
+        new = self._new
+        told = (term in new.summary) + (term in other.summary)
         if not told and term[0] == "#":
             return 0.0  # of somebody's machine, or in a log
-        return self._worth[term] * (NEITHER, ONE, 1.0)[told]
+        place = (NEITHER, ONE, 1.0)[told]
+        return self._worth[term] * place * _density(term, new) * _density(term, other)
 
     def _covered(self, one: Terms, other: Terms) -> float:
         """How much of a summary stands in the other report; of what could stand there."""
@@ -77,8 +80,13 @@ class Comparison:
             if is_eastern or term[0] != "+":
                 worth = self._worth.get(term) or _weight(term)
                 whole += worth
-                found += worth * (term in other.all)
+                found += worth * _density(term, other) if term in other.all else 0.0
         return found / whole
+
+
+def _density(term: str, terms: Terms) -> float:
+    """What a term of a report counts: the less, the more the report has."""
+    return min(1.0, MANY / len(terms.summary if term in terms.summary else terms.others))
 
 
 def _weight(term: str) -> float:
