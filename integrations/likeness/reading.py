@@ -11,6 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from integrations.likeness.families import PLATFORMS
+from integrations.likeness.vocabulary import CARDINALS
 
 LONGEST = 40  # characters of a term
 _CJK = "\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -118,6 +119,8 @@ def _number(text: str) -> str:
 def _named(text: str, is_code: bool) -> Token:
     folded = _latin(text[: 2 * LONGEST])
     lower = folded.casefold()[:LONGEST]
+    if lower in CARDINALS and lower != "one" and not is_code:
+        return Token(Kind.NUMBER, CARDINALS[lower])
     if lower in PLATFORMS and not is_code:
         return Token(Kind.WORD, lower, (lower,))
     parts = _parts(folded)
