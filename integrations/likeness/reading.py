@@ -29,6 +29,7 @@ _NUMBER = re.compile(r"v?(\d+(?:[.,:x×/-]\d+)*)(?:\.[x*])?(%|[a-zµ]{1,3})?", r
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"[a-z0-9][A-Z]")
+_ELIDED = {"l", "d", "j", "n", "s", "c", "m", "t", "qu", "un", "dell", "all", "nell"}
 _PLAIN = str.maketrans("’‘ʼ´‐‑‒–—−", "''''------") | dict.fromkeys(
     (*range(9), *range(11, 32), 127), " "
 )
@@ -127,7 +128,9 @@ def _named(text: str, is_code: bool) -> Token:
     if is_code or _looks_like_code(folded):
         return Token(Kind.CODE, lower.removesuffix("()") or lower, parts, folded[:LONGEST])
     if "'" in lower:
-        return Token(Kind.WORD, lower, (lower.removesuffix("'s"),))
+        before, _, after = lower.partition("'")
+        bare = after if before in _ELIDED else lower.removesuffix("'s")
+        return Token(Kind.WORD, lower, (bare,))
     return Token(Kind.WORD, lower, parts)
 
 
