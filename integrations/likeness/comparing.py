@@ -11,7 +11,7 @@ from integrations.likeness.vocabulary import COLORLESS
 
 SAME_AT = 2.25  # points; from here on one problem
 APART_AT = 4.0  # the same, where each summary names something that the other report does not have
-HALF = 0.5  # of one summary has to be found in the other report
+HALF = 0.45  # of one summary has to be found in the other report
 NEAR_AT, NEAR_HALF = 1.5, 0.4  # the same for what is perhaps one problem
 SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
 MANY = 30  # terms of a summary, or of the rest; who has more says less with each
@@ -19,6 +19,7 @@ TELLING = 2.0  # the least that a report has to say; a word counts 1
 
 ONE, NEITHER = 0.8, 0.5  # of a term that one summary has, that neither has
 _WEIGHTS = {"`": 0.5, "#": 0.6, "+": 0.6}  # a word counts 1, and those inside code count, too
+_BARE = 1.0  # code without words
 _COLORLESS = frozenset(map(root, COLORLESS))
 
 
@@ -90,7 +91,7 @@ def _density(term: str, terms: Terms) -> float:
 
 
 def _weight(term: str) -> float:
-    return _WEIGHTS.get(term[0], 1.0)
+    return _BARE if term.startswith("``") else _WEIGHTS.get(term[0], 1.0)
 
 
 def _worth(term: str, having: int, number: int) -> float:

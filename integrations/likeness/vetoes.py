@@ -96,7 +96,13 @@ def _same_sentence(one: Terms, other: Terms) -> bool:
 
 def _known(terms: Terms) -> set[str]:
     """The terms of a report, and each character of those of a script without spaces."""
-    return {*terms.all, *terms.line, *"".join(term[1:] for term in terms.all if term[0] == "+")}
+    words = (term.removeprefix("`") for term in terms.all if term[:2] == "``")
+    return {
+        *terms.all,
+        *words,
+        *terms.line,
+        *"".join(term[1:] for term in terms.all if term[0] == "+"),
+    }
 
 
 def _tells(words: Iterable[str], known: set[str]) -> bool:
