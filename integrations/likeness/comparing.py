@@ -11,13 +11,15 @@ from integrations.likeness.vocabulary import COLORLESS
 
 SAME_AT = 2.25  # points; from here on one problem
 APART_AT = 4.0  # the same, where each summary names something that the other report does not have
-HALF = 0.5  # of one summary has to be found in the other report
+HALF = 0.45  # of one summary has to be found in the other report
 NEAR_AT, NEAR_HALF = 1.5, 0.4  # the same for what is perhaps one problem
 SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
+MANY = 30  # terms of a summary, or of the rest; who has more says less with each
 TELLING = 2.0  # the least that a report has to say; a word counts 1
 
 ONE, NEITHER = 0.8, 0.5  # of a term that one summary has, that neither has
 _WEIGHTS = {"`": 0.5, "#": 0.6, "+": 0.6}  # a word counts 1, and those inside code count, too
+_BARE = 1.0  # code without words
 _COLORLESS = frozenset(map(root, COLORLESS))
 
 
@@ -64,10 +66,12 @@ class Comparison:
         )
 
     def _points(self, term: str, other: Terms) -> float:
-        told = (term in self._new.summary) + (term in other.summary)
+        new = self._new
+        told = (term in new.summary) + (term in other.summary)
         if not told and term[0] == "#":
             return 0.0  # of somebody's machine, or in a log
-        return self._worth[term] * (NEITHER, ONE, 1.0)[told]
+        place = (NEITHER, ONE, 1.0)[told]
+        return self._worth[term] * place * _density(term, new) * _density(term, other)
 
     def _covered(self, one: Terms, other: Terms) -> float:
         """How much of a summary stands in the other report; of what could stand there."""
@@ -77,12 +81,17 @@ class Comparison:
             if is_eastern or term[0] != "+":
                 worth = self._worth.get(term) or _weight(term)
                 whole += worth
-                found += worth * (term in other.all)
+                found += worth * _density(term, other) if term in other.all else 0.0
         return found / whole
 
 
+def _density(term: str, terms: Terms) -> float:
+    """What a term of a report counts: the less, the more the report has."""
+    return min(1.0, MANY / len(terms.summary if term in terms.summary else terms.others))
+
+
 def _weight(term: str) -> float:
-    return _WEIGHTS.get(term[0], 1.0)
+    return _BARE if term.startswith("``") else _WEIGHTS.get(term[0], 1.0)
 
 
 def _worth(term: str, having: int, number: int) -> float:

@@ -5,23 +5,8 @@ from collections.abc import Iterator
 
 from integrations.likeness.families import PLATFORMS, SIBLINGS
 from integrations.likeness.stems import root
+from integrations.likeness.vocabulary import CARDINALS, ORDINALS
 
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-]
-_CARDINALS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_NUMBERS = {
-    word: str(at) for words in (_ORDINALS, _CARDINALS) for at, word in enumerate(words, start=1)
-}
 _LABELS = {
     word: label
     for label, words in {
@@ -45,9 +30,9 @@ _AFTER = re.compile(
     rf"\b({_ANY_LABEL})\s{{0,2}}(?:no\.?\s?|#)?(\d{{1,4}}(?:[.-]\d{{1,4}})*)"
     r"(?:\s?(?:and|-|to|,|&)\s?(\d{1,3})\b)?"
 )
-_WORDED = re.compile(rf"\b({_ANY_LABEL})\s({'|'.join(_CARDINALS)})\b")
+_WORDED = re.compile(rf"\b({_ANY_LABEL})\s({'|'.join(CARDINALS)})\b")
 _BEFORE = re.compile(
-    rf"\b({'|'.join(_ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th|\.))\s(?:\w{{1,20}}\s)?({_ANY_LABEL})\b"
+    rf"\b({'|'.join(ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th|\.))\s(?:\w{{1,20}}\s)?({_ANY_LABEL})\b"
 )
 _EAST = re.compile(
     r"(?:第\s?([\d一二三四五六七八九十]{1,3})\s?(步|章|节|節|行|个|個)"
@@ -74,9 +59,9 @@ def places(text: str) -> Iterator[str]:
         if also:
             yield f"{_LABELS[label]}={also}"
     for label, word in _WORDED.findall(text):
-        yield f"{_LABELS[label]}={_NUMBERS[word]}"
+        yield f"{_LABELS[label]}={CARDINALS[word]}"
     for word, label in _BEFORE.findall(text):
-        yield f"{_LABELS[label]}={_NUMBERS.get(word) or word.rstrip('stndrh.')}"
+        yield f"{_LABELS[label]}={ORDINALS.get(word) or word.rstrip('stndrh.')}"
     for a, b, c, d, e, f in _EAST.findall(text):
         number = a or d or e
         yield f"{_EAST_LABELS[b or c or f]}={_EAST_DIGITS.get(number, number)}"

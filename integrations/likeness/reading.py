@@ -11,6 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from integrations.likeness.families import PLATFORMS
+from integrations.likeness.vocabulary import CARDINALS
 
 LONGEST = 40  # characters of a term
 _CJK = "\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -28,6 +29,7 @@ _NUMBER = re.compile(r"v?(\d+(?:[.,:x×/-]\d+)*)(?:\.[x*])?(%|[a-zµ]{1,3})?", r
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"[a-z0-9][A-Z]")
+_ELIDED = {"l", "d", "j", "n", "s", "c", "m", "t", "qu", "un", "dell", "all", "nell"}
 _PLAIN = str.maketrans("’‘ʼ´‐‑‒–—−", "''''------") | dict.fromkeys(
     (*range(9), *range(11, 32), 127), " "
 )
@@ -118,13 +120,17 @@ def _number(text: str) -> str:
 def _named(text: str, is_code: bool) -> Token:
     folded = _latin(text[: 2 * LONGEST])
     lower = folded.casefold()[:LONGEST]
+    if lower in CARDINALS and lower != "one" and not is_code:
+        return Token(Kind.NUMBER, CARDINALS[lower])
     if lower in PLATFORMS and not is_code:
         return Token(Kind.WORD, lower, (lower,))
     parts = _parts(folded)
     if is_code or _looks_like_code(folded):
         return Token(Kind.CODE, lower.removesuffix("()") or lower, parts, folded[:LONGEST])
     if "'" in lower:
-        return Token(Kind.WORD, lower, (lower.removesuffix("'s"),))
+        before, _, after = lower.partition("'")
+        bare = after if before in _ELIDED else lower.removesuffix("'s")
+        return Token(Kind.WORD, lower, (bare,))
     return Token(Kind.WORD, lower, parts)
 
 

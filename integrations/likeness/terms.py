@@ -37,8 +37,8 @@ _JOINTS = re.compile(r"[\W_]+")
 class Terms:
     """The terms of a report; each at most 40 characters, without white space.
 
-    The first character says what one is: "`" code, "#" a number, "+" two characters of a script without
-    spaces, anything else the stem of a word.
+    The first character says what one is: "`" code ("``" without a telling word in it), "#" a number,
+    "+" two characters of a script without spaces, anything else the stem of a word.
     """
 
     summary: frozenset[str] = frozenset()
@@ -135,22 +135,25 @@ def _terms(found: Iterable[Token], own: frozenset[str]) -> dict[str, str]:
         elif token.kind is Kind.CJK:
             terms |= {pair: pair.lstrip("+") for pair in _pairs(token.text)}
         else:
+            words = {part: stem(part) for part in token.parts if len(part) > 1 and part not in own}
+            telling = {word: part for part, word in words.items() if word and word not in own}
             if token.kind is Kind.CODE and token.text not in own:
-                terms.setdefault("`" + token.text, token.written)
-            for part in token.parts:
-                if len(part) > 1 and part not in own and (word := stem(part)) and word not in own:
-                    terms.setdefault(word[:LONGEST], part[:LONGEST])
+                terms.setdefault(("`" if telling else "``") + token.text, token.written)
+            for word, part in telling.items():
+                terms.setdefault(word[:LONGEST], part[:LONGEST])
     return terms
 
 
 def _pairs(text: str) -> Iterator[str]:
-    """Katakana words, and other characters two by two, unless both are Hiragana."""
+    """Katakana words, and other characters two by two, without Hiragana, which is grammar."""
     yield from (word for word in _KANA.findall(text) if word not in STOP)
     for first, second in pairwise(text):
-        is_kana = "\u3040" <= first <= "\u309f" and "\u3040" <= second <= "\u309f"
-        is_word = "\u30a0" <= first <= "\u30ff" or "\u30a0" <= second <= "\u30ff"
-        if not is_kana and not is_word and first + second not in STOP:
+        if _is_sign(first) and _is_sign(second) and first + second not in STOP:
             yield f"+{first}{second}"
+
+
+def _is_sign(character: str) -> bool:
+    return not "\u3040" <= character <= "\u30ff"
 
 
 def _words_of_address(url: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ def veto(one: Terms, other: Terms) -> str | None:
     """What contradicts, for people; None if nothing does."""
     if label := _other_names(one, other):
         return f"another {label.partition('/')[0]}"
-    if _other_code(one, other) or _other_code(other, one):
+    if _other_code(one, other):
         return "other code"
     if _own(one, other, "#") and _own(other, one, "#"):
         return "another number"
@@ -53,14 +53,11 @@ def _has(terms: Terms, label: str, values: set[str]) -> bool:
 
 
 def _other_code(one: Terms, other: Terms) -> bool:
-    """Whether each has code of its own in its summary, or one has none of what the other is about."""
-    own, told = _own(one, other, "`"), _code(one.summary)
-    if own and _own(other, one, "`"):
-        return True
+    """Whether both have code and none in common, or each has some of its own in its summary."""
     mine, theirs = _code(one.all), _code(other.all)
-    if told and told == own and theirs - mine:
+    if mine and theirs and not mine & theirs:
         return True
-    return bool(mine and theirs) and not mine & theirs
+    return bool(_own(one, other, "`") and _own(other, one, "`"))
 
 
 def _code(terms: Iterable[str]) -> set[str]:
@@ -99,7 +96,13 @@ def _same_sentence(one: Terms, other: Terms) -> bool:
 
 def _known(terms: Terms) -> set[str]:
     """The terms of a report, and each character of those of a script without spaces."""
-    return {*terms.all, *terms.line, *"".join(term[1:] for term in terms.all if term[0] == "+")}
+    words = (term.removeprefix("`") for term in terms.all if term[:2] == "``")
+    return {
+        *terms.all,
+        *words,
+        *terms.line,
+        *"".join(term[1:] for term in terms.all if term[0] == "+"),
+    }
 
 
 def _tells(words: Iterable[str], known: set[str]) -> bool:

@@ -173,3 +173,10 @@ unsure untouched unusable unwanted usable useless valid vanish vanished vary vio
 way weird wise withdrawn wonder wording workaround workarounds worse worst yield yields
 """
 COLORLESS = frozenset(_COLORLESS.split())
+
+_CARDINALS = "zero one two three four five six seven eight nine ten eleven twelve"
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+)
+CARDINALS = {word: str(number) for number, word in enumerate(_CARDINALS.split())}
+ORDINALS = {word: str(number) for number, word in enumerate(_ORDINALS.split())}

@@ -173,3 +173,24 @@ def test_an_identical_report_is_the_same_in_any_language():
 
         assert match, summary
         assert match.is_same, summary
+
+
+@pytest.mark.parametrize("place", ["summary", "details"])
+def test_a_report_with_all_words_of_its_page_attracts_nothing(place):
+    said = (
+        "restoring encryption archives rotation keys cron mailbox schedule bucket region quota retention"
+        " snapshot volume replica incremental checksum compression bandwidth throttle proxy certificate"
+        " expiry prune lock unlock repository password prompt keychain agent daemon systemd timer log"
+        " journal color progress bar verbose quiet output json table filter glob exclude include symlink"
+    )
+    every = " ".join(f"{said} {said[::-1]}".split())
+    summary = every[:500] if place == "summary" else "Restoring archives"
+    greedy = terms(summary, "" if place == "summary" else f"{every} {every.upper()[::3]}")
+
+    for new in [
+        ENCRYPTION,
+        terms("Rotation of keys by cron"),
+        terms("Quota of a bucket in a region"),
+    ]:
+        match = nearest(new, [Candidate(1, greedy)])
+        assert match is None or not match.is_same

@@ -36,6 +36,7 @@ WRITTEN = [  # a summary, terms that it has, terms that it does not have
     ("zero\u200bwidth\u00ad marks", {"zerowidth"}, {"zero"}),
     ("раssword in Cyrillic letters", {"password"}, {"раssword"}),
     ("пароли", {"парол"}, {"napoл"}),
+    ("L’utilisateur n’est pas averti", {"utilisateur", "avert"}, {"est", "l'utilisateur"}),
     ("it’s “image naming rules”", {"imag", "naming", "rul"}, {"it"}),
     ("see https://x.example/a_b?c=1", {"`https://x.example/a_b?c"}, set()),
 ]
