@@ -16,8 +16,9 @@ from core import clock as database_clock
 from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
-from integrations.delivery import pacing
 from integrations.answers import known
+from integrations.delivery import pacing
+from integrations.folding import candidates
 from integrations.models import Alert, Answer, Attempt, Delivery, Hold, Installation, Integration
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
@@ -380,10 +381,12 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
         mine = Delivery.objects.filter(pk=each.pk)
         tries = DRAW.choice([each.tries, each.tries + 1])
         has_lease = mine.filter(status="sending", tries=tries).exists()
-        sent = (5, "acme/docs", DRAW.random() < 0.5, "Title é", "Body %s")
+        like = DRAW.choice([(None, None, ""), (each.pk, 2, "`--é` %s in common")])
+        sent = (5, "acme/docs", DRAW.random() < 0.5, "Title é", "Body %s", *like)
         assert bool(deliveries.RECORD.first(*sent, each.pk, tries)) == has_lease
         names = ("repository_id", "repository", "repository_private", "title", "body")
-        kept = tuple(getattr(each, name) for name in names)
+        names += ("maybe_lead", "likeness_rule", "likeness_words")
+        kept = mine.values_list(*names).get()
         assert mine.values_list(*names).get() == (sent if has_lease else kept)
 
         Attempt.objects.create(delivery=each, number=each.tries, started_at=NOW)
@@ -393,14 +396,19 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
         assert (attempt.outcome, attempt.reason) == (("refused", "é") if ended else ("", ""))
 
         if has_lease:
+            mine.update(status="folded", lead=each, folded_at=NOW, folded_by="alice")
             assert deliveries.SUCCEED.first(each.pk, "https://x.dev/7", each.pk)
             columns = ("status", "issue_number", "issue_url", "lease_until", "held_for", "reason")
+            columns += ("lead", "folded_at", "folded_by")
             assert mine.values_list(*columns).get() == (
                 "sent",
                 each.pk,
                 "https://x.dev/7",
                 None,
                 "",
+                "",
+                None,
+                None,
                 "",
             )
     assert deliveries.SUCCEED.first(7, "https://x.dev/7", 0) is None
@@ -483,12 +491,13 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "PLACE": (pacing.PLACE, ["0" * 26]),
     "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 2]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
-    "RECORD": (deliveries.RECORD, [1, "", True, "", "", 1, 1]),
+    "RECORD": (deliveries.RECORD, [1, "", True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
     "LIMIT": (integrations.LIMIT, [1, 1]),
     "PROBLEMS": (known.PROBLEMS, ["0" * 26, "0" * 26, "", 1]),
+    "LEADS": (candidates.LEADS, [1, "f" * 32, 1, 1, "", NOW, NOW]),
 }
 
 
@@ -512,7 +521,7 @@ def test_each_is_answered_from_an_index(name):
     plan = "\n".join(str(row[-1]) for row in asked.rows(*values))
 
     assert "Seq Scan" not in plan
-    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried|page|leads|joined)\w+", plan)
+    assert not re.findall(r"SCAN (?!json_each|CONSTANT|tried|page|leads|joined|newest)\w+", plan)
 
 
 def test_the_log_of_queries_has_the_text_however_often_it_was_asked(organizations):

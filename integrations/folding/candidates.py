@@ -25,13 +25,13 @@ UNDER_WAY = 20
 LEADS = PreparedStatement(
     "Which are the newest leads of this page, without what the same agent has just reported?",
     f"""
-    SELECT d.id, d.report_id, d.issue_number, d.issue_state, t.terms
+    SELECT d.id, d.report_id, d.issue_number, d.issue_state, newest.terms
     FROM (
         SELECT delivery_id, terms FROM integrations_terms
         WHERE integration_id = %s AND page = %s AND may_lead = TRUE AND rule = {RULE}
         ORDER BY delivery_id DESC LIMIT {WINDOW}
-    ) t
-    JOIN integrations_delivery d ON d.id = t.delivery_id
+    ) newest
+    JOIN integrations_delivery d ON d.id = newest.delivery_id
     JOIN reports_report r ON r.id = d.report_id
     WHERE d.status = 'sent' AND d.issue_state <> 'deleted' AND d.repository_id = %s AND d.id <> %s
         AND NOT (r.agent_name = %s AND r.received_at > %s AND r.received_at < %s)

@@ -9,6 +9,7 @@ BOXES = {  # where, and what it means
     "pending": (40, 70, ["waits for its turn,", "or for its next try"]),
     "sending": (440, 70, ["one process has it,", "as long as its lease lasts"]),
     "sent": (840, 70, ["its issue exists", "(perhaps found later)"]),
+    "folded": (1190, 70, ["it is in the issue", "of its lead"]),
     "held": (440, 270, ["stopped for one cause,", "until that is gone"]),
     "failed": (840, 270, ["refused, given up after", "24 hours, or erased"]),
 }
@@ -61,6 +62,7 @@ MOVES = [
         "pending",
         {
             "wait",
+            "wait_before_sending",
             "postpone",
             "reconcile_later",
             "recheck_later",
@@ -139,12 +141,33 @@ MOVES = [
         (300, 412),
         "middle",
     ),
+    Move(
+        "sending",
+        "folded",
+        {"fold"},
+        ("it is like a report that has an issue", "(until then it waits, if that is being opened)"),
+        "M565 68V28H1315V68",
+        (600, 20),
+    ),
+    Move(
+        "folded",
+        "pending",
+        {"unfold"},
+        ("Not the same, or Discard", "and Restore"),
+        "M1315 138V450H60V138",
+        (1090, 436),
+    ),
+    # A member says that they are the same.
+    Move("pending", "folded", {"fold_under"}),
+    Move("held", "folded", {"fold_under"}),
+    Move("failed", "folded", {"fold_under"}),
     # An erased text ends what has not been sent; the answer to a POST counts, however late it comes.
     Move("pending", "failed", {"forget_text"}),
     Move("held", "failed", {"forget_text"}),
     Move("pending", "sent", {"succeed"}),
     Move("held", "sent", {"succeed"}),
     Move("failed", "sent", {"succeed"}),
+    Move("folded", "sent", {"succeed"}),
 ]
 
 
@@ -152,7 +175,7 @@ def drawn() -> str:
     """The picture as SVG, of the moves that have a path."""
     arrows = [shape for move in MOVES if move.path for shape in _arrow(move)]
     boxes = [svg.box(x, y, WIDTH, HEIGHT, name, says) for name, (x, y, says) in BOXES.items()]
-    return svg.picture(1130, 440, "The states of a delivery", [*arrows, *boxes])
+    return svg.picture(1480, 470, "The states of a delivery", [*arrows, *boxes])
 
 
 def _arrow(move: Move) -> list[str]:

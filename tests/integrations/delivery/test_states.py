@@ -28,6 +28,11 @@ def these(delivery: Delivery):
     return Delivery.objects.filter(pk=delivery.pk)
 
 
+def a_lead(delivery: Delivery) -> Delivery:
+    """Another delivery, which is sent."""
+    return Delivery.objects.exclude(pk=delivery.pk).get()
+
+
 def recheck(delivery: Delivery) -> None:
     these(delivery).update(posted_at=clock.now())
     delivery.recheck_later()
@@ -49,6 +54,10 @@ ACTS: dict[str, Act] = {
     "requeue": lambda delivery: these(delivery).requeue(),
     "discard": lambda delivery: these(delivery).discard(),
     "restore": lambda delivery: these(delivery).restore(),
+    "fold": lambda delivery: delivery.fold(a_lead(delivery), rule=1, words="In common."),
+    "fold_under": lambda delivery: these(delivery).fold_under(a_lead(delivery), by="alice"),
+    "unfold": lambda delivery: these(delivery).unfold(),
+    "wait_before_sending": lambda delivery: delivery.wait_before_sending("Later.", HOUR),
     "succeed": lambda delivery: delivery.succeed(7, "https://github.com/x/y/issues/7", adopted=False),
     "fail": lambda delivery: delivery.fail("No."),
     "end_erased": Delivery.end_erased,
@@ -69,12 +78,15 @@ ACTS: dict[str, Act] = {
 @pytest.fixture
 def delivery(db, client, code_host) -> Delivery:
     build.acme(code_host)
-    build.send(client)
-    Delivery.objects.update(status="pending", issue_number=None)
-    return Delivery.objects.select_related("report", "integration__installation").get()
+    lead = build.send(client).json()["id"]
+    build.send(client, build.report(report__summary="Another problem"))
+    sent = {"status": "sent", "issue_number": 1, "repository_id": 1}
+    Delivery.objects.filter(report=lead).update(**sent)
+    mine = Delivery.objects.exclude(report=lead)
+    return mine.select_related("report", "integration__installation").get()
 
 
-def begins() -> list[dict[str, object]]:
+def begins(lead: Delivery) -> list[dict[str, object]]:
     """Everything that a delivery can be, in columns."""
     plain = [{"status": status} for status in ("pending", "failed")]
     held = [{"status": "held", "held_for": cause} for cause in Delivery.Cause]
@@ -85,7 +97,8 @@ def begins() -> list[dict[str, object]]:
     ]
     posted = [each | {"posted_at": clock.now()} for each in tried]
     sent = {"status": "sent", "issue_number": 7}
-    return [*plain, *held, *tried, *posted, sent]
+    folded = {"status": "folded", "lead": lead, "folded_at": clock.now()}
+    return [*plain, *held, *tried, *posted, sent, folded]
 
 
 def moved(delivery: Delivery, begin: dict[str, object], act: Act) -> str:
@@ -93,11 +106,11 @@ def moved(delivery: Delivery, begin: dict[str, object], act: Act) -> str:
     lease = {"lease_until": clock.now() + HOUR}
     columns = {"held_for": "", "repository_id": 7, "posted_at": None, **lease, **begin}
     with transaction.atomic():
-        Delivery.objects.update(**columns)
+        these(delivery).update(**columns)
         delivery.refresh_from_db()
         with suppress(LeaseLost):
             act(delivery)
-        after = Delivery.objects.get().status
+        after = these(delivery).get().status
         transaction.set_rollback(True)
     return after
 
@@ -111,7 +124,7 @@ def stops() -> list[dict[str, object]]:
 def test_every_move_is_drawn_and_every_drawn_one_is_made(delivery):
     found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
 
-    for begin in begins():
+    for begin in begins(a_lead(delivery)):
         for name, act in ACTS.items():
             Integration.objects.update(paused_at=clock.now() if name == "hold_stopped" else None)
             after = moved(delivery, begin, act)
@@ -154,7 +167,9 @@ def test_whatever_writes_a_status_is_known():
                 writers.add(function.name)
 
     known = {name.strip() for name in ACTS} | {"create_for"}
-    assert writers - {"_try_later", "_hold_again"} <= known, "draw it in tests/pictures/states.py"
+    assert writers - {"_try_later", "_hold_again", "joining"} <= known, (
+        "draw it in tests/pictures/states.py"
+    )
     assert {"take", "succeed", "create_for"} <= writers
 
 

@@ -20,7 +20,7 @@ complete -c docfeedback -n "__fish_seen_subcommand_from status" -l watch -d "Fol
 complete -c docfeedback -n "__fish_seen_subcommand_from status" -l allow-private -d "Allow private addresses"
 complete -c docfeedback -n "__fish_seen_subcommand_from known" -l allow-private -d "Allow private pages"
 complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l status -x -d "The status" \
-  -a "none pending sending sent held failed discarded"
+  -a "none pending sending sent folded held failed discarded"
 complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l kind -x -d "The kind" \
   -a "broken incorrect outdated missing unclear other"
 complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l query -x -d "Search"
