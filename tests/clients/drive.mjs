@@ -86,6 +86,8 @@ const odd = ({ client = {}, report, odd: name }) => {
 const receipt = async ({ client = {}, report }) =>
   renamed(await new Client(renamed(client, camel)).receipt(report), snake);
 
+const known = ({ client = {}, url }) => new Client(renamed(client, camel)).known(url);
+
 const reports = async ({ client = {}, filters = {}, first = Infinity }) => {
   const ids = [];
   const found = new Client(renamed(client, camel)).reports(filters);
@@ -167,6 +169,8 @@ const shown = async ({ token }) => {
 
 const DO = {
   receipt,
+  known,
+  known_async: known,
   reports,
   reports_async: reports,
   odd,
@@ -189,6 +193,7 @@ const DO = {
       () => client.send(report),
       () => client.draft(report),
       () => client.receipt("x"),
+      () => client.known("https://docs.acme.com/"),
       () => client.me(),
       () => clients[1].send(report),
     ];

@@ -64,6 +64,14 @@ def receipt(call):
     return dataclasses.asdict(client.receipt(call["report"]))
 
 
+def known(call):
+    return docfeedback.Client(**call.get("client", {})).known(call["url"])
+
+
+def known_async(call):
+    return asyncio.run(docfeedback.AsyncClient(**call.get("client", {})).known(call["url"]))
+
+
 def reports(call):
     """The ids of the reports, or of the first ones, and what ended them."""
     found = docfeedback.Client(**call.get("client", {})).reports(**call.get("filters", {}))
@@ -445,6 +453,7 @@ def after_the_end(call):
         lambda: client.send(call["report"]),
         lambda: client.draft(call["report"]),
         lambda: client.receipt("x"),
+        lambda: client.known("https://docs.acme.com/"),
         client.me,
         lambda: asyncio.run(of_async()),
     ]
@@ -464,6 +473,8 @@ DO = {
     "draft": draft,
     "send_async": send_async,
     "receipt": receipt,
+    "known": known,
+    "known_async": known_async,
     "reports": reports,
     "reports_async": reports_async,
     "build": lambda call: docfeedback.Report.create(**call["fields"]).body(),

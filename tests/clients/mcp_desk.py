@@ -33,6 +33,7 @@ sys.path.extend(SOURCES[1:])
 
 from docfeedback_mcp import (  # noqa: E402
     arguments,
+    asking,
     canonical,
     consent,
     kept,
@@ -49,6 +50,7 @@ __all__ = [  # what a test can import only once the SDK and the server have been
     "MCPError",
     "anyio",
     "arguments",
+    "asking",
     "canonical",
     "consent",
     "jsonschema",
@@ -64,6 +66,7 @@ __all__ = [  # what a test can import only once the SDK and the server have been
 ]
 
 TOOL = "file_doc_feedback"
+LOOK = "known_doc_problems"
 SLOW = "30"  # seconds: these tests are about what is answered, not about when
 CURRENT, OF_2025 = "2026-07-28", "2025-11-25"
 PROTOCOLS = [CURRENT, OF_2025]

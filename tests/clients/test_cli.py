@@ -19,9 +19,10 @@ from tests.clients.stand_ins import HUB, Asked
 
 SIGN_IN = json.loads((CONTRACT / "sign_in.json").read_text())
 OUTCOMES = json.loads((CONTRACT / "outcomes.json").read_text())
+KNOWN = json.loads((CONTRACT / "known.json").read_text())
 TABLES = ["cli.json", "first_minute.json", "refusals.json", "paths.json"]
 CASES = [case for name in TABLES for case in json.loads((CONTRACT / name).read_text())]
-CASES += SIGN_IN["cases"] + OUTCOMES["cases"]
+CASES += SIGN_IN["cases"] + OUTCOMES["cases"] + KNOWN["cases"]
 PATH_NOTE = re.compile(r"^Note: .* is reported as a path, which reaches nobody: .*\n", re.MULTILINE)
 TIMES = re.compile(r'"at":"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"')
 CLOCK = re.compile(r"^[0-9]{2}:[0-9]{2}:[0-9]{2} ", re.MULTILINE)
@@ -59,7 +60,7 @@ def test_it_does_what_the_table_says(
     case: dict[str, Any], client: CommandLine, world: World, examples: dict[str, Any]
 ):
     answers = {name: each["answer"] for name, each in examples.items()}
-    answers |= world.filled(SIGN_IN["answers"] | OUTCOMES["answers"])
+    answers |= world.filled(SIGN_IN["answers"] | OUTCOMES["answers"] | KNOWN["answers"])
     case = world.filled(case)
     _prepare(case, world, answers)
 

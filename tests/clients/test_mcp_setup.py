@@ -15,7 +15,7 @@ import docfeedback
 import pytest
 
 from tests.clients.conftest import CLIENTS, World
-from tests.clients.mcp_desk import OF_2025, TOOL, Desk, anyio
+from tests.clients.mcp_desk import LOOK, OF_2025, TOOL, Desk, anyio
 from tests.clients.test_packages import needs_setuptools
 
 README = (CLIENTS / "mcp" / "README.md").read_text()
@@ -104,7 +104,7 @@ def test_the_command_of_the_snippets_greets_a_client(installed: Path, world: Wor
         async with desk.connect() as client:
             return [tool.name for tool in (await client.list_tools()).tools]
 
-    assert anyio.run(run) == [TOOL]
+    assert anyio.run(run) == [TOOL, LOOK]
 
 
 def test_the_readme_installs_both_packages_from_the_checkout():

@@ -14,6 +14,7 @@ from docfeedback import DocFeedbackError
 from tests.clients.conftest import CLIENTS, HERE, World
 from tests.clients.mcp_desk import (
     CURRENT,
+    LOOK,
     OF_2025,
     PROTOCOLS,
     REPORT,
@@ -47,11 +48,12 @@ def _tool(desk: Desk) -> types.Tool:
         async with desk.connect() as client:
             return (await client.list_tools()).tools
 
-    (tool,) = anyio.run(run)
+    (tool, look) = anyio.run(run)
+    assert look.name == LOOK
     return tool
 
 
-def test_there_is_one_tool_and_a_model_can_judge_it(desk: Desk):
+def test_there_is_one_tool_that_reports_and_a_model_can_judge_it(desk: Desk):
     tool = _tool(desk)
 
     assert tool.name == TOOL
@@ -69,7 +71,7 @@ def test_there_is_one_tool_and_a_model_can_judge_it(desk: Desk):
 
 
 def test_both_schemas_are_plain_and_closed():
-    for schema in (schemas.REPORT, schemas.OUTCOME):
+    for schema in (schemas.REPORT, schemas.OUTCOME, schemas.PAGE, schemas.PROBLEMS):
         jsonschema.Draft202012Validator.check_schema(schema)
         assert "$ref" not in json.dumps(schema)
         assert schema["additionalProperties"] is False

@@ -27,7 +27,7 @@ from docfeedback.contract import message
 from docfeedback.web import Failed
 from mcp_types import CallToolResult, TextContent
 
-from . import kept, known, legible, schemas
+from . import kept, known, legible, quoting, schemas
 from .question import HIDDEN, Question
 
 LONGEST_SENTENCE = 500
@@ -43,6 +43,8 @@ ISSUE = re.compile(
 )
 URL = re.compile(r"https?://[\x21-\x7e]+")
 
+KNOWN = "The problem was known already."
+ISSUE_STATES = ("open", "closed")
 REMOVED = "The Hub removed what looked like a secret."
 FAILED = "Internal error in the MCP server. The report may or may not have been sent."
 UNCONFIRMED = (
@@ -82,6 +84,8 @@ class Outcome:
     report_status: str | None = None
     claimed: bool | None = None
     issue_url: str | None = None
+    known_issue_state: str | None = None
+    answer: str | None = None
     receipt_url: str | None = None
     notices: list[dict[str, str]] = field(default_factory=list)
     error: str | None = None
@@ -113,7 +117,9 @@ def of_sent(sent: SentReport, asked: Question) -> Outcome:
     if asked.draft.page is None:  # a path, which reaches nobody
         said.append(asked.note)
     said.append(_became(sent, asked.draft.body["doc_url"]))
-    receipt = _url(sent.receipt_url)
+    answer = quoting.owner(sent.answer, url_of(sent.answer.link) if sent.answer else None)
+    said.append(answer or "")
+    receipt = url_of(sent.receipt_url)
     if receipt and not _is_receipt(
         receipt, asked.request.url, sent.id
     ):  # it may have another name, too
@@ -126,6 +132,8 @@ def of_sent(sent: SentReport, asked: Question) -> Outcome:
         report_status=sent.status if sent.status in schemas.REPORT_STATUSES else None,
         claimed=sent.claimed,
         issue_url=sent.issue_url if _is_issue(sent.issue_url, asked) else None,
+        known_issue_state=_known_state(sent),
+        answer=answer,
         receipt_url=receipt,
         notices=notices,
     )
@@ -137,7 +145,7 @@ def of_error(error: DocFeedbackError) -> Outcome:
     faults = _own_faults if error.status is None else _faults_of_a_hub
     return Outcome(
         status="refused" if _is_refusal(error) else "not_sent",
-        message=_sentence(error) + (UNCONFIRMED if _is_unconfirmed(error) else ""),
+        message=sentence(error) + (UNCONFIRMED if _is_unconfirmed(error) else ""),
         error=error.code if is_known else f"http_{error.status}",
         details=faults(error.details[:MOST_ITEMS]),
         retry_after=_seconds(error.retry_after) if isinstance(error, RateLimited) else None,
@@ -200,7 +208,7 @@ def _is_unconfirmed(error: DocFeedbackError) -> bool:
     return error.status is not None and (error.status >= 500 or error.status < 300)
 
 
-def _sentence(error: DocFeedbackError) -> str:
+def sentence(error: DocFeedbackError) -> str:
     """Ours, or the Hub's, marked as such: it may say anything."""
     if _is_by_a_hub(error):
         return _quoted(str(error))
@@ -253,11 +261,21 @@ def _faults_of_a_hub(found: list[dict[str, Any]]) -> list[dict[str, str]]:
 
 def _became(sent: SentReport, doc_url: str) -> str:
     """What became of it; only the address of an issue is the Hub's own text, and marked."""
-    issue = _url(sent.issue_url)
+    issue, state = url_of(sent.issue_url), _known_state(sent)
     if issue is not None:
-        return _quoted(became.issue(issue))
+        told = _quoted(became.issue(issue, state))
+        return told if state is None else f"{KNOWN} {told}"
     nothing = message("report_outcome", id="")  # by a Hub that does not say it
-    return became.of(replace(sent, id="", issue_url=None), doc_url).removeprefix(nothing)
+    less = replace(sent, id="", issue_url=None, known_issue=None)
+    return became.of(less, doc_url).removeprefix(nothing)
+
+
+def _known_state(sent: SentReport) -> str | None:
+    """The state of the issue, if that is one that the problem had before."""
+    found = sent.known_issue
+    if found is None or found.url != sent.issue_url or found.state not in ISSUE_STATES:
+        return None
+    return found.state
 
 
 def _is_issue(url: str | None, asked: Question) -> bool:
@@ -272,7 +290,8 @@ def _is_receipt(url: str, endpoint: str, report_id: str) -> bool:
     return settings.one_spelling(url) == f"{settings.origin(endpoint)}/r/{report_id}/"
 
 
-def _url(text: str | None) -> str | None:
+def url_of(text: str | None) -> str | None:
+    """The text, if it is an address of visible characters that is not too long."""
     fits = text is not None and len(text) <= LONGEST_URL and URL.fullmatch(text)
     return text if fits else None
 

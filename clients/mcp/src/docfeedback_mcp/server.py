@@ -1,4 +1,4 @@
-"""The server: one tool, over standard input and output, for one client."""
+"""The server: two tools, over standard input and output, for one client."""
 
 from functools import partial
 
@@ -15,14 +15,15 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 
-from . import __version__, tool
+from . import __version__, asking, tool
 from .consent import History
 
 INSTRUCTIONS = (
     "Reports problems in documentation to those who maintain it. When a public page, or this "
     "repository's own documentation, misled you because it is broken, incorrect, outdated, missing "
     "or unclear, call file_doc_feedback, once for each problem. The person reads the report and "
-    "decides whether it is sent, so you need not ask them first. Accept a no."
+    "decides whether it is sent, so you need not ask them first. Accept a no. To learn first what is "
+    "known of a public page, call known_doc_problems."
 )
 
 
@@ -43,12 +44,14 @@ async def serve() -> None:
 async def _list_tools(
     context: ServerRequestContext, params: PaginatedRequestParams | None
 ) -> ListToolsResult:
-    return ListToolsResult(tools=[tool.TOOL])
+    return ListToolsResult(tools=[tool.TOOL, asking.TOOL])
 
 
 async def _call_tool(
     context: ServerRequestContext, params: CallToolRequestParams, *, history: History
 ) -> CallToolResult | InputRequiredResult:
+    if params.name == asking.TOOL.name:
+        return await asking.call(params)
     if params.name != tool.TOOL.name:
         raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r}.")
     return await tool.call(context, params, history)

@@ -79,11 +79,11 @@ class _Call:
         except DocFeedbackError as error:
             return outcome.of_error(error).result()
         except Exception as error:
-            _log(error)
+            log(error)
             return outcome.of_failure().result()
 
     async def _file(self) -> CallToolResult | InputRequiredResult:
-        _refuse_where_disabled()
+        refuse_where_disabled()
         client = Client(timeout=settings.timeout())
         session = self.context.session
         body = arguments.report(self.params.arguments, agent.name(session))
@@ -151,12 +151,12 @@ async def _deliver(client: Client, asked: Question) -> SentReport:
         client.stop()
 
 
-def _refuse_where_disabled() -> None:
+def refuse_where_disabled() -> None:
     if os.environ.get("DOCFEEDBACK_DISABLED", "") not in ("", "0"):
         raise PolicyRejected("disabled", DISABLED)
 
 
-def _log(error: Exception) -> None:
+def log(error: Exception) -> None:
     """Log where it failed, without the message, which may quote the report."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     name, file = type(error).__name__, Path(place.filename).name
