@@ -35,14 +35,13 @@ LIKENESS = [
     Option(
         Likeness.HINT,
         "Open an issue with a hint",
-        "Each report gets its own issue. The end of it says which one is maybe the same, and why.",
+        "Each report gets its own issue, which says at its end which one is maybe the same.",
         "Maybe the same as #12: same page; unknown flag in common",
     ),
     Option(
         Likeness.FOLD,
-        "Add it to the issue that is there",
-        "No new issue. A comment on the one that is there lists what joined it. If that is wrong, press Not "
-        "the same on the report's page: it gets its own issue.",
+        "Join the earlier issue",
+        "No new issue. A comment on that one lists what joined it. Not the same, on a report's page, undoes it.",
         "Also reported: The flag of step 3 is unknown",
     ),
 ]
@@ -50,7 +49,7 @@ AGAIN = [
     Option(Again.NOTHING, "Only count it", "Nothing is written on GitHub."),
     Option(
         Again.COMMENT,
-        "Comment on the closed issue",
+        "Comment on the issue",
         "One comment, each time the issue is closed.",
         "Reported again after this was closed",
     ),

@@ -17,6 +17,7 @@ from orgs.models import Organization, User
 from reports.models import Report
 from tests import build
 from tests.browser.screens import SCREENSHOTS, Screen, Visit
+from tests.integrations.delivery.alike import AGAIN, PUSH
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -129,6 +130,17 @@ def test_an_organization_at_work(of, alice, reports):
     picture("reports", "/settings/reports/", 640)
     first = Report.objects.order_by("received_at").first()
     picture("report", f"/settings/reports/{first.id}/", 640)
+
+
+def test_one_problem_is_one_issue(of, alice, acme, client):
+    Integration.objects.update(likeness="fold")
+    page = "https://docs.example.com/quickstart"
+    for words in (PUSH, AGAIN):
+        joined = build.send(client, build.report(page, **words)).json()["id"]
+    picture = of(alice)
+
+    picture("one-issue", "/settings/integration/", 372, heading="One problem, one issue")
+    picture("joined", f"/settings/reports/{joined}/", 560)
 
 
 def test_a_paused_integration(of, alice, reports):

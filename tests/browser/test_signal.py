@@ -54,7 +54,7 @@ def test_one_problem_is_one_issue_until_its_reporters_are_answered(
     page.get_by_role("button", name="The same as this issue").click()
     expect(page.get_by_text("later reports like this one join the one that")).to_be_visible()
 
-    _choose(page, "Add it to the issue that is there")
+    _choose(page, "Join the earlier issue")
     faults += window.look("signal-chosen")
     joined = send(ONCE_MORE)
     _open(page, joined)
