@@ -122,7 +122,12 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(alice, field, ty
 
 def test_looking_keeps_what_was_typed_and_shows_what_an_issue_gets(alice):
     page = text_of(alice.post(PAGE, DOCS | TYPED | {"preview": "1"}))
-    live = text_of(alice.post(PAGE, DOCS | TYPED | {"live": "1", "assignees": "alice, bob", "labels_outdated": "<b>old"}))
+    live = text_of(
+        alice.post(
+            PAGE,
+            DOCS | TYPED | {"live": "1", "assignees": "alice, bob", "labels_outdated": "<b>old"},
+        )
+    )
 
     assert value(page, "labels_broken") == " bug ,, "
     assert choice() == (None, None, "")

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
+from core import deadlines
 from integrations import github_api
 from integrations.github_api import Blocked, Issue, Limited, OutcomeUnknown, Refused, Unreachable
 from integrations.models import Repository
 from integrations.models.dressing import Dressing
-from tests.integrations.github_api.conftest import TOKEN, said, soon
+from tests.integrations.github_api.conftest import TOKEN, said, settled, soon
 from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
 
 DOCS = Repository(1, 7, "acme/docs")
@@ -229,3 +230,19 @@ def test_a_token_that_ends_between_the_two_is_replaced(wire):
 
     assert create().lacks == Dressing(type="Bug")
     assert wire.lines == [TOKEN, POST, POST, TOKEN, POST]
+
+
+def test_a_refusal_that_comes_after_the_deadline_is_not_posted_again(wire, monkeypatch):
+    wire.answer_token()
+    answer = wire.answer_late(POST, 422, refusal(invalid("Issue", "type")))
+
+    def leave(future, _, wait=deadlines._result):
+        assert answer.is_asked_for.wait(60)
+        return wait(future, 0)
+
+    monkeypatch.setattr(deadlines, "_result", leave)
+
+    assert said(create)[0] is OutcomeUnknown
+    answer.let_go()
+    assert settled()
+    assert wire.lines == [TOKEN, POST]
