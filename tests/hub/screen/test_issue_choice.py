@@ -217,3 +217,12 @@ def test_operators_see_them(acme, client, admin_user):
     page = text_of(client.get(f"/admin/integrations/integration/{mine.pk}/change/"))
 
     assert page.count("docs-bug") >= 2
+
+
+def test_a_test_report_says_what_github_did_not_take(alice, acme, code_host):
+    save(alice, assignees="nobody")
+
+    page = text_of(alice.post("/settings/test/", {"page": "https://docs.acme.com/"}, follow=True))
+
+    assert "Issue #1 opened in acme/docs" in page
+    assert "GitHub did not take the assignee nobody. Whom you assign needs access" in page

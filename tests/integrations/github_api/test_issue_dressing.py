@@ -1,5 +1,6 @@
 """Labels, assignees and the type of a new issue: what is asked for, and what GitHub makes of it."""
 
+import unicodedata
 from typing import Any
 
 import pytest
@@ -69,9 +70,11 @@ def test_what_was_not_chosen_is_not_sent(wire):
 
 def test_case_does_not_matter_nor_what_others_put_on_it(wire):
     wire.answer_token()
-    wire.answer(POST, 201, made(["Bug", "DOCS", "triage"], ["Bob", "Alice", "charlie"], "BUG"))
+    labels = ["Bug", "DOCS", "triage", unicodedata.normalize("NFC", "e\u0301")]
+    wire.answer(POST, 201, made(labels, ["Bob", "Alice", "charlie"], "BUG"))
 
-    assert create().lacks == Dressing()
+    asked = ALL._replace(labels=(*ALL.labels, "e\u0301"))
+    assert create(asked).lacks == Dressing()
 
 
 NOT_TAKEN = [
@@ -144,15 +147,26 @@ def test_a_422_that_does_not_say_why_is_about_all_of_it(wire, answer):
     assert posted(wire)[1] == TEXT
 
 
-def test_what_is_refused_once_more_is_posted_without_anything(wire):
+def test_where_another_one_is_refused_all_such_as_it_are_left_out(wire):
     wire.answer_token()
     wire.answer(POST, 422, refusal(invalid("Issue", "assignees", "alice")))
     wire.answer(POST, 422, refusal(invalid("Issue", "assignees", "bob")))
+    wire.answer(POST, 201, made(assignees=()))
+
+    assert create().lacks == Dressing(assignees=("alice", "bob"))
+    assert posted(wire)[2] == TEXT | {"labels": ["docs", "bug"], "type": "Bug"}
+
+
+def test_what_is_refused_three_times_is_posted_without_anything(wire):
+    wire.answer_token()
+    wire.answer(POST, 422, refusal(invalid("Issue", "assignees", "alice")))
+    wire.answer(POST, 422, refusal(invalid("Issue", "assignees", "bob")))
+    wire.answer(POST, 422, refusal(invalid("Issue", "type")))
     wire.answer(POST, 201, made((), (), None))
 
     assert create() == Issue(3, URL, lacks=ALL)
-    assert posted(wire)[2] == TEXT
-    assert wire.lines == [TOKEN, POST, POST, POST]
+    assert posted(wire)[3] == TEXT
+    assert wire.lines == [TOKEN, POST, POST, POST, POST]
 
 
 def test_where_the_text_is_refused_nothing_else_is_tried(wire):
