@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from integrations.github_api.answers import GitHubAnswer
-from integrations.models.dressing import Dressing
+from integrations.models.dressing import Dressing, key
 
 MOST_ERRORS = 200  # of one answer
 OF_ITS_TEXT = {"title", "body"}
@@ -59,7 +59,7 @@ def _about(error: Any, asked: Dressing) -> Dressing | None:
     if not isinstance(error, dict):
         return None
     where = f"{error.get('resource')} {error.get('field')}".lower()
-    named = {each.casefold() for each in _texts(error.get("value"))}
+    named = {key(each) for each in _texts(error.get("value"))}
     if "label" in where:
         return Dressing(labels=_those(asked.labels, named))
     if "assignee" in where:
@@ -69,7 +69,7 @@ def _about(error: Any, asked: Dressing) -> Dressing | None:
 
 def _those(mine: tuple[str, ...], named: set[str]) -> tuple[str, ...]:
     """Those that are named; all if none of them is."""
-    return tuple(each for each in mine if each.casefold() in named) or mine
+    return tuple(each for each in mine if key(each) in named) or mine
 
 
 def _together(parts: Iterable[Dressing]) -> Dressing:

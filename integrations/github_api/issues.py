@@ -93,13 +93,17 @@ def _create(
 
 
 def _taken_at_last(post: Callable[[Dressing], GitHubAnswer], dressing: Dressing) -> GitHubAnswer:
-    """GitHub's answer, without what it refuses: what it names, and then all. A refusal has made nothing."""
-    answer = post(dressing)
-    if refused := dressings.refused(answer, dressing):
-        dressing = dressing.minus(refused)
-        answer = post(dressing)
-        if dressings.refused(answer, dressing):
-            answer = post(NOTHING_MORE)
+    """GitHub's answer, without what it refuses. A refusal has made nothing.
+
+    First without those that it names, then without all such as them, at last without anything.
+    """
+    asked, answer = dressing, post(dressing)
+    for left_out in (lambda refused: refused, dressing.only, lambda _: dressing):
+        refused = dressings.refused(answer, asked)
+        if not refused:
+            break
+        asked = asked.minus(left_out(refused))
+        answer = post(asked)
     return answer
 
 

@@ -1,5 +1,6 @@
 """What a new issue gets besides its text: labels, assignees and a type, as its organization has chosen."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -24,11 +25,19 @@ class Dressing(NamedTuple):
 
     def minus(self, other: "Dressing") -> "Dressing":
         """What is in this one only, whatever its case."""
-        has_type = self.type.casefold() == other.type.casefold()
+        has_type = key(self.type) == key(other.type)
         return Dressing(
             _others(self.labels, other.labels),
             _others(self.assignees, other.assignees),
             "" if has_type else self.type,
+        )
+
+    def only(self, other: "Dressing") -> "Dressing":
+        """Its labels if the other one has labels, and so on."""
+        return Dressing(
+            self.labels if other.labels else (),
+            self.assignees if other.assignees else (),
+            self.type if other.type else "",
         )
 
     @property
@@ -47,7 +56,7 @@ def chosen(
     """What the issue of a report of this kind gets; no label twice."""
     by_name: dict[str, str] = {}
     for each in (*labels.get(EVERY_KIND, ()), *labels.get(kind, ())):
-        by_name.setdefault(each.casefold(), each)
+        by_name.setdefault(key(each), each)
     return Dressing(tuple(by_name.values()), tuple(assignees), issue_type)
 
 
@@ -72,8 +81,13 @@ def in_words(missing: str, repository: str) -> str:
 
 
 def _others(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    known = {each.casefold() for each in theirs}
-    return tuple(each for each in mine if each.casefold() not in known)
+    known = {key(each) for each in theirs}
+    return tuple(each for each in mine if key(each) not in known)
+
+
+def key(name: str) -> str:
+    """The same for two spellings that are the same to GitHub."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _listed(lines: list[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from core.errors import ApiError
 from core.json_body import MAX_FAULTS
 from integrations.models import Integration
-from integrations.models.dressing import EVERY_KIND
+from integrations.models.dressing import EVERY_KIND, key
 from reports.models import Report
 
 KINDS = (EVERY_KIND, *Report.Kind.values)
@@ -119,12 +119,12 @@ def _of_list(names: list[str], where: Sequence[Any], what: str, *, most: int) ->
         yield Fault(tuple(where), f"Must have at most {most} items.")
     seen: dict[str, str] = {}
     for place, name in enumerate(names[:most]):
-        if before := seen.get(name.casefold()):
+        if before := seen.get(key(name)):
             message = (
                 f"{_shown(before)} and {_shown(name)} are the same {what} on GitHub. Keep one."
             )
             yield Fault((*where, place), message)
-        seen[name.casefold()] = name
+        seen[key(name)] = name
 
 
 def _problem(name: str, what: str, longest: int) -> str:

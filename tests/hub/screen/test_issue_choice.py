@@ -122,16 +122,20 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(alice, field, ty
 
 def test_looking_keeps_what_was_typed_and_shows_what_an_issue_gets(alice):
     page = text_of(alice.post(PAGE, DOCS | TYPED | {"preview": "1"}))
-    live = text_of(alice.post(PAGE, DOCS | TYPED | {"live": "1", "labels_outdated": "<b>old"}))
+    live = text_of(
+        alice.post(
+            PAGE,
+            DOCS | TYPED | {"live": "1", "assignees": "alice, bob", "labels_outdated": "<b>old"},
+        )
+    )
 
     assert value(page, "labels_broken") == " bug ,, "
     assert choice() == (None, None, "")
     ordinary, hostile = live.split("<article")[1:3]
     for shown in (ordinary, hostile):
-        assert '<span class="chip">label docs feedback</span>' in shown
-        assert '<span class="chip">assignee bob</span>' in shown
-        assert '<span class="chip">issue type Bug</span>' in shown
-    assert '<span class="chip">label &lt;b&gt;old</span>' in ordinary
+        assert "It gets: label docs feedback · label triage" in shown
+        assert "· assignee alice · assignee bob · issue type Bug</footer>" in shown
+    assert "· label &lt;b&gt;old ·" in ordinary
     assert "old" not in hostile
 
 
@@ -177,7 +181,7 @@ def test_what_github_did_not_take_is_said_on_both_pages_until_it_does(alice, cod
     build.send(alice, build.report(report__summary="Two"))
 
     for page in (integration, overview):
-        assert "Issues lack what you chose for them" in page
+        assert "Issues lack " in page
         assert "GitHub did not take the label docs feedback, the label triage, the assignee" in page
     assert 'href="/settings/integration/#labels"' in overview
     assert "Issues lack" not in text_of(alice.get(PAGE)) + text_of(alice.get(OVERVIEW))
@@ -213,3 +217,12 @@ def test_operators_see_them(acme, client, admin_user):
     page = text_of(client.get(f"/admin/integrations/integration/{mine.pk}/change/"))
 
     assert page.count("docs-bug") >= 2
+
+
+def test_a_test_report_says_what_github_did_not_take(alice, acme, code_host):
+    save(alice, assignees="nobody")
+
+    page = text_of(alice.post("/settings/test/", {"page": "https://docs.acme.com/"}, follow=True))
+
+    assert "Issue #1 opened in acme/docs" in page
+    assert "GitHub did not take the assignee nobody. Whom you assign needs access" in page

@@ -2,7 +2,7 @@
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from integrations.models import Delivery, Integration
@@ -204,3 +204,21 @@ def test_the_usual_issue_costs_no_statement_more(acme, client, code_host):
 
     assert issue(code_host, 3).labels == ["docs"]
     assert len(dressed) == len(bare)
+
+
+def test_an_error_of_our_own_while_that_is_noted_makes_no_second_issue(
+    acme, client, code_host, clock, monkeypatch
+):
+    def crash(*_, **__):
+        raise OperationalError("the database went away")
+
+    code_host.drops = {"labels"}
+    choose({"*": ["docs"]})
+    with monkeypatch.context() as patch:
+        patch.setattr(Integration, "note_not_applied", crash)
+        build.send(client)
+    clock.advance(minutes=5)
+    call_command("retry_deliveries")
+
+    assert Delivery.objects.get().status == "sent"
+    assert len(code_host.issues("acme/docs")) == 1

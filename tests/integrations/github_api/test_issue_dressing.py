@@ -1,14 +1,16 @@
 """Labels, assignees and the type of a new issue: what is asked for, and what GitHub makes of it."""
 
+import unicodedata
 from typing import Any
 
 import pytest
 
+from core import deadlines
 from integrations import github_api
 from integrations.github_api import Blocked, Issue, Limited, OutcomeUnknown, Refused, Unreachable
 from integrations.models import Repository
 from integrations.models.dressing import Dressing
-from tests.integrations.github_api.conftest import TOKEN, said, soon
+from tests.integrations.github_api.conftest import TOKEN, said, settled, soon
 from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
 
 DOCS = Repository(1, 7, "acme/docs")
@@ -68,9 +70,11 @@ def test_what_was_not_chosen_is_not_sent(wire):
 
 def test_case_does_not_matter_nor_what_others_put_on_it(wire):
     wire.answer_token()
-    wire.answer(POST, 201, made(["Bug", "DOCS", "triage"], ["Bob", "Alice", "charlie"], "BUG"))
+    labels = ["Bug", "DOCS", "triage", unicodedata.normalize("NFC", "e\u0301")]
+    wire.answer(POST, 201, made(labels, ["Bob", "Alice", "charlie"], "BUG"))
 
-    assert create().lacks == Dressing()
+    asked = ALL._replace(labels=(*ALL.labels, "e\u0301"))
+    assert create(asked).lacks == Dressing()
 
 
 NOT_TAKEN = [
@@ -143,15 +147,26 @@ def test_a_422_that_does_not_say_why_is_about_all_of_it(wire, answer):
     assert posted(wire)[1] == TEXT
 
 
-def test_what_is_refused_once_more_is_posted_without_anything(wire):
+def test_where_another_one_is_refused_all_such_as_it_are_left_out(wire):
     wire.answer_token()
     wire.answer(POST, 422, refusal(invalid("Issue", "assignees", "alice")))
     wire.answer(POST, 422, refusal(invalid("Issue", "assignees", "bob")))
+    wire.answer(POST, 201, made(assignees=()))
+
+    assert create().lacks == Dressing(assignees=("alice", "bob"))
+    assert posted(wire)[2] == TEXT | {"labels": ["docs", "bug"], "type": "Bug"}
+
+
+def test_what_is_refused_three_times_is_posted_without_anything(wire):
+    wire.answer_token()
+    wire.answer(POST, 422, refusal(invalid("Issue", "assignees", "alice")))
+    wire.answer(POST, 422, refusal(invalid("Issue", "assignees", "bob")))
+    wire.answer(POST, 422, refusal(invalid("Issue", "type")))
     wire.answer(POST, 201, made((), (), None))
 
     assert create() == Issue(3, URL, lacks=ALL)
-    assert posted(wire)[2] == TEXT
-    assert wire.lines == [TOKEN, POST, POST, POST]
+    assert posted(wire)[3] == TEXT
+    assert wire.lines == [TOKEN, POST, POST, POST, POST]
 
 
 def test_where_the_text_is_refused_nothing_else_is_tried(wire):
@@ -229,3 +244,19 @@ def test_a_token_that_ends_between_the_two_is_replaced(wire):
 
     assert create().lacks == Dressing(type="Bug")
     assert wire.lines == [TOKEN, POST, POST, TOKEN, POST]
+
+
+def test_a_refusal_that_comes_after_the_deadline_is_not_posted_again(wire, monkeypatch):
+    wire.answer_token()
+    answer = wire.answer_late(POST, 422, refusal(invalid("Issue", "type")))
+
+    def leave(future, _, wait=deadlines._result):
+        assert answer.is_asked_for.wait(60)
+        return wait(future, 0)
+
+    monkeypatch.setattr(deadlines, "_result", leave)
+
+    assert said(create)[0] is OutcomeUnknown
+    answer.let_go()
+    assert settled()
+    assert wire.lines == [TOKEN, POST]
