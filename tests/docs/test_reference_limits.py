@@ -15,14 +15,18 @@ from hub.screen import reports as report_pages
 from hub.server import answers, bodies, bridge, door, spool
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
+from integrations.answers import known
 from integrations.api import report_filters, report_list
 from integrations.api import reports as report_calls
+from integrations.comments import again, listing
 from integrations.delivery import discarding, forwarding, holds, pacing
+from integrations.folding import candidates
 from integrations.github_api import asking, installations, transport
 from integrations.github_sync import reconciling, webhooks
 from integrations.issue import rendering, template_limits
 from integrations.issue import tables as issue_tables
-from integrations.models import attempt, delivery, one_time_state, webhook
+from integrations.likeness import choosing
+from integrations.models import answer, attempt, comment, delivery, one_time_state, webhook
 from integrations.models import integration as rights
 from integrations.ownership import push_access, site_claims
 from integrations.setup import configuration, labels, trial_report
@@ -187,6 +191,21 @@ def test_deliveries():
         "discarded or restored by one request of a page": f"{discarding.AT_ONCE}",
         "tried again by one request of a page": f"{batches.AT_ONCE}",
         "ids in one call of the API": f"{report_calls.AT_ONCE}",
+    }
+
+
+def test_one_problem_one_issue():
+    assert named("of reports alike") == {
+        "issues of a page that a report is compared with, the newest": f"{choosing.MOST_LEADS}",
+        "two reports of one agent stay apart if they come in within": span(candidates.APART),
+        "a report waits for one like it that is being sent, after it came in": (
+            f"up to {span(candidates.AT_ONCE)}"
+        ),
+        "reports that the comment below an issue lists, the newest": f"{listing.LISTED}",
+        "that comment is edited at most every": span(comment.EDITED_APART),
+        "a problem comes back if it is reported after its issue was closed by": span(again.AFTER),
+        "length of an answer to reporters": f"{answer.LONGEST} characters",
+        "known problems of a page that are told": f"{known.MOST}",
     }
 
 
