@@ -38,8 +38,9 @@ def _came(comment: Comment) -> DeliveryQuerySet:
 def _item(delivery: Delivery, comment: Comment) -> Item:
     """A report: what it says if it is new, and else how often it came."""
     report, item = delivery.report, listing.item_of(delivery, comment.lead)
-    if report.received_at > comment.occasion:
+    is_lead = delivery.pk == comment.lead_id
+    if report.received_at > comment.occasion and not is_lead:
         return item
     again = f"The same report, {counting.in_words(report.times_reported)} times by now."
-    summary = again if delivery.pk == comment.lead_id else f"{again} {item.summary}"
+    summary = again if is_lead else f"{again} {item.summary}"
     return item._replace(date=f"{report.last_received_at:%-d %B %Y}", summary=summary, words="")

@@ -57,7 +57,16 @@ def write(comment: Comment, deadline: float) -> None:
         _edit(comment, comment.comment_id, deadline)
 
 
-def _look(comment: Comment, deadline: float) -> None:
+def write_again(comment: Comment, deadline: float) -> None:
+    """Write it if the issue is still closed as it was on this occasion; later, write it anew."""
+    if comment.comment_id is None:
+        facts = _read_anew(comment, deadline)
+        _look(comment, deadline, is_timely=again.is_still_closed(comment, facts))
+    else:
+        _edit(comment, comment.comment_id, deadline)
+
+
+def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
     """Write the comment, unless an attempt before has, also one of a Hub before a restored backup."""
     since = (comment.posted_at or comment.lead.created_at) - CLOCKS_DIFFER
     find = partial(github_api.find_comment, marker=words.marker(comment), since=since)
@@ -70,7 +79,7 @@ def _look(comment: Comment, deadline: float) -> None:
         comment.drop(why)
     elif not comment.lead.report.is_still_owned():
         comment.leave(UNOWNED, leased.AGAIN)
-    elif not _is_timely(comment, deadline):
+    elif not is_timely:
         comment.drop(CHANGED)
     elif text := words.of(comment):
         _post(comment, text, deadline)
@@ -107,12 +116,6 @@ def _why_never(comment: Comment) -> str:
     if comment.has_left():
         return f"The issues go to {comment.integration.repository} now."
     return "" if again.is_wanted(comment) else "A member has chosen something else."
-
-
-def _is_timely(comment: Comment, deadline: float) -> bool:
-    """Whether there is still the occasion to say it: the issue is closed as it was then."""
-    is_about_closing = comment.purpose == Purpose.AGAIN
-    return not is_about_closing or again.is_still_closed(comment, _read_anew(comment, deadline))
 
 
 def _read_anew(comment: Comment, deadline: float) -> IssueFacts:
@@ -164,7 +167,7 @@ def _note(what: str, comment: Comment, there: IssueComment) -> None:
 
 ACTS: dict[str, Callable[[Comment, float], None]] = {
     Purpose.ALSO: write,
-    Purpose.AGAIN: write,
+    Purpose.AGAIN: write_again,
     Purpose.REOPEN: reopen,
 }
 COMMENTS = leased.Work(Comment, _attempt, Comment.end)
