@@ -11,6 +11,7 @@ from core import durations
 from integrations.delivery.trying_again import NEVER_SENT
 from integrations.delivery.waiting import Wait
 from integrations.models import Attempt, Delivery
+from integrations.models.delivery import DELIVERED
 from orgs import repository_pages
 from orgs.ownership import claim_covering
 from reports.models import Report
@@ -21,6 +22,7 @@ LATEST = 3  # attempts that are shown after the first one; others are folded
 TONES = {
     Outcome.SENT: "good",
     Outcome.ADOPTED: "good",
+    Outcome.FOLDED: "good",
     Outcome.REFUSED: "bad",
 }
 CUT_OFF = "Because GitHub accepts nothing from the Hub"  # the app is suspended or uninstalled
@@ -60,7 +62,7 @@ def steps(report: Report, delivery: Delivery | None, wait: Wait | None) -> list[
     attempts = delivery.shown_attempts()
     tries = [_tried(each, report, delivery) for each in attempts]
     so_far = _in_order(
-        [*_later(report), *tries, *_not_kept(delivery, attempts), *_closed(delivery)]
+        [*_later(report), *tries, *_not_kept(delivery, attempts), *_closed(delivery.with_issue)]
     )
     return [*_beginning(report), *_folded(so_far), *_now(delivery, attempts, wait)]
 
@@ -94,6 +96,8 @@ def _later(report: Report) -> Iterator[Step]:
 def _tried(attempt: Attempt, report: Report, delivery: Delivery) -> Step:
     """An attempt, with GitHub's answer."""
     tone = TONES.get(attempt.outcome, "wait")  # type: ignore[call-overload]
+    if attempt.outcome == Outcome.FOLDED:
+        return _joined(delivery, attempt)
     if tone != "good" or not delivery.issue_number:
         return Step(attempt.in_words, attempt.reason, tone, attempt.started_at)
     name = "opened" if attempt.outcome == Outcome.SENT else "found"
@@ -103,8 +107,24 @@ def _tried(attempt: Attempt, report: Report, delivery: Delivery) -> Step:
     return Step(f"Issue #{delivery.issue_number} {name}", words, tone, attempt.ended_at)
 
 
+def _joined(delivery: Delivery, attempt: Attempt | None = None) -> Step:
+    """That it has joined the issue of its lead, and why; of one that has left that, only that it had."""
+    at = attempt.ended_at if attempt else delivery.folded_at
+    if delivery.lead is None:
+        return Step("Joined an issue", "Until somebody split it off", "off", at)
+    words = f"Because {delivery.folded_by} says that it is the same" if delivery.folded_by else ""
+    name = f"Joined issue #{delivery.lead.issue_number}"
+    return Step(name, words or _capital(delivery.likeness_words), at=at)
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
 def _not_kept(delivery: Delivery, attempts: list[Attempt]) -> Iterator[Step]:
-    """The opened issue, if the attempt that opened it is not kept any more."""
+    """The issue that was opened or joined, if no attempt says so: that is not kept any more, or a member did it."""
+    if delivery.status == Status.FOLDED and Outcome.FOLDED not in {a.outcome for a in attempts}:
+        yield _joined(delivery)
     arrived = any(each.outcome in (Outcome.SENT, Outcome.ADOPTED) for each in attempts)
     if delivery.status == Status.SENT and not arrived:
         name = f"Issue #{delivery.issue_number} opened"
@@ -142,9 +162,10 @@ def _held(delivery: Delivery) -> str:
 def _now(delivery: Delivery, attempts: list[Attempt], wait: Wait | None) -> Iterator[Step]:
     """How it is now, where no attempt says so."""
     last = attempts[-1] if attempts else Attempt()
-    if delivery.status == Status.SENT:
-        if delivery.issue_state in ENDS and not any(_closed(delivery)):
-            yield Step(f"Issue {delivery.issue_state}", "On GitHub", ENDS[delivery.issue_state])
+    if delivery.status in DELIVERED:
+        there = delivery.with_issue
+        if there.issue_state in ENDS and not any(_closed(there)):
+            yield Step(f"Issue {there.issue_state}", "On GitHub", ENDS[there.issue_state])
     elif wait:
         yield Step("Waiting", wait.when or wait.sentence, "wait")
     elif delivery.status == Status.HELD and delivery.held_for == Cause.DISCARDED:

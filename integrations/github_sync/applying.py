@@ -12,10 +12,11 @@ from integrations.delivery import holds, issue_states
 from integrations.delivery.issue_states import IssueNews
 from integrations.github_api import InstallationFacts, RepositoryFacts
 from integrations.models import Alert, Delivery, Installation, Integration
+from integrations.models.delivery import DELIVERED
 from integrations.ownership import site_claims
 from orgs.models.domain import GRACE
 
-UNSENT = [each for each in Delivery.Status if each != Delivery.Status.SENT]
+UNSENT = [each for each in Delivery.Status if each not in DELIVERED]
 
 
 def apply_installation(installation: Installation, facts: InstallationFacts | None) -> None:

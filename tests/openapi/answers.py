@@ -189,6 +189,10 @@ class DeliveryOfReport(Answer):
     waits_for: Wait | None
     issue_url: Address | None
     attempts: Count
+    lead: Id | None
+    maybe_lead: Id | None
+    folded_by: str | None
+    likeness_words: str | None
 
 
 class ListedReport(Answer):

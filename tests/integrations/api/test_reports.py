@@ -87,6 +87,10 @@ def test_a_report_is_told_with_its_text_its_attempts_and_its_issue(alice, code_h
             "waits_for": None,
             "issue_url": delivery.issue_url,
             "attempts": 1,
+            "lead": None,
+            "maybe_lead": None,
+            "folded_by": None,
+            "likeness_words": None,
         },
         "attempts": [
             {
