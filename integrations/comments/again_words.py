@@ -2,9 +2,9 @@
 
 from core import counting
 from integrations.comments import listing
-from integrations.comments.again import AFTER
 from integrations.comments.listing import Item
 from integrations.delivery.forwarding import CLOCKS_DIFFER
+from integrations.delivery.issue_states import AFTER
 from integrations.models import Comment, Delivery
 from integrations.models.delivery import DeliveryQuerySet
 
