@@ -46,7 +46,8 @@ def read_comment(
 ) -> IssueComment | None:
     """The comment with this id on an issue; None if somebody has deleted it."""
     ask = partial(asked, repository, "GET", f"/issues/comments/{comment_id}")
-    return _there(bounded_by(ask, deadline=deadline), repository, number, deadline)
+    answer = bounded_by(ask, deadline=deadline)
+    return _there(answer, repository, number, comment_id, deadline)
 
 
 def edit_comment(
@@ -55,7 +56,8 @@ def edit_comment(
     """Write a comment anew; doing so twice changes nothing. None if somebody has deleted it."""
     path = f"/issues/comments/{comment_id}"
     ask = partial(asked, repository, "PATCH", path, input={"body": body})
-    return _there(bounded_by(ask, deadline=deadline), repository, number, deadline)
+    answer = bounded_by(ask, deadline=deadline)
+    return _there(answer, repository, number, comment_id, deadline)
 
 
 def find_comment(
@@ -81,11 +83,11 @@ def find_comment(
 
 
 def _there(
-    answer: GitHubAnswer, repository: Repository, number: int, deadline: float
+    answer: GitHubAnswer, repository: Repository, number: int, comment_id: int, deadline: float
 ) -> IssueComment | None:
-    if answer.status == 200:
-        with making_sense():
-            return _comment(answer.body, repository, number, answer)
+    is_one = answer.status == 200 and isinstance(answer.body, dict)
+    if is_one and answer.body.get("id") == comment_id:
+        return _comment(answer.body, repository, number, answer)
     if answer.status == 404:
         read_issue(repository, number, deadline=deadline)
         return None
