@@ -19,6 +19,7 @@ from integrations.delivery import operator_holds, trying_again, waiting
 from integrations.models import (
     Alert,
     Attempt,
+    Comment,
     Delivery,
     Hold,
     Installation,
@@ -360,6 +361,38 @@ class AlertAdmin(ReadOnly):
     def organization(self, alert: Alert) -> str:
         """The organization that is told."""
         return alert.integration.organization.name
+
+
+@admin.register(Comment)
+class CommentAdmin(ReadOnly):
+    """Lists what the Hub says and does below issues that it has opened."""
+
+    list_display = [
+        "organization", "purpose", "report", "status", "reason", "due_at", "tries", "comment",
+    ]  # fmt: skip
+    list_filter = ["status", "purpose"]
+    list_select_related = ["integration__organization", "lead"]
+    search_fields = ["lead__report__id", "integration__organization__name"]
+    search_help_text = f"{ALL.format('id of the report whose issue it is')} Organization counts."
+    looked_up_by = ["lead__report_id"]
+    ordering = ["-pk"]
+
+    @admin.display(description="organization")
+    def organization(self, comment: Comment) -> str:
+        """The organization whose repository it is in."""
+        return comment.integration.organization.name
+
+    @admin.display(description="report")
+    def report(self, comment: Comment) -> str:
+        """The id of the report whose issue it is on."""
+        return comment.lead.report_id
+
+    @admin.display(description="comment")
+    def comment(self, comment: Comment) -> str:
+        """A link to it."""
+        if not comment.comment_url:
+            return "-"
+        return format_html('<a href="{}">Show</a>', comment.comment_url)
 
 
 @admin.register(OneTimeState)

@@ -22,8 +22,8 @@ def text(comment: Comment) -> str | None:
         "**Reported again after this was closed**\n\n"
         f"It was closed as completed on {comment.occasion:%-d %B %Y}.{'' if newest else SPLIT}"
     )
-    others = counting.up_to_most(came) - len(newest)
-    return listing.filled(head, [_item(each, comment) for each in newest], others)
+    items = [_item(each, comment) for each in newest]
+    return listing.filled(head, items, counting.up_to_most(came))
 
 
 def _came(comment: Comment) -> DeliveryQuerySet:
