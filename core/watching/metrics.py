@@ -195,7 +195,7 @@ hints = Count(
 )
 comments = Count(
     "hub_comments_total",
-    "Comments that the Hub has written on issues that it has opened, how often it has edited them, and issues reopened.",
+    "Comments that the Hub has written on issues that it has opened, edits of them, and issues reopened.",
     "what",
     ["made", "edited", "reopened"],
 )

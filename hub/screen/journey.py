@@ -62,7 +62,7 @@ def steps(report: Report, delivery: Delivery | None, wait: Wait | None) -> list[
     attempts = delivery.shown_attempts()
     tries = [_tried(each, report, delivery) for each in attempts]
     so_far = _in_order(
-        [*_later(report), *tries, *_not_kept(delivery, attempts), *_closed(delivery)]
+        [*_later(report), *tries, *_not_kept(delivery, attempts), *_closed(delivery.with_issue)]
     )
     return [*_beginning(report), *_folded(so_far), *_now(delivery, attempts, wait)]
 

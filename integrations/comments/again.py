@@ -6,20 +6,17 @@ Where it was closed for another reason, or less than a day ago, reports are coun
 from datetime import datetime, timedelta
 from typing import cast
 
-from django.db.models import F, Subquery
+from django.db.models import Subquery
 from django.db.models.functions import Coalesce
 
 from core import clock
 from core.prepared import PreparedStatement
 from integrations.delivery import issue_states
-from integrations.delivery.issue_states import IssueNews
+from integrations.delivery.issue_states import AFTER, COMPLETED, fixed
 from integrations.github_api import IssueFacts
 from integrations.models import Comment, Delivery, Integration
-from integrations.models.delivery import DeliveryQuerySet
 
-AFTER = timedelta(days=1)  # until then, reports are of those who have not seen the fix
 WORDS_FIRST = timedelta(minutes=10)  # for so long, an issue is not reopened without a word
-COMPLETED = "completed"
 Again, Purpose = Integration.Again, Comment.Purpose
 WANTED = {  # by what the organization has chosen; who has an issue reopened wants to read why
     Again.COMMENT: (Purpose.AGAIN,),
@@ -66,28 +63,14 @@ def note_repeat(report_id: str) -> None:
 def note_folded(delivery: Delivery) -> None:
     """A report alike has joined an issue: the same, if it came in a day or more after that was closed."""
     before = delivery.report.received_at - AFTER
-    if lead := fixed().filter(pk=delivery.lead_id, issue_closed_at__lte=before).first():
+    if lead := fixed().filter(pk=cast(int, delivery.lead_id), issue_closed_at__lte=before).first():
         _want(lead)
-
-
-def fixed() -> DeliveryQuerySet:
-    """Those whose issue was closed as completed, a day ago or more, where their organization's issues go."""
-    closed = Delivery.objects.filter(
-        status=Delivery.Status.SENT,
-        issue_state=Delivery.IssueState.CLOSED,
-        issue_state_reason=COMPLETED,
-        issue_closed_at__lte=clock.now() - AFTER,
-        repository_id=F("integration__repository_id"),
-    )
-    return closed.select_related("integration")
 
 
 def note_read(lead: Delivery, facts: IssueFacts) -> None:
     """Save what GitHub has just said of the issue."""
-    states = Delivery.IssueState
-    state = states.OPEN if facts.state == states.OPEN else states.CLOSED
-    news = IssueNews(state, facts.reason, facts.closed_at, facts.updated_at)
-    issue_states.note(cast(int, lead.repository_id), cast(int, lead.issue_number), news)
+    there = (cast(int, lead.repository_id), cast(int, lead.issue_number))
+    issue_states.note(*there, issue_states.read(facts))
 
 
 def is_still_closed(comment: Comment, facts: IssueFacts) -> bool:

@@ -2,9 +2,9 @@
 
 from core import counting
 from integrations.comments import listing
-from integrations.comments.again import AFTER
 from integrations.comments.listing import Item
 from integrations.delivery.forwarding import CLOCKS_DIFFER
+from integrations.delivery.issue_states import AFTER
 from integrations.models import Comment, Delivery
 from integrations.models.delivery import DeliveryQuerySet
 
@@ -22,8 +22,8 @@ def text(comment: Comment) -> str | None:
         "**Reported again after this was closed**\n\n"
         f"It was closed as completed on {comment.occasion:%-d %B %Y}.{'' if newest else SPLIT}"
     )
-    others = counting.up_to_most(came) - len(newest)
-    return listing.filled(head, [_item(each, comment) for each in newest], others)
+    items = [_item(each, comment) for each in newest]
+    return listing.filled(head, items, counting.up_to_most(came))
 
 
 def _came(comment: Comment) -> DeliveryQuerySet:
@@ -38,8 +38,9 @@ def _came(comment: Comment) -> DeliveryQuerySet:
 def _item(delivery: Delivery, comment: Comment) -> Item:
     """A report: what it says if it is new, and else how often it came."""
     report, item = delivery.report, listing.item_of(delivery, comment.lead)
-    if report.received_at > comment.occasion:
+    is_lead = delivery.pk == comment.lead_id
+    if report.received_at > comment.occasion and not is_lead:
         return item
     again = f"The same report, {counting.in_words(report.times_reported)} times by now."
-    summary = again if delivery.pk == comment.lead_id else f"{again} {item.summary}"
+    summary = again if is_lead else f"{again} {item.summary}"
     return item._replace(date=f"{report.last_received_at:%-d %B %Y}", summary=summary, words="")

@@ -16,6 +16,8 @@ from reports.screening import SecretInAddress
 
 LISTED = 30  # of those that joined, the newest
 LONGEST = {"summary": 256, "agent_name": 100, "words": 500}  # characters
+TITLE = "**Also reported**"
+NOBODY = "The reports that were listed here have issues of their own now."
 NOT_SHOWN = "Its text is not shown here."
 BY_A_MEMBER = "A member says that it is the same problem."
 _NEIGHBORS = "{agent_name}\n\n  {summary}"  # of what anybody wrote, in a line of the list
@@ -39,46 +41,39 @@ class Item(NamedTuple):
 def text(comment: Comment) -> str | None:
     """The whole list; None if nothing has joined the issue, and there is no list yet."""
     lead = comment.lead
-    joined = lead.folded.select_related("report").order_by("-pk")
-    newest = list(joined[:LISTED])
-    if not newest and not comment.comment_id:
-        return None
-    others = counting.up_to_most(joined) - len(newest)
-    return filled(_head(lead), [item_of(each, lead) for each in newest], others)
+    newest = list(lead.folded.select_related("report").order_by("-pk")[:LISTED])
+    if newest:
+        count = counting.up_to_most(lead.folded.order_by("pk"))
+        return filled(_head(lead, count), [item_of(each, lead) for each in newest], count)
+    return f"{TITLE}\n\n{NOBODY}" if comment.comment_id else None
 
 
-def filled(head: str, items: list[Item], others: int) -> str:
-    """The list with as many of the newest as there is room for."""
+def filled(head: str, items: list[Item], count: int) -> str:
+    """The list with as many of the newest as there is room for; there are `count` in all."""
     lines = [_line(each) for each in items]
     while True:
-        body = "\n\n".join([head, *lines, *_foot(others + len(items) - len(lines))])
+        body = "\n\n".join([head, *lines, *_foot(count - len(lines), count)])
         if len(body) <= BODY_LIMIT or not lines:
             return body
         lines.pop()
 
 
-def _head(lead: Delivery) -> str:
-    first = lead.folded.order_by("pk").values("pk")[: counting.MOST]
-    joined = Delivery.objects.filter(pk__in=list(first.values_list("pk", flat=True)))
-    others = joined.aggregate(times=Sum("report__times_reported"))["times"]
-    if not others:
-        return (
-            "**Also reported**\n\nThe reports that were listed here have issues of their own now."
-        )
-    count = counting.up_to_most(lead.folded.order_by("pk"))
+def _head(lead: Delivery, count: int) -> str:
+    first = list(lead.folded.order_by("pk").values_list("report", flat=True)[: counting.MOST])
+    reports = Report.objects.filter(pk__in=[lead.report_id, *first])
+    times = reports.aggregate(times=Sum("times_reported"))["times"]
     so_many = "1 more report" if count == 1 else f"{counting.in_words(count)} more reports"
-    times = lead.report.times_reported + others
     return (
-        f"**Also reported**\n\n{so_many[0].upper()}{so_many[1:]} of this problem. Counting exact repeats, it was "
-        f"reported {times:,} times."
+        f"{TITLE}\n\n{so_many[0].upper()}{so_many[1:]} of this problem. With exact repeats, it was reported "
+        f"{counting.or_more(times, count)} times."
     )
 
 
-def _foot(others: int) -> list[str]:
+def _foot(others: int, count: int) -> list[str]:
     if not others:
         return []
-    many = "1 earlier one is" if others == 1 else f"{counting.in_words(others)} earlier ones are"
-    return [f"{many[0].upper()}{many[1:]} not listed."]
+    verb = "one is" if others == 1 else "ones are"
+    return [f"{counting.or_more(others, count)} earlier {verb} not listed."]
 
 
 def _line(item: Item) -> str:

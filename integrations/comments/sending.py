@@ -1,8 +1,7 @@
 """One attempt at a comment: whatever GitHub answers and however often this is called, there is one."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import TypeVar
+from datetime import datetime
 
 from core import connections
 from core.watching import metrics
@@ -13,7 +12,6 @@ from integrations.delivery.forwarding import CLOCKS_DIFFER, SOON
 from integrations.github_api import IssueComment, IssueFacts
 from integrations.models import Comment, Delivery
 
-T = TypeVar("T")
 Purpose = Comment.Purpose
 CHANGED = "The issue was reopened, or closed anew, before this was done."
 EDITED = "Somebody has edited the comment, so the Hub leaves it as it is."
@@ -57,25 +55,13 @@ def write(comment: Comment, deadline: float) -> None:
         _edit(comment, comment.comment_id, deadline)
 
 
-def _look(comment: Comment, deadline: float) -> None:
-    """Write the comment, unless an attempt before has, also one of a Hub before a restored backup."""
-    since = (comment.posted_at or comment.lead.created_at) - CLOCKS_DIFFER
-    find = partial(github_api.find_comment, marker=words.marker(comment), since=since)
-    found = _asked(comment, find, deadline)
-    if found:
-        comment.found(found.id, found.url)
-    elif not comment.has_settled():
-        comment.look_once_settled()
-    elif why := _why_never(comment):
-        comment.drop(why)
-    elif not comment.lead.report.is_still_owned():
-        comment.leave(UNOWNED, leased.AGAIN)
-    elif not _is_timely(comment, deadline):
-        comment.drop(CHANGED)
-    elif text := words.of(comment):
-        _post(comment, text, deadline)
+def write_again(comment: Comment, deadline: float) -> None:
+    """Write it if the issue is still closed as it was on this occasion; later, write it anew."""
+    if comment.comment_id is None:
+        facts = _read_anew(comment, deadline)
+        _look(comment, deadline, is_timely=again.is_still_closed(comment, facts))
     else:
-        comment.forget()
+        _edit(comment, comment.comment_id, deadline)
 
 
 def reopen(comment: Comment, deadline: float) -> None:
@@ -90,16 +76,24 @@ def reopen(comment: Comment, deadline: float) -> None:
         _reopen(comment, _read_anew(comment, deadline), deadline)
 
 
-def _reopen(comment: Comment, facts: IssueFacts, deadline: float) -> None:
-    if again.is_still_closed(comment, facts):
-        comment.record()
-        again.note_read(comment.lead, _asked(comment, github_api.reopen_issue, deadline))
-        comment.edited()
-        metrics.comments.up("reopened")
-    elif comment.posted_at and facts.closed_at is None:
-        comment.edited()  # by an attempt whose answer was lost
-    else:
+def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
+    """Write the comment, unless an attempt before has, also one of a Hub before a restored backup."""
+    since = (comment.posted_at or comment.lead.created_at) - CLOCKS_DIFFER
+    connections.give_back()  # hold no connection while waiting for GitHub
+    marker = words.marker(comment)
+    found = github_api.find_comment(*comment.place, marker, since=since, deadline=deadline)
+    if found:
+        comment.found(found.id, found.url)
+    elif not comment.has_settled():
+        comment.look_once_settled()
+    elif why := _why_never(comment):
+        comment.drop(why)
+    elif not comment.lead.report.is_still_owned():
+        comment.leave(UNOWNED, leased.AGAIN)
+    elif not is_timely:
         comment.drop(CHANGED)
+    else:
+        _post(comment, deadline)
 
 
 def _why_never(comment: Comment) -> str:
@@ -109,52 +103,64 @@ def _why_never(comment: Comment) -> str:
     return "" if again.is_wanted(comment) else "A member has chosen something else."
 
 
-def _is_timely(comment: Comment, deadline: float) -> bool:
-    """Whether there is still the occasion to say it: the issue is closed as it was then."""
-    is_about_closing = comment.purpose == Purpose.AGAIN
-    return not is_about_closing or again.is_still_closed(comment, _read_anew(comment, deadline))
-
-
 def _read_anew(comment: Comment, deadline: float) -> IssueFacts:
     """The issue as GitHub has it now, which is saved."""
-    facts = _asked(comment, github_api.read_issue, deadline)
+    connections.give_back()
+    facts = github_api.read_issue(*comment.place, deadline=deadline)
     again.note_read(comment.lead, facts)
     return facts
 
 
-def _post(comment: Comment, text: str, deadline: float) -> None:
-    comment.record()
-    made = _asked(comment, partial(github_api.create_comment, body=text), deadline)
+def _reopen(comment: Comment, facts: IssueFacts, deadline: float) -> None:
+    if again.is_still_closed(comment, facts):
+        comment.record(None)
+        connections.give_back()
+        again.note_read(comment.lead, github_api.reopen_issue(*comment.place, deadline=deadline))
+        comment.edited(None)
+        metrics.comments.up("reopened")
+    elif comment.posted_at and facts.closed_at is None:
+        comment.edited(None)  # by an attempt whose answer was lost
+    else:
+        comment.drop(CHANGED)
+
+
+def _post(comment: Comment, deadline: float) -> None:
+    until = comment.last_joined_at()  # first: what joins meanwhile may be in the text
+    if not (text := words.of(comment)):
+        comment.forget()
+        return
+    comment.record(until)
+    connections.give_back()
+    made = github_api.create_comment(*comment.place, text, deadline=deadline)
     comment.made(made.id, made.url)
     _note("made", comment, made)
 
 
 def _edit(comment: Comment, comment_id: int, deadline: float) -> None:
     """Write it anew if it is still as the Hub wrote it, and is to say something else now."""
-    there = _asked(comment, partial(github_api.read_comment, comment_id=comment_id), deadline)
+    connections.give_back()
+    there = github_api.read_comment(*comment.place, comment_id, deadline=deadline)
+    until = comment.last_joined_at()
     if there is None:
-        _asked(comment, github_api.read_issue, deadline)
         comment.left(DELETED)
     elif not words.is_unedited(comment, there.body):
         comment.left(EDITED)
     elif not (text := words.of(comment)) or words.are_same(there.body, text):
         comment.is_as_it_was()
     else:
-        edit = partial(github_api.edit_comment, comment_id=comment_id, body=text)
-        edited = _asked(comment, edit, deadline)
-        comment.edited()
-        _note("edited", comment, edited)
+        _patch(comment, comment_id, text, until, deadline)
 
 
-def _asked(comment: Comment, ask: Callable[..., T], deadline: float) -> T:
-    """What GitHub says. Where it refuses everything, it is asked whether only the issue is gone."""
-    about = (comment.target, comment.number)
-    connections.give_back()  # hold no connection while waiting for GitHub
-    try:
-        return ask(*about, deadline=deadline)
-    except github_api.Blocked:
-        github_api.read_issue(*about, deadline=deadline)
-        raise
+def _patch(
+    comment: Comment, comment_id: int, text: str, until: datetime | None, deadline: float
+) -> None:
+    connections.give_back()
+    edited = github_api.edit_comment(*comment.place, comment_id, text, deadline=deadline)
+    if edited is None:
+        comment.left(DELETED)
+        return
+    comment.edited(until)
+    _note("edited", comment, edited)
 
 
 def _note(what: str, comment: Comment, there: IssueComment) -> None:
@@ -164,7 +170,7 @@ def _note(what: str, comment: Comment, there: IssueComment) -> None:
 
 ACTS: dict[str, Callable[[Comment, float], None]] = {
     Purpose.ALSO: write,
-    Purpose.AGAIN: write,
+    Purpose.AGAIN: write_again,
     Purpose.REOPEN: reopen,
 }
 COMMENTS = leased.Work(Comment, _attempt, Comment.end)

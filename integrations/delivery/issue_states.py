@@ -1,13 +1,18 @@
 """What became of the issues that the Hub has opened, as far as GitHub has told."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import F, Q
 
+from core import clock
+from integrations.github_api import IssueFacts
 from integrations.models import Delivery
+from integrations.models.delivery import DeliveryQuerySet
 
-REASONS = ("completed", "not_planned", "duplicate")  # why an issue is closed
+COMPLETED = "completed"
+REASONS = (COMPLETED, "not_planned", "duplicate")  # why an issue is closed
+AFTER = timedelta(days=1)  # until then, reports are of those who have not seen the fix
 
 
 class IssueNews(NamedTuple):
@@ -32,6 +37,26 @@ def note(repository_id: int, number: int, news: IssueNews) -> None:
         mine = mine.exclude(_is_newer(news.updated_at, news.state))
         columns["issue_updated_at"] = news.updated_at
     mine.update(**columns)
+
+
+def read(facts: IssueFacts) -> IssueNews:
+    """What GitHub has said of an issue when it was asked."""
+    states = Delivery.IssueState
+    state = states.OPEN if facts.state == states.OPEN else states.CLOSED
+    reason = facts.reason if facts.reason in REASONS else ""
+    return IssueNews(state, reason, facts.closed_at, facts.updated_at)
+
+
+def fixed() -> DeliveryQuerySet:
+    """Those whose issue was closed as completed, a day ago or more, where their organization's issues go."""
+    closed = Delivery.objects.filter(
+        status=Delivery.Status.SENT,
+        issue_state=Delivery.IssueState.CLOSED,
+        issue_state_reason=COMPLETED,
+        issue_closed_at__lte=clock.now() - AFTER,
+        repository_id=F("integration__repository_id"),
+    )
+    return closed.select_related("integration")
 
 
 def _is_newer(updated_at: datetime, state: Delivery.IssueState) -> Q:

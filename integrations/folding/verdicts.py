@@ -26,16 +26,21 @@ def not_the_same_as(report_id: str, among: Collection[str]) -> set[str]:
     return {each for pair in pairs for each in pair} - {report_id}
 
 
+def apart_from(report_id: str) -> set[str]:
+    """The reports that a member has said are not about the problem of this one, the latest."""
+    said = Verdict.objects.about(report_id).filter(is_same=False).latest_first()
+    pairs = said.values_list("report", "other")[:MOST_MEMBERS]
+    return {each for pair in pairs for each in pair} - {report_id}
+
+
 def split_off(lead: Lead, report: Report) -> list[Terms]:
     """The terms of what was said not to be the same as a lead: what is nearer to those does not join it.
 
     Without those of which the same was said of `report`: however near it is, it does not belong to them.
     """
-    said = Verdict.objects.about(lead.report_id).filter(is_same=False).latest_first()
-    pairs = list(said.values_list("report", "other")[:MOST_MEMBERS])
-    if not pairs:
+    ids = apart_from(lead.report_id)
+    if not ids:
         return []
-    ids = {each for pair in pairs for each in pair} - {lead.report_id}
     ids -= not_the_same_as(report.pk, ids)
     rows = StoredTerms.objects.filter(delivery__report__in=ids, rule=RULE)
     return [stored_terms.read(each) for each in rows.values_list("terms", flat=True)]

@@ -1,17 +1,16 @@
 """Comments on the Hub's own issues: writing one with one POST, finding it again, editing it."""
 
-import time
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from core import deadlines
 from integrations.github_api.answers import GitHubAnswer, limit_left, making_sense
 from integrations.github_api.errors import OutcomeUnknown, Unreachable
 from integrations.github_api.issues import raise_for_refusal
 from integrations.github_api.looking import PAGE_SIZE, is_ours
+from integrations.github_api.reading import read_issue
 from integrations.github_api.transport import bounded_by
 from integrations.github_api.writing import asked, posted
 from integrations.models import Repository
@@ -29,7 +28,7 @@ class IssueComment(NamedTuple):
 def create_comment(
     repository: Repository, number: int, body: str, *, deadline: float
 ) -> IssueComment:
-    """Comment on an issue with one POST."""
+    """Comment on an issue with one POST. Raises `IssueGone` if there is none any more, as all of these."""
     path = f"/issues/{number}/comments"
     answer = posted(repository, path, {"body": body}, deadline=deadline)
     if (
@@ -38,24 +37,27 @@ def create_comment(
         and type(answer.body.get("id")) is int
     ):
         return _comment(answer.body, repository, number, answer)
-    raise_for_refusal(answer, repository, what="comment")
+    _raise_why(answer, repository, number, deadline)
     raise OutcomeUnknown(f"GitHub answered {answer.status} without a comment.")
 
 
 def read_comment(
     repository: Repository, number: int, comment_id: int, *, deadline: float
 ) -> IssueComment | None:
-    """The comment with this id on an issue; None if GitHub has none."""
-    with making_sense():
-        return bounded_by(partial(_read, repository, number, comment_id), deadline=deadline)
+    """The comment with this id on an issue; None if somebody has deleted it."""
+    ask = partial(asked, repository, "GET", f"/issues/comments/{comment_id}")
+    answer = bounded_by(ask, deadline=deadline)
+    return _there(answer, repository, number, comment_id, deadline)
 
 
 def edit_comment(
     repository: Repository, number: int, comment_id: int, body: str, *, deadline: float
-) -> IssueComment:
-    """Write a comment anew; doing so twice changes nothing."""
-    with making_sense():
-        return bounded_by(partial(_edit, repository, number, comment_id, body), deadline=deadline)
+) -> IssueComment | None:
+    """Write a comment anew; doing so twice changes nothing. None if somebody has deleted it."""
+    path = f"/issues/comments/{comment_id}"
+    ask = partial(asked, repository, "PATCH", path, input={"body": body})
+    answer = bounded_by(ask, deadline=deadline)
+    return _there(answer, repository, number, comment_id, deadline)
 
 
 def find_comment(
@@ -65,43 +67,39 @@ def find_comment(
 
     GitHub keeps at most 2,500 comments on an issue, so there is time for all of them.
     """
-    with making_sense():
-        find = partial(_find, repository, number, marker, since, deadline)
-        return bounded_by(find, deadline=deadline)
+    page, is_more = 1, True
+    while is_more:
+        list_ = partial(_listed, repository, number, since, page)
+        answer = bounded_by(list_, deadline=deadline)
+        if answer.status != 200 or not isinstance(answer.body, list):
+            _raise_why(answer, repository, number, deadline)
+            raise Unreachable(f"GitHub answered {answer.status} when asked for comments.")
+        with making_sense():
+            for item in filter(is_ours, answer.body):
+                if marker in (item.get("body") or ""):
+                    return _comment(item, repository, number, answer)
+        page, is_more = page + 1, 'rel="next"' in answer.headers.get("link", "")
+    return None
 
 
-def _read(repository: Repository, number: int, comment_id: int) -> IssueComment | None:
-    answer = asked(repository, "GET", f"/issues/comments/{comment_id}")
-    if answer.status == 404:
-        return None
-    return _comment_in(answer, repository, number)
-
-
-def _edit(repository: Repository, number: int, comment_id: int, body: str) -> IssueComment:
-    answer = asked(repository, "PATCH", f"/issues/comments/{comment_id}", input={"body": body})
-    return _comment_in(answer, repository, number)
-
-
-def _comment_in(answer: GitHubAnswer, repository: Repository, number: int) -> IssueComment:
-    if answer.status == 200:
+def _there(
+    answer: GitHubAnswer, repository: Repository, number: int, comment_id: int, deadline: float
+) -> IssueComment | None:
+    is_one = answer.status == 200 and isinstance(answer.body, dict)
+    if is_one and answer.body.get("id") == comment_id:
         return _comment(answer.body, repository, number, answer)
-    raise_for_refusal(answer, repository, what="comment")
+    if answer.status == 404:
+        read_issue(repository, number, deadline=deadline)
+        return None
+    _raise_why(answer, repository, number, deadline)
     raise Unreachable(f"GitHub answered {answer.status} when asked about a comment.")
 
 
-def _find(
-    repository: Repository, number: int, marker: str, since: datetime, deadline: float
-) -> IssueComment | None:
-    page, is_more = 1, True
-    while is_more:
-        if time.monotonic() >= deadline:
-            raise deadlines.TooLate
-        answer = _listed(repository, number, since, page)
-        for item in filter(is_ours, answer.body):
-            if marker in (item.get("body") or ""):
-                return _comment(item, repository, number, answer)
-        page, is_more = page + 1, 'rel="next"' in answer.headers.get("link", "")
-    return None
+def _raise_why(answer: GitHubAnswer, repository: Repository, number: int, deadline: float) -> None:
+    """Raise the error that the answer means: perhaps nothing but the issue is gone, or it was moved."""
+    if answer.status in (200, 301, 404, 410):
+        read_issue(repository, number, deadline=deadline)
+    raise_for_refusal(answer, repository, what="comment")
 
 
 def _listed(repository: Repository, number: int, since: datetime, page: int) -> GitHubAnswer:
@@ -110,11 +108,7 @@ def _listed(repository: Repository, number: int, since: datetime, page: int) -> 
         "per_page": PAGE_SIZE,
         "page": page,
     }
-    answer = asked(repository, "GET", f"/issues/{number}/comments", parameters=parameters)
-    if answer.status == 200 and isinstance(answer.body, list):
-        return answer
-    raise_for_refusal(answer, repository, what="comment")
-    raise Unreachable(f"GitHub answered {answer.status} when asked for comments.")
+    return asked(repository, "GET", f"/issues/{number}/comments", parameters=parameters)
 
 
 def _comment(

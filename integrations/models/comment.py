@@ -4,13 +4,13 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Max, Q, Value, When
 from django.db.models.expressions import Combinable
 from django.utils.functional import cached_property
 
 from core import clock
 from core.ids import ULIDField
-from integrations.models.delivery import Delivery
+from integrations.models.delivery import Delivery, DeliveryQuerySet
 from integrations.models.integration import Installation, Integration, Repository
 from integrations.models.leased import Leased, LeasedQuerySet
 
@@ -103,8 +103,9 @@ class Comment(Leased):
         blank=True,
         help_text="When it was sent. Without a comment: GitHub has not answered, so it is looked for.",
     )
-    written_at = models.DateTimeField(
-        null=True, blank=True, help_text="When what GitHub last took was written down."
+    written_at = models.DateTimeField(null=True, blank=True, help_text="When GitHub last took it.")
+    listed_until = models.DateTimeField(
+        null=True, blank=True, help_text="Those that joined until then are in it, or counted."
     )
     comment_id = models.BigIntegerField(null=True, blank=True, help_text="GitHub's.")
     comment_url = models.URLField(max_length=500, blank=True)
@@ -136,9 +137,9 @@ class Comment(Leased):
         return Repository(through, self.lead.repository_id, self.lead.repository)  # type: ignore[arg-type]
 
     @property
-    def number(self) -> int:
-        """That of the issue."""
-        return self.lead.issue_number or 0
+    def place(self) -> tuple[Repository, int]:
+        """The repository and the number of the issue."""
+        return self.target, self.lead.issue_number or 0
 
     @cached_property
     def installation(self) -> Installation:
@@ -149,9 +150,13 @@ class Comment(Leased):
         """Whether the organization's issues no longer go to that repository."""
         return self.lead.repository_id != self.integration.repository_id
 
-    def record(self) -> None:
-        """Save that it is about to be sent, before the POST."""
-        self._update(posted_at=clock.now())
+    def last_joined_at(self) -> datetime | None:
+        """When the last that is known joined the issue. They join one after the other: each locks the lead."""
+        return self.lead.folded.aggregate(last=Max("folded_at"))["last"]
+
+    def record(self, listed_until: datetime | None) -> None:
+        """Save that it is about to be sent, before the POST, and who is in it."""
+        self._update(posted_at=clock.now(), listed_until=listed_until)
 
     def made(self, comment_id: int, url: str) -> None:
         """GitHub has it. That is known even if the lease has expired."""
@@ -170,9 +175,9 @@ class Comment(Leased):
             last_tried_at=self.posted_at,
         )
 
-    def edited(self) -> None:
+    def edited(self, listed_until: datetime | None) -> None:
         """GitHub has what it says now."""
-        self._update(**self._written())
+        self._update(listed_until=listed_until, **self._written())
 
     def is_as_it_was(self) -> None:
         """GitHub had that before, so nothing was sent."""
@@ -202,8 +207,17 @@ class Comment(Leased):
 
     def _written(self) -> dict[str, Any]:
         apart = clock.now() + EDITED_APART
-        written = {"status": self._done(), "written_at": self.started_at, "due_at": apart}
+        written = {"status": self._done(), "written_at": clock.now(), "due_at": apart}
         return written | {"reason": "", "lease_until": None}
+
+    def unread(self) -> DeliveryQuerySet:
+        """What has joined the issue and stands in no comment there, as far as is known."""
+        joined = Delivery.objects.filter(lead=self.lead_id).order_by("pk")
+        if self.purpose != self.Purpose.ALSO:
+            return joined.none()
+        if self.comment_id is None or self.listed_until is None:
+            return joined
+        return joined.filter(folded_at__gt=self.listed_until)
 
     def _done(self) -> Combinable:
         """Written, unless there is something new since this attempt began."""

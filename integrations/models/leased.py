@@ -74,7 +74,7 @@ class Leased(models.Model):
 
     posted_at: datetime | None
     status: str
-    objects: ClassVar[LeasedQuerySet]
+    objects: ClassVar[Any]
 
     class Meta:
         abstract = True

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core import counting
 from integrations.comments import listing, words
 from integrations.comments.listing import Item
 from integrations.issue.rendering import BODY_LIMIT
@@ -47,7 +48,7 @@ def text() -> str:
 
 def listed(summary: str, agent: str = "agent-x", why: str = WORDS, number: int = 1) -> str:
     item = Item(ULID, agent, "23 November 2026", summary, why)
-    return listing.filled(HEAD, [item] * number, 0)
+    return listing.filled(HEAD, [item] * number, number)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -65,14 +66,26 @@ def test_the_newest_are_listed_first_and_the_others_counted(acme):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_of_a_thousand_no_more_are_counted(acme, monkeypatch):
+    monkeypatch.setattr(counting, "MOST", 3)
+    monkeypatch.setattr(listing, "LISTED", 2)
+    for number in range(5):
+        fold(f"Joined {number:02}", report__details=str(number))
+
+    said = text()
+
+    assert "More than 3 more reports of this problem." in said
+    assert "it was reported 4 or more times." in said
+    assert "2 or more earlier ones are not listed." in said
+
+
+@pytest.mark.django_db(transaction=True)
 def test_exact_repeats_are_counted(acme, client):
     fold("First")
     Report.objects.filter(summary="First").update(times_reported=4)
     Report.objects.exclude(summary="First").update(times_reported=3)
 
-    assert (
-        "1 more report of this problem. Counting exact repeats, it was reported 7 times." in text()
-    )
+    assert "1 more report of this problem. With exact repeats, it was reported 7 times." in text()
 
 
 @pytest.mark.django_db(transaction=True)

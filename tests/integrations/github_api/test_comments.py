@@ -1,0 +1,308 @@
+"""Comments: one POST, a list that is read to its end, an edit; and what becomes of each answer."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from integrations import github_api
+from integrations.github_api import (
+    Blocked,
+    Gone,
+    IssueComment,
+    IssueGone,
+    Limited,
+    Locked,
+    OutcomeUnknown,
+    Refused,
+    Suspended,
+    TimedOut,
+    Unreachable,
+)
+from integrations.models import Repository
+from tests.integrations.github_api.conftest import TOKEN, at_once, said, soon
+from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
+
+DOCS = Repository(1, 7, "acme/docs")
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+MARK = "<!-- hub:1 also "
+LIST = "GET /repositories/7/issues/3/comments"
+POST = "POST /repositories/7/issues/3/comments"
+GET, PATCH = "GET /repositories/7/issues/comments/9", "PATCH /repositories/7/issues/comments/9"
+ISSUE, REPOSITORY = "GET /repositories/7/issues/3", "GET /repositories/7"
+URL = "https://github.com/acme/docs/issues/3#issuecomment-9"
+OURS = {"login": "docs-feedback-hub[bot]", "type": "Bot"}
+THERE = {"id": 9, "html_url": URL, "body": f"Text {MARK}x -->", "user": OURS}
+FOUND = IssueComment(9, URL, THERE["body"])
+API = "https://api.github.com"
+OPEN = {
+    "number": 3,
+    "repository_url": f"{API}/repos/acme/docs",
+    "state": "open",
+    "closed_at": None,
+    "updated_at": "2026-11-20T12:00:00Z",
+}
+HERE = {
+    "id": 7,
+    "name": "docs",
+    "owner": {"login": "acme"},
+    "url": f"{API}/repos/acme/docs",
+    "has_issues": True,
+}
+
+
+def create(deadline: float | None = None) -> IssueComment:
+    return github_api.create_comment(DOCS, 3, "Text", deadline=deadline or soon())
+
+
+def find(deadline: float | None = None) -> IssueComment | None:
+    return github_api.find_comment(DOCS, 3, MARK, since=NOON, deadline=deadline or soon())
+
+
+def read(deadline: float | None = None) -> IssueComment | None:
+    return github_api.read_comment(DOCS, 3, 9, deadline=deadline or soon())
+
+
+def edit(deadline: float | None = None) -> IssueComment | None:
+    return github_api.edit_comment(DOCS, 3, 9, "Text", deadline=deadline or soon())
+
+
+ALL = [(create, POST), (find, LIST), (read, GET), (edit, PATCH)]
+REPEATABLE = ALL[1:]
+
+
+def test_a_comment_is_written(wire):
+    wire.answer_token()
+    wire.answer(POST, 201, THERE, X_RateLimit_Remaining="4999")
+
+    assert create() == FOUND._replace(limit_left=4999)
+    minted, posted = wire.sent
+    assert minted.json == {"repository_ids": [7], "permissions": {"issues": "write"}}
+    assert (posted.line, posted.json) == (POST, {"body": "Text"})
+    assert posted.headers["authorization"] == "token token-1"
+
+
+def test_a_comment_without_an_address_has_the_usual_one(wire):
+    wire.answer_token()
+    wire.answer(POST, 201, {"id": 9})
+
+    assert create() == IssueComment(9, URL, "")
+
+
+def test_a_comment_is_read_and_edited(wire):
+    wire.answer_token()
+    wire.answer(GET, 200, THERE)
+    wire.answer(PATCH, 200, THERE)
+
+    assert read() == edit() == FOUND
+    assert wire.sent[-1].json == {"body": "Text"}
+
+
+def test_the_list_is_read_to_its_end(wire):
+    wire.answer_token()
+    others = {**THERE, "user": {"login": "charlie", "type": "User"}}
+    wire.answer(LIST, 200, [others, {**THERE, "body": None}], Link='<x>; rel="next"')
+    wire.answer(LIST, 200, [{**THERE, "id": 8, "body": "Another"}, THERE])
+
+    assert find() == FOUND
+    asked = [each.query for each in wire.sent[1:]]
+    assert asked == [
+        {"since": "2026-11-20T12:00:00Z", "per_page": "100", "page": page} for page in ("1", "2")
+    ]
+
+
+def test_a_comment_that_is_not_there_is_not_found(wire):
+    wire.answer_token()
+    wire.answer(LIST, 200, [])
+
+    assert find() is None
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (201, {}),
+        (201, {"id": "9"}),
+        (201, {"id": True}),
+        (201, [THERE]),
+        (201, '{"id": 9, "ht'),
+        (202, THERE),
+        (302, ""),
+        (307, ""),
+        (500, {"message": "Server Error"}),
+        (502, "<html>Unicorn!</html>"),
+    ],
+)
+def test_an_answer_that_leaves_open_whether_there_is_a_comment(wire, status, body):
+    wire.answer_token()
+    wire.answer(POST, status, body)
+
+    assert said(create) == (OutcomeUnknown, f"GitHub answered {status} without a comment.")
+
+
+@pytest.mark.parametrize("fault", LOST)
+def test_an_answer_to_a_comment_that_was_lost(wire, fault):
+    wire.answer_token()
+    wire.answer(POST, body=LOST[fault])
+
+    assert said(create) == (
+        OutcomeUnknown,
+        "The connection to GitHub was lost before it answered.",
+    )
+
+
+@pytest.mark.parametrize("fault", NEVER_CONNECTED)
+def test_where_no_byte_was_sent_nothing_was_written(wire, fault):
+    wire.answer_token()
+    wire.answer(POST, body=NEVER_CONNECTED[fault])
+
+    assert said(create) == (Unreachable, "GitHub could not be reached.")
+
+
+@pytest.mark.parametrize(("call", "line"), REPEATABLE)
+@pytest.mark.parametrize("fault", NEVER_CONNECTED | LOST)
+def test_what_changes_nothing_may_be_asked_again(wire, call, line, fault):
+    wire.answer_token()
+    wire.answer(line, body=(NEVER_CONNECTED | LOST)[fault])
+
+    assert said(call) == (Unreachable, "GitHub could not be reached.")
+
+
+@pytest.mark.parametrize(("call", "line"), ALL)
+def test_a_late_answer(wire, call: Callable[[float], Any], line):
+    wire.answer_token()
+    late = wire.answer_late(line, 200, THERE)
+
+    error = said(lambda: call(at_once()))
+    late.let_go()
+
+    late_ones = (OutcomeUnknown, TimedOut) if call is create else (TimedOut,)
+    assert error[0] in late_ones
+    assert error[1] == "GitHub took too long to answer."
+
+
+@pytest.mark.parametrize(("call", "line"), ALL)
+def test_a_new_token_is_asked_for_where_the_old_one_is_revoked(wire, call, line):
+    wire.answer_token(1)
+    wire.answer(line, 401, {"message": "Bad credentials"})
+    wire.answer_token(2)
+    wire.answer(line, 201 if call is create else 200, [THERE] if call is find else THERE)
+
+    assert call() == FOUND
+    assert wire.lines == [TOKEN, line, TOKEN, line]
+
+
+REFUSALS = [
+    (403, {"message": "Unable to create comment because issue is locked."}, Locked),
+    (403, {"message": "Repository was archived so is read-only."}, Blocked),
+    (403, {"message": "Resource not accessible by integration"}, Blocked),
+    (403, {"message": "You have exceeded a secondary rate limit."}, Limited),
+    (429, {"message": "Slow down"}, Limited),
+]
+
+
+@pytest.mark.parametrize(("call", "line"), ALL)
+@pytest.mark.parametrize(("status", "body", "error"), REFUSALS)
+def test_a_refusal(wire, call, line, status, body, error):
+    wire.answer_token()
+    wire.answer(line, status, body)
+
+    assert said(call)[0] is error
+
+
+@pytest.mark.parametrize(("call", "line"), ALL)
+def test_a_comment_that_is_not_valid(wire, call, line):
+    wire.answer_token()
+    wire.answer(line, 422, {"message": "Validation Failed", "errors": ["body is too long"]})
+
+    assert said(call) == (Refused, "GitHub refused the comment: body is too long.")
+
+
+@pytest.mark.parametrize(("call", "line"), ALL)
+@pytest.mark.parametrize("status", [404, 410])
+def test_where_only_the_issue_is_gone(wire, call, line, status):
+    wire.answer_token()
+    wire.answer(line, status, {"message": "Not Found"})
+    wire.answer(ISSUE, status, {"message": "Not Found"})
+    wire.answer(REPOSITORY, 200, HERE)
+
+    assert said(call)[0] is IssueGone
+
+
+@pytest.mark.parametrize(("call", "line"), ALL)
+def test_where_the_issue_was_moved(wire, call, line):
+    wire.answer_token()
+    elsewhere = f"{API}/repositories/8/issues/3"
+    wire.answer(line, 301, Location=elsewhere)
+    method = line.split()[0]
+    moved = OPEN | {"repository_url": f"{API}/repos/acme/other"}
+    wire.answer(f"{method} /repositories/8/issues/3", 404 if method != "GET" else 200, moved)
+    wire.answer(ISSUE, 200, moved)
+    wire.answer(REPOSITORY, 200, HERE)
+
+    assert said(call)[0] is IssueGone
+
+
+@pytest.mark.parametrize(("call", "line"), ALL)
+@pytest.mark.parametrize(
+    ("repository", "error"),
+    [
+        ((404, {"message": "Not Found"}), Gone),
+        ((200, HERE | {"has_issues": False}), Blocked),
+        ((502, "<html>"), Unreachable),
+    ],
+)
+def test_where_the_whole_repository_is_gone(wire, call, line, repository, error):
+    wire.answer_token()
+    wire.answer(line, 410, {"message": "Issues are disabled for this repo"})
+    wire.answer(ISSUE, 410, {"message": "Issues are disabled for this repo"})
+    wire.answer(REPOSITORY, *repository)
+
+    assert said(call)[0] is error
+
+
+@pytest.mark.parametrize(("call", "line"), [(read, GET), (edit, PATCH)])
+def test_a_comment_that_somebody_has_deleted(wire, call, line):
+    wire.answer_token()
+    wire.answer(line, 404, {"message": "Not Found"})
+    wire.answer(ISSUE, 200, OPEN)
+
+    assert call() is None
+
+
+@pytest.mark.parametrize(("call", "line"), REPEATABLE)
+@pytest.mark.parametrize(
+    ("status", "body"), [(500, ""), (502, "<html>"), (204, ""), (201, THERE), (304, "")]
+)
+def test_another_answer(wire, call, line, status, body):
+    wire.answer_token()
+    wire.answer(line, status, body)
+
+    assert said(call)[0] is Unreachable
+
+
+@pytest.mark.parametrize(("call", "line"), [(read, GET), (edit, PATCH)])
+@pytest.mark.parametrize("body", [[], {}, "text", None, {**THERE, "id": 8}])
+def test_an_answer_that_is_no_comment(wire, call, line, body):
+    wire.answer_token()
+    wire.answer(line, 200, body)
+    wire.answer(ISSUE, 200, OPEN)
+
+    assert said(call) == (Unreachable, "GitHub answered 200 when asked about a comment.")
+
+
+@pytest.mark.parametrize("items", [[7], [{"user": OURS, "body": MARK}], ["text"]])
+def test_a_list_that_is_none_of_comments(wire, items):
+    wire.answer_token()
+    wire.answer(LIST, 200, items)
+
+    assert said(find) == (Unreachable, "GitHub's response could not be understood.")
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_without_a_token_nothing_is_asked(wire, status):
+    wire.answer(TOKEN, status, {"message": "This installation has been suspended"})
+
+    assert said(create)[0] is Suspended
+    assert wire.lines == [TOKEN]
