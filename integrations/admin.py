@@ -24,6 +24,7 @@ from integrations.models import (
     Installation,
     Integration,
     OneTimeState,
+    Verdict,
     Webhook,
 )
 from integrations.models.delivery import EARLIER, DeliveryQuerySet
@@ -330,6 +331,26 @@ class AlertAdmin(ReadOnly):
     def organization(self, alert: Alert) -> str:
         """The organization that is told."""
         return alert.integration.organization.name
+
+
+@admin.register(Verdict)
+class VerdictAdmin(ReadOnly):
+    """Lists what members have said about two reports."""
+
+    list_display = [
+        "organization", "is_same", "with_all", "made_by", "made_at", "words", "report_id", "other_id",
+    ]  # fmt: skip
+    list_filter = ["is_same", "with_all"]
+    list_select_related = ["integration__organization"]
+    search_fields = ["report__id", "other__id", "made_by", "integration__organization__name"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["report_id", "other_id"]
+    ordering = ["-pk"]
+
+    @admin.display(description="organization")
+    def organization(self, verdict: Verdict) -> str:
+        """The organization whose member said it."""
+        return verdict.integration.organization.name
 
 
 @admin.register(OneTimeState)

@@ -25,6 +25,7 @@ from integrations.models import (
     Installation,
     Integration,
     OneTimeState,
+    Verdict,
     Webhook,
 )
 from integrations.models.delivery import EARLIER
@@ -149,6 +150,18 @@ def fill(count: int) -> None:
     )
     Attempt.objects.bulk_create(
         [Attempt(delivery=deliveries[n], number=1, started_at=now) for n in each]
+    )
+    Verdict.objects.bulk_create(
+        [
+            Verdict(
+                integration=integrations[n],
+                report=reports[n],
+                other=reports[n - 1],
+                is_same=False,
+                made_by=f"user{n}",
+            )
+            for n in each
+        ]
     )
     OneTimeState.objects.bulk_create(
         [
