@@ -24,6 +24,7 @@ from integrations.models import (
     Installation,
     Integration,
     OneTimeState,
+    Terms,
     Verdict,
     Webhook,
 )
@@ -313,6 +314,24 @@ class AttemptAdmin(ReadOnly):
     def report(self, attempt: Attempt) -> str:
         """The id of the report."""
         return attempt.delivery.report_id
+
+
+@admin.register(Terms)
+class TermsAdmin(ReadOnly):
+    """Lists what reports are compared by."""
+
+    list_display = ["report", "page", "rule", "may_lead"]
+    list_filter = ["may_lead", "rule"]
+    list_select_related = ["delivery"]
+    search_fields = ["delivery__report__id", "page"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["delivery__report_id"]
+    ordering = ["-pk"]
+
+    @admin.display(description="report")
+    def report(self, terms: Terms) -> str:
+        """The id of the report."""
+        return terms.delivery.report_id
 
 
 @admin.register(Alert)
