@@ -17,6 +17,7 @@ from core.watching import metrics
 from hub import pruning
 from hub.models import Lease
 from integrations.alerts import causes, sending
+from integrations.comments import sending as comments
 from integrations.delivery import (
     catching_up,
     holds,
@@ -91,11 +92,12 @@ class Runner:
         Lease.objects.give_back(RUNNER, holder=self.name)
 
     def _round(self) -> None:
-        """Deliver what is due, then run the jobs that are due; three short queries if there is nothing to do.
+        """Deliver what is due, then run the jobs that are due; four short queries if there is nothing to do.
 
-        Alerts go first: they are few, and a flood of reports leaves no room in the pace.
+        Alerts and comments go first: they are few, and a flood of reports leaves no room in the pace.
         """
         self._do("alerts", self._alert)
+        self._do("comments", self._comment)
         self._do("retry", self._retry)
         self._do("jobs", self._run_jobs)
         connection.close()
@@ -104,6 +106,10 @@ class Runner:
     def _alert(self) -> None:
         if sending.is_anything_due():
             sending.send_due(self._for_a_while())
+
+    def _comment(self) -> None:
+        if comments.is_anything_due():
+            comments.send_due(self._for_a_while())
 
     def _retry(self) -> None:
         if turns.is_anything_due():

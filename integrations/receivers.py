@@ -12,7 +12,8 @@ from core.prepared import PreparedStatement
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
 from integrations.folding import stored_terms, verdicts
-from integrations.models import Delivery
+from integrations.folding.signals import delivery_folded, delivery_unfolded
+from integrations.models import Comment, Delivery
 from orgs.models import Organization
 from orgs.models.signals import domain_lost, domain_verified
 from reports.models import Account, Report
@@ -55,11 +56,26 @@ def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: An
 
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
 def forget_when_erased(report: Report, **kwargs: Any) -> None:
-    """Erase the text that the delivery and verdicts have kept, and its terms."""
-    verdicts.forget_words(report)
-    if delivery := Delivery.objects.select_for_update().filter(report=report).first():
+    """Erase the text that the delivery has kept, its terms, and what comments and verdicts say of it."""
+    mine = Delivery.objects.select_related("lead").select_for_update(of=("self",))
+    if delivery := mine.filter(report=report).first():
         delivery.forget_text()
         stored_terms.forget([delivery])
+        verdicts.forget_words(report)
+        Comment.objects.note_changed(delivery.with_issue)
+
+
+@receiver(delivery_folded, dispatch_uid="list-what-has-joined")
+def list_when_folded(delivery: Delivery, **kwargs: Any) -> None:
+    """Have it listed below the issue that it has joined."""
+    if delivery.lead:
+        Comment.objects.note_folded(delivery.lead)
+
+
+@receiver(delivery_unfolded, dispatch_uid="list-without-what-has-left")
+def list_when_unfolded(lead: Delivery, **kwargs: Any) -> None:
+    """Have it listed no longer."""
+    Comment.objects.note_changed(lead)
 
 
 @receiver(is_unheard, dispatch_uid="deliver-what-has-no-delivery")

@@ -79,7 +79,7 @@ class Announcements(State):
                 "repository", action, installation=installation, repository=shape, **details
             )
 
-    def announce_issue(self, action: str, issue: Issue, *, by: str) -> None:
+    def announce_issue(self, action: str, issue: Issue, *, by: str, **details: Any) -> None:
         """Collect a webhook about an issue, if its repository is in an installation."""
         if installation := self.installation_for(issue.repository):
             self.announce(
@@ -89,4 +89,5 @@ class Announcements(State):
                 issue=github_json.issue(self, issue),
                 repository=github_json.repository(self, issue.repository),
                 sender=github_json.account(self, self.account(by)),
+                **details,
             )

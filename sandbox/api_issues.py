@@ -1,7 +1,7 @@
 """API calls about issues: list, read, open, change. https://docs.github.com/en/rest/issues/issues"""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from . import github_json
 from .calls import Call
@@ -15,7 +15,7 @@ SORTS = {"created": "created_at", "updated": "updated_at", "comments": "number"}
 
 def list_issues(call: Call) -> Response:
     """`GET /repos/{owner}/{name}/issues`"""
-    repository = _with_issues(call, level="read")
+    repository = with_issues(call, level="read")
     chosen = [each for each in call.host.issues(repository) if _matches(each, call)]
     params = call.request.params
     attribute = SORTS.get(params.get("sort", "created"), "created_at")
@@ -36,29 +36,30 @@ def _matches(issue: Issue, call: Call) -> bool:
     return (
         state in ("all", issue.state)
         and (not creator or issue.user.lower() == creator.lower())
-        and issue.updated_at >= _since(params.get("since"))
+        and issue.updated_at >= since(params.get("since"))
     )
 
 
-def _since(text: str | None) -> datetime:
+def since(text: str | None) -> datetime:
+    """The time in the parameter `since`; long ago without one."""
     if not text:
         return datetime.min.replace(tzinfo=UTC)
     try:
-        since = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise invalid({"value": text, "field": "since", "code": "invalid"}) from None
-    return since if since.tzinfo else since.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def show_issue(call: Call) -> Response:
     """`GET /repos/{owner}/{name}/issues/{number}`"""
-    issue = _issue(call, _with_issues(call, level="read"))
+    issue = find_issue(call, with_issues(call, level="read"))
     return json_response(github_json.issue(call.host, issue))
 
 
 def create_issue(call: Call) -> Response:
     """`POST /repos/{owner}/{name}/issues`"""
-    repository = _with_issues(call, level="write")
+    repository = with_issues(call, level="write")
     if repository.archived:
         raise ApiError(403, "Repository was archived so is read-only.")
     sent = call.request.json_object()
@@ -72,15 +73,15 @@ def create_issue(call: Call) -> Response:
 
 def change_issue(call: Call) -> Response:
     """`PATCH /repos/{owner}/{name}/issues/{number}`: its title, its body, open or closed."""
-    repository = _with_issues(call, level="write")
+    repository = with_issues(call, level="write")
     if repository.archived:
         raise ApiError(403, "Repository was archived so is read-only.")
-    issue = _issue(call, repository)
+    issue = find_issue(call, repository)
     sent = call.request.json_object()
     state, reason = sent.get("state", issue.state), sent.get("state_reason")
     if state not in ("open", "closed"):
         raise invalid({"value": state, "field": "state", "code": "invalid"})
-    if reason not in (None, "completed", "not_planned", "reopened"):
+    if reason not in (None, *get_args(StateReason)):
         raise invalid({"value": reason, "field": "state_reason", "code": "invalid"})
     if "title" in sent:
         issue.title = _title(sent)
@@ -99,18 +100,21 @@ def _move(call: Call, issue: Issue, state: IssueState, reason: StateReason | Non
     call.host.announce_issue("closed" if state == "closed" else "reopened", issue, by=by)
 
 
-def _issue(call: Call, repository: Repository) -> Issue:
-    """The issue of the path; else 404, or 410 if it was deleted."""
+def find_issue(call: Call, repository: Repository) -> Issue:
+    """The issue of the path; else 404, 410 if it was deleted, or 301 to where it was transferred."""
     number = int(call.args["number"])
     if not 1 <= number <= len(repository.issues):
         raise not_found()
     issue = repository.issues[number - 1]
     if issue.deleted:
         raise ApiError(410, "This issue was deleted")
+    if there := issue.moved_to:
+        location = github_json.issue(call.host, there)["url"]
+        raise ApiError(301, "Moved Permanently", headers={"Location": location}, url=location)
     return issue
 
 
-def _with_issues(call: Call, *, level: str) -> Repository:
+def with_issues(call: Call, *, level: str) -> Repository:
     """The repository, if the caller may use its issues at this level and they are turned on."""
     repository = call.repository()
     call.require(repository, issues=level)
@@ -144,6 +148,6 @@ def _short(text: str, field: str, *, most: int) -> str:
     return text
 
 
-def invalid(error: dict[str, Any]) -> ApiError:
+def invalid(error: dict[str, Any], *, resource: str = "Issue") -> ApiError:
     """GitHub's 422 for one invalid field."""
-    return ApiError(422, "Validation Failed", errors=[{"resource": "Issue", **error}])
+    return ApiError(422, "Validation Failed", errors=[{"resource": resource, **error}])

@@ -9,7 +9,7 @@ from typing import Any
 from . import github_json
 from .announcements import Announcements
 from .credentials import Tokens
-from .records import App, Installation, Issue, Repository
+from .records import App, Comment, Installation, Issue, Repository, StateReason
 from .state import AnyRepository
 
 
@@ -156,11 +156,18 @@ class Changes(Announcements):
             self.announce_issue("opened", issue, by=user)
         return issue
 
-    def close_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
-        """Close an issue."""
+    def close_issue(
+        self,
+        repository: AnyRepository,
+        number: int,
+        *,
+        by: str,
+        reason: StateReason | None = None,
+    ) -> None:
+        """Close an issue; without a reason as completed."""
         with self.changing():
             issue = self.issue(repository, number)
-            issue.move_to("closed", self.now())
+            issue.move_to("closed", self.now(), reason=reason)
             self.announce_issue("closed", issue, by=by)
 
     def reopen_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
@@ -176,3 +183,47 @@ class Changes(Announcements):
             issue = self.issue(repository, number)
             issue.deleted = True
             self.announce_issue("deleted", issue, by=by)
+
+    def comment(self, repository: AnyRepository, number: int, body: str, *, user: str) -> Comment:
+        """Say something about an issue as somebody other than the app; an unknown login gets an account."""
+        with self.changing():
+            if user.lower() not in self.accounts:
+                self.add_user(user)
+            return self.new_comment(self.issue(repository, number), body, user=user)
+
+    def edit_comment(self, comment: Comment, body: str) -> None:
+        """Change a comment by hand, whoever wrote it."""
+        with self.changing():
+            comment.change(body, self.now())
+
+    def delete_comment(self, comment: Comment) -> None:
+        """Delete a comment by hand."""
+        with self.changing():
+            comment.issue.comments.remove(comment)
+
+    def lock_issue(self, repository: AnyRepository, number: int, *, locked: bool = True) -> None:
+        """Let nobody comment on an issue, or everybody again."""
+        with self.changing():
+            self.issue(repository, number).locked = locked
+
+    def transfer_issue(
+        self, repository: AnyRepository, number: int, to: AnyRepository, *, by: str
+    ) -> Issue:
+        """Move an issue to another repository, where it has another number; the old one redirects to it."""
+        with self.changing():
+            old, there = self.issue(repository, number), self.repository(to)
+            if there is old.repository:
+                raise ValueError(f"The issue is in {there.full_name} already.")
+            new = self.new_issue(there, old.title, body=old.body, user=old.user, by_app=old.by_app)
+            new.created_at, new.state = old.created_at, old.state
+            new.state_reason, new.closed_at = old.state_reason, old.closed_at
+            for each in old.comments:
+                self.new_comment(new, each.body, user=each.user, by_app=each.by_app)
+            changes = {
+                "new_issue": github_json.issue(self, new),
+                "new_repository": github_json.repository(self, there),
+            }
+            self.announce_issue("transferred", old, by=by, changes=changes)
+            old.moved_to = new
+            self.announce_issue("opened", new, by=by)
+        return new

@@ -21,6 +21,8 @@ from .messages import Request, Response, json_response
 REPOSITORY = r"/api/v3/(repos/[^/]+/[^/]+|repositories/\d+)"
 TARGETS = {
     "issues": re.compile(REPOSITORY + "/issues"),
+    "comments": re.compile(REPOSITORY + r"/issues/\d+/comments"),
+    "comment": re.compile(REPOSITORY + r"/issues/comments/\d+"),
     "token": re.compile(r"/api/v3/app/installations/\d+/access_tokens"),
 }
 SECONDARY_LIMIT = (
@@ -121,6 +123,11 @@ def _no_number() -> Fault:
     return Fault(created=True, without=("number", "url"))
 
 
+def _no_id() -> Fault:
+    """What `_no_number` does, for a comment."""
+    return Fault(created=True, without=("id", "url"))
+
+
 def _status(status: int, message: str, *, created: bool = False) -> Fault:
     return Fault(status=status, body={"message": message}, created=created)
 
@@ -160,9 +167,11 @@ KINDS: dict[str, Callable[..., Fault]] = {
     "reset_mid_answer": partial(_spoiled, Wire.HALF_THEN_RESET),
     "truncated": partial(_spoiled, Wire.HALF),
     "no_number": _no_number,
+    "no_id": _no_id,
     "401": partial(_status, 401, "Bad credentials"),
     "403_archived": partial(_status, 403, "Repository was archived so is read-only."),
     "403_retry_after": partial(_limited, 403),
+    "403_locked": partial(_status, 403, "Unable to create comment because issue is locked."),
     "404": partial(_status, 404, "Not Found"),
     "410": partial(_status, 410, "Issues are disabled for this repo"),
     "422": _unprocessable,
@@ -217,7 +226,9 @@ class Faults:
     def arm(self, fault: Fault, *, method: str, path: str, times: int) -> None:
         """Arm a fault; raises ValueError for a wrong path or number of times."""
         if path not in TARGETS and not path.startswith("/"):
-            raise ValueError(f"{path!r} is neither issues nor token nor a pattern such as /api/*.")
+            raise ValueError(
+                f"{path!r} is none of {', '.join(TARGETS)}, and no pattern such as /api/*."
+            )
         if not isinstance(times, int) or times < 1:
             raise ValueError(f"A fault must be armed for at least one request, not {times!r}.")
         self._armed.append(Armed(fault, method.upper(), path, times))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .messages import timestamp
-from .records import ROLES, Account, Installation, Issue, Repository, Role
+from .records import ROLES, Account, Comment, Installation, Issue, Repository, Role
 from .state import State
 from .webhooks import Sent
 
@@ -158,11 +158,11 @@ def issue(state: State, issue: Issue) -> Json:
         "labels": [],
         "state": issue.state,
         "state_reason": issue.state_reason,
-        "locked": False,
+        "locked": issue.locked,
         "assignee": None,
         "assignees": [],
         "milestone": None,
-        "comments": 0,
+        "comments": len(issue.comments),
         "created_at": timestamp(issue.created_at),
         "updated_at": timestamp(issue.updated_at),
         "closed_at": timestamp(issue.closed_at),
@@ -170,4 +170,23 @@ def issue(state: State, issue: Issue) -> Json:
         "active_lock_reason": None,
         "body": issue.body,
         "performed_via_github_app": app(state) if issue.by_app else None,
+    }
+
+
+def comment(state: State, comment: Comment) -> Json:
+    """The JSON of a comment on an issue."""
+    about = issue(state, comment.issue)
+    repository_url = about["repository_url"]
+    return {
+        "url": f"{repository_url}/issues/comments/{comment.id}",
+        "html_url": f"{about['html_url']}#issuecomment-{comment.id}",
+        "issue_url": about["url"],
+        "id": comment.id,
+        "node_id": f"IC_{comment.id}",
+        "user": account(state, state.account(comment.user)),
+        "created_at": timestamp(comment.created_at),
+        "updated_at": timestamp(comment.updated_at),
+        "author_association": "NONE",
+        "body": comment.body,
+        "performed_via_github_app": app(state) if comment.by_app else None,
     }

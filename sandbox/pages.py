@@ -7,7 +7,7 @@ import cmarkgfm
 from .calls import Call
 from .layout import NOTHING, STYLE, Html, html, joined, page
 from .messages import ApiError, Response, not_found, redirect, timestamp
-from .records import Issue, Repository
+from .records import Comment, Issue, Repository, StateReason
 from .sessions import viewer
 
 
@@ -111,47 +111,91 @@ def show_issue(call: Call) -> Response:
     try:
         issue = call.host.issue(repository, int(call.args["number"]))
     except LookupError:
-        raise not_found() from None
+        return _elsewhere(repository, int(call.args["number"]))
     content = html(
         """<p><a href="/{name}/issues">{name}</a></p>
 <h1>{title} <span>#{number}</span></h1>
-<p><span class="state {state}">{state}</span>
+<p><span class="state {state}">{words}</span>
 <span class="soft">opened by {user} on <time datetime="{at}">{day}</time></span></p>
 <article class="body">{rendered}</article>
 <form method="post">{button}</form>
-<details><summary>As Markdown</summary><pre>{body}</pre></details>""",
+<details><summary>As Markdown</summary><pre>{body}</pre></details>{comments}""",
         name=repository.full_name,
         title=issue.title,
         number=issue.number,
         state=issue.state,
+        words=STATES.get(issue.state_reason or "", issue.state),
         user=issue.user,
         at=timestamp(issue.created_at),
         day=_in_words(issue.created_at),
         rendered=rendered(issue.body or ""),
         button=CLOSE if issue.state == "open" else REOPEN,
         body=issue.body or "",
+        comments=joined([_comment(each) for each in issue.comments]),
     )
     return page(f"{issue.title} · #{issue.number} · {repository.full_name}", content, call=call)
 
 
+def _comment(comment: Comment) -> Html:
+    return html(
+        """<section class="box" id="issuecomment-{id}">
+<p class="soft">{user} commented on <time datetime="{at}">{day}</time>{edited}</p>
+<article class="body">{rendered}</article></section>""",
+        id=comment.id,
+        user=comment.user,
+        at=timestamp(comment.created_at),
+        day=_in_words(comment.created_at),
+        edited=", edited" if comment.updated_at > comment.created_at else "",
+        rendered=rendered(comment.body),
+    )
+
+
+STATES = {"not_planned": "closed as not planned", "duplicate": "closed as duplicate"}
+TO_OTHERS = """<p><button name="reason" value="deleted">Delete issue</button>
+<label>Transfer to <input name="to" placeholder="owner/name"></label>
+<button name="reason" value="transferred">Transfer issue</button></p>"""
 CLOSE = Html(
-    '<p><button name="state" value="closed">Close issue</button> <span class="soft">GitHub tells the Hub, '
-    "which shows it on the page of the report, and to the reporter if the repository is public.</span></p>"
+    '<p><button name="state" value="closed">Close issue</button> '
+    '<button name="reason" value="not_planned">Close as not planned</button> '
+    '<button name="reason" value="duplicate">Close as duplicate</button> '
+    '<span class="soft">GitHub tells the Hub, which shows it on the page of the report, and to the '
+    f"reporter if the repository is public.</span></p>{TO_OTHERS}"
 )
-REOPEN = Html('<p><button name="state" value="open">Reopen issue</button></p>')
+REOPEN = Html(f'<p><button name="state" value="open">Reopen issue</button></p>{TO_OTHERS}')
+
+
+def _elsewhere(repository: Repository, number: int) -> Response:
+    """Where a transferred issue is now; else there is nothing."""
+    numbered = [each for each in repository.issues if each.number == number]
+    if numbered and (there := numbered[0].moved_to):
+        return redirect(f"/{there.repository.full_name}/issues/{there.number}")
+    raise not_found()
 
 
 def change_issue(call: Call) -> Response:
-    """Close or reopen an issue, as the person who uses this browser, or else as an owner."""
+    """Close, reopen, transfer or delete an issue, as who uses this browser, or else as an owner."""
     repository, user = _repository(call), viewer(call)
-    closes = call.request.fields.get("state") == "closed"
-    change = call.host.close_issue if closes else call.host.reopen_issue
     by = user.login if user else _an_owner(repository)
     try:
-        change(repository, int(call.args["number"]), by=by)
-    except LookupError:
+        _change(call, repository, int(call.args["number"]), by=by)
+    except (LookupError, ValueError):
         raise not_found() from None
-    return redirect(call.request.path)
+    is_gone = call.request.fields.get("reason") == "deleted"
+    return redirect(f"/{repository.full_name}/issues" if is_gone else call.request.path)
+
+
+def _change(call: Call, repository: Repository, number: int, *, by: str) -> None:
+    host, fields = call.host, call.request.fields
+    match fields.get("reason") or fields.get("state"):
+        case "deleted":
+            host.delete_issue(repository, number, by=by)
+        case "transferred":
+            host.transfer_issue(repository, number, fields.get("to", ""), by=by)
+        case "closed" | "completed" | "not_planned" | "duplicate" as reason:
+            given: StateReason = "completed" if reason == "closed" else reason
+            host.close_issue(repository, number, by=by, reason=given)
+        case _:
+            host.reopen_issue(repository, number, by=by)
 
 
 def _an_owner(repository: Repository) -> str:

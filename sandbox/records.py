@@ -8,7 +8,7 @@ from typing import Literal
 AccountType = Literal["User", "Organization", "Bot"]
 Membership = Literal["admin", "member"]
 IssueState = Literal["open", "closed"]
-StateReason = Literal["completed", "not_planned", "reopened"]
+StateReason = Literal["completed", "not_planned", "duplicate", "reopened"]
 Role = Literal["pull", "triage", "push", "maintain", "admin"]
 ROLES: tuple[Role, ...] = ("pull", "triage", "push", "maintain", "admin")
 LEVELS = {"read": 1, "write": 2, "admin": 3}
@@ -69,7 +69,7 @@ class Account:
 @dataclass(eq=False)
 class Issue:
     """`user` is the author's login: the app is `<slug>[bot]`. `by_app` is true if it came with one of
-    the app's tokens, also a person's.
+    the app's tokens, also a person's. `moved_to` is where it was transferred to.
     """
 
     id: int
@@ -85,6 +85,14 @@ class Issue:
     state_reason: StateReason | None = None
     closed_at: datetime | None = None
     deleted: bool = False
+    moved_to: "Issue | None" = field(default=None, repr=False)
+    locked: bool = False
+    comments: list["Comment"] = field(default_factory=list, repr=False)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it was neither deleted nor transferred."""
+        return not self.deleted and self.moved_to is None
 
     def move_to(
         self, state: IssueState, at: datetime, *, reason: StateReason | None = None
@@ -94,6 +102,23 @@ class Issue:
         self.state_reason = reason or ("completed" if state == "closed" else "reopened")
         self.updated_at = at
         self.closed_at = at if state == "closed" else None
+
+
+@dataclass(eq=False)
+class Comment:
+    """What somebody said about an issue; `user` and `by_app` as for an issue."""
+
+    id: int
+    issue: Issue = field(repr=False)
+    body: str
+    user: str
+    created_at: datetime
+    updated_at: datetime
+    by_app: bool = False
+
+    def change(self, body: str, at: datetime) -> None:
+        """Write it anew."""
+        self.body, self.updated_at = body, at
 
 
 @dataclass(eq=False)

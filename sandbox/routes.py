@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from . import (
     api_app,
+    api_comments,
     api_issues,
     api_repositories,
     api_user,
@@ -33,6 +34,8 @@ _OF_REPOSITORY = re.compile(rf"{API}/{REPOSITORY}(?P<rest>/.*)?")
 INSTALLATION = r"(?P<installation_id>\d{1,9})"
 APP = r"/(?:github-apps|apps)/(?P<slug>[^/]+)"
 APPS = r"(?:/organizations/(?P<organization>[^/]+))?/settings/apps"
+COMMENTS = rf"{API}/{REPOSITORY}/issues/(?P<number>\d{{1,9}})/comments"
+COMMENT = rf"{API}/{REPOSITORY}/issues/comments/(?P<comment_id>\d{{1,9}})"
 REPOSITORY_PATH = r"/(?P<owner>[^/]+)/(?P<name>[^/]+)"
 
 
@@ -74,6 +77,10 @@ ROUTES = (
     _route("POST", f"{API}/{REPOSITORY}/issues", api_issues.create_issue),
     _route("GET", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.show_issue),
     _route("PATCH", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.change_issue),
+    _route("GET", COMMENTS, api_comments.list_comments),
+    _route("POST", COMMENTS, api_comments.create_comment),
+    _route("GET", COMMENT, api_comments.show_comment),
+    _route("PATCH", COMMENT, api_comments.change_comment),
     _route("POST", f"{API}/app-manifests/(?P<code>[^/]+)/conversions", manifests.convert),
     _route("GET", f"{API}/rate_limit", api_repositories.show_rate_limit),
     _route("POST", "/_sandbox/faults", control.arm_fault),

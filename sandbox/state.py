@@ -11,6 +11,7 @@ from .records import (
     Account,
     AccountType,
     App,
+    Comment,
     Installation,
     Issue,
     Membership,
@@ -40,6 +41,7 @@ class State:
         self._repository_ids = count(ids_from + 2001)
         self._installation_ids = count(ids_from + 3001)
         self._issue_ids = count(ids_from + 4001)
+        self._comment_ids = count(ids_from + 6001)
         self._app_ids = count(ids_from + 5001)
         self._depth = 0
         self.register(app or no_app())
@@ -194,9 +196,9 @@ class State:
             self.repository(repository).grants.pop(login.lower(), None)
 
     def issues(self, repository: AnyRepository) -> list[Issue]:
-        """The issues of a repository, oldest first, without deleted ones."""
+        """The issues of a repository, oldest first, without deleted and transferred ones."""
         with self.lock:
-            return [issue for issue in self.repository(repository).issues if not issue.deleted]
+            return [issue for issue in self.repository(repository).issues if issue.is_here]
 
     def issue(self, repository: AnyRepository, number: int) -> Issue:
         """The issue with that number; raises LookupError."""
@@ -229,6 +231,18 @@ class State:
         )
         repository.issues.append(issue)
         return issue
+
+    def comments(self, repository: AnyRepository, number: int) -> list[Comment]:
+        """The comments on an issue, oldest first."""
+        with self.lock:
+            return list(self.issue(repository, number).comments)
+
+    def new_comment(self, issue: Issue, body: str, *, user: str, by_app: bool = False) -> Comment:
+        """Say something about an issue."""
+        now = issue.updated_at = self.now()
+        comment = Comment(next(self._comment_ids), issue, body, user, now, now, by_app=by_app)
+        issue.comments.append(comment)
+        return comment
 
     def new_installation(
         self,

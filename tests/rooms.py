@@ -23,6 +23,7 @@ ROOMS = [  # from the ground up
     "integrations/github_api",
     "integrations/folding",
     "integrations/delivery",
+    "integrations/comments",
     "integrations/alerts",
     "integrations/ownership",
     "integrations/github_sync",

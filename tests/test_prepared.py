@@ -18,7 +18,7 @@ from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
 from integrations.delivery import pacing
 from integrations.folding import candidates
-from integrations.models import Alert, Attempt, Delivery, Hold, Installation, Integration
+from integrations.models import Alert, Attempt, Comment, Delivery, Hold, Installation, Integration
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
 from orgs import ownership
@@ -315,6 +315,20 @@ def alerts_at_random() -> None:
         )
 
 
+def comments_at_random() -> None:
+    """Below any issue, tried at any time of the last hours, or never."""
+    leads = list(Delivery.objects.all())
+    for _ in range(ROUNDS):
+        ago, lead = timedelta(seconds=DRAW.randrange(7200)), DRAW.choice(leads)
+        Comment.objects.create(
+            integration_id=lead.integration_id,
+            lead=lead,
+            purpose=Comment.Purpose.AGAIN,
+            occasion=timezone.now(),
+            last_tried_at=maybe(timezone.now() - ago),
+        )
+
+
 def test_place(organizations, clock):
     several = deliveries_at_random(organizations)
     limits = [None, timezone.now() - timedelta(minutes=5), timezone.now() + timedelta(minutes=5)]
@@ -335,6 +349,7 @@ def test_place(organizations, clock):
 def test_tried(organizations, clock):
     deliveries_at_random(organizations)
     alerts_at_random()
+    comments_at_random()
     for seconds in (60, 3600):
         clock.advance(seconds=DRAW.randrange(100))
         for installation in Installation.objects.all():
@@ -344,13 +359,17 @@ def test_tried(organizations, clock):
             )
             own = Count("pk", filter=Q(source="f" * 16))
             expected = plain.aggregate(all=Count("pk"), own=own, first=Min("last_tried_at"))
-            alerts = Alert.objects.filter(
-                integration__installation=installation, last_tried_at__gt=clock.now() - long
-            ).aggregate(all=Count("pk"), first=Min("last_tried_at"))
+            alerts, comments = (
+                rows.objects.filter(
+                    integration__installation=installation, last_tried_at__gt=clock.now() - long
+                ).aggregate(all=Count("pk"), first=Min("last_tried_at"))
+                for rows in (Alert, Comment)
+            )
             there = (installation.pk, long)
-            count, mine, first = pacing.TRIED.rows("f" * 16, *there, *there)[0]
-            assert (count, mine) == (expected["all"] + alerts["all"], expected["own"])
-            firsts = [each["first"] for each in (expected, alerts) if each["first"]]
+            count, mine, first = pacing.TRIED.rows("f" * 16, *there, *there, *there)[0]
+            of_all = expected["all"] + alerts["all"] + comments["all"]
+            assert (count, mine) == (of_all, expected["own"])
+            firsts = [each["first"] for each in (expected, alerts, comments) if each["first"]]
             assert (first and time_of(first)) == min(firsts, default=None)
 
 
@@ -472,7 +491,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
     "UNDELIVERED": (receivers.UNDELIVERED, ["0" * 26]),
     "PLACE": (pacing.PLACE, ["0" * 26]),
-    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 2]),
+    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 3]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "RECORD": (deliveries.RECORD, [1, "", True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),

@@ -190,6 +190,12 @@ attempts = Count(
     "outcome",
     ["sent", "adopted", "folded", "later", "unknown", "held", "refused"],
 )
+comments = Count(
+    "hub_comments_total",
+    "Comments that the Hub has written on issues that it has opened, and how often it has edited them.",
+    "what",
+    ["made", "edited"],
+)
 github = Count(
     "hub_github_responses_total",
     "GitHub's responses to the Hub's calls without sign-in, by class of status; limited: a rate limit; "

@@ -13,7 +13,7 @@ from limits import RateLimitItem, parse_many
 
 from core import batches, clock, prepared
 from core.prepared import PreparedStatement
-from integrations.models import Alert, Delivery, Installation
+from integrations.models import Alert, Comment, Delivery, Installation
 from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
@@ -33,8 +33,8 @@ PLACE = PreparedStatement(
     """,
 )
 TRIED = PreparedStatement(
-    "How many deliveries and alerts of an installation were last tried in this time, how many deliveries "
-    "of this source, and since when?",
+    "How many deliveries, alerts and comments of an installation were last tried in this time, how many "
+    "deliveries of this source, and since when?",
     """
     SELECT count(*), count(*) FILTER (WHERE tried.source = %s), min(tried.last_tried_at)
     FROM (
@@ -47,6 +47,11 @@ TRIED = PreparedStatement(
         FROM integrations_alert a
         JOIN integrations_integration i ON i.id = a.integration_id
         WHERE i.installation_id = %s AND a.last_tried_at > {now} - %s::interval
+        UNION ALL
+        SELECT NULL, c.last_tried_at
+        FROM integrations_comment c
+        JOIN integrations_integration i ON i.id = c.integration_id
+        WHERE i.installation_id = %s AND c.last_tried_at > {now} - %s::interval
     ) tried
     """,
 )
@@ -110,7 +115,7 @@ def take(report_id: str) -> Delivery | None:
 
 @contextmanager
 def place(installation: int) -> Iterator[bool]:
-    """Whether an installation may send one more issue that is from no source, such as an alert.
+    """Whether an installation may send one more issue that is from no source, such as an alert, or one more comment.
 
     Nobody else counts there until the block ends.
     """
@@ -124,7 +129,7 @@ def _has_room(installation: int, source: str) -> bool:
     """Whether one more may be sent now. If not, the installation's row says until when."""
     for item in parse_many(settings.HUB_ISSUE_RATE):
         there = (installation, _window(item))
-        tried, own, first = TRIED.rows(source, *there, *there)[0]
+        tried, own, first = TRIED.rows(source, *there, *there, *there)[0]
         free = item.amount - tried
         if free <= 0:
             until = prepared.time_of(first) + _window(item)
@@ -158,11 +163,14 @@ def used(installations: Collection[int]) -> dict[int, list[Used]]:
 def _tried_by_source(item: RateLimitItem, installations: Collection[int]) -> QuerySet[Any, Any]:
     """For each installation and source how many were tried, and when the first and the latest of them.
 
-    Alerts are from no source.
+    Alerts and comments are from no source.
     """
-    alerts = Alert.objects.filter(last_tried_at__gt=clock.now() - _window(item))
-    from_nobody = _by_source(alerts.annotate(source=Value("")), installations)
-    return _by_source(_tried(item), installations).union(from_nobody, all=True)
+    since = clock.now() - _window(item)
+    of_nobody = [
+        _by_source(rows.filter(last_tried_at__gt=since).annotate(source=Value("")), installations)
+        for rows in (Alert.objects, Comment.objects)
+    ]
+    return _by_source(_tried(item), installations).union(*of_nobody, all=True)
 
 
 def _by_source(rows: QuerySet[Any, Any], installations: Collection[int]) -> QuerySet[Any, Any]:

@@ -9,21 +9,25 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |  |- TimedOut     there was no answer before the deadline
     |  |  `- Unfinished   more is to be looked through: go on from `.until`
     |  `- Limited      a rate limit is reached: wait for `.wait`
-    |- OutcomeUnknown  the issue may or may not have been created
+    |- OutcomeUnknown  the issue or comment may or may not have been created
     `- Refused         GitHub refused
        |- Blocked      everything for this repository, until something is changed there
        |  `- Gone      the app cannot get at it: perhaps it was deleted
        |- Suspended    everything for this installation
+       |- Locked       comments on this issue
+       |- IssueGone    because there is no such issue any more
        `- BadCode      the code that a browser brought
 
     app.py            who the app is, and what became of its webhooks
     issues.py         opening an issue, and closing it
     looking.py        finding an issue again
+    reading.py        reading one issue
+    comments.py       comments on an issue: writing, finding, editing
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
     registering.py    the app that an operator has just registered
     asking.py         calling GitHub while a maintainer waits
-    tokens.py, transport.py, answers.py, errors.py: how all of them call GitHub
+    writing.py, tokens.py, transport.py, answers.py, errors.py: how all of them call GitHub
 
 Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,
 .../rest/apps/installations, .../rest/collaborators/collaborators and
@@ -39,6 +43,13 @@ from integrations.github_api.app import (
     takes_credentials,
     webhook_facts,
 )
+from integrations.github_api.comments import (
+    IssueComment,
+    create_comment,
+    edit_comment,
+    find_comment,
+    read_comment,
+)
 from integrations.github_api.errors import (
     FOR_OPERATORS,
     BadCode,
@@ -46,7 +57,9 @@ from integrations.github_api.errors import (
     Busy,
     GitHubError,
     Gone,
+    IssueGone,
     Limited,
+    Locked,
     OutcomeUnknown,
     Refused,
     Suspended,
@@ -71,6 +84,7 @@ from integrations.github_api.installations import (
 )
 from integrations.github_api.issues import Issue, close_issue, create_issue
 from integrations.github_api.looking import find_issue, forget_read
+from integrations.github_api.reading import IssueFacts, read_issue
 from integrations.github_api.registering import RegisteredApp, registered_app
 from integrations.github_api.tokens import forget_tokens
 from integrations.github_api.transport import api_address, private_key, why_unreached
@@ -87,7 +101,11 @@ __all__ = [
     "Gone",
     "InstallationFacts",
     "Issue",
+    "IssueComment",
+    "IssueFacts",
+    "IssueGone",
     "Limited",
+    "Locked",
     "OutcomeUnknown",
     "Person",
     "Reached",
@@ -107,7 +125,10 @@ __all__ = [
     "app_facts",
     "candidate",
     "close_issue",
+    "create_comment",
     "create_issue",
+    "edit_comment",
+    "find_comment",
     "find_issue",
     "forget_read",
     "forget_tokens",
@@ -116,6 +137,8 @@ __all__ = [
     "private_key",
     "pushable",
     "reached",
+    "read_comment",
+    "read_issue",
     "registered_app",
     "repository_facts",
     "rights",

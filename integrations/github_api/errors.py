@@ -43,7 +43,7 @@ class OutcomeUnknown(GitHubError):
 
 
 class Refused(GitHubError):
-    """GitHub refuses to create this issue."""
+    """GitHub refuses to create this issue, or to write this comment."""
 
 
 class Blocked(Refused):
@@ -52,6 +52,14 @@ class Blocked(Refused):
 
 class Gone(Blocked):
     """The app cannot get at the repository: it was deleted, or the app has lost its access."""
+
+
+class Locked(Refused):
+    """The issue is locked, so that nobody comments on it."""
+
+
+class IssueGone(Refused):
+    """The issue was deleted, or transferred to another repository."""
 
 
 class Suspended(Refused):

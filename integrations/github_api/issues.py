@@ -16,6 +16,7 @@ from integrations.github_api.answers import (
 from integrations.github_api.errors import (
     Blocked,
     Gone,
+    Locked,
     OutcomeUnknown,
     Refused,
     TimedOut,
@@ -108,12 +109,16 @@ def _patch(repository: Repository, number: int) -> GitHubAnswer:
     return ask(with_token(tokens.of(repository)), "PATCH", path, input=closed)
 
 
-def raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
+def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str = "issue") -> None:
     """Raise the error that a 4xx means; other statuses say nothing about a refusal."""
     raise_for_limit(answer)
     match answer.status:
         case 401:
             raise Blocked(f"GitHub does not accept the app's token for {repository.name}.")
+        case 403 if "issue is locked" in answer.message.lower():
+            raise Locked(
+                "The issue is locked. Unlock it, and the Hub comments on it within an hour."
+            )
         case 403 if "archived" in answer.message.lower():
             raise Blocked(f"{repository.name} is archived. Unarchive it, then press Try again.")
         case 403:
@@ -131,4 +136,4 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository) -> None:
                 f"Issues are turned off in {repository.name}. Turn them on, then press Try again."
             )
         case status if 400 <= status < 500:
-            raise Refused(f"GitHub refused the issue: {answer.reason}.")
+            raise Refused(f"GitHub refused the {what}: {answer.reason}.")

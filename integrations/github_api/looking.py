@@ -134,7 +134,7 @@ class _Look:
         return _get(self.repository, f"/repositories/{self.repository.id}/issues", parameters)
 
     def _note(self, items: list[dict[str, Any]]) -> None:
-        for item in filter(_is_ours, items):
+        for item in filter(is_ours, items):
             body, issue = item.get("body") or "", Issue(item["number"], item["html_url"])
             if self.marker in body:
                 self.found = self.found or issue
@@ -175,7 +175,7 @@ class _Look:
             _read.pop(oldest, None)
 
 
-def _is_ours(item: dict[str, Any]) -> bool:
+def is_ours(item: dict[str, Any]) -> bool:
     """Whether the app's own account wrote it: markers by others do not count.
 
     The login changes with the app's name, so a bot with the app's id counts as well.

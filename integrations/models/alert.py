@@ -1,26 +1,17 @@
 """An issue by which the Hub tells an organization bad news, in its own repository."""
 
-import random
 from datetime import datetime, timedelta
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self
 
 from django.db import models, transaction
 from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
-from django.db.models.functions import Now
 from django.utils.functional import cached_property
 
 from core import clock
 from core.ids import ULIDField
-from integrations.models.delivery import (
-    FIRST_WAIT,
-    GIVE_UP,
-    LEASE,
-    LONGEST_WAIT,
-    SETTLE,
-    TRIED_APART,
-    LeaseLost,
-)
+from integrations.models.delivery import GIVE_UP
 from integrations.models.integration import FULL_NAME, Installation, Integration, Repository
+from integrations.models.leased import Leased, LeasedQuerySet
 from orgs.models import Organization
 
 UNSENT: dict[str, Any] = {
@@ -30,11 +21,12 @@ UNSENT: dict[str, Any] = {
     "title": "",
     "body": "",
 }
-BACKOFFS = 8  # doublings of the first wait; more would only make a larger number
 
 
-class AlertQuerySet(models.QuerySet["Alert"]):
+class AlertQuerySet(LeasedQuerySet):
     """Queries over alerts."""
+
+    with_each = ("integration__installation", "integration__organization")
 
     def of(self, organization: Organization) -> Self:
         """Those of an organization, the latest first."""
@@ -73,28 +65,6 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         known = self.filter(is_over | (wanted & with_rights))
         return known.filter(integration__installation__suspended_at=None)
 
-    def due(self) -> Self:
-        """Those to be opened or closed now, by installations that GitHub and the pace do not limit."""
-        unlimited = self.filter(_is_its_turn()).exclude(
-            integration__installation__limited_until__gt=clock.now()
-        )
-        return unlimited.sendable().order_by("due_at", "pk")
-
-    def take(self, alert_id: str) -> "Alert | None":
-        """Take an alert for one attempt; None if it is not due, or another process has it.
-
-        One conditional UPDATE decides between all processes that try: PostgreSQL looks at the row itself
-        again after waiting for another one, but not at what a subquery has found.
-        """
-        due = self.due().filter(pk=alert_id)
-        mine = self.filter(_is_its_turn(), pk__in=due.values("pk"))
-        if not mine.update(
-            lease_until=clock.now() + LEASE, last_tried_at=clock.now(), tries=F("tries") + 1
-        ):
-            return None
-        whole = self.select_related("integration__installation", "integration__organization")
-        return whole.get(pk=alert_id)
-
     def end(self) -> None:
         """Their cause is gone: what is open is closed, and what is not is not opened any more."""
         states = self.model.Status  # in one UPDATE: its issue may be opened at this moment
@@ -130,7 +100,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
             mine.unfinished().update(status=states.CLOSED)
 
 
-class Alert(models.Model):
+class Alert(Leased):
     """Bad news about one cause since one time, and its issue. Its row is the truth about the issue."""
 
     class Status(models.TextChoices):
@@ -149,6 +119,10 @@ class Alert(models.Model):
         LAPSED = "lapsed"  # the claim of a domain has lapsed
         RIGHTS = "rights"  # no member has push access to the repository, so nothing is sent
 
+    TO_DO: ClassVar = [Status.PENDING, Status.CLOSING]
+    UNSENT: ClassVar = UNSENT
+    UNKNOWN = "It is not known yet whether GitHub opened the issue."
+
     id = ULIDField()
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="+")
     status = models.CharField(max_length=7, choices=Status, default=Status.PENDING)
@@ -158,13 +132,6 @@ class Alert(models.Model):
     )
     since = models.DateTimeField(help_text="When the cause began; a later one is another alert.")
     ended_at = models.DateTimeField(null=True, blank=True, help_text="When the cause was gone.")
-    reason = models.TextField(blank=True, help_text="Why it has its status, in words.")
-    created_at = models.DateTimeField(db_default=Now())
-    due_at = models.DateTimeField(db_default=Now(), help_text="When to try next.")
-    lease_until = models.DateTimeField(null=True, blank=True)
-    last_tried_at = models.DateTimeField(null=True, blank=True)
-    tries = models.PositiveIntegerField(default=0)
-
     # What was sent, and where to: saved before the POST, and kept.
     repository_id = models.BigIntegerField(null=True, blank=True)
     repository = models.CharField(max_length=511, blank=True)
@@ -179,7 +146,7 @@ class Alert(models.Model):
     issue_number = models.BigIntegerField(null=True, blank=True)
     issue_url = models.URLField(max_length=500, blank=True)
 
-    objects = AlertQuerySet.as_manager()
+    objects: ClassVar = AlertQuerySet.as_manager()
 
     class Meta:
         indexes = [
@@ -222,26 +189,12 @@ class Alert(models.Model):
 
     @cached_property
     def installation(self) -> Installation:
-        """The one that reaches the target: in a repository that was left, that of its account, if any."""
-        mine = self.integration.installation
-        account = self.repository.partition("/")[0]
-        if not self.has_left() or account.lower() == mine.account.lower():
-            return mine
-        there = Installation.objects.filter(account__iexact=account, suspended_at=None)
-        return there.order_by("-pk").first() or mine
+        """The one that reaches the target."""
+        return self.integration.installation_of(self.repository_id, self.repository)
 
     def has_left(self) -> bool:
         """Whether it was sent to a repository that the organization's issues no longer go to."""
         return self.repository_id not in (None, self.integration.repository_id)
-
-    @property
-    def started_at(self) -> datetime:
-        """When the current attempt started, by the database's clock."""
-        return cast(datetime, self.lease_until) - LEASE
-
-    def has_settled(self) -> bool:
-        """Whether an issue that GitHub did not confirm would be in GitHub's list by now."""
-        return self.posted_at is None or self.started_at >= self.posted_at + SETTLE
 
     def may_be_opened(self) -> bool:
         """Whether its cause lasts, and the organization still wants to be told."""
@@ -276,42 +229,6 @@ class Alert(models.Model):
         """Its issue is closed, or cannot be for this reason."""
         self._update(status=self.Status.CLOSED, reason=reason, lease_until=None)
 
-    def drop(self, reason: str) -> None:
-        """It is never opened."""
-        self._update(status=self.Status.DROPPED, reason=reason, lease_until=None, **self._unsent())
-
-    def wait(self, reason: str, duration: timedelta) -> None:
-        """Try again after `duration`: this attempt has opened or closed nothing."""
-        due_at = clock.now() + duration
-        self._update(reason=reason, lease_until=None, due_at=due_at, **self._unsent())
-
-    def leave(self, reason: str) -> None:
-        """End an attempt that has sent nothing, which does not count against the pace."""
-        due_at = clock.now() + TRIED_APART
-        self._update(reason=reason, lease_until=None, due_at=due_at, last_tried_at=None)
-
-    def look_later(self, reason: str) -> None:
-        """It is not known whether the issue was opened: look for it before anything is sent again."""
-        self._update(reason=reason, lease_until=None, due_at=clock.now() + self.backoff())
-
-    def look_on(self, reason: str, since: datetime) -> None:
-        """There was too much to look through: go on with what was updated since then.
-
-        That is saved as the time of its sending, but none at which it would not have settled yet.
-        """
-        posted_at = cast(datetime, self.posted_at)
-        latest = max(posted_at, min(since, self.started_at - SETTLE))
-        due_at = clock.now() + FIRST_WAIT
-        self._update(reason=reason, lease_until=None, due_at=due_at, posted_at=latest)
-
-    def look_once_settled(self) -> None:
-        """Look again once `SETTLE` has passed: before that, a missing issue proves nothing."""
-        self._update(
-            reason="It is not known yet whether GitHub opened the issue.",
-            lease_until=None,
-            due_at=F("posted_at") + SETTLE,
-        )
-
     def start_over(self) -> None:
         """Open it where issues go now: there is none, as far as can be seen, where it was sent."""
         self._update(**UNSENT, reason="", lease_until=None, due_at=clock.now())
@@ -319,28 +236,3 @@ class Alert(models.Model):
     def is_given_up(self) -> bool:
         """Whether closing it was tried for a day."""
         return self.ended_at is not None and self.started_at - self.ended_at >= GIVE_UP
-
-    def backoff(self) -> timedelta:
-        """About twice as long each time, from 30 seconds to an hour, plus or minus a fifth."""
-        wait = min(FIRST_WAIT * 2 ** min(self.tries - 1, BACKOFFS), LONGEST_WAIT)
-        return wait * random.uniform(0.8, 1.2)  # noqa: S311  (guards nothing)
-
-    def _unsent(self) -> dict[str, Any]:
-        """Clear what was saved to be sent, if nothing can have arrived: the target may change then.
-
-        `posted_at` is as it was when the attempt began: set if an earlier one had no answer.
-        """
-        return {} if self.posted_at else UNSENT
-
-    def _update(self, **columns: Any) -> None:
-        """Save, if this attempt still has its lease: a later attempt knows better."""
-        mine = Alert.objects.filter(pk=self.pk, lease_until__isnull=False, tries=self.tries)
-        if not mine.update(**columns):
-            raise LeaseLost(self.pk)
-
-
-def _is_its_turn() -> Q:
-    """Whether there is something to do now, and no process does it; a lease may have expired."""
-    is_free = Q(lease_until=None) | Q(lease_until__lt=clock.now())
-    to_do = [Alert.Status.PENDING, Alert.Status.CLOSING]
-    return is_free & Q(status__in=to_do, due_at__lte=clock.now())

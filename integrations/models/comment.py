@@ -1,16 +1,72 @@
 """A comment of the Hub's on an issue that it has opened."""
 
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Self
+
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import Case, F, Max, Q, Value, When
+from django.db.models.expressions import Combinable
+from django.utils.functional import cached_property
 
+from core import clock
 from core.ids import ULIDField
-from integrations.models.delivery import Delivery
-from integrations.models.integration import Integration
+from integrations.models.delivery import Delivery, DeliveryQuerySet
+from integrations.models.integration import Installation, Integration, Repository
+from integrations.models.leased import Leased, LeasedQuerySet
+
+EDITED_APART = timedelta(minutes=10)  # at least
 
 
-class Comment(models.Model):
-    """What the Hub says, or does, below one issue on one occasion. Its row is the truth about it."""
+class CommentQuerySet(LeasedQuerySet):
+    """Queries over comments."""
+
+    with_each = (
+        "integration__installation",
+        "integration__organization",
+        "lead__report",
+    )
+
+    def sendable(self) -> Self:
+        """Those about which GitHub may be called now: nothing stops their integration."""
+        return self.filter(
+            integration__repository_id__isnull=False,
+            integration__problem="",
+            integration__paused_at=None,
+            integration__rights_lost_at=None,
+            integration__installation__suspended_at=None,
+        )
+
+    def want(self, lead: Delivery, purpose: "Comment.Purpose", occasion: datetime) -> None:
+        """Have this said, or done, below an issue. Once for each occasion, however often it is wanted."""
+        new = self.model(
+            integration_id=lead.integration_id, lead=lead, purpose=purpose, occasion=occasion
+        )
+        self.bulk_create([new], ignore_conflicts=True)
+
+    def note_folded(self, lead: Delivery) -> None:
+        """Have the list of those that joined an issue written, or written anew."""
+        purpose = self.model.Purpose.ALSO
+        self.want(lead, purpose, lead.created_at)
+        self.filter(lead=lead, purpose=purpose)._write_anew()
+
+    def note_changed(self, lead: Delivery) -> None:
+        """Have the list written anew, if there is one: what it says is no longer so."""
+        states = self.model.Status
+        known = self.filter(lead=lead, purpose=self.model.Purpose.ALSO)
+        known.filter(status__in=[states.PENDING, states.WRITTEN])._write_anew()
+
+    def _write_anew(self) -> None:
+        """Without those that somebody else has taken over. `due_at` keeps two edits apart."""
+        states = self.model.Status
+        others = self.exclude(status=states.LEFT)
+        others.update(status=states.PENDING, changes=F("changes") + 1)
+
+
+class Comment(Leased):
+    """What the Hub says, or does, below one issue on one occasion. Its row is the truth about it.
+
+    What it says is not stored: it is made from what is known, and compared with what GitHub has.
+    """
 
     class Purpose(models.TextChoices):
         """What it is for."""
@@ -25,7 +81,11 @@ class Comment(models.Model):
         PENDING = "pending"  # to be written, or written anew
         WRITTEN = "written"
         LEFT = "left"  # somebody else has edited or deleted it, so it stays as it is
-        DROPPED = "dropped"  # never written: GitHub refused it, or the reason was gone before
+        DROPPED = "dropped"  # GitHub refused it, or the reason was gone before
+
+    TO_DO: ClassVar = [Status.PENDING]
+    LAST_SENT: ClassVar = F("written_at")
+    UNKNOWN = "It is not known yet whether GitHub took the comment."
 
     id = ULIDField()
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="+", db_index=False)
@@ -35,26 +95,22 @@ class Comment(models.Model):
         help_text="When the issue was closed; for the list of reports, when the lead came in."
     )
     status = models.CharField(max_length=7, choices=Status, default=Status.PENDING)
-    reason = models.TextField(blank=True, help_text="Why it has its status, in words.")
-    created_at = models.DateTimeField(db_default=Now())
-    due_at = models.DateTimeField(db_default=Now(), help_text="When to try next.")
-    lease_until = models.DateTimeField(null=True, blank=True)
-    last_tried_at = models.DateTimeField(null=True, blank=True)
-    tries = models.PositiveIntegerField(default=0)
-
-    # What was sent: saved before the call, and kept.
+    changes = models.PositiveIntegerField(
+        default=0, help_text="How often what it is to say has changed."
+    )
     posted_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="When it was first sent. Without a comment: GitHub has not answered, so it is looked for.",
-    )
-    body = models.TextField(blank=True)
-    body_before = models.TextField(
-        blank=True, help_text="What it said before an edit whose answer is not known."
+        help_text="When it was sent. Without a comment: GitHub has not answered, so it is looked for.",
     )
     written_at = models.DateTimeField(null=True, blank=True, help_text="When GitHub last took it.")
+    listed_until = models.DateTimeField(
+        null=True, blank=True, help_text="Those that joined until then are in it, or counted."
+    )
     comment_id = models.BigIntegerField(null=True, blank=True, help_text="GitHub's.")
     comment_url = models.URLField(max_length=500, blank=True)
+
+    objects: ClassVar = CommentQuerySet.as_manager()
 
     class Meta:
         indexes = [
@@ -73,3 +129,97 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_purpose_display()} {self.lead_id}"
+
+    @property
+    def target(self) -> Repository:
+        """The repository that the issue is in."""
+        through = self.installation.github_id
+        return Repository(through, self.lead.repository_id, self.lead.repository)  # type: ignore[arg-type]
+
+    @property
+    def place(self) -> tuple[Repository, int]:
+        """The repository and the number of the issue."""
+        return self.target, self.lead.issue_number or 0
+
+    @cached_property
+    def installation(self) -> Installation:
+        """The one that reaches the repository."""
+        return self.integration.installation_of(self.lead.repository_id, self.lead.repository)
+
+    def has_left(self) -> bool:
+        """Whether the organization's issues no longer go to that repository."""
+        return self.lead.repository_id != self.integration.repository_id
+
+    def last_joined_at(self) -> datetime | None:
+        """When the last that is known joined the issue. They join one after the other: each locks the lead."""
+        return self.lead.folded.aggregate(last=Max("folded_at"))["last"]
+
+    def record(self, listed_until: datetime | None) -> None:
+        """Save that it is about to be sent, before the POST, and who is in it."""
+        self._update(posted_at=clock.now(), listed_until=listed_until)
+
+    def made(self, comment_id: int, url: str) -> None:
+        """GitHub has it. That is known even if the lease has expired."""
+        mine = Comment.objects.filter(pk=self.pk, comment_id=None)
+        mine.update(comment_id=comment_id, comment_url=url, **self._written())
+
+    def found(self, comment_id: int, url: str) -> None:
+        """GitHub has it from an attempt before: what is new since then is written in its time."""
+        self._update(
+            comment_id=comment_id,
+            comment_url=url,
+            reason="",
+            lease_until=None,
+            written_at=self.posted_at,
+            due_at=clock.now() + EDITED_APART,
+            last_tried_at=self.posted_at,
+        )
+
+    def edited(self, listed_until: datetime | None) -> None:
+        """GitHub has what it says now."""
+        self._update(listed_until=listed_until, **self._written())
+
+    def is_as_it_was(self) -> None:
+        """GitHub had that before, so nothing was sent."""
+        self._update(status=self._done(), reason="", lease_until=None, last_tried_at=self.LAST_SENT)
+
+    def left(self, reason: str) -> None:
+        """It stays as somebody else has left it."""
+        states, last = self.Status, self.LAST_SENT
+        self._update(status=states.LEFT, reason=reason, lease_until=None, last_tried_at=last)
+
+    def end(self, reason: str) -> None:
+        """Nothing can be written there any more."""
+        if self.comment_id:
+            self.left(reason)
+        else:
+            self.drop(reason)
+
+    def forget(self) -> None:
+        """There is nothing to say any more, and nothing was said."""
+        mine = Comment.objects.filter(pk=self.pk, comment_id=None, tries=self.tries)
+        if not mine.filter(changes=self.changes).delete()[0]:
+            self.leave("There was nothing to say.")
+
+    def backoff(self) -> timedelta:
+        """As of others, but never longer than two edits are apart."""
+        return min(super().backoff(), EDITED_APART)
+
+    def _written(self) -> dict[str, Any]:
+        apart = clock.now() + EDITED_APART
+        written = {"status": self._done(), "written_at": clock.now(), "due_at": apart}
+        return written | {"reason": "", "lease_until": None}
+
+    def unread(self) -> DeliveryQuerySet:
+        """What has joined the issue and stands in no comment there, as far as is known."""
+        joined = Delivery.objects.filter(lead=self.lead_id).order_by("pk")
+        if self.purpose != self.Purpose.ALSO:
+            return joined.none()
+        if self.comment_id is None or self.listed_until is None:
+            return joined
+        return joined.filter(folded_at__gt=self.listed_until)
+
+    def _done(self) -> Combinable:
+        """Written, unless there is something new since this attempt began."""
+        is_whole = When(changes=self.changes, then=Value(self.Status.WRITTEN))
+        return Case(is_whole, default=Value(self.Status.PENDING))

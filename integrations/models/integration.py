@@ -297,6 +297,14 @@ class Integration(models.Model):
         """The repository as `owner/name`; empty until one is chosen."""
         return f"{self.repo_owner}/{self.repo_name}" if self.repo_name else ""
 
+    def installation_of(self, repository_id: int | None, repository: str) -> Installation:
+        """What reaches a repository to which issues go or went; of one that was left that of its account, if any."""
+        mine, account = self.installation, repository.partition("/")[0]
+        if repository_id in (None, self.repository_id) or account.lower() == mine.account.lower():
+            return mine
+        there = Installation.objects.filter(account__iexact=account, suspended_at=None)
+        return there.order_by("-pk").first() or mine
+
     def is_on_its_account(self) -> bool:
         """Whether the repository belongs to the account that the app is installed on, by their names."""
         return self.repo_owner.lower() == self.installation.account.lower()

@@ -16,7 +16,14 @@ from hub.maintenance import RUNNER
 from hub.models import Lease
 from integrations import github_api
 from integrations.alerts import causes, sending
-from integrations.delivery import catching_up, discarding, forwarding, holds, trying_again
+from integrations.delivery import (
+    catching_up,
+    discarding,
+    forwarding,
+    holds,
+    leased,
+    trying_again,
+)
 from integrations.github_api import looking
 from integrations.models import Alert, Delivery, Integration
 from reports import erasing
@@ -344,7 +351,7 @@ def test_bad_news_is_looked_for_in_several_looks_too(acme, code_host, clock, mon
     if is_told:
         opened_by_the_hub_before(code_host, "acme/docs", alert.pk)
     monkeypatch.setattr(looking, "PAGE_SIZE", 2)
-    monkeypatch.setattr(sending, "DEADLINE", -1)
+    monkeypatch.setattr(leased, "DEADLINE", -1)
     monkeypatch.setattr(deadlines, "_result", lambda future, deadline: future.result())
 
     restored()
@@ -356,7 +363,7 @@ def test_bad_news_is_looked_for_in_several_looks_too(acme, code_host, clock, mon
         clock.advance(minutes=40)
         sending.send_due()
     looked = Alert.objects.get()
-    monkeypatch.setattr(sending, "DEADLINE", 10)
+    monkeypatch.setattr(leased, "DEADLINE", 10)
     clock.advance(minutes=40)
     sending.send_due()
 

@@ -219,7 +219,11 @@ def test_a_fault_can_be_made_to_measure(host, call, token):
         ("slow", {"minutes": 5}, "The fault 'slow' does not take that:"),
         ("slow", {"seconds": "long"}, "could not convert"),
         ("500", {"times": 0}, "at least one request, not 0"),
-        ("500", {"path": "issue"}, "'issue' is neither issues nor token nor a pattern"),
+        (
+            "500",
+            {"path": "issue"},
+            "'issue' is none of issues, comments, comment, token, and no pattern",
+        ),
     ],
 )
 def test_a_fault_that_makes_no_sense_is_refused(host, kind, details, problem):

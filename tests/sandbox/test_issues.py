@@ -298,3 +298,22 @@ def test_an_issue_that_cannot_be_changed(host, five, call, token):
     assert call("PATCH", f"{ISSUES}/3", json=closed).status_code == 401
     host.archive("acme/docs")
     assert call("PATCH", f"{ISSUES}/3", token, json=closed).status_code == 403
+
+
+def test_an_issue_is_closed_as_a_duplicate(five, call, token):
+    same = {"state": "closed", "state_reason": "duplicate"}
+
+    assert call("PATCH", f"{ISSUES}/1", token, json=same).json()["state_reason"] == "duplicate"
+
+
+def test_the_address_of_a_transferred_issue_leads_to_where_it_is_now(host, five, call, token):
+    host.add_repository("acme", "other")
+    host.create_issue("acme/other", title="Another", user="charlie")
+    moved = host.transfer_issue("acme/docs", 2, "acme/other", by="alice")
+
+    answer = call("GET", f"{ISSUES}/2", token)
+
+    assert answer.status_code == 301
+    assert answer.headers["Location"].endswith("/repos/acme/other/issues/2")
+    assert (moved.title, moved.state, moved.number) == ("Issue 2", "closed", 2)
+    assert [each.number for each in host.issues("acme/docs")] == [1, 3, 4, 5]

@@ -126,6 +126,29 @@ def test_an_issue_is_closed_and_reopened_by_its_button(host, press):
     assert press("/acme/docs/issues/9", state="closed").status_code == 404
 
 
+@pytest.mark.parametrize("reason", ["not_planned", "duplicate"])
+def test_an_issue_is_closed_for_a_reason_by_its_button(host, press, reason):
+    host.create_issue("acme/docs", title="Broken", user="charlie")
+
+    closed = press("/acme/docs/issues/1", reason=reason)
+
+    assert f"closed as {reason.replace('_', ' ')}</span>" in closed.text
+    assert host.issue("acme/docs", 1).state_reason == reason
+
+
+def test_an_issue_is_transferred_or_deleted_by_its_button(host, press):
+    host.create_issue("acme/docs", title="Broken", user="charlie")
+    host.add_repository("acme", "other")
+
+    nowhere = press("/acme/docs/issues/1", reason="transferred", to="acme/none")
+    moved = press("/acme/docs/issues/1", reason="transferred", to="acme/other")
+    deleted = press("/acme/other/issues/1", reason="deleted")
+
+    assert nowhere.status_code == 404
+    assert moved.url.endswith("/acme/other/issues/1")
+    assert "Nothing here yet" in deleted.text
+
+
 def test_the_first_page_leads_to_all_that_can_be_tried(get):
     text = get("/").text
 

@@ -224,3 +224,24 @@ def test_where_webhooks_go_is_told_to_the_app_only(host, call):
     }
     assert call("GET", "/app/hook/config").status_code == 401
     assert call("GET", "/app/hook/deliveries").status_code == 401
+
+
+def test_a_transferred_issue_is_announced_in_both_repositories(host, inbox):
+    host.new_issue(host.repository("acme/docs"), "Title", body=None, user="charlie")
+
+    host.transfer_issue("acme/docs", 1, "acme/secret", by="bob")
+
+    left, arrived = (inbox.get_nowait().payload for _ in range(2))
+    assert (left["action"], arrived["action"]) == ("transferred", "opened")
+    assert left["repository"]["full_name"] == "acme/docs"
+    assert left["changes"]["new_repository"]["full_name"] == "acme/secret"
+    assert left["changes"]["new_issue"]["number"] == arrived["issue"]["number"] == 1
+
+
+def test_an_announcement_says_why_an_issue_was_closed(host, inbox):
+    host.new_issue(host.repository("acme/docs"), "Title", body=None, user="charlie")
+
+    host.close_issue("acme/docs", 1, by="bob", reason="not_planned")
+
+    issue = inbox.get_nowait().payload["issue"]
+    assert (issue["state_reason"], issue["closed_at"]) == ("not_planned", issue["updated_at"])

@@ -5,6 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from integrations.alerts import causes, sending
+from integrations.delivery import leased
 from integrations.models import Alert, Integration
 from orgs.models import Domain
 from tests import build
@@ -52,7 +53,7 @@ def test_many_claims_take_as_many_statements_as_one(acme, monkeypatch):
 
 
 def test_only_some_are_tried_in_a_round(acme, code_host, monkeypatch):
-    monkeypatch.setattr(sending, "AT_ONCE", 2)
+    monkeypatch.setattr(leased, "AT_ONCE", 2)
     for number in range(3):
         build.domain(acme, f"d{number}.acme.com")
         world.lose_record(f"d{number}.acme.com")
@@ -69,7 +70,7 @@ def test_a_round_ends_where_github_cannot_be_reached(acme, code_host):
         world.lose_record(f"d{number}.acme.com")
     causes.compare()
 
-    assert sending.send_due() == sending.AWAY
+    assert sending.send_due() == leased.AWAY
 
 
 def test_a_round_ends_when_the_process_does(acme, code_host):

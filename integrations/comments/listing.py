@@ -1,0 +1,129 @@
+"""The list of those that also reported a problem, below its issue: safe to read, and without secrets."""
+
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db.models import Sum
+
+from core import counting
+from integrations.issue.rendering import BODY_LIMIT, inert_title, shown
+from integrations.issue.secrets_at_seams import without_secrets_at_seams
+from integrations.models import Comment, Delivery
+from integrations.models.delivery import ERASED
+from reports import secrets
+from reports.models import Report
+from reports.screening import SecretInAddress
+
+LISTED = 30  # of those that joined, the newest
+LONGEST = {"summary": 256, "agent_name": 100, "words": 500}  # characters
+TITLE = "**Also reported**"
+NOBODY = "The reports that were listed here have issues of their own now."
+NOT_SHOWN = "Its text is not shown here."
+BY_A_MEMBER = "A member says that it is the same problem."
+_NEIGHBORS = "{agent_name}\n\n  {summary}"  # of what anybody wrote, in a line of the list
+
+
+class Item(NamedTuple):
+    """One report of the list; its texts are as reported."""
+
+    report_id: str
+    agent_name: str
+    date: str
+    summary: str
+    words: str
+
+    @property
+    def without_text(self) -> "Item":
+        """The same, without what anybody wrote."""
+        return self._replace(agent_name="", summary=NOT_SHOWN, words="")
+
+
+def text(comment: Comment) -> str | None:
+    """The whole list; None if nothing has joined the issue, and there is no list yet."""
+    lead = comment.lead
+    newest = list(lead.folded.select_related("report").order_by("-pk")[:LISTED])
+    if newest:
+        count = counting.up_to_most(lead.folded.order_by("pk"))
+        return filled(_head(lead, count), [_item(each, lead) for each in newest], count)
+    return f"{TITLE}\n\n{NOBODY}" if comment.comment_id else None
+
+
+def filled(head: str, items: list[Item], count: int) -> str:
+    """The list with as many of the newest as there is room for; there are `count` in all."""
+    lines = [_line(each) for each in items]
+    while True:
+        body = "\n\n".join([head, *lines, *_foot(count - len(lines), count)])
+        if len(body) <= BODY_LIMIT or not lines:
+            return body
+        lines.pop()
+
+
+def _head(lead: Delivery, count: int) -> str:
+    first = list(lead.folded.order_by("pk").values_list("report", flat=True)[: counting.MOST])
+    reports = Report.objects.filter(pk__in=[lead.report_id, *first])
+    times = reports.aggregate(times=Sum("times_reported"))["times"]
+    so_many = "1 more report" if count == 1 else f"{counting.in_words(count)} more reports"
+    return (
+        f"{TITLE}\n\n{so_many[0].upper()}{so_many[1:]} of this problem. With exact repeats, it was reported "
+        f"{counting.or_more(times, count)} times."
+    )
+
+
+def _foot(others: int, count: int) -> list[str]:
+    if not others:
+        return []
+    verb = "one is" if others == 1 else "ones are"
+    return [f"{counting.or_more(others, count)} earlier {verb} not listed."]
+
+
+def _line(item: Item) -> str:
+    """An item of a list. Its link comes first, and each text has a paragraph, so that none reaches another."""
+    link = f"[Receipt]({settings.HUB_BASE_URL}/r/{item.report_id}/)"
+    agent = _inert(item.agent_name, "agent_name")
+    paragraphs = [
+        " · ".join(filter(None, [f"- {link}", item.date, agent])),
+        _inert(item.summary, "summary"),
+        f"Joined for this: {_inert(item.words, 'words')}" if item.words else "",
+    ]
+    return "\n\n  ".join(filter(None, paragraphs))
+
+
+def _inert(words: str, name: str) -> str:
+    return inert_title(shown("summary", words), limit=LONGEST[name])
+
+
+def _item(delivery: Delivery, lead: Delivery) -> Item:
+    report = delivery.report
+    date = f"{report.received_at:%-d %B %Y}"
+    item = Item(report.id, report.agent_name, date, report.summary, _why(delivery, lead))
+    if report.erased_at:
+        return item.without_text._replace(summary=ERASED)
+    if report.withheld_for or _is_somebody_elses(report, lead.report):
+        return item.without_text
+    return _screened(report, item)
+
+
+def _is_somebody_elses(report: Report, led_by: Report) -> bool:
+    """Whether it is about another page, which no longer belongs to the organization: a member let it join."""
+    return report.canonical_url != led_by.canonical_url and not report.is_still_owned()
+
+
+def _why(delivery: Delivery, lead: Delivery) -> str:
+    """Why it joined; the rule's words are in both of them."""
+    if delivery.folded_by:
+        return BY_A_MEMBER
+    is_hidden = lead.report.erased_at or lead.report.withheld_for
+    return "" if is_hidden else secrets.remove(delivery.likeness_words)[0]
+
+
+def _screened(report: Report, item: Item) -> Item:
+    """Without what today counts as a secret; what was removed is saved."""
+    try:
+        changed, notices = report.screen()
+    except SecretInAddress:
+        return item.without_text
+    fields = {"summary": report.summary, "agent_name": report.agent_name}
+    fields = without_secrets_at_seams(_NEIGHBORS, fields, notices)
+    if notices:
+        report.note(notices, changed)
+    return item._replace(**fields)

@@ -1,0 +1,22 @@
+"""An issue is gone: what joined it, and stands in no comment that was written there, is sent on its own."""
+
+from core import batches
+from integrations.folding import joining
+from integrations.models import Comment, Delivery
+
+
+def release(comment: Comment, reason: str) -> None:
+    """Note that the issue is gone, let go what nobody can have read there, and then end the comment.
+
+    In this order: from the first step on nothing else joins the issue, and a process that ends on the way
+    leaves a comment that is tried again.
+    """
+    lead = Delivery.objects.filter(pk=comment.lead_id)
+    lead.update(issue_state=Delivery.IssueState.DELETED)
+    unread = list(comment.unread().values_list("pk", flat=True)[: batches.AT_ONCE + 1])
+    for some in batches.of(unread[: batches.AT_ONCE]):
+        joining.unfold(Delivery.objects.filter(pk__in=some))
+    if len(unread) > batches.AT_ONCE:
+        comment.leave(reason)
+    else:
+        comment.end(reason)

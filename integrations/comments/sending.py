@@ -1,0 +1,119 @@
+"""One attempt at a comment: whatever GitHub answers and however often this is called, there is one."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from core import connections
+from core.watching import metrics
+from integrations import github_api
+from integrations.comments import releasing, words
+from integrations.delivery import leased
+from integrations.delivery.forwarding import CLOCKS_DIFFER
+from integrations.github_api import IssueComment
+from integrations.models import Comment, Delivery
+
+EDITED = "Somebody has edited the comment, so the Hub leaves it as it is."
+DELETED = "Somebody has deleted the comment, so the Hub writes no other."
+UNOWNED = "The page no longer belongs to the organization, so nothing is written about it."
+GONE = "Its issue is gone: it was deleted, or moved to another repository."
+
+
+def is_anything_due() -> bool:
+    """Whether any comment is to be written; cheap enough to ask every second."""
+    return leased.is_anything_due(COMMENTS)
+
+
+def send_due(go_on: Callable[[], bool] = lambda: True) -> int:
+    """Write what is due, while `go_on` returns True; returns how many were tried."""
+    return leased.send_due(COMMENTS, go_on)
+
+
+def send(comment_id: str) -> bool:
+    """Write a comment as far as possible now; whether GitHub could be reached."""
+    return leased.send(COMMENTS, comment_id)
+
+
+def _attempt(comment: Comment, deadline: float) -> None:
+    try:
+        if comment.lead.issue_state == Delivery.IssueState.DELETED:
+            releasing.release(comment, GONE)
+        else:
+            ACTS[comment.purpose](comment, deadline)
+    except github_api.IssueGone as error:
+        releasing.release(comment, str(error))
+    except github_api.Locked as error:
+        comment.wait(str(error), leased.AGAIN)
+
+
+def write(comment: Comment, deadline: float) -> None:
+    """Write the comment, or write it anew."""
+    if comment.comment_id is None:
+        _look(comment, deadline)
+    else:
+        _edit(comment, comment.comment_id, deadline)
+
+
+def _look(comment: Comment, deadline: float) -> None:
+    """Write the comment, unless an attempt before has, also one of a Hub before a restored backup."""
+    since = (comment.posted_at or comment.lead.created_at) - CLOCKS_DIFFER
+    connections.give_back()  # hold no connection while waiting for GitHub
+    marker = words.marker(comment)
+    found = github_api.find_comment(*comment.place, marker, since=since, deadline=deadline)
+    if found:
+        comment.found(found.id, found.url)
+    elif not comment.has_settled():
+        comment.look_once_settled()
+    elif comment.has_left():
+        comment.drop(f"The issues go to {comment.integration.repository} now.")
+    elif not comment.lead.report.is_still_owned():
+        comment.leave(UNOWNED, leased.AGAIN)
+    else:
+        _post(comment, deadline)
+
+
+def _post(comment: Comment, deadline: float) -> None:
+    until = comment.last_joined_at()  # first: what joins meanwhile may be in the text
+    if not (text := words.of(comment)):
+        comment.forget()
+        return
+    comment.record(until)
+    connections.give_back()
+    made = github_api.create_comment(*comment.place, text, deadline=deadline)
+    comment.made(made.id, made.url)
+    _note("made", comment, made)
+
+
+def _edit(comment: Comment, comment_id: int, deadline: float) -> None:
+    """Write it anew if it is still as the Hub wrote it, and is to say something else now."""
+    connections.give_back()
+    there = github_api.read_comment(*comment.place, comment_id, deadline=deadline)
+    until = comment.last_joined_at()
+    if there is None:
+        comment.left(DELETED)
+    elif not words.is_unedited(comment, there.body):
+        comment.left(EDITED)
+    elif not (text := words.of(comment)) or words.are_same(there.body, text):
+        comment.is_as_it_was()
+    else:
+        _patch(comment, comment_id, text, until, deadline)
+
+
+def _patch(
+    comment: Comment, comment_id: int, text: str, until: datetime | None, deadline: float
+) -> None:
+    connections.give_back()
+    edited = github_api.edit_comment(*comment.place, comment_id, text, deadline=deadline)
+    if edited is None:
+        comment.left(DELETED)
+        return
+    comment.edited(until)
+    _note("edited", comment, edited)
+
+
+def _note(what: str, comment: Comment, there: IssueComment) -> None:
+    metrics.comments.up(what)
+    comment.installation.note_limit(there.limit_left)
+
+
+ACTS: dict[str, Callable[[Comment, float], None]] = {Comment.Purpose.ALSO: write}
+COMMENTS = leased.Work(Comment, _attempt, Comment.end)

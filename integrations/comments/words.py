@@ -1,0 +1,43 @@
+"""What a comment says, by its purpose, with the mark by which the Hub finds it and knows that nobody has edited it."""
+
+from collections.abc import Callable
+from datetime import UTC
+from hashlib import sha256
+
+from integrations.comments import listing
+from integrations.models import Comment
+
+TEXTS: dict[str, Callable[[Comment], str | None]] = {Comment.Purpose.ALSO: listing.text}
+_END = " -->"
+
+
+def of(comment: Comment) -> str | None:
+    """All that it is to say now; None if there is nothing to say."""
+    text = TEXTS[comment.purpose](comment)
+    return text and f"{text}\n\n{marker(comment)}{_digest(text)}{_END}"
+
+
+def marker(comment: Comment) -> str:
+    """The mark without its end; the same for a comment that a Hub before a restored backup has written."""
+    occasion = comment.occasion.astimezone(UTC)
+    return f"<!-- hub:{comment.lead.report_id} {comment.purpose} {occasion:%Y%m%dT%H%M%SZ} "
+
+
+def is_unedited(comment: Comment, body: str) -> bool:
+    """Whether it says what the Hub has once written, whenever that was: the mark has a digest of the text."""
+    text, _, mark = _plain(body).rpartition(marker(comment))
+    return mark == f"{_digest(text)}{_END}"
+
+
+def are_same(body: str, other: str) -> bool:
+    """Whether two texts differ at most in line ends and spaces that nobody sees."""
+    return _plain(body) == _plain(other)
+
+
+def _digest(text: str) -> str:
+    return sha256(_plain(text).encode()).hexdigest()[:32]
+
+
+def _plain(text: str) -> str:
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip()

@@ -1,0 +1,119 @@
+"""Attempts at what is no delivery, alerts and comments: what each answer of GitHub means for their rows."""
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from core import deadlines
+from integrations import github_api
+from integrations.delivery import holds, pacing
+from integrations.delivery.forwarding import CLOCKS_DIFFER, DEADLINE, SOON
+from integrations.models.delivery import LeaseLost
+from integrations.models.leased import Leased
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 10  # in one round of `maintain`, for which everything else waits
+AWAY = 2  # failures in a row: GitHub is unreachable for all
+AGAIN = timedelta(hours=1)  # after a refusal of everything
+
+
+class Work(NamedTuple):
+    """One kind of rows. `attempt` does what is to do with one until a deadline (in `time.monotonic`).
+
+    `give_up` is what becomes of one that is in a repository that was left, if nobody gets at that.
+    """
+
+    rows: type[Leased]
+    attempt: Callable[[Any, float], None]
+    give_up: Callable[[Any, str], None]
+
+
+def is_anything_due(work: Work) -> bool:
+    """Whether anything is to be done now; cheap enough to ask every second."""
+    return work.rows.objects.due().exists()
+
+
+def send_due(work: Work, go_on: Callable[[], bool]) -> int:
+    """Do what is due, while `go_on` returns True; returns how many were tried."""
+    tried = failed = 0
+    for pk in list(work.rows.objects.due().values_list("pk", flat=True)[:AT_ONCE]):
+        if not go_on() or failed == AWAY:
+            break
+        failed = failed + 1 if send(work, pk) is False else 0
+        tried += 1
+    return tried
+
+
+def send(work: Work, pk: str) -> bool:
+    """Do what is to do with one as far as possible now; whether GitHub could be reached.
+
+    Saves the result, and raises no GitHub errors.
+    """
+    deadline = time.monotonic() + DEADLINE
+    if deadlines.is_full() or not (row := _take(work.rows, pk)):
+        return True  # done, being done by someone else, or to wait for its turn
+    kind = work.rows._meta.verbose_name
+    try:
+        return _try(work, row, deadline)
+    except LeaseLost:
+        log.warning("The %s %s was taken over by another process", kind, pk)
+    except Exception:  # nobody else would tell the operator
+        log.exception("The %s %s failed with an internal error", kind, pk)
+        with suppress(LeaseLost):
+            row.look_later("Internal error.")
+    return True
+
+
+def _take(rows: type[Leased], pk: str) -> Any:
+    """Take a row for one attempt, if its installation may send one more now."""
+    found = rows.objects.filter(pk=pk).values_list("integration__installation", flat=True)
+    installation = found.first()
+    if installation is None:
+        return None
+    with pacing.place(installation) as is_free:
+        return rows.objects.take(pk) if is_free else None
+
+
+def _try(work: Work, row: Any, deadline: float) -> bool:
+    """One attempt, from taking the row to saving the result; whether GitHub could be reached."""
+    installation = row.installation
+    try:
+        work.attempt(row, deadline)
+    except github_api.Suspended as error:
+        with transaction.atomic():
+            holds.suspend(installation, str(error))
+            row.wait(str(error), AGAIN)
+    except github_api.Blocked as error:
+        _block(work, row, str(error))
+    except github_api.Refused as error:
+        row.drop(str(error))
+    except github_api.Limited as error:
+        installation.leave_alone_for(error.wait)
+        row.wait(str(error), error.wait)
+    except github_api.Busy as error:
+        row.wait(str(error), SOON)
+    except github_api.Unfinished as error:
+        row.look_on(str(error), error.until + CLOCKS_DIFFER)
+    except github_api.Unreachable as error:
+        row.wait(str(error), row.backoff())
+        return False
+    except github_api.OutcomeUnknown as error:
+        row.look_later(str(error))
+        return False
+    return True
+
+
+def _block(work: Work, row: Any, problem: str) -> None:
+    """The repository accepts nothing; that stops the integration only if it still uses it."""
+    if row.has_left():
+        work.give_up(row, problem)
+        return
+    with transaction.atomic():
+        is_blocked = holds.block(row.integration, problem)
+        row.wait(problem, AGAIN if is_blocked else SOON)

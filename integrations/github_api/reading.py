@@ -1,0 +1,75 @@
+"""Reading one issue: whether it is there, open, closed for which reason, or locked."""
+
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from integrations.github_api.answers import GitHubAnswer, making_sense
+from integrations.github_api.errors import IssueGone, Unreachable
+from integrations.github_api.issues import raise_for_refusal
+from integrations.github_api.transport import bounded_by
+from integrations.github_api.writing import asked
+from integrations.models import Repository
+
+GONE = "Its issue is no longer in {}: it was deleted, or moved to another repository."
+
+
+class IssueFacts(NamedTuple):
+    """An issue as GitHub has it now; `reason`: why it is closed, such as `completed`, or empty."""
+
+    state: str
+    reason: str
+    closed_at: datetime | None
+    is_locked: bool
+
+
+def read_issue(repository: Repository, number: int, *, deadline: float) -> IssueFacts:
+    """An issue. Raises `IssueGone` if it was deleted or transferred, and `Blocked` if GitHub shows no issues there."""
+    with making_sense():
+        return bounded_by(partial(_read, repository, number), deadline=deadline)
+
+
+def _read(repository: Repository, number: int) -> IssueFacts:
+    answer = asked(repository, "GET", f"/issues/{number}")
+    if answer.status == 200 and _is_there(repository, number, answer.body):
+        return _facts(answer.body)
+    if answer.status in (200, 301, 404, 410):
+        _raise_why(answer, repository)
+    raise_for_refusal(answer, repository)
+    raise Unreachable(f"GitHub answered {answer.status} when asked for the issue.")
+
+
+def _is_there(repository: Repository, number: int, item: dict[str, Any]) -> bool:
+    """Whether that is the issue asked for: what was transferred is answered with what it is elsewhere."""
+    if item["number"] != number:
+        return False
+    where = item["repository_url"].lower()
+    if where.endswith(f"/repos/{repository.name}".lower()):
+        return True
+    return bool(where == _repository(repository).body["url"].lower())  # it may have been renamed
+
+
+def _raise_why(answer: GitHubAnswer, repository: Repository) -> None:
+    """The issue is gone if its repository is there and has issues; otherwise that is the reason."""
+    around = _repository(repository)
+    if around.body["has_issues"]:
+        raise IssueGone(GONE.format(repository.name))
+    raise_for_refusal(answer, repository)
+
+
+def _repository(repository: Repository) -> GitHubAnswer:
+    answer = asked(repository, "GET", "")
+    if answer.status == 200:
+        return answer
+    raise_for_refusal(answer, repository)
+    raise Unreachable(f"GitHub answered {answer.status} when asked for the repository.")
+
+
+def _facts(item: dict[str, Any]) -> IssueFacts:
+    closed_at = item.get("closed_at")
+    return IssueFacts(
+        item["state"],
+        item.get("state_reason") or "",
+        datetime.fromisoformat(closed_at) if closed_at else None,
+        bool(item.get("locked")),
+    )

@@ -1,0 +1,65 @@
+"""One request about a repository's issues with the token for it, which is minted anew once if it was revoked."""
+
+from functools import partial
+from typing import Any, TypeVar
+
+from core import deadlines
+from integrations.github_api import tokens
+from integrations.github_api.answers import GitHubAnswer
+from integrations.github_api.errors import OutcomeUnknown, TimedOut, Unreachable
+from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
+from integrations.models import Repository
+
+T = TypeVar("T")
+
+
+def asked(repository: Repository, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
+    """The answer to a request that may be repeated; `path` is below the repository's own."""
+    url = f"/repositories/{repository.id}{path}"
+    answer = ask(with_token(tokens.of(repository)), verb, url, **arguments)
+    if answer.status == 401:
+        tokens.forget(repository)
+        answer = ask(with_token(tokens.of(repository)), verb, url, **arguments)
+    return answer
+
+
+def posted(
+    repository: Repository, path: str, fields: dict[str, Any], *, deadline: float
+) -> GitHubAnswer:
+    """The answer to one POST that creates something, `path` as for `asked`.
+
+    Raises `OutcomeUnknown` if it may have been created without an answer.
+    """
+    gate = deadlines.Gate(deadline)
+    try:
+        return bounded_by(partial(_posted, repository, path, fields, gate), deadline=deadline)
+    except TimedOut:
+        gate.close()
+        if gate.passed:
+            raise OutcomeUnknown("GitHub took too long to answer.") from None
+        raise
+
+
+def _posted(
+    repository: Repository, path: str, fields: dict[str, Any], gate: deadlines.Gate
+) -> GitHubAnswer:
+    def post() -> GitHubAnswer:
+        token = tokens.of(repository)
+        gate.go_through()
+        return _post(token, f"/repositories/{repository.id}{path}", fields)
+
+    answer = post()
+    if answer.status == 401:  # revoked early; a new one tells whether we are locked out
+        tokens.forget(repository)
+        answer = post()
+    return answer
+
+
+def _post(token: str, url: str, fields: dict[str, Any]) -> GitHubAnswer:
+    auth = with_token(token)
+    try:
+        return request(auth, "POST", url, input=fields)
+    except Exception as error:  # after the first byte, it may have been created
+        if never_connected(error):
+            raise Unreachable("GitHub could not be reached.") from error
+        raise OutcomeUnknown("The connection to GitHub was lost before it answered.") from error
