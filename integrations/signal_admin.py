@@ -9,15 +9,22 @@ from orgs.read_only import ALL, ReadOnly
 
 @admin.register(Comment)
 class CommentAdmin(ReadOnly):
-    """Lists the comments on issues, and why one was not written."""
+    """Lists what the Hub says and does below issues that it has opened."""
 
-    list_display = ["report", "purpose", "status", "reason", "tries", "due_at", "written_at", "at"]
+    list_display = [
+        "organization", "purpose", "report", "status", "reason", "due_at", "tries", "comment",
+    ]  # fmt: skip
     list_filter = ["status", "purpose"]
-    list_select_related = ["lead"]
-    search_fields = ["lead__report__id"]
-    search_help_text = ALL.format("id of a report")
+    list_select_related = ["integration__organization", "lead"]
+    search_fields = ["lead__report__id", "integration__organization__name"]
+    search_help_text = f"{ALL.format('id of the report whose issue it is')} Organization counts."
     looked_up_by = ["lead__report_id"]
     ordering = ["-pk"]
+
+    @admin.display(description="organization")
+    def organization(self, comment: Comment) -> str:
+        """The organization whose repository it is in."""
+        return comment.integration.organization.name
 
     @admin.display(description="report")
     def report(self, comment: Comment) -> str:
@@ -25,7 +32,7 @@ class CommentAdmin(ReadOnly):
         return comment.lead.report_id
 
     @admin.display(description="comment")
-    def at(self, comment: Comment) -> str:
+    def comment(self, comment: Comment) -> str:
         """A link to it."""
         if not comment.comment_url:
             return "-"
@@ -53,12 +60,20 @@ class AnswerAdmin(ReadOnly):
 class VerdictAdmin(ReadOnly):
     """Lists what members have said about two reports."""
 
-    list_display = ["report_id", "is_same", "other_id", "made_by", "made_at", "rule", "words"]
-    list_filter = ["is_same"]
-    search_fields = ["report__id", "other__id", "made_by"]
+    list_display = [
+        "organization", "is_same", "with_all", "made_by", "made_at", "words", "report_id", "other_id",
+    ]  # fmt: skip
+    list_filter = ["is_same", "with_all"]
+    list_select_related = ["integration__organization"]
+    search_fields = ["report__id", "other__id", "made_by", "integration__organization__name"]
     search_help_text = ALL.format("id of a report")
     looked_up_by = ["report_id", "other_id"]
     ordering = ["-pk"]
+
+    @admin.display(description="organization")
+    def organization(self, verdict: Verdict) -> str:
+        """The organization whose member said it."""
+        return verdict.integration.organization.name
 
 
 @admin.register(Terms)

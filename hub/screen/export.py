@@ -21,7 +21,7 @@ BATCH = 20  # reports read at once: with accounts and issue, one may take a mega
 
 def as_json(organization: Organization) -> Generator[str, None, None]:
     """`{organization, members, invitations, tokens, terminals, domains, earlier_challenges, sites, integrations,
-    alerts, notices, reports}`, piece by piece.
+    alerts, notices, verdicts, reports}`, piece by piece.
     """
     integrations = Integration.objects.select_related("installation")
     parts: dict[str, Iterable[dict[str, Any]]] = {
@@ -40,6 +40,7 @@ def as_json(organization: Organization) -> Generator[str, None, None]:
         ),
         "alerts": _rows(Alert.objects.of(organization)),
         "notices": _rows(organization.notices.all()),
+        "verdicts": _rows(Verdict.objects.of(organization).readable().order_by("pk")),
         "reports": _reports(organization),
     }
     yield f'{{"organization": {_dumped(_row(organization))}'

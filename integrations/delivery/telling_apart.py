@@ -86,10 +86,10 @@ def name(delivery: Delivery | None, issue_url: str, *, by: Membership) -> None:
         raise CannotJoin(reason)
     lead = named_issues.lead_at(issue_url, delivery)
     stays = delivery.status == Delivery.Status.SENT or delivery.lead_id == lead.pk
-    with transaction.atomic():
-        verdicts.say([delivery], lead, is_same=True, by=by.login)
+    with transaction.atomic():  # the delivery first, as whoever erases it
         if not stays and not _join(delivery, lead, by):
             raise CannotJoin(CHANGED)
+        verdicts.say([delivery], lead, is_same=True, by=by.login)
 
 
 def obstacle(delivery: Delivery) -> str:

@@ -8,11 +8,16 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from integrations.models.integration import Integration
+from orgs.models import Organization
 from reports.models import Report
 
 
 class VerdictQuerySet(models.QuerySet["Verdict"]):
     """Queries over verdicts."""
+
+    def of(self, organization: Organization) -> Self:
+        """Those of an organization's members."""
+        return self.filter(integration__organization=organization)
 
     def about(self, report_id: str, *, and_any_of: Collection[str] | None = None) -> Self:
         """Those about a report, whichever of the two it is; with `and_any_of` only those about it and one of these."""

@@ -293,6 +293,8 @@ class WholeReport(Words, ListedReport):
     accounts_not_kept: Count
     attempts: list[Try]
     issue: Issue | None
+    same_as: Id | None
+    joined: Count
 
 
 class ReportAfterwards(WholeReport):

@@ -132,6 +132,16 @@ CALLS = {
         )
         for act in acts.FOR_MANY
     },
+    "POST /v1/orgs/me/reports/<id>/not-the-same": Call(
+        "sayNotTheSame",
+        "Received reports",
+        {200: answers.ReportAfterwards},
+        reports.Split,
+        rates=("attempts to try again",),
+    ),
+    "POST /v1/orgs/me/reports/<id>/same-as": Call(
+        "sayTheSame", "Received reports", {200: answers.ReportAfterwards}, reports.Named
+    ),
     "POST /v1/orgs/me/test-report": Call(
         "sendTestReport",
         "Received reports",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from integrations.models import Delivery
+from integrations.models import Delivery, Integration
 from orgs.models import Domain, User
 from tests import build
 from tests.openapi import examples, reference
@@ -42,6 +42,9 @@ REPORT = {
     "submitted_at": "2026-01-31T12:34:56Z",
     "locale": "en",
 }
+FLAG = (
+    "`example push --force` fails in step 4: `unknown flag: --force`, since 4.0 it is `--overwrite`"
+)
 
 
 class Asked:
@@ -122,6 +125,7 @@ def test_the_examples_are_what_the_hub_answers(asked, acme, people, clients, cod
     domains(asked, clients, people["dora"], dns)
     sites(asked, clients, code_host)
     reports(asked, clients, code_host)
+    alike(asked, clients["alice"])
     leaving(asked, clients, code_host)
 
     written = asked.written()
@@ -276,6 +280,23 @@ def reports(asked, clients, code_host):
     asked(alice, f"POST {mine}/<id>/retry", id=failed)
     for who in (bob, alice):
         asked(who, f"POST {mine}/<id>/erase", id=failed)
+
+
+def alike(asked, alice):
+    """One problem in the words of two agents, which a member takes for two problems, and for one again."""
+    mine = "POST /v1/orgs/me/reports/<id>"
+    Integration.objects.update(likeness="fold")
+    first, joined = (
+        build.send(Client(), build.report(PAGE, agent__name=each, report__summary=FLAG)).json()[
+            "id"
+        ]
+        for each in ("claude-code", "cursor")
+    )
+    issue = {"issue_url": Delivery.objects.get(report=first).issue_url}
+    for _ in range(2):
+        asked(alice, f"{mine}/not-the-same", {"all": True}, id=first)
+    for each in (first, joined):
+        asked(alice, f"{mine}/same-as", issue, id=each)
 
 
 def leaving(asked, clients, code_host):

@@ -58,7 +58,7 @@ FIELDS = [  # a component, and the tables with what its fields mean
     ("ReportAfterwards", MAINTAINERS, ("field of one report",)),
     ("ActedOn", MAINTAINERS, ("field of the answer",)),
     *((name, MAINTAINERS, ("body", "required")) for name in (
-        "ConfigureBody", "ChoicesBody", "DomainBody", "OptOutBody", "SiteBody", "Chosen",
+        "ConfigureBody", "ChoicesBody", "DomainBody", "OptOutBody", "SiteBody", "Chosen", "Split", "Named",
     )),
 ]  # fmt: skip
 VALUES = [  # a field, the table with what each of its values means, and what comes before that

@@ -1,5 +1,7 @@
 """The page of a report: what it has joined and why, what has joined it, and what a member says about that."""
 
+import json
+
 import pytest
 from django.test import Client
 from django.utils.html import escape
@@ -174,6 +176,22 @@ def test_a_withheld_report_is_counted_but_not_shown(alice):
     assert "And 1 more." in page
     assert "A secret" not in of_joined
     assert "issue #1</a>" in of_joined
+
+
+def test_the_export_has_what_was_said_of_reports_that_may_be_read(alice):
+    _, joined, withheld = (send(each) for each in ("claude-code", "cursor", "aider"))
+    for each in (joined, withheld):
+        press(alice, each, "not-the-same")
+    Report.objects.filter(pk=withheld.report_id).update(withheld_for=7)
+
+    text = b"".join(alice.get("/settings/account/export.json").streaming_content).decode()
+
+    [said] = json.loads(text)["verdicts"]
+    assert (said["report_id"], said["is_same"], said["made_by"]) == (
+        joined.report_id,
+        False,
+        "alice",
+    )
 
 
 @pytest.mark.parametrize("act", ["not-the-same", "same-as", "split-all"])

@@ -1,0 +1,47 @@
+"""`manage.py export_likeness`: pairs of reports, and whether they are the same problem."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import CommandError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Q
+
+from core.command import Group, HubCommand
+from core.progress import Progress
+from integrations.folding import labels
+from orgs.models import Organization
+
+
+class Command(HubCommand):
+    help = (
+        "Prints pairs of reports as JSON, one a line: those of which members have said that they are "
+        "the same problem, or not; those that joined an issue, or were hinted to be maybe the same, where "
+        "nobody has said anything. What was erased or is withheld is left out. It has the reports' text."
+    )
+    group = Group.KEEP
+    summary = "prints which reports are the same problem, as labels"
+    examples = {
+        "export_likeness": "of all organizations",
+        "export_likeness --organization acme": "of one, by its name or its id",
+    }
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--organization", help="only of the organizations of this name or id")
+
+    def handle(self, *args: Any, organization: str | None, **options: Any) -> None:
+        chosen = _chosen(organization) if organization else [None]
+        kinds = [kind for each in chosen for kind in labels.kinds(each)]
+        progress = Progress(self.stderr, sum(kind.rows.count() for kind in kinds))
+        for kind in kinds:
+            for pair in labels.pairs_of(kind):
+                self.stdout.write(json.dumps(pair, cls=DjangoJSONEncoder, ensure_ascii=False))
+                progress.step()
+
+
+def _chosen(text: str) -> list[Organization]:
+    found = list(Organization.objects.filter(Q(pk=text) | Q(name=text)).order_by("pk"))
+    if not found:
+        raise CommandError(f"There is no organization {text}. Give its name or its id.")
+    return found
