@@ -50,7 +50,7 @@ def test_a_fault_of_the_second_post(hub, host, refused, tell, name):
 
 def test_the_process_is_killed_after_the_second_post(hub, host, refused, tell):
     host.fail("slow", seconds=20)
-    poster = threading.Thread(target=_try_to_post, args=(hub,))
+    poster = threading.Thread(target=world.try_to_post, args=(hub,))
     poster.start()
     assert wait_until(lambda: host.issues("acme/docs"))
     hub.kill()
@@ -64,10 +64,3 @@ def test_the_process_is_killed_after_the_second_post(hub, host, refused, tell):
     assert Delivery.objects.get().status == "sent"
     world.check(host, [killed.report_id])
     assert Integration.objects.get().not_applied == ""  # an issue that was found is not compared
-
-
-def _try_to_post(hub) -> object:
-    try:
-        return world.post(hub, 1)
-    except OSError as error:  # the Hub has just been killed
-        return error

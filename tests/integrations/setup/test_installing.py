@@ -111,6 +111,10 @@ def test_installing_gives_the_organization_its_installation(alice, acme, code_ho
         "likeness": "hint",
         "when_reported_again": "comment",
         "shows_known": False,
+        "labels": {},
+        "assignees": [],
+        "issue_type": None,
+        "not_applied": None,
     }
     integration = Integration.objects.get(organization=acme)
     assert integration.installation.github_id == build.installed(code_host).id
