@@ -1,7 +1,7 @@
 """The rule for a list of reports, to be held against labeled ones; nothing of the Hub is needed."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from integrations.likeness.choosing import Candidate, Match, nearest
@@ -28,13 +28,15 @@ def _matches(earlier: tuple[Terms, ...], new: Terms) -> tuple[Match | None, ...]
     known = _matches(earlier[:-1], earlier[-1]) if earlier else ()
     joined = [match.id if match and match.is_same else None for match in known]
     leads = [
-        Candidate(
-            at, terms, lambda at=at: [earlier[i] for i, lead in enumerate(joined) if lead == at]
-        )
+        Candidate(at, terms, partial(_members, earlier, joined, at))
         for at, terms in enumerate(earlier)
         if joined[at] is None
     ]
     return (*known, nearest(new, leads[::-1]))
+
+
+def _members(earlier: Sequence[Terms], joined: Sequence[int | None], lead: int) -> list[Terms]:
+    return [terms for terms, joins_it in zip(earlier, joined, strict=True) if joins_it == lead]
 
 
 def _terms(row: Report) -> Terms:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from integrations.likeness import named
 from integrations.likeness.reading import LONGEST, Kind, Token, plain, tokens
 from integrations.likeness.stems import stem
-from integrations.likeness.vocabulary import STOP
+from integrations.likeness.vocabulary import STOP, THINGS
 
 RULE = 1  # terms of another rule are made anew
 
@@ -170,7 +170,9 @@ def _line(found: Iterable[Token]) -> Iterator[str]:
         if token.kind is Kind.CJK:
             yield from _SIGNS.findall(token.text)
         elif token.kind is Kind.WORD and token.parts:
-            yield from (stem(part) or "~" + part for part in token.parts)
+            yield from (
+                stem(part) or (part if part in THINGS else "~" + part) for part in token.parts
+            )
         else:
             yield token.kind.value + token.text
 

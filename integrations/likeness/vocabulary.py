@@ -88,6 +88,10 @@ _CJK = """
 
 STOP = frozenset((_FUNCTION_WORDS + _ABOUT_DOCUMENTATION + _OTHER_LANGUAGES + _CJK).split())
 
+# Of these, what may be the one word by which two sentences differ.
+_THINGS = "column command figure heading introduction list result screenshot tab table title value version"
+THINGS = frozenset(_THINGS.split())
+
 _SYNONYMS = """
 maximum: max maximal upper cap
 minimum: min minimal lower

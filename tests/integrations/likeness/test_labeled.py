@@ -6,6 +6,7 @@ import pytest
 
 from integrations.likeness.scoring import hints, joins
 from tests.integrations.likeness.labeled import PAGES
+from tests.integrations.likeness.traps import TRAPS
 
 
 def pairs(decide):
@@ -39,3 +40,17 @@ def test_the_answer_is_the_same_whatever_was_asked_before():
 
     assert backwards[::-1] == [joins(reports[at], reports[:at]) for at in range(len(reports))]
     assert joins(reports[1], reports[:1]) == "0"
+
+
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap[0][:30])
+def test_two_problems_in_nearly_the_same_words_are_told_apart(trap):
+    one, other = (as_report(at, text) for at, text in enumerate(trap))
+
+    assert joins(other, [one]) is None
+    assert joins(one, [other]) is None
+
+
+def as_report(at, text):
+    summary, _, details = text.partition("|")
+    report = {"summary": summary, "details": details}
+    return {"id": str(at), "doc_url": "https://docs.acme.example/guide", "report": report}

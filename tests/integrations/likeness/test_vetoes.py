@@ -44,6 +44,7 @@ CONTRADICT = {
         "Deploy fails || runtime gem27 is unsupported",
     ),
     "one sentence": ("No section about backups", "No section about restoring"),
+    "one sentence with another thing": ("Keys fail in the tree", "Keys fail in the list"),
     "one sentence in Japanese": ("課金の説明がありません", "認証の説明がありません"),
     "one sentence in German": ("Bild der Rechnung fehlt", "Bild der Mahnung fehlt"),
 }
