@@ -169,7 +169,7 @@ def test_the_export_has_the_choices_and_what_each_report_is_like(bob, acme):
     lead = received(acme, "The flag is unknown", status="pending")
     joined(lead)
     mine = {"integration": lead.integration, "lead": lead, "occasion": timezone.now()}
-    Comment.objects.create(**mine, purpose="also", body="Also reported")
+    Comment.objects.create(**mine, purpose="also", comment_url="https://github.com/a/b/issues/1#c")
     Answer.objects.create(delivery=lead, text="Use --yes.", made_by="alice")
     other = lead.folded.get().report
     Verdict.objects.create(
@@ -183,7 +183,7 @@ def test_the_export_has_the_choices_and_what_each_report_is_like(bob, acme):
     assert (integration["likeness"], integration["shows_known"]) == ("fold", True)
     one, two = sorted(found["reports"], key=lambda each: each["delivery"]["status"], reverse=True)
     assert one["delivery"]["answer"]["text"] == "Use --yes."
-    assert [each["body"] for each in one["delivery"]["comments"]] == ["Also reported"]
+    assert [each["purpose"] for each in one["delivery"]["comments"]] == ["also"]
     assert one["delivery"]["lead_report_id"] is None
     assert (two["delivery"]["status"], two["delivery"]["answer"]) == ("folded", None)
     assert two["delivery"]["lead_report_id"] == one["id"] == lead.report_id
