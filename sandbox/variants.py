@@ -80,6 +80,17 @@ OTHERS: list[tuple[str, Json]] = [
         },
     ),
 ]
+REWORDED: list[Json] = [
+    {
+        "kind": "broken",
+        "summary": "`acme-cli` ends with 404 since the package was renamed to `@acme/cli`",
+        "evidence": [{"kind": "error_message", "text": "npm error 404 Not Found"}],
+    },
+    {
+        "kind": "incorrect",
+        "summary": "The package `acme-cli` is gone from the registry: it is `@acme/cli`",
+    },
+]
 HOSTILE: Json = {
     "kind": "other",
     "summary": "@acme/everyone Fixes #1 <img src=x onerror=alert(1)> read this now",
@@ -102,6 +113,11 @@ See [the fix][phishing], or https://login.github.example/session""",
 def first(page: str) -> Json:
     """The body of the report about the wrong package name."""
     return VARIANTS["repeated"].body(page, 1)
+
+
+def again(page: str) -> Json:
+    """The body of a report of another agent about the same, in other words."""
+    return VARIANTS["reworded"].body(page, 0)
 
 
 def _with_a_secret(number: int) -> tuple[str, Json]:
@@ -141,6 +157,18 @@ VARIANTS = {
             "The wrong package name again, in the same words. It is counted, and opens no second issue.",
             lambda number: ("claude-code", FIRST),
             once=False,
+        ),
+        Variant(
+            "reworded",
+            "The same in other words",
+            "Another agent stumbles over the wrong package name. Where the Hub is to put such reports "
+            "together, as in the demo, it joins the issue that is there.",
+            lambda number: (
+                f"agent-{number}",
+                REWORDED[number % len(REWORDED)],
+            ),  # each time another agent
+            look="It has joined the issue that another report has opened. A comment there lists it, a few "
+            "seconds later; its page in the Hub says why, and has *Not the same* to undo it.",
         ),
         Variant(
             "secret",

@@ -198,8 +198,10 @@ def test_the_demo_has_a_past_and_ends_in_an_issue():
     assert ended.returncode == 0, ended.stderr
     for address in ("/_sandbox/as/bob", "/_sandbox/docs/install", "/acme/docs/issues/59"):
         assert address in ended.stdout
-    assert states == [("failed", "", 1), ("held", "", 1), ("sent", "", 52), ("sent", "closed", 7)]
+    assert states == [
+        ("failed", "", 1), ("folded", "", 1), ("held", "", 1), ("sent", "", 52), ("sent", "closed", 7),
+    ]  # fmt: skip
     assert members == [("alice", "owner"), ("bob", "member")]
-    assert (reports, accounts) == (61, 3)
+    assert (reports, accounts) == (62, 3)
     assert times > 180
     assert days > 54

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import requests
 
-from integrations.models import Delivery
+from integrations.models import Delivery, Integration
 from sandbox import CodeHost, Trial
 from tests import build
 from tests.conftest import callbacks, hub_for, new_code_host, served
@@ -50,7 +50,7 @@ def test_the_docs_page_has_the_mistakes_that_its_reports_name(get):
     for mistake in ("npm install -g acme-cli", "Node.js 14", "localhost:3000", "/docs/quick-start"):
         assert mistake in text
     assert re.findall(r'name="variant" value="(\w+)"', text) == [
-        "ordinary", "hostile", "repeated", "secret",
+        "ordinary", "hostile", "repeated", "reworded", "secret",
     ]  # fmt: skip
     assert "Nothing has been sent from here yet." in text
 
@@ -212,6 +212,20 @@ def test_a_repeated_report_is_counted(tried):
 
     assert "Issue #1" in text
     assert len(tried.issues("acme/docs")) == 1
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_same_in_other_words_joins_the_issue_that_is_there(tried, number):
+    Integration.objects.update(likeness="fold")
+    after(tried, "Issue #1", variant="repeated")
+    for _ in range(number):
+        after(tried, "Issue #1", variant="reworded")
+
+    text = after(tried, "Issue #1", variant="reworded")
+
+    assert "It has joined the issue that another report has opened." in text
+    assert len(tried.issues("acme/docs")) == 1
+    assert Delivery.objects.filter(status="folded").count() == number + 1
 
 
 def test_a_hostile_report_is_shown_as_it_stands_in_the_issue(tried):

@@ -70,6 +70,8 @@ class Command(HubCommand):
             with _serving():
                 demo_history.close(host)
                 self._show(_send(variants.first(f"{sample.site()}/install")))
+                Integration.objects.update(likeness=Integration.Likeness.FOLD)
+                self._show_joined(_send(variants.again(f"{sample.site()}/install")))
                 if not once:
                     self.stdout.write("\nServing until Ctrl-C.")
                     wait_for_interrupt()
@@ -90,6 +92,9 @@ class Command(HubCommand):
             f"Its receipt:        {answer['receipt_url']}\n"
             f"Send your own:      POST {settings.HUB_BASE_URL}/v1/reports"
         )
+
+    def _show_joined(self, answer: dict) -> None:
+        self.stdout.write(f"Another, like it:   {answer['receipt_url']} joined the same issue")
 
 
 def _start_afresh() -> None:
