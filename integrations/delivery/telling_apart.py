@@ -17,6 +17,7 @@ from integrations.models import Delivery
 from integrations.models.delivery import ERASED
 from integrations.models.hold import STOPPED_BY_OPERATOR
 from orgs.models import Membership
+from reports.models import Report
 
 HEAD_START = timedelta(seconds=15)  # of the first of many, which has its issue by then
 NOT_KNOWN = "It is not known yet whether GitHub opened the issue. Try again to find out."
@@ -46,7 +47,9 @@ def split(delivery: Delivery | None, *, by: Membership) -> None:
     if lead is None:
         raise CannotSplit(_nothing_to_split(delivery))
     if delivery.status != Delivery.Status.FOLDED:
-        verdicts.say([delivery], lead, is_same=False, by=by.login)
+        with transaction.atomic():
+            _lock_reports(delivery, lead)
+            verdicts.say([delivery], lead, is_same=False, by=by.login)
         return
     trying_again.check_rate(by)
     if not _split([delivery.pk], lead, by):
@@ -86,7 +89,8 @@ def name(delivery: Delivery | None, issue_url: str, *, by: Membership) -> None:
         raise CannotJoin(reason)
     lead = named_issues.lead_at(issue_url, delivery)
     stays = delivery.status == Delivery.Status.SENT or delivery.lead_id == lead.pk
-    with transaction.atomic():  # the delivery first, as whoever erases it
+    with transaction.atomic():
+        _lock_reports(delivery, lead)
         if not stays and not _join(delivery, lead, by):
             raise CannotJoin(CHANGED)
         verdicts.say([delivery], lead, is_same=True, by=by.login)
@@ -110,9 +114,14 @@ def obstacle(delivery: Delivery) -> str:
 
 
 def _join(delivery: Delivery, lead: Delivery, by: Membership) -> int:
-    """Let it join the lead, unless somebody has changed it meanwhile."""
+    """Let it join the lead, unless somebody has changed it meanwhile; how many joined.
+
+    From one lead to another both are locked first, in one order: two that change places wait for each other.
+    """
     mine = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
     if delivery.status == Delivery.Status.FOLDED:
+        leads = Delivery.objects.filter(pk__in=[delivery.lead_id, lead.pk]).order_by("pk")
+        list(leads.select_for_update(no_key=True).values_list("pk"))
         joining.unfold(mine.filter(lead=delivery.lead_id))
     words = delivery.likeness_words if delivery.maybe_lead_id == lead.pk else ""
     return joining.fold_under(mine, lead, by=by.login, words=words)
@@ -121,14 +130,21 @@ def _join(delivery: Delivery, lead: Delivery, by: Membership) -> int:
 @transaction.atomic
 def _split(pks: Sequence[int], lead: Delivery, by: Membership, *, first: int | None = None) -> int:
     """Split off those of one batch that are still folded; of many the `first` one goes ahead."""
-    locked = lead.folded.filter(pk__in=pks).select_for_update().order_by("pk")
-    mine = list(locked)
+    joined = lead.folded.filter(pk__in=pks).order_by("pk")
+    _lock_reports(lead, *joined)
+    mine = list(joined.select_for_update(no_key=True))
     verdicts.say(mine, lead, is_same=False, by=by.login, with_all=first is not None)
     theirs = Delivery.objects.filter(pk__in=[each.pk for each in mine])
     count = joining.unfold(theirs)
     if first is not None:
         theirs.exclude(pk=first).update(due_at=clock.now() + HEAD_START)
     return count
+
+
+def _lock_reports(*deliveries: Delivery) -> None:
+    """Lock their reports before anything else, in one order, as whoever erases or deletes them does."""
+    reports = Report.objects.filter(pk__in=[each.report_id for each in deliveries])
+    list(reports.order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
 
 def _nothing_to_split(delivery: Delivery) -> str:

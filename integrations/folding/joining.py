@@ -27,11 +27,11 @@ def fold_under(deliveries: DeliveryQuerySet, lead: Delivery, *, by: str, words: 
 
     At most a batch: it is one transaction. None if the lead has no issue any more, or is among them.
     """
-    there = Delivery.objects.leads().filter(pk=lead.pk).select_for_update()
+    there = Delivery.objects.leads().filter(pk=lead.pk).select_for_update(no_key=True)
     if there.values_list("pk").first() is None:
         return 0
     mine = deliveries.filter(integration=lead.integration_id).foldable()
-    pks = [each.pk for each in mine.select_for_update(of=("self",))]
+    pks = [each.pk for each in mine.select_for_update(of=("self",), no_key=True)]
     folded = Delivery.objects.filter(pk__in=pks).fold_under(lead, by=by, words=words)
     _tell_folded(pks)
     return folded
@@ -43,8 +43,8 @@ def unfold(deliveries: DeliveryQuerySet) -> int:
 
     Unless a verdict says otherwise, the next look may find the same lead again.
     """
-    mine = deliveries.folded().select_related("lead").select_for_update(of=("self",))
-    left = {each.pk: each for each in mine}
+    mine = deliveries.folded().select_related("lead").order_by("pk")
+    left = {each.pk: each for each in mine.select_for_update(of=("self",), no_key=True)}
     count = Delivery.objects.filter(pk__in=left).unfold()
     Terms.objects.filter(delivery__in=left).update(may_lead=True)
     for each in Delivery.objects.filter(pk__in=left).select_related("report"):

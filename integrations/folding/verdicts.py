@@ -3,47 +3,66 @@
 from collections.abc import Collection, Sequence
 
 from core import clock
+from core.prepared import PreparedStatement
 from integrations.folding import stored_terms
 from integrations.folding.candidates import Lead
 from integrations.likeness.choosing import MOST_MEMBERS
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery, Integration, Verdict
-from integrations.models import Terms as StoredTerms
 from reports.models import Report
 
 HOPS = 5  # from one lead to the one that it is the same as
 
+OTHERS = PreparedStatement(
+    "Which reports has a member said not to be about the problem of this one?",
+    """
+    SELECT v.other_id FROM integrations_verdict v WHERE v.report_id = %s AND v.is_same = FALSE
+    UNION ALL
+    SELECT v.report_id FROM integrations_verdict v WHERE v.other_id = %s AND v.is_same = FALSE
+    """,
+)
+SPLIT_OFF = PreparedStatement(
+    "Which are the newest reports that a member has said not to be about the problem of this lead, and in "
+    "what terms?",
+    f"""
+    SELECT newest.report_id, t.terms FROM (
+        SELECT v.id, v.other_id AS report_id FROM integrations_verdict v
+        WHERE v.report_id = %s AND v.is_same = FALSE
+        UNION ALL
+        SELECT v.id, v.report_id FROM integrations_verdict v
+        WHERE v.other_id = %s AND v.is_same = FALSE
+        ORDER BY id DESC LIMIT {MOST_MEMBERS}
+    ) newest
+    JOIN integrations_delivery d ON d.report_id = newest.report_id
+    JOIN integrations_terms t ON t.delivery_id = d.id AND t.rule = {RULE}
+    """,  # noqa: S608  (no values)
+)
 
-def about(report: Report, leads: Sequence[Lead]) -> set[str]:
-    """The reports among these leads that a member has said are not about the problem of `report`."""
-    return not_the_same_as(report.pk, [each.report_id for each in leads])
+
+def others(report_id: str) -> set[str]:
+    """The reports that a member has said are not about the problem of this one."""
+    return {other for (other,) in OTHERS.rows(report_id, report_id)}
 
 
-def not_the_same_as(report_id: str, among: Collection[str]) -> set[str]:
-    """The same, by their ids."""
-    said = Verdict.objects.about(report_id, and_any_of=among).filter(is_same=False)
-    pairs = said.values_list("report", "other")
-    return {each for pair in pairs for each in pair} - {report_id}
-
-
-def apart_from(report_id: str) -> set[str]:
-    """The reports that a member has said are not about the problem of this one, the latest."""
-    said = Verdict.objects.about(report_id).filter(is_same=False).latest_first()
-    pairs = said.values_list("report", "other")[:MOST_MEMBERS]
-    return {each for pair in pairs for each in pair} - {report_id}
-
-
-def split_off(lead: Lead, report: Report) -> list[Terms]:
+def split_off(lead: Lead, refused: Collection[str]) -> list[Terms]:
     """The terms of what was said not to be the same as a lead: what is nearer to those does not join it.
 
-    Without those of which the same was said of `report`: however near it is, it does not belong to them.
+    Without the reports in `refused`: what does not belong to those may join the lead, however near they are.
     """
-    ids = apart_from(lead.report_id)
-    if not ids:
-        return []
-    ids -= not_the_same_as(report.pk, ids)
-    rows = StoredTerms.objects.filter(delivery__report__in=ids, rule=RULE)
-    return [stored_terms.read(each) for each in rows.values_list("terms", flat=True)]
+    rows = SPLIT_OFF.rows(lead.report_id, lead.report_id)
+    return [stored_terms.read(terms) for report_id, terms in rows if report_id not in refused]
+
+
+def real_lead(lead: Lead, integration: Integration, refused: Collection[str]) -> Lead | None:
+    """The lead that a member has said is the same as this one, if it still is one; else this one.
+
+    None if that is one of the reports in `refused`.
+    """
+    named = None if lead.number is None else _end_of(lead.report_id, integration)
+    if named is not None:
+        is_closed = named.issue_state == Delivery.IssueState.CLOSED
+        lead = Lead(named.pk, named.report_id, named.issue_number, is_closed, lead.terms)
+    return None if lead.report_id in refused else lead
 
 
 def stays_alone(delivery: Delivery) -> bool:
@@ -52,17 +71,8 @@ def stays_alone(delivery: Delivery) -> bool:
     return said.exists()
 
 
-def real_lead(lead: Lead, integration: Integration) -> Lead:
-    """The lead that a member has said is the same as this one, if it still is one; else this one."""
-    named = None if lead.number is None else _end_of(lead.report_id, integration)
-    if named is None:
-        return lead
-    is_closed = named.issue_state == Delivery.IssueState.CLOSED
-    return Lead(named.pk, named.report_id, named.issue_number, is_closed, lead.terms)
-
-
 def lead_for(delivery: Delivery) -> Delivery:
-    """The same for a delivery."""
+    """The lead that others join instead of this one, since a member has named it as the same; else this one."""
     return _end_of(delivery.report_id, delivery.integration) or delivery
 
 
@@ -87,7 +97,8 @@ def other_of(delivery: Delivery) -> Delivery | None:
     hinted = delivery.maybe_lead
     if (named := named_as_same(delivery)) or hinted is None:
         return named
-    return None if not_the_same_as(delivery.report_id, [hinted.report_id]) else hinted
+    said = Verdict.objects.between(delivery.report_id, hinted.report_id)
+    return None if said.filter(is_same=False).exists() else hinted
 
 
 def named_as_same(delivery: Delivery) -> Delivery | None:

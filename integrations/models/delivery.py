@@ -801,7 +801,7 @@ class Delivery(models.Model):
         `folding.joining` does it, and tells others.
         """
         with transaction.atomic():
-            rows = Delivery.objects.leads().filter(pk=lead.pk).select_for_update()
+            rows = Delivery.objects.leads().filter(pk=lead.pk).select_for_update(no_key=True)
             if rows.values_list("pk").first() is None:
                 return False
             columns = Delivery.joining(lead, rule, words) | UNSENT

@@ -1,6 +1,5 @@
 """What members have said about two reports: the same problem, or not."""
 
-from collections.abc import Collection
 from typing import Self
 
 from django.db import models
@@ -19,12 +18,13 @@ class VerdictQuerySet(models.QuerySet["Verdict"]):
         """Those of an organization's members."""
         return self.filter(integration__organization=organization)
 
-    def about(self, report_id: str, *, and_any_of: Collection[str] | None = None) -> Self:
-        """Those about a report, whichever of the two it is; with `and_any_of` only those about it and one of these."""
-        if and_any_of is None:
-            return self.filter(Q(report=report_id) | Q(other=report_id))
-        first = Q(report=report_id, other__in=and_any_of)
-        return self.filter(first | Q(other=report_id, report__in=and_any_of))
+    def about(self, report_id: str) -> Self:
+        """Those about a report, whichever of the two it is."""
+        return self.filter(Q(report=report_id) | Q(other=report_id))
+
+    def between(self, one: str, other: str) -> Self:
+        """Those about these two reports, in either order."""
+        return self.filter(Q(report=one, other=other) | Q(report=other, other=one))
 
     def latest_first(self) -> Self:
         """In the order in which they count."""

@@ -15,10 +15,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/v1/orgs/me/reports"
 FLAG = "`shipyard push --force` fails in step 3: `unknown flag: --force`, since 4.0 it is `--overwrite`"
 FORCE = [  # one problem in the words of several agents
-    ("claude-code", f"{FLAG}, says the changelog"),
-    ("cursor", f"{FLAG}, as the migration wizard tells"),
-    ("aider", f"With a pipeline: {FLAG}"),
-    ("windsurf", f"In a container: {FLAG}"),
+    ("claude-code", FLAG, "The changelog of the release mentions it."),
+    ("cursor", FLAG, "A wizard for the migration tells it."),
+    ("aider", FLAG, ""),
+    ("windsurf", f"In a container: {FLAG}", ""),
 ]
 REGISTRY = ("goose", "The page does not say which `DEFAULT_REGISTRY` the `image` goes to")
 
@@ -35,8 +35,9 @@ def alice(acme):
     return build.api(build.token(build.member(acme)))
 
 
-def send(agent: str, summary: str, **changes) -> Delivery:
-    body = build.report(agent__name=agent, report__summary=summary, **changes)
+def send(agent: str, summary: str, details: str = "", **changes) -> Delivery:
+    changes |= {"report__summary": summary, "report__details": details}
+    body = build.report(agent__name=agent, **changes)
     return Delivery.objects.get(report=build.send(Client(), body).json()["id"])
 
 
@@ -93,8 +94,8 @@ def test_a_split_pair_never_joins_again_nor_what_is_nearer_to_the_split_one(alic
     lead, joined = send(*FORCE[0]), send(*FORCE[1])
     split(alice, joined)
 
-    nearer = send("agent-y", FORCE[1][1])
-    nearest_to_lead = send("agent-z", FORCE[0][1])
+    nearer = send("agent-y", *FORCE[1][1:])
+    nearest_to_lead = send("agent-z", *FORCE[0][1:])
 
     assert nearer.lead == joined
     assert nearest_to_lead.lead == lead
@@ -260,7 +261,7 @@ def test_saying_the_opposite_counts_from_then_on(alice, code_host):
     split(alice, joined)
 
     back = name(alice, joined, lead).json()
-    near = send("agent-y", FORCE[1][1])
+    near = send("agent-y", *FORCE[1][1:])
     again = split(alice, joined).json()
 
     assert (back["same_as"], again["same_as"]) == (lead.report_id, None)

@@ -315,13 +315,14 @@ def test_who_lost_the_lease_joins_nothing(acme, code_host):
 
 
 def split(delivery: Delivery, *, by: str = "alice") -> None:
-    """As a member does."""
+    """As a member does with all that has joined a lead, so that it may join others."""
     Verdict.objects.create(
         integration=delivery.integration,
         report=delivery.report,
         other=delivery.lead.report,
         is_same=False,
         made_by=by,
+        with_all=True,
     )
     joining.unfold(Delivery.objects.filter(pk=delivery.pk))
 
