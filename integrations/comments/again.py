@@ -94,9 +94,10 @@ def is_to_be_said_first(comment: Comment) -> bool:
 
 def _want(lead: Delivery) -> None:
     """Once for each closing, whatever is chosen later."""
-    known = Comment.objects.filter(lead=lead, occasion=lead.issue_closed_at)
+    occasion = cast(datetime, lead.issue_closed_at)
+    known = Comment.objects.filter(lead=lead, occasion=occasion)
     purposes = WANTED.get(Again(lead.integration.when_reported_again), ())
     if not purposes or known.filter(purpose__in=[Purpose.AGAIN, Purpose.REOPEN]).exists():
         return
     for each in purposes:
-        Comment.objects.want(lead, each, cast(datetime, lead.issue_closed_at))
+        Comment.objects.want(lead, each, occasion)
