@@ -85,7 +85,7 @@ def state_of_affairs() -> dict[str, Any]:
         **held_now.now(),
         "strip": lately,
         "since": lately.starts[-2],
-        "sent": lately.in_words(lately.of([What.SENT], last=2)),
+        "sent": lately.in_words(lately.of(strip.DELIVERED, last=2)),
         "failed": lately.in_words(lately.of(strip.FAILED, last=2)),
         "tried": lately.in_words(lately.of(What, last=2)),
         "causes": _causes(lately),

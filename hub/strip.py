@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from core import clock, counting, looks
 from integrations.delivery.holds import NO_REPOSITORY
+from integrations.delivery.likeness import WAITS
 from integrations.delivery.ownership_changes import LOST
 from integrations.github_api.errors import LIMIT_REACHED
 from integrations.models import Attempt
@@ -27,6 +28,7 @@ class What(models.TextChoices):
     """What became of an attempt, as operators tell them apart."""
 
     SENT = "sent", "Issue opened or found"
+    FOLDED = "folded", "Joined an issue"
     REFUSED = "refused", "GitHub refused the issue"
     BLOCKED = "blocked", "GitHub accepts no issues there"
     SERVER = "server", "GitHub answered 5xx"
@@ -34,22 +36,32 @@ class What(models.TextChoices):
     LATER = "later", "GitHub was not reached"
     LIMITED = "limited", "GitHub's limit"
     HELD = "held", "Held before GitHub was asked"
+    ALIKE = "alike", "Waited for the issue of a report that is like it"
 
 
 FAILED = [What.REFUSED, What.SERVER, What.UNKNOWN, What.LATER]
-POSTPONED = [What.LIMITED, What.HELD, What.BLOCKED]  # what is held goes when the hold ends
+DELIVERED = [What.SENT, What.FOLDED]
+POSTPONED = [
+    What.LIMITED,
+    What.HELD,
+    What.BLOCKED,
+    What.ALIKE,
+]  # what is held goes when the hold ends
 OUTCOMES = {  # by which the list of attempts can be filtered
     What.REFUSED: "refused", What.BLOCKED: "held", What.SERVER: "unknown", What.UNKNOWN: "unknown",
     What.LATER: "later", What.LIMITED: "later", What.HELD: "held",
+    What.ALIKE: "later",
 }  # fmt: skip
 BEFORE = [PAUSED, NO_RIGHTS, LOST, NO_REPOSITORY]
 Outcome = Attempt.Outcome
 WHAT = Case(
     When(outcome__in=[Outcome.SENT, Outcome.ADOPTED], then=Value(What.SENT)),
+    When(outcome=Outcome.FOLDED, then=Value(What.FOLDED)),
     When(outcome=Outcome.REFUSED, then=Value(What.REFUSED)),
     When(outcome=Outcome.HELD, reason__in=BEFORE, then=Value(What.HELD)),
     When(outcome=Outcome.HELD, reason__startswith=STOPPED_BY_OPERATOR, then=Value(What.HELD)),
     When(outcome=Outcome.HELD, then=Value(What.BLOCKED)),
+    When(outcome=Outcome.LATER, reason=WAITS, then=Value(What.ALIKE)),
     When(reason__contains=SERVER_ERROR, then=Value(What.SERVER)),
     When(outcome=Outcome.UNKNOWN, then=Value(What.UNKNOWN)),
     When(reason__contains=LIMIT_REACHED, then=Value(What.LIMITED)),
@@ -93,7 +105,9 @@ class Strip(NamedTuple):
         sent, failed, postponed = (
             self.in_words(self.of(kinds)) for kinds in ([What.SENT], FAILED, POSTPONED)
         )
-        return f"{sent} sent, {failed} failed, {postponed} postponed by a limit or a hold.{self._worst}"
+        folded = self.of([What.FOLDED])
+        joined = f" {self.in_words(folded)} folded," if folded else ""
+        return f"{sent} sent,{joined} {failed} failed, {postponed} postponed by a limit or a hold.{self._worst}"
 
     @property
     def _worst(self) -> str:
@@ -107,7 +121,7 @@ class Strip(NamedTuple):
     def pieces(self) -> Iterator[Piece]:
         """The drawing: each bar from the ground up, failed ones first."""
         highest = max(*(part.total() for part in self.parts), 1)
-        kinds = (("kbad", FAILED), ("kwait", POSTPONED), ("k2", [What.SENT]))
+        kinds = (("kbad", FAILED), ("kwait", POSTPONED), ("k2", DELIVERED))
         for number, part in enumerate(self.parts):
             ground = HEIGHT
             for name, those in kinds:

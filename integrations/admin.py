@@ -25,6 +25,8 @@ from integrations.models import (
     Installation,
     Integration,
     OneTimeState,
+    Terms,
+    Verdict,
     Webhook,
 )
 from integrations.models.delivery import EARLIER, DeliveryQuerySet
@@ -88,7 +90,7 @@ class DeliveryAdmin(Operating):
         "summary", "page", "agent", "status", "why", "organization", "due_at", "issue",
     ]  # fmt: skip
     list_filter = ["status", "held_for", ("outcome_unknown_since", admin.EmptyFieldListFilter)]
-    list_select_related = ["integration__organization", "report"]
+    list_select_related = ["integration__organization", "report", "lead"]
     search_fields = [
         "report__id", "report__summary", "report__canonical_url", "report__agent_name",
         "repository", "integration__organization__name",
@@ -160,10 +162,11 @@ class DeliveryAdmin(Operating):
 
     @admin.display(description="issue")
     def issue(self, delivery: Delivery) -> str:
-        """A link to the issue."""
-        if not delivery.issue_url:
+        """A link to the issue that it is in."""
+        there = delivery.with_issue
+        if not there.issue_url:
             return "-"
-        return format_html('<a href="{}">#{}</a>', delivery.issue_url, delivery.issue_number)
+        return format_html('<a href="{}">#{}</a>', there.issue_url, there.issue_number)
 
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
         """The selected deliveries themselves."""
@@ -312,6 +315,34 @@ class AttemptAdmin(ReadOnly):
     def report(self, attempt: Attempt) -> str:
         """The id of the report."""
         return attempt.delivery.report_id
+
+
+@admin.register(Terms)
+class TermsAdmin(ReadOnly):
+    """Lists what reports are compared by."""
+
+    list_display = ["report", "page", "rule", "may_lead"]
+    list_filter = ["may_lead", "rule"]
+    list_select_related = ["delivery"]
+    search_fields = ["delivery__report__id", "page"]
+    search_help_text = ALL.format("id of a report")
+    looked_up_by = ["delivery__report_id"]
+    ordering = ["-pk"]
+
+    @admin.display(description="report")
+    def report(self, terms: Terms) -> str:
+        """The id of the report."""
+        return terms.delivery.report_id
+
+
+@admin.register(Verdict)
+class VerdictAdmin(ReadOnly):
+    """Lists what members have said about two reports."""
+
+    list_display = ["report_id", "other_id", "is_same", "made_by", "made_at", "words"]
+    list_filter = ["is_same"]
+    search_fields = ["report__id", "other__id", "made_by"]
+    ordering = ["-pk"]
 
 
 @admin.register(Alert)

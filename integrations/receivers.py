@@ -1,5 +1,6 @@
 """Starts, withholds, holds and releases deliveries when reports or claims change."""
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.db import transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
-from core.prepared import PreparedStatement
+from integrations.comments import again
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
 from integrations.folding import stored_terms
@@ -18,16 +19,6 @@ from orgs.models import Organization
 from orgs.models.signals import domain_lost, domain_verified
 from reports.models import Account, Report
 from reports.signals import is_unheard, is_unwanted, report_erased
-
-UNDELIVERED = PreparedStatement(
-    "Has a report no delivery, though its organization has chosen a repository?",
-    """
-    SELECT 1 FROM reports_report r
-    JOIN integrations_integration i ON i.organization_id = r.organization_id
-    WHERE r.id = %s AND i.repository_id IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM integrations_delivery d WHERE d.report_id = r.id)
-    """,
-)
 
 
 @receiver(post_save, sender=Report, dispatch_uid="forward-report")
@@ -66,9 +57,10 @@ def forget_when_erased(report: Report, **kwargs: Any) -> None:
 
 @receiver(delivery_folded, dispatch_uid="list-what-has-joined")
 def list_when_folded(delivery: Delivery, **kwargs: Any) -> None:
-    """Have it listed below the issue that it has joined."""
+    """Have it listed below the issue that it has joined, and said that the problem came again."""
     if delivery.lead:
         Comment.objects.note_folded(delivery.lead)
+        again.note_folded(delivery)
 
 
 @receiver(delivery_unfolded, dispatch_uid="list-without-what-has-left")
@@ -77,10 +69,19 @@ def list_when_unfolded(lead: Delivery, **kwargs: Any) -> None:
     Comment.objects.note_changed(lead)
 
 
-@receiver(is_unheard, dispatch_uid="deliver-what-has-no-delivery")
-def is_undelivered(report_id: str, **kwargs: Any) -> bool:
-    """Whether a delivery would be created now."""
-    return UNDELIVERED.first(report_id) is not None
+@receiver(is_unheard, dispatch_uid="act-on-a-repeat")
+def is_to_be_acted_on(report_id: str, **kwargs: Any) -> bool:
+    """Whether a delivery would be created now, or it would be said that the report has come again."""
+    return again.is_unheard(report_id)
+
+
+@receiver(post_save, sender=Report, dispatch_uid="say-when-reported-again")
+def say_when_reported_again(
+    instance: Report, raw: bool, update_fields: Collection[str] | None, **kwargs: Any
+) -> None:
+    """Have it said on a closed issue that its report has come again."""
+    if not raw and instance.organization_id and "last_received_at" in (update_fields or ()):
+        again.note_repeat(instance.pk)
 
 
 @receiver(is_unwanted, dispatch_uid="discarded-is-unwanted")

@@ -15,10 +15,18 @@ from django.utils import timezone
 from core import clock as database_clock
 from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
-from integrations import receivers
+from integrations.comments import again
 from integrations.delivery import pacing
 from integrations.folding import candidates
-from integrations.models import Alert, Attempt, Comment, Delivery, Hold, Installation, Integration
+from integrations.models import (
+    Alert,
+    Attempt,
+    Comment,
+    Delivery,
+    Hold,
+    Installation,
+    Integration,
+)
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
 from orgs import ownership
@@ -205,7 +213,7 @@ def held_by(report: Report, source: str) -> int | None:
     return found.pk if found else None
 
 
-def test_target_and_undelivered(organizations, holds):
+def test_target_and_unheard(organizations, holds):
     for organization in organizations[1:]:
         installed(
             organization,
@@ -226,7 +234,7 @@ def test_target_and_undelivered(organizations, holds):
 
         told = (report.canonical_url, report.agent_name, report.source)
         row = deliveries.TARGET.first(report.source, *told, report.organization_id, report.pk)
-        assert bool(receivers.UNDELIVERED.first(report.pk)) == bool(target) == bool(row)
+        assert again.is_unheard(report.pk) == bool(target) == bool(row)
         if target and row:
             before = Delivery.objects.filter(integration=target, source=report.source)
             last = before.order_by("-turn").values_list("turn", flat=True).first()
@@ -238,6 +246,63 @@ def test_target_and_undelivered(organizations, holds):
                 0 if last is None else last + 1,
                 held_by(report, report.source),
             )
+
+
+def sent_at_random(report: Report, mine: Integration, number: int) -> Delivery:
+    """A delivery whose issue is open or was closed, for some reason and some time ago."""
+    state, reason = DRAW.choice(["", "open", "closed", "closed", "closed"]), ""
+    if state == "closed":
+        reason = DRAW.choice(["", *["completed"] * 5, "not_planned"])
+    ago = timedelta(days=DRAW.choice([0, 2, 2]))
+    return delivered(
+        report,
+        mine,
+        status="sent",
+        repository_id=DRAW.choice([5, 5, 5, 6]),
+        issue_number=number,
+        issue_state=state,
+        issue_state_reason=reason,
+        issue_closed_at=DRAW.choice([None, *[timezone.now() - ago] * 5]),
+    )
+
+
+def told_at_random(lead: Delivery) -> None:
+    """What was said about this closing, or another one, or for something else."""
+    if lead.issue_closed_at and DRAW.random() < 0.4:
+        Comment.objects.create(
+            integration=lead.integration,
+            lead=lead,
+            purpose=DRAW.choice(Comment.Purpose.values),
+            occasion=lead.issue_closed_at - timedelta(days=DRAW.choice([0, 0, 1])),
+        )
+
+
+def test_what_came_again_is_unheard(organizations):
+    mine = installed(organizations[0], **CHOSEN)
+    found = 0
+    for number in range(6 * ROUNDS):
+        Integration.objects.update(when_reported_again=DRAW.choice(Integration.Again.values))
+        first, joined = (drawn_report(organizations, f"auto:{number} {each}") for each in range(2))
+        first.organization = joined.organization = mine.organization
+        Report.objects.bulk_create([first, joined])
+        lead = sent_at_random(first, mine, number)
+        told_at_random(lead)
+        folded = {"status": "folded", "lead": lead, "folded_at": NOW}
+        delivered(joined, mine, **folded)
+
+        told = [Comment.Purpose.AGAIN, Comment.Purpose.REOPEN]
+        known = Comment.objects.filter(lead=lead, occasion=lead.issue_closed_at, purpose__in=told)
+        wanted = Integration.objects.exclude(when_reported_again="nothing").exists()
+        closed = again.fixed().filter(pk=lead.pk).exists()
+        is_known = known.exists()
+        expected = closed and wanted and not is_known
+
+        assert again.is_unheard(first.pk) == again.is_unheard(joined.pk) == expected
+        again.note_repeat(joined.pk)
+        assert known.exists() == (expected or is_known)
+        assert not again.is_unheard(first.pk)  # nobody asks a second time
+        found += expected
+    assert found > 20
 
 
 def test_an_insert_is_that_of_django(organizations):
@@ -489,7 +554,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "SITE": (ownership.SITE, ["a.github.io", ["/", "/x/"]]),
     "COUNT": (statements.COUNT, [NOW, "auto:1", NOW, "", "", "[]", "", None, None]),
     "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
-    "UNDELIVERED": (receivers.UNDELIVERED, ["0" * 26]),
+    "UNHEARD": (again.UNHEARD, ["0" * 26, timedelta(days=1)]),
     "PLACE": (pacing.PLACE, ["0" * 26]),
     "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 3]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),

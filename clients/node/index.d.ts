@@ -91,7 +91,7 @@ export interface Receipt {
 
 /** Which reports to list; the filters of `GET /v1/orgs/me/reports`. */
 export interface ReportFilters {
-  status?: "none" | "pending" | "sending" | "sent" | "held" | "failed" | "discarded" | null;
+  status?: "none" | "pending" | "sending" | "sent" | "folded" | "held" | "failed" | "discarded" | null;
   kind?: Kind | null;
   q?: string | null;
   page?: string | null;

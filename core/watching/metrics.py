@@ -192,9 +192,9 @@ attempts = Count(
 )
 comments = Count(
     "hub_comments_total",
-    "Comments that the Hub has written on issues that it has opened, and how often it has edited them.",
+    "Comments that the Hub has written on issues that it has opened, edits of them, and issues reopened.",
     "what",
-    ["made", "edited"],
+    ["made", "edited", "reopened"],
 )
 github = Count(
     "hub_github_responses_total",

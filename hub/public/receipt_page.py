@@ -58,7 +58,7 @@ _for_programs = _Receipt.as_view()
 
 def _context(report: Report) -> dict:
     """What strangers may know: nothing of the text or the page, no private repository, no cause of a wait."""
-    delivery = Delivery.objects.filter(report=report).first()
+    delivery = Delivery.objects.select_related("lead").filter(report=report).first()
     is_told = public_files.are_told(report.canonical_url, delivery)
     status = receipts.status_of(delivery if is_told else None)
     is_claimed = is_told and report.organization_id is not None
@@ -70,7 +70,7 @@ def _context(report: Report) -> dict:
         "is_claimed": is_claimed,
         "is_told": is_told,
         "claim_now": None if is_claimed else _claim_now(report),
-        "issue": sent if sent and sent.public_issue_url() else None,
+        "issue": sent.with_issue if sent and sent.public_issue_url() else None,
         "issue_state": sent.public_issue_state() if sent else None,
         "took": durations.in_words(report.received_at, arrived_at),
         "steps": _steps(report, sent, status, arrived_at, is_claimed=is_claimed),
@@ -117,10 +117,10 @@ def _steps(
 def _delivered(sent: Delivery, at: datetime | None) -> Step:
     if not sent.public_issue_url():
         return Step("Delivered", "to its maintainers, where not everybody can see it", at)
+    name = "Known already" if sent.lead else "Issue opened"
+    there = sent.with_issue
     return Step(
-        "Issue opened",
-        f"#{sent.issue_number} in {sent.repository}, {sent.public_issue_state()}",
-        at,
+        name, f"#{there.issue_number} in {there.repository}, {sent.public_issue_state()}", at
     )
 
 

@@ -19,6 +19,7 @@ from integrations.api import acts
 from integrations.api.report_list import Received
 from integrations.delivery import discarding, trying_again, waiting
 from integrations.models import Delivery
+from integrations.models.delivery import DELIVERED
 from orgs.models import Membership
 from reports import accounts, erasing
 from reports.models import Report
@@ -38,6 +39,7 @@ def report(request: MemberRequest, report_id: str) -> HttpResponse:
     context = {
         "report": mine,
         "delivery": delivery,
+        "issued": delivery and delivery.with_issue,
         "state": state_of(Received(mine, delivery).status),
         "is_owner": request.membership.role == Membership.Role.OWNER,
         "says_no_more": not any(mine.words[1:] or mine.task_context.get("task_summary")),
@@ -76,7 +78,7 @@ def _of_delivery(mine: Report, delivery: Delivery | None) -> dict[str, Any]:
         "may_try_again": not obstacle and not (wait and wait.is_in_line),
         "may_be_discarded": not discarding.obstacle(delivery),
         "issue": shown,
-        "issue_tone": ISSUE_TONES.get(delivery.issue_state, "good"),
+        "issue_tone": ISSUE_TONES.get(delivery.with_issue.issue_state, "good"),
         "where": _where(delivery),
     }
 
@@ -114,7 +116,7 @@ def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
         messages.error(request, str(error.detail))
     else:
         delivery.refresh_from_db()
-        tell = messages.success if delivery.status == Delivery.Status.SENT else messages.warning
+        tell = messages.success if delivery.status in DELIVERED else messages.warning
         tell(request, _outcome(delivery))
     return redirect("report", report_id)
 
@@ -163,6 +165,8 @@ def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:
 def _outcome(delivery: Delivery) -> str:
     if delivery.status == Delivery.Status.SENT:
         return f"Issue #{delivery.issue_number} opened in {delivery.repository}."
+    if delivery.lead:
+        return f"It has joined issue #{delivery.lead.issue_number}."
     if delivery.status in (Delivery.Status.HELD, Delivery.Status.FAILED):
         return f"Not delivered. {delivery.reason}"
     return f"Not delivered yet. {waiting.why(delivery) or 'It is being sent.'}"
@@ -178,7 +182,7 @@ def _report(request: MemberRequest, report_id: str) -> Report:
 
 def _delivery(report: Report) -> Delivery | None:
     return (
-        Delivery.objects.select_related("integration__installation", "report")
+        Delivery.objects.select_related("integration__installation", "report", "lead")
         .filter(report=report)
         .first()
     )

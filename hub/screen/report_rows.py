@@ -31,6 +31,7 @@ ACTS = {  # for each state; anything else says why not when it is tried
     "pending": {"discard"},
     "held": {"retry", "discard"},
     "failed": {"retry", "discard"},
+    "folded": {"discard"},
     "discarded": {"restore"},
 }
 

@@ -81,6 +81,8 @@ def _found(member: Membership, report_ids: list[str]) -> dict[str, Received]:
     """The reports that the members may read, by id, in two queries."""
     ids = [each for each in report_ids if is_id(each)]
     mine = Report.objects.readable_by(member.organization_id, ids=ids)
-    deliveries = Delivery.objects.select_related("integration", "report").filter(report__in=ids)
+    deliveries = Delivery.objects.select_related(
+        "integration", "report", "lead", "maybe_lead"
+    ).filter(report__in=ids)
     by_report = {each.report_id: each for each in deliveries}
     return {each.pk: Received(each, by_report.get(each.pk)) for each in mine}

@@ -97,15 +97,18 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
 
 
 def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
-    """What was sent, or is being sent; `number` is null until GitHub has told it."""
-    if delivery is None or not (delivery.title or delivery.issue_number):
+    """What was sent, or is being sent, for it or for its lead; `number` is null until GitHub has told it."""
+    there = delivery and delivery.with_issue
+    if there is None or not (there.title or there.issue_number):
         return None
-    state = delivery.issue_state or Delivery.IssueState.OPEN
+    state = there.issue_state or Delivery.IssueState.OPEN
     return {
-        "repository": delivery.repository,
-        "title": delivery.title,
-        "body": delivery.body,
-        "number": delivery.issue_number,
-        "url": delivery.issue_url or None,
-        "state": state if delivery.issue_number else None,
+        "repository": there.repository,
+        "title": there.title,
+        "body": there.body,
+        "number": there.issue_number,
+        "url": there.issue_url or None,
+        "state": state if there.issue_number else None,
+        "state_reason": there.issue_state_reason or None,
+        "closed_at": there.issue_closed_at,
     }

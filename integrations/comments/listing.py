@@ -44,7 +44,7 @@ def text(comment: Comment) -> str | None:
     newest = list(lead.folded.select_related("report").order_by("-pk")[:LISTED])
     if newest:
         count = counting.up_to_most(lead.folded.order_by("pk"))
-        return filled(_head(lead, count), [_item(each, lead) for each in newest], count)
+        return filled(_head(lead, count), [item_of(each, lead) for each in newest], count)
     return f"{TITLE}\n\n{NOBODY}" if comment.comment_id else None
 
 
@@ -92,7 +92,8 @@ def _inert(words: str, name: str) -> str:
     return inert_title(shown("summary", words), limit=LONGEST[name])
 
 
-def _item(delivery: Delivery, lead: Delivery) -> Item:
+def item_of(delivery: Delivery, lead: Delivery) -> Item:
+    """What is shown of a report that has joined the issue of this lead."""
     report = delivery.report
     date = f"{report.received_at:%-d %B %Y}"
     item = Item(report.id, report.agent_name, date, report.summary, _why(delivery, lead))

@@ -6,12 +6,14 @@ from datetime import datetime
 from core import connections
 from core.watching import metrics
 from integrations import github_api
-from integrations.comments import releasing, words
+from integrations.comments import again, releasing, words
 from integrations.delivery import leased
-from integrations.delivery.forwarding import CLOCKS_DIFFER
-from integrations.github_api import IssueComment
+from integrations.delivery.forwarding import CLOCKS_DIFFER, SOON
+from integrations.github_api import IssueComment, IssueFacts
 from integrations.models import Comment, Delivery
 
+Purpose = Comment.Purpose
+CHANGED = "The issue was reopened, or closed anew, before this was done."
 EDITED = "Somebody has edited the comment, so the Hub leaves it as it is."
 DELETED = "Somebody has deleted the comment, so the Hub writes no other."
 UNOWNED = "The page no longer belongs to the organization, so nothing is written about it."
@@ -53,7 +55,28 @@ def write(comment: Comment, deadline: float) -> None:
         _edit(comment, comment.comment_id, deadline)
 
 
-def _look(comment: Comment, deadline: float) -> None:
+def write_again(comment: Comment, deadline: float) -> None:
+    """Write it if the issue is still closed as it was on this occasion; later, write it anew."""
+    if comment.comment_id is None:
+        facts = _read_anew(comment, deadline)
+        _look(comment, deadline, is_timely=again.is_still_closed(comment, facts))
+    else:
+        _edit(comment, comment.comment_id, deadline)
+
+
+def reopen(comment: Comment, deadline: float) -> None:
+    """Reopen the issue if it is still closed as it was; before that, it is said why."""
+    if why := _why_never(comment):
+        comment.drop(why)
+    elif not comment.lead.report.is_still_owned():
+        comment.leave(UNOWNED, leased.AGAIN)
+    elif again.is_to_be_said_first(comment):
+        comment.leave("The Hub says first why it reopens the issue.", SOON)
+    else:
+        _reopen(comment, _read_anew(comment, deadline), deadline)
+
+
+def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
     """Write the comment, unless an attempt before has, also one of a Hub before a restored backup."""
     since = (comment.posted_at or comment.lead.created_at) - CLOCKS_DIFFER
     connections.give_back()  # hold no connection while waiting for GitHub
@@ -63,12 +86,42 @@ def _look(comment: Comment, deadline: float) -> None:
         comment.found(found.id, found.url)
     elif not comment.has_settled():
         comment.look_once_settled()
-    elif comment.has_left():
-        comment.drop(f"The issues go to {comment.integration.repository} now.")
+    elif why := _why_never(comment):
+        comment.drop(why)
     elif not comment.lead.report.is_still_owned():
         comment.leave(UNOWNED, leased.AGAIN)
+    elif not is_timely:
+        comment.drop(CHANGED)
     else:
         _post(comment, deadline)
+
+
+def _why_never(comment: Comment) -> str:
+    """Why it is not written any more, whatever GitHub says; empty if it may be."""
+    if comment.has_left():
+        return f"The issues go to {comment.integration.repository} now."
+    return "" if again.is_wanted(comment) else "A member has chosen something else."
+
+
+def _read_anew(comment: Comment, deadline: float) -> IssueFacts:
+    """The issue as GitHub has it now, which is saved."""
+    connections.give_back()
+    facts = github_api.read_issue(*comment.place, deadline=deadline)
+    again.note_read(comment.lead, facts)
+    return facts
+
+
+def _reopen(comment: Comment, facts: IssueFacts, deadline: float) -> None:
+    if again.is_still_closed(comment, facts):
+        comment.record(None)
+        connections.give_back()
+        again.note_read(comment.lead, github_api.reopen_issue(*comment.place, deadline=deadline))
+        comment.edited(None)
+        metrics.comments.up("reopened")
+    elif comment.posted_at and facts.closed_at is None:
+        comment.edited(None)  # by an attempt whose answer was lost
+    else:
+        comment.drop(CHANGED)
 
 
 def _post(comment: Comment, deadline: float) -> None:
@@ -115,5 +168,9 @@ def _note(what: str, comment: Comment, there: IssueComment) -> None:
     comment.installation.note_limit(there.limit_left)
 
 
-ACTS: dict[str, Callable[[Comment, float], None]] = {Comment.Purpose.ALSO: write}
+ACTS: dict[str, Callable[[Comment, float], None]] = {
+    Purpose.ALSO: write,
+    Purpose.AGAIN: write_again,
+    Purpose.REOPEN: reopen,
+}
 COMMENTS = leased.Work(Comment, _attempt, Comment.end)

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from datetime import UTC
 from hashlib import sha256
 
-from integrations.comments import listing
+from integrations.comments import again_words, listing
 from integrations.models import Comment
 
-TEXTS: dict[str, Callable[[Comment], str | None]] = {Comment.Purpose.ALSO: listing.text}
+TEXTS: dict[str, Callable[[Comment], str | None]] = {
+    Comment.Purpose.ALSO: listing.text,
+    Comment.Purpose.AGAIN: again_words.text,
+}
 _END = " -->"
 
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+from django.db import transaction
+
 from core import batches
 from core.errors import ApiError
 from integrations.delivery import ownership_changes
 from integrations.delivery.trying_again import NEVER_SENT
+from integrations.folding import joining
 from integrations.models import Delivery
 from integrations.models.delivery import ERASED, DeliveryQuerySet
 from integrations.models.hold import STOPPED_BY_OPERATOR
@@ -29,9 +32,17 @@ class CannotRestore(ApiError):
 
 
 def discard(delivery: Delivery | None) -> None:
-    """Keep a report from being sent until it is restored. Raises `CannotDiscard` with the reason."""
-    if (delivery and delivery.report.erased_at) or not _rows(delivery).discard():
-        raise CannotDiscard(obstacle(_rows(delivery).first()) or BEING_SENT)
+    """Keep a report from being sent until it is restored; a folded one leaves its lead.
+
+    Raises `CannotDiscard` with the reason.
+    """
+    rows = _rows(delivery)
+    with transaction.atomic():
+        if delivery and not delivery.report.erased_at:
+            joining.unfold(rows)  # so that it is in no issue
+            if rows.discard():
+                return
+    raise CannotDiscard(obstacle(rows.first()) or BEING_SENT)
 
 
 def restore(delivery: Delivery | None) -> None:

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from core import connections, deadlines
 from integrations import github_api
-from integrations.delivery import holds, likeness, ownership_changes, pacing, steps
+from integrations.delivery import coming_back, holds, likeness, ownership_changes, pacing, steps
 from integrations.folding.looking import Alike
 from integrations.issue.evidence import evidence_text
 from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
@@ -78,6 +78,7 @@ def _try(delivery: Delivery, deadline: float) -> None:
                 return delivery.look_there()
             delivery.forget_backup()
         alike = None if found else likeness.look(delivery)
+        alike = coming_back.ask(delivery, alike, deadline)
         if alike and likeness.settles(delivery, alike):
             return None
         issue = found or _create(delivery, alike, deadline)

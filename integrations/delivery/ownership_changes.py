@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, Concat, Substr
 
 from core import batches
 from integrations.models import Delivery, Integration
-from integrations.models.delivery import DeliveryQuerySet
+from integrations.models.delivery import DELIVERED, DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 from orgs import ownership
 from orgs.models import Domain, Organization, Site
@@ -54,7 +54,7 @@ def follow_renamed(organization: Organization, before: str, now: str) -> int:
     """
     there = Q(canonical_url=before) | Q(canonical_url__startswith=f"{before}/")
     about = Q(report__canonical_url=before) | Q(report__canonical_url__startswith=f"{before}/")
-    unsent = _of(organization).exclude(status=Delivery.Status.SENT).filter(about)
+    unsent = _of(organization).exclude(status__in=DELIVERED).filter(about)
     pks = list(unsent.order_by("pk").values_list("report", flat=True))
     address = Concat(Value(now), Substr("canonical_url", len(before) + 1))
     renamed = (

@@ -83,6 +83,8 @@ def obstacle(delivery: Delivery) -> str:
     """Why a member cannot try it again, as a sentence; empty if they can."""
     if delivery.status == Delivery.Status.SENT:
         return "Already delivered."
+    if delivery.lead:
+        return f"Already delivered: it has joined issue #{delivery.lead.issue_number}."
     if delivery.report.erased_at and not delivery.outcome_unknown_since:
         return ERASED
     if delivery.held_for == Delivery.Cause.OPERATOR:

@@ -7,12 +7,15 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from core import clock
-from integrations.folding import candidates, stored_terms, verdicts
+from integrations.folding import candidates, following, stored_terms, verdicts
 from integrations.folding.candidates import AT_ONCE, Lead
+from integrations.folding.following import Fixed
 from integrations.likeness.choosing import Candidate, nearest
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery, Integration
 from reports.models import Report
+
+OWN_AGENT = "Docs Feedback Hub"  # of test reports, each of which becomes an issue
 
 
 class Alike(NamedTuple):
@@ -22,6 +25,7 @@ class Alike(NamedTuple):
     is_same: bool  # else maybe
     words: str  # of reporters: plain text, not safe
     rule: int = RULE
+    follows: Fixed | None = None  # what its own issue is to name, so that it joins none
 
     @property
     def is_under_way(self) -> bool:
@@ -35,7 +39,7 @@ def look(delivery: Delivery) -> Alike | None:
     It is one that is being tried, and never posted. Raises `LeaseLost`.
     """
     mode = delivery.integration.likeness
-    if mode == Integration.Likeness.OFF:
+    if mode == Integration.Likeness.OFF or delivery.report.agent_name == OWN_AGENT:
         return None
     terms = stored_terms.of(delivery.report)
     stored_terms.store(delivery, terms)
@@ -43,12 +47,12 @@ def look(delivery: Delivery) -> Alike | None:
     found = _nearest(delivery, terms, there)
     if mode != Integration.Likeness.FOLD or (found and found.is_same):
         return found
-    at_once = candidates.under_way(delivery) if _may_wait(delivery) else []
+    at_once = candidates.under_way(delivery) if may_wait(delivery) else []
     waits = _nearest(delivery, terms, [*at_once, *there]) if at_once else None
     return waits if waits and waits.is_under_way and waits.is_same else found
 
 
-def _may_wait(delivery: Delivery) -> bool:
+def may_wait(delivery: Delivery) -> bool:
     """Whether it has come in so lately that it may wait for another one."""
     return timezone.now() + clock.ahead - delivery.report.received_at < AT_ONCE
 
@@ -70,6 +74,7 @@ def _nearest(delivery: Delivery, terms: Terms, leads: Sequence[Lead]) -> Alike |
     if match is None:
         return None
     lead = verdicts.real_lead(by_pk[match.id], delivery.integration)
+    lead = following.latest(lead, delivery.integration)
     if lead.pk != match.id and verdicts.about(delivery.report, [lead]):
         return None
     return Alike(lead, match.is_same, match.words)

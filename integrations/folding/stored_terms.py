@@ -45,7 +45,7 @@ def store(delivery: Delivery, terms: Terms) -> None:
         mine = rows.filter(tries=delivery.tries).select_for_update()
         if mine.values_list("pk").first() is None:
             raise LeaseLost(delivery.report_id)
-        _put(delivery, terms)
+        put(delivery, terms)
 
 
 def forget(deliveries: Iterable[Delivery]) -> None:
@@ -53,12 +53,14 @@ def forget(deliveries: Iterable[Delivery]) -> None:
     StoredTerms.objects.filter(delivery__in=deliveries).delete()
 
 
-def _put(delivery: Delivery, terms: Terms) -> None:
+def put(delivery: Delivery, terms: Terms) -> None:
+    """Save the terms of a delivery whose row is locked."""
     row = StoredTerms(
         delivery=delivery,
         integration_id=delivery.integration_id,
         page=page_of(delivery.report),
         rule=RULE,
         terms=terms.as_json(),
+        may_lead=delivery.status != Delivery.Status.FOLDED,
     )
     prepared.insert(row, unique="delivery", on_conflict=ANEW)

@@ -23,10 +23,15 @@ def about(report: Report, leads: Sequence[Lead]) -> set[str]:
     return {each for pair in pairs for each in pair} - {report.pk}
 
 
+def apart_from(report_id: str) -> set[str]:
+    """The reports that a member has said are not about the problem of this one, the latest."""
+    said = _said(report_id, is_same=False).order_by("-pk").values_list("report", "other")
+    return {each for pair in said[:MOST_MEMBERS] for each in pair} - {report_id}
+
+
 def split_off(lead: Lead) -> list[Terms]:
     """The terms of what was said not to be the same as a lead: what is nearer to those does not join it."""
-    said = _said(lead.report_id, is_same=False).order_by("-pk").values_list("report", "other")
-    ids = {each for pair in said[:MOST_MEMBERS] for each in pair} - {lead.report_id}
+    ids = apart_from(lead.report_id)
     rows = StoredTerms.objects.filter(delivery__report__in=ids, rule=RULE)
     return [stored_terms.read(each) for each in rows.values_list("terms", flat=True)]
 

@@ -21,7 +21,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     app.py            who the app is, and what became of its webhooks
     issues.py         opening an issue, and closing it
     looking.py        finding an issue again
-    reading.py        reading one issue
+    reading.py        reading one issue, and reopening it
     comments.py       comments on an issue: writing, finding, editing
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where
@@ -84,7 +84,7 @@ from integrations.github_api.installations import (
 )
 from integrations.github_api.issues import Issue, close_issue, create_issue
 from integrations.github_api.looking import find_issue, forget_read
-from integrations.github_api.reading import IssueFacts, read_issue
+from integrations.github_api.reading import IssueFacts, read_issue, reopen_issue
 from integrations.github_api.registering import RegisteredApp, registered_app
 from integrations.github_api.tokens import forget_tokens
 from integrations.github_api.transport import api_address, private_key, why_unreached
@@ -140,6 +140,7 @@ __all__ = [
     "read_comment",
     "read_issue",
     "registered_app",
+    "reopen_issue",
     "repository_facts",
     "rights",
     "sent_webhooks",

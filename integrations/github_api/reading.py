@@ -1,6 +1,6 @@
-"""Reading one issue: whether it is there, open, closed for which reason, or locked."""
+"""Reading one issue, whether it is there, open, closed for which reason, or locked; and reopening it."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ class IssueFacts(NamedTuple):
     reason: str
     closed_at: datetime | None
     is_locked: bool
+    updated_at: datetime | None = None
 
 
 def read_issue(repository: Repository, number: int, *, deadline: float) -> IssueFacts:
@@ -29,8 +30,22 @@ def read_issue(repository: Repository, number: int, *, deadline: float) -> Issue
         return bounded_by(partial(_read, repository, number), deadline=deadline)
 
 
+def reopen_issue(repository: Repository, number: int, *, deadline: float) -> IssueFacts:
+    """Reopen an issue. One that is open stays as it is. Raises `IssueGone` and `Blocked` as `read_issue` does."""
+    with making_sense():
+        return bounded_by(partial(_reopen, repository, number), deadline=deadline)
+
+
 def _read(repository: Repository, number: int) -> IssueFacts:
-    answer = asked(repository, "GET", f"/issues/{number}")
+    return _told(repository, number, asked(repository, "GET", f"/issues/{number}"))
+
+
+def _reopen(repository: Repository, number: int) -> IssueFacts:
+    wish = {"state": "open"}
+    return _told(repository, number, asked(repository, "PATCH", f"/issues/{number}", input=wish))
+
+
+def _told(repository: Repository, number: int, answer: GitHubAnswer) -> IssueFacts:
     if answer.status == 200 and _is_there(repository, number, answer.body):
         return _facts(answer.body)
     if answer.status in (200, 301, 404, 410):
@@ -66,10 +81,18 @@ def _repository(repository: Repository) -> GitHubAnswer:
 
 
 def _facts(item: dict[str, Any]) -> IssueFacts:
-    closed_at = item.get("closed_at")
+    is_open = item["state"] == "open"
     return IssueFacts(
         item["state"],
-        item.get("state_reason") or "",
-        datetime.fromisoformat(closed_at) if closed_at else None,
+        "" if is_open else item.get("state_reason") or "",
+        _time(item.get("closed_at")),
         bool(item.get("locked")),
+        _time(item.get("updated_at")),
     )
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC) if text is not None else None
+    except (ValueError, OverflowError):
+        raise Unreachable("GitHub's response could not be understood.") from None

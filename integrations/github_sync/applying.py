@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from django.db import transaction
 
 from core import batches, clock
-from integrations.delivery import holds
+from integrations.delivery import holds, issue_states
+from integrations.delivery.issue_states import IssueNews
 from integrations.github_api import InstallationFacts, RepositoryFacts
 from integrations.models import Alert, Delivery, Installation, Integration
+from integrations.models.delivery import DELIVERED
 from integrations.ownership import site_claims
 from orgs.models.domain import GRACE
 
-UNSENT = [each for each in Delivery.Status if each != Delivery.Status.SENT]
+UNSENT = [each for each in Delivery.Status if each not in DELIVERED]
 
 
 def apply_installation(installation: Installation, facts: InstallationFacts | None) -> None:
@@ -123,12 +125,11 @@ def rights_stay_lost(integration: Integration) -> None:
         )
 
 
-def apply_issue_state(repository_id: int, number: int, state: Delivery.IssueState) -> None:
-    """Save whether an issue is open, closed or deleted, if it is one of the Hub's."""
-    mine = Delivery.objects.filter(repository_id=repository_id, issue_number=number)
-    if not mine.update(issue_state=state):
-        is_open = state == Delivery.IssueState.OPEN
-        Alert.objects.note_state(repository_id, number, is_open=is_open)
+def apply_issue_state(repository_id: int, number: int, news: IssueNews) -> None:
+    """Save whether an issue is open, closed or deleted, and why, if it is one of the Hub's."""
+    issue_states.note(repository_id, number, news)
+    is_open = news.state == Delivery.IssueState.OPEN
+    Alert.objects.note_state(repository_id, number, is_open=is_open)
 
 
 def _shown(repository: RepositoryFacts, pks: list[int]) -> Iterator[int]:

@@ -1,10 +1,14 @@
 """Reads the payload of GitHub's webhooks, and refuses what is in another format."""
 
 import logging
+import re
+from datetime import UTC, datetime
 from typing import Any
 
 from core.errors import ApiError
+from integrations.delivery.issue_states import REASONS, IssueNews
 from integrations.github_api import RepositoryFacts, repository_facts
+from integrations.models import Delivery
 
 log = logging.getLogger(__name__)
 
@@ -12,6 +16,7 @@ Payload = dict[str, Any]
 
 LARGEST = 2**63 - 1  # number that fits a column
 LONGEST = 255  # characters of the name of an account or repository
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)")
 
 
 class NotAWebhook(ApiError):
@@ -47,6 +52,36 @@ def repository(payload: Payload) -> RepositoryFacts:
         if not isinstance(payload["repository"].get(key, False), bool):
             raise another_shape("repository", key)
     return repository_facts(payload["repository"])
+
+
+def issue_news(payload: Payload, state: Delivery.IssueState) -> IssueNews:
+    """What the webhook says of its issue, which has this state by now. Raises `NotAWebhook`.
+
+    A reason that is not known here is none.
+    """
+    reason, updated_at = _reason(payload), _time(payload, "issue", "updated_at")
+    closed_at = _time(payload, "issue", "closed_at") or updated_at
+    return IssueNews(state, reason if reason in REASONS else "", closed_at, updated_at)
+
+
+def _reason(payload: Payload) -> str:
+    found = _at(payload, ("issue", "state_reason"))
+    if found is None or (isinstance(found, str) and len(found) <= LONGEST):
+        return found or ""
+    raise another_shape("issue", "state_reason")
+
+
+def _time(payload: Payload, *path: str) -> datetime | None:
+    """The time at `path`; None without one. Raises `NotAWebhook` if it is none."""
+    found = _at(payload, path)
+    if found is None:
+        return None
+    if not isinstance(found, str) or not TIME.fullmatch(found):
+        raise another_shape(*path)
+    try:
+        return datetime.fromisoformat(found).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise another_shape(*path) from None
 
 
 def another_shape(*path: str) -> NotAWebhook:

@@ -195,9 +195,8 @@ def _deleted(payload: Payload) -> None:
 def _issue(state: Delivery.IssueState) -> Action:
     def note(payload: Payload) -> None:
         repository = webhook_payload.number(payload, "repository", "id")
-        applying.apply_issue_state(
-            repository, webhook_payload.number(payload, "issue", "number"), state
-        )
+        number = webhook_payload.number(payload, "issue", "number")
+        applying.apply_issue_state(repository, number, webhook_payload.issue_news(payload, state))
 
     return note
 
@@ -219,4 +218,5 @@ ACTIONS: dict[tuple[str, str], Action] = {
     ("issues", "closed"): _issue(Delivery.IssueState.CLOSED),
     ("issues", "reopened"): _issue(Delivery.IssueState.OPEN),
     ("issues", "deleted"): _issue(Delivery.IssueState.DELETED),
+    ("issues", "transferred"): _issue(Delivery.IssueState.DELETED),  # there it is gone
 }

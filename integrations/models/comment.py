@@ -50,9 +50,9 @@ class CommentQuerySet(LeasedQuerySet):
         self.filter(lead=lead, purpose=purpose)._write_anew()
 
     def note_changed(self, lead: Delivery) -> None:
-        """Have the list written anew, if there is one: what it says is no longer so."""
-        states = self.model.Status
-        known = self.filter(lead=lead, purpose=self.model.Purpose.ALSO)
+        """Have what lists its reports written anew, if there is any: what it says is no longer so."""
+        states, purposes = self.model.Status, self.model.Purpose
+        known = self.filter(lead=lead, purpose__in=[purposes.ALSO, purposes.AGAIN])
         known.filter(status__in=[states.PENDING, states.WRITTEN])._write_anew()
 
     def _write_anew(self) -> None:
@@ -73,7 +73,7 @@ class Comment(Leased):
 
         ALSO = "also"  # lists who also reported the problem; one per issue, and it grows
         AGAIN = "again"  # says that the problem was reported again after the issue was closed
-        REOPEN = "reopen"  # no comment: reopens the issue for that reason
+        REOPEN = "reopen"  # no comment: reopens the issue after that was said
 
     class Status(models.TextChoices):
         """How far it is."""

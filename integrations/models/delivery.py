@@ -507,6 +507,9 @@ class Delivery(models.Model):
     issue_closed_at = models.DateTimeField(
         null=True, blank=True, help_text="When GitHub says that the issue was closed."
     )
+    issue_updated_at = models.DateTimeField(
+        null=True, blank=True, help_text="GitHub's time of what is known of the issue."
+    )
 
     # What it is like: the delivery of an earlier report about the same page.
     lead = models.ForeignKey(
@@ -746,6 +749,11 @@ class Delivery(models.Model):
             self.started_at
         )  # close enough; `record_internal_error` only checks that it is set
 
+    def follow(self, lead: int | None) -> None:
+        """Save which closed issue its own issue is to name, by the lead's id."""
+        self.follows_id = lead
+        self._update(follows=lead)
+
     def record_again(self) -> None:
         """Save that the same text is about to be sent again to the same repository."""
         self._update(posted_at=clock.now())
@@ -801,6 +809,7 @@ class Delivery(models.Model):
             "reason": "",
             "lead": lead,
             "maybe_lead": None,
+            "follows": None,
             "folded_at": clock.now(),
             "folded_by": by,
             "likeness_rule": rule,

@@ -3,6 +3,7 @@
 import secrets
 
 from core.errors import ApiError
+from integrations.folding.looking import OWN_AGENT
 from integrations.models import Integration
 from integrations.models.integration import NO_RIGHTS
 from integrations.ownership.site_claims import NotConfigured
@@ -10,7 +11,7 @@ from orgs.models import Domain, Membership, Organization, Site
 from orgs.people import counted
 from reports import intake, shape
 
-AGENT = "Docs Feedback Hub"
+AGENT = OWN_AGENT
 RATE = "5/minute;50/day"  # real issues in a real repository
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from core import json_body
 from core.ids import ULID_FORM
 from integrations.api import receipts, report_list, reports
-from integrations.delivery import waiting
+from integrations.delivery import issue_states, waiting
 from integrations.models import Attempt, Delivery, Integration
 from orgs import models as claims
 from orgs.people.tokens import SCOPES
@@ -189,6 +189,10 @@ class DeliveryOfReport(Answer):
     waits_for: Wait | None
     issue_url: Address | None
     attempts: Count
+    lead: Id | None
+    maybe_lead: Id | None
+    folded_by: str | None
+    likeness_words: str | None
 
 
 class ListedReport(Answer):
@@ -267,6 +271,8 @@ class Issue(Answer):
     number: Count | None
     url: Address | None
     state: IssueState | None
+    state_reason: Literal[*issue_states.REASONS] | None
+    closed_at: datetime | None
 
 
 class WholeReport(Words, ListedReport):

@@ -3,7 +3,7 @@ _docfeedback() {
   local common="--hub-url --json --verbose --help"
   case $before in
     --kind) words="broken incorrect outdated missing unclear other" ;;
-    --status) words="none pending sending sent held failed discarded" ;;
+    --status) words="none pending sending sent folded held failed discarded" ;;
     --file) COMPREPLY=($(compgen -f -- "$word")); return ;;
     *) case ${COMP_WORDS[1]} in
       report) words="--doc-url --summary --agent --kind --details --suggested-fix --file

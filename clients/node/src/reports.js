@@ -19,7 +19,7 @@ const FLAGS = {
   "--since": "since",
   "--until": "until",
 };
-const STATUSES = ["none", "pending", "sending", "sent", "held", "failed", "discarded"];
+const STATUSES = ["none", "pending", "sending", "sent", "folded", "held", "failed", "discarded"];
 const DEFAULT_LIMIT = 50;
 const COLUMNS = ["id_column", "received_column", "status_column", "summary_column"];
 const WIDTHS = [26, 10, 9, 29]; // with two spaces between them, 80

@@ -92,6 +92,10 @@ def test_a_report_is_shown_with_its_delivery(alice, acme):
                     "waits_for": None,
                     "issue_url": "https://github.com/acme/docs/issues/4",
                     "attempts": 2,
+                    "lead": None,
+                    "maybe_lead": None,
+                    "folded_by": None,
+                    "likeness_words": None,
                 },
             }
         ],

@@ -87,6 +87,10 @@ def test_a_report_is_told_with_its_text_its_attempts_and_its_issue(alice, code_h
             "waits_for": None,
             "issue_url": delivery.issue_url,
             "attempts": 1,
+            "lead": None,
+            "maybe_lead": None,
+            "folded_by": None,
+            "likeness_words": None,
         },
         "attempts": [
             {
@@ -104,8 +108,22 @@ def test_a_report_is_told_with_its_text_its_attempts_and_its_issue(alice, code_h
             "number": 1,
             "url": delivery.issue_url,
             "state": "open",
+            "state_reason": None,
+            "closed_at": None,
         },
     }
+
+
+def test_why_and_when_its_issue_was_closed_is_told(alice, code_host):
+    [report_id] = waiting(code_host)
+    why = {"issue_state_reason": "not_planned", "issue_closed_at": "2026-03-03T12:00:00Z"}
+    columns = {"status": "sent", "repository_id": 7, "issue_number": 1, "issue_state": "closed"}
+    Delivery.objects.update(**columns, **why)
+
+    issue = alice.get(f"{PATH}/{report_id}").json()["issue"]
+
+    assert (issue["state"], issue["state_reason"]) == ("closed", "not_planned")
+    assert issue["closed_at"] == "2026-03-03T12:00:00Z"
 
 
 def test_a_report_without_a_delivery_has_no_issue(alice, acme):

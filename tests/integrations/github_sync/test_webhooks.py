@@ -149,6 +149,12 @@ def test_what_is_of_no_concern_is_taken_politely(acme, event):
 
 
 REPOSITORY = {"id": 7, "name": "docs", "owner": {"login": "acme"}, "private": False}
+ISSUE = {
+    "number": 1,
+    "state_reason": "completed",
+    "closed_at": "2026-03-03T10:00:00Z",
+    "updated_at": "2026-03-03T10:00:00Z",
+}
 GOOD = {  # of each way in which a payload is read
     ("installation", "suspend"): {},
     ("installation_repositories", "added"): {"repositories_added": [{"id": 7}]},
@@ -156,7 +162,8 @@ GOOD = {  # of each way in which a payload is read
     ("repository", "renamed"): {"repository": REPOSITORY | {"archived": False, "has_issues": True}},
     ("repository", "unarchived"): {"repository": REPOSITORY},
     ("repository", "deleted"): {"repository": REPOSITORY},
-    ("issues", "closed"): {"repository": REPOSITORY, "issue": {"number": 1}},
+    ("issues", "closed"): {"repository": REPOSITORY, "issue": ISSUE},
+    ("issues", "transferred"): {"repository": REPOSITORY, "issue": {"number": 1}},
 }
 ODD = [
     None, True, 0, -1, 1.5, 2**63, 10**400, "", "7", "\0", "\ud800", "x" * 300, [], [None], {}, {"id": []},

@@ -19,7 +19,7 @@ complete -c docfeedback -n "__fish_seen_subcommand_from report" -l allow-private
 complete -c docfeedback -n "__fish_seen_subcommand_from status" -l watch -d "Follow it"
 complete -c docfeedback -n "__fish_seen_subcommand_from status" -l allow-private -d "Allow private addresses"
 complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l status -x -d "The status" \
-  -a "none pending sending sent held failed discarded"
+  -a "none pending sending sent folded held failed discarded"
 complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l kind -x -d "The kind" \
   -a "broken incorrect outdated missing unclear other"
 complete -c docfeedback -n "__fish_seen_subcommand_from reports" -l query -x -d "Search"

@@ -24,7 +24,7 @@ FLAGS = {
     "--since": "since",
     "--until": "until",
 }
-STATUSES = ("none", "pending", "sending", "sent", "held", "failed", "discarded")
+STATUSES = ("none", "pending", "sending", "sent", "folded", "held", "failed", "discarded")
 DEFAULT_LIMIT = 50
 COLUMNS = ("id_column", "received_column", "status_column", "summary_column")
 WIDTHS = (26, 10, 9, 29)  # with two spaces between them, 80

@@ -17,7 +17,7 @@ _docfeedback() {
       '--idempotency-key[Marks repeats]:key:' '--dry-run[Send nothing]' \
       '--allow-private[Allow private pages]' ;;
     reports) _arguments $common '--query[Search]:text:' '--page[The page]:address:' \
-      '--status[The status]:status:(none pending sending sent held failed discarded)' \
+      '--status[The status]:status:(none pending sending sent folded held failed discarded)' \
       '--kind[The kind]:kind:(broken incorrect outdated missing unclear other)' \
       '--agent[Who reports]:name:' '--claim[A domain or site]:claim:' \
       '--since[From this day on]:date:' '--until[Up to this day]:date:' '--limit[How many]:number:' ;;

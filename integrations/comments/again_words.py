@@ -1,0 +1,46 @@
+"""What a comment says of a problem that was reported again after its issue was closed."""
+
+from core import counting
+from integrations.comments import listing
+from integrations.comments.listing import Item
+from integrations.delivery.forwarding import CLOCKS_DIFFER
+from integrations.delivery.issue_states import AFTER
+from integrations.models import Comment, Delivery
+from integrations.models.delivery import DeliveryQuerySet
+
+LISTED = 10  # reports, the newest
+SPLIT = " The report that was listed here has an issue of its own now."
+
+
+def text(comment: Comment) -> str | None:
+    """What came again since then; None if that is nothing by now, and nothing was said."""
+    came = _came(comment)
+    newest = list(came[:LISTED])
+    if not newest and not comment.comment_id:
+        return None
+    head = (
+        "**Reported again after this was closed**\n\n"
+        f"It was closed as completed on {comment.occasion:%-d %B %Y}.{'' if newest else SPLIT}"
+    )
+    items = [_item(each, comment) for each in newest]
+    return listing.filled(head, items, counting.up_to_most(came))
+
+
+def _came(comment: Comment) -> DeliveryQuerySet:
+    """The reports of this problem that came again, the newest first."""
+    joined = Delivery.objects.filter(lead=comment.lead_id).order_by("-pk")
+    looked_at = [comment.lead_id, *joined.values_list("pk", flat=True)[: counting.MOST]]
+    since = comment.occasion + AFTER - CLOCKS_DIFFER
+    came = Delivery.objects.filter(pk__in=looked_at, report__last_received_at__gte=since)
+    return came.select_related("report").order_by("-report__last_received_at", "-pk")
+
+
+def _item(delivery: Delivery, comment: Comment) -> Item:
+    """A report: what it says if it is new, and else how often it came."""
+    report, item = delivery.report, listing.item_of(delivery, comment.lead)
+    is_lead = delivery.pk == comment.lead_id
+    if report.received_at > comment.occasion and not is_lead:
+        return item
+    again = f"The same report, {counting.in_words(report.times_reported)} times by now."
+    summary = again if is_lead else f"{again} {item.summary}"
+    return item._replace(date=f"{report.last_received_at:%-d %B %Y}", summary=summary, words="")

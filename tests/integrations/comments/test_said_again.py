@@ -1,0 +1,223 @@
+"""What is said on a closed issue, and done with it, when its problem is reported again."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from integrations.comments import sending
+from integrations.models import Comment, Delivery, Integration
+from reports import erasing
+from reports.models import Report
+from sandbox import CodeHost
+from tests import build
+from tests.integrations.comments.world import fold, maintain, report, shown
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DAYS = timedelta(days=3)
+
+
+@pytest.fixture
+def acme(code_host, live_server):
+    """An organization whose issue 1 was closed as completed three days ago, after as many days."""
+    owner = build.acme(code_host)
+    code_host.app.webhook_url = f"{live_server.url}/v1/webhooks/github"
+    report()
+    before = timezone.now() - 2 * DAYS
+    Report.objects.update(received_at=before, last_received_at=before)
+    code_host.clock_offset = -DAYS
+    code_host.close_issue("acme/docs", 1, by="alice")
+    code_host.clock_offset = timedelta()
+    return owner
+
+
+def lead() -> Delivery:
+    return Delivery.objects.order_by("pk")[0]
+
+
+def again(purpose: str = "again") -> Comment:
+    return Comment.objects.filter(purpose=purpose).latest("created_at")
+
+
+def repeat(**changes) -> None:
+    assert build.send(Client(), build.report(**changes)).json()["is_duplicate"]
+
+
+def is_open(host: CodeHost) -> bool:
+    return host.issue("acme/docs", 1).state == "open"
+
+
+def test_a_repeat_is_said_below_the_issue(acme, code_host):
+    repeat()
+    repeat()
+
+    maintain()
+    repeat()
+    maintain()
+
+    text = shown(code_host)
+    closed_on = code_host.issue("acme/docs", 1).closed_at
+    assert text.startswith(
+        "**Reported again after this was closed**\n\n"
+        f"It was closed as completed on {closed_on:%-d %B %Y}.\n\n- [Receipt](http"
+    )
+    assert f"/r/{lead().report_id}/) · {lead().report.last_received_at:%-d %B %Y} · agent-x" in text
+    assert "The same report, 3 times by now." in text
+    assert (again().status, again().reason) == ("written", "")
+    assert not is_open(code_host)
+
+
+def test_a_report_alike_says_what_is_new_in_it(acme, code_host):
+    joined = fold("`npm ci` fails @mallory", agent__name="agent-y")
+
+    for _ in range(2):
+        maintain()
+
+    said = [each.body for each in code_host.comments("acme/docs", 1)]
+    [text] = [each for each in said if each.startswith("**Reported again")]
+    assert f"/r/{joined.report_id}/" in text
+    assert "agent-y" in text
+    assert "`npm ci` fails @\u200bmallory" in text
+    assert "The same report" not in text
+
+
+def test_a_report_that_came_in_before_it_was_closed_is_only_listed(acme, code_host):
+    Delivery.objects.update(issue_closed_at=lead().issue_closed_at + DAYS)
+
+    fold("Another")
+
+    assert Comment.objects.get().purpose == "also"
+
+
+def test_an_issue_is_reopened_after_it_was_said_why(acme, code_host):
+    Integration.objects.update(when_reported_again="reopen")
+    repeat()
+
+    maintain()
+
+    assert is_open(code_host)
+    assert "Reported again" in shown(code_host)
+    assert again("reopen").status == "written"
+    assert (lead().issue_state, lead().issue_closed_at) == ("open", None)
+    repeat()
+    assert Comment.objects.count() == 2
+
+
+def test_an_issue_is_reopened_without_words_where_they_cannot_be_written(acme, code_host, clock):
+    Integration.objects.update(when_reported_again="reopen")
+    code_host.lock_issue("acme/docs", 1)
+    repeat()
+    maintain()
+    assert not is_open(code_host)
+
+    clock.advance(minutes=11)
+    maintain()
+
+    assert is_open(code_host)
+    assert code_host.comments("acme/docs", 1) == []
+    assert (again().status, again("reopen").status) == ("pending", "written")
+    assert "locked" in again().reason
+
+
+@pytest.mark.parametrize("choice", ["comment", "reopen"])
+@pytest.mark.parametrize(
+    "by_hand",
+    [
+        lambda host: host.reopen_issue("acme/docs", 1, by="alice"),
+        lambda host: (
+            host.reopen_issue("acme/docs", 1, by="alice"),
+            host.close_issue("acme/docs", 1, by="alice"),
+        ),
+        lambda host: (
+            host.reopen_issue("acme/docs", 1, by="alice"),
+            host.close_issue("acme/docs", 1, by="alice", reason="not_planned"),
+        ),
+    ],
+    ids=["reopened", "closed anew", "not planned"],
+)
+def test_what_somebody_has_changed_meanwhile_is_left_and_saved(acme, code_host, choice, by_hand):
+    Integration.objects.update(when_reported_again=choice)
+    repeat()
+    code_host.app.webhook_url = ""  # the Hub misses it
+    by_hand(code_host)
+    there = code_host.issue("acme/docs", 1)
+    before = (there.state, there.updated_at)
+
+    maintain()
+
+    assert code_host.comments("acme/docs", 1) == []
+    assert (there.state, there.updated_at) == before
+    assert {each.status for each in Comment.objects.all()} == {"dropped"}
+    assert again().reason == sending.CHANGED
+    known = lead()
+    assert (known.issue_state or "open", known.issue_closed_at) == (there.state, there.closed_at)
+    assert known.issue_state_reason == ("" if there.state == "open" else there.state_reason)
+
+
+@pytest.mark.parametrize("choice", ["comment", "reopen"])
+def test_an_issue_that_is_gone_is_not_written_to(acme, code_host, choice):
+    Integration.objects.update(when_reported_again=choice)
+    repeat()
+    code_host.app.webhook_url = ""
+    code_host.delete_issue("acme/docs", 1, by="alice")
+
+    maintain()
+
+    assert {each.status for each in Comment.objects.all()} == {"dropped"}
+    assert lead().issue_state == "deleted"
+
+
+def test_a_transferred_issue_is_not_written_to(acme, code_host):
+    Integration.objects.update(when_reported_again="reopen")
+    repeat()
+    code_host.app.webhook_url = ""
+    code_host.add_to_installation(
+        build.installed(code_host), code_host.add_repository("acme", "other")
+    )
+    code_host.transfer_issue("acme/docs", 1, "acme/other", by="alice")
+
+    maintain()
+
+    assert code_host.issue("acme/other", 1).state == "closed"
+    assert code_host.comments("acme/other", 1) == []
+    assert lead().issue_state == "deleted"
+
+
+def test_what_is_no_longer_wanted_is_not_said(acme, code_host):
+    repeat()
+    Integration.objects.update(when_reported_again="nothing")
+
+    maintain()
+
+    assert code_host.comments("acme/docs", 1) == []
+    assert (again().status, again().reason) == ("dropped", "A member has chosen something else.")
+
+
+def test_what_was_erased_is_not_said(acme, code_host, clock):
+    joined = fold("Something secret", agent__name="agent-y")
+    maintain()
+    erasing.erase(joined.report)
+    clock.advance(minutes=11)
+    maintain()
+
+    for each in code_host.comments("acme/docs", 1):
+        assert "Something secret" not in each.body
+        assert "agent-y" not in each.body
+
+
+def test_a_second_closing_is_said_anew(acme, code_host):
+    repeat()
+    maintain()
+    code_host.clock_offset = -timedelta(days=2)
+    code_host.reopen_issue("acme/docs", 1, by="alice")
+    code_host.close_issue("acme/docs", 1, by="alice")
+    code_host.clock_offset = timedelta()
+
+    repeat()
+    maintain()
+
+    first, second = (each.body for each in code_host.comments("acme/docs", 1))
+    assert first != second
+    assert "Reported again" in second
