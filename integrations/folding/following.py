@@ -1,11 +1,12 @@
 """Issues that follow one that was closed: its problem was reported again, and has an issue of its own since then."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from integrations.folding import verdicts
+from integrations.folding import candidates, verdicts
 from integrations.folding.candidates import Lead
-from integrations.models import Delivery, Integration
+from integrations.models import Delivery
 
 HOPS = 20  # from one issue to the one that follows it
 
@@ -18,16 +19,29 @@ class Fixed(NamedTuple):
     closed_at: datetime
 
 
-def latest(lead: Lead, integration: Integration) -> Lead:
-    """The last that follows the issue of a lead, where issues go now; the lead itself if there is none."""
-    leads = Delivery.objects.leads().filter(integration=integration)
+def latest(lead: Lead, delivery: Delivery, refused: Collection[str]) -> Lead | None:
+    """The last that follows the issue of a lead, where issues go now; the lead itself if there is none.
+
+    None if a delivery may not join that: it is one of the reports in `refused`, or of the same agent just now.
+    """
     for _ in range(HOPS):
-        there = leads.filter(follows=lead.pk, repository_id=integration.repository_id)
-        apart = verdicts.apart_from(lead.report_id)
-        following = there.exclude(report__in=apart).order_by("-pk").first()
+        following = _next(lead, delivery) if lead.number else None
         if following is None:
             return lead
-        is_closed = following.issue_state == Delivery.IssueState.CLOSED
-        facts = (following.pk, following.report_id, following.issue_number, is_closed)
-        lead = Lead(*facts, lead.terms)
+        report, is_closed = following.report, following.issue_state == Delivery.IssueState.CLOSED
+        lead = Lead(following.pk, report.pk, following.issue_number, is_closed, lead.terms)
+        is_same_agent = candidates.is_by_agent_of(
+            delivery.report, report.agent_name, report.received_at
+        )
+        if report.pk in refused or is_same_agent:
+            return None
     return lead
+
+
+def _next(lead: Lead, delivery: Delivery) -> Delivery | None:
+    """The latest issue that was opened when this one's problem was reported again, if it is about that."""
+    mine = delivery.integration
+    there = Delivery.objects.leads().filter(follows=lead.pk, repository_id=mine.repository_id)
+    apart = verdicts.others(lead.report_id)
+    known = there.filter(integration=mine).exclude(report__in=apart).select_related("report")
+    return known.order_by("-pk").first()
