@@ -8,15 +8,17 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from core import durations
+from integrations.delivery.issue_states import AFTER
 from integrations.delivery.trying_again import NEVER_SENT
 from integrations.delivery.waiting import Wait
-from integrations.models import Attempt, Delivery
+from integrations.models import Attempt, Comment, Delivery
 from integrations.models.delivery import DELIVERED
 from orgs import repository_pages
 from orgs.ownership import claim_covering
 from reports.models import Report
 
 Outcome, Cause, Status = Attempt.Outcome, Delivery.Cause, Delivery.Status
+Purpose = Comment.Purpose
 
 LATEST = 3  # attempts that are shown after the first one; others are folded
 TONES = {
@@ -44,6 +46,15 @@ CLOSED_AS = {  # by GitHub's reason
 }
 
 
+AGAIN = "Reported again after its issue was closed"
+STILL = "The Hub has still to do that"
+CLOSINGS = 3  # of one issue that are shown, the latest
+SAID = {
+    Purpose.AGAIN: (AGAIN, "A comment on the issue says so"),
+    Purpose.REOPEN: ("Issue reopened", "By the Hub, because it was reported again"),
+}
+
+
 class Step(NamedTuple):
     """One step, or several that are `folded` into one; without a time if none is stored."""
 
@@ -61,9 +72,8 @@ def steps(report: Report, delivery: Delivery | None, wait: Wait | None) -> list[
         return [*_beginning(report), *_in_order(_later(report)), kept]
     attempts = delivery.shown_attempts()
     tries = [_tried(each, report, delivery) for each in attempts]
-    so_far = _in_order(
-        [*_later(report), *tries, *_not_kept(delivery, attempts), *_closed(delivery.with_issue)]
-    )
+    there = [*_closed(delivery.with_issue), *_again(report, delivery)]
+    so_far = _in_order([*_later(report), *tries, *_not_kept(delivery, attempts), *there])
     return [*_beginning(report), *_folded(so_far), *_now(delivery, attempts, wait)]
 
 
@@ -137,6 +147,30 @@ def _closed(delivery: Delivery) -> Iterator[Step]:
     if there.issue_state == Delivery.IssueState.CLOSED and there.issue_closed_at:
         name, tone = CLOSED_AS.get(there.issue_state_reason, ("Issue closed", ENDS["closed"]))
         yield Step(name, "On GitHub", tone, there.issue_closed_at)
+
+
+def _again(report: Report, delivery: Delivery) -> Iterator[Step]:
+    """What was done because it was reported again after its issue was closed."""
+    there = delivery.with_issue
+    if delivery.follows and delivery.status == Status.SENT:
+        number = delivery.follows.issue_number
+        words = f"After #{number} was closed, so it has an issue of its own"
+        yield Step("Reported again", words, "wait")
+    said = there.comments.filter(purpose__in=[Purpose.AGAIN, Purpose.REOPEN])
+    known = list(said.order_by("-pk")[:CLOSINGS]) if there.issue_number else []
+    for each in known:
+        name, words = SAID[Purpose(each.purpose)]
+        written = each.status == Comment.Status.WRITTEN
+        yield Step(name, words if written else each.reason or STILL, "wait", each.created_at)
+    is_told = any(each.occasion == there.issue_closed_at for each in known)
+    if there.issue_closed_at and not is_told:
+        yield from _counted(report, there, there.issue_closed_at)
+
+
+def _counted(report: Report, there: Delivery, closed_at: datetime) -> Iterator[Step]:
+    """That it came again, if that was long enough after its issue was closed, and was only counted."""
+    if report.last_received_at >= closed_at + AFTER and there.issue_state == "closed":
+        yield Step(AGAIN, "Counted, and nothing else", "off", report.last_received_at)
 
 
 def _in_order(some: Iterable[Step]) -> list[Step]:

@@ -6,7 +6,7 @@ Where it was closed for another reason, or less than a day ago, reports are coun
 from datetime import datetime, timedelta
 from typing import cast
 
-from django.db.models import Subquery
+from django.db.models import Q, Subquery
 from django.db.models.functions import Coalesce
 
 from core import clock
@@ -67,6 +67,16 @@ def note_folded(delivery: Delivery) -> None:
         _want(lead)
 
 
+def note_missed(lead_id: int) -> None:
+    """What has come was counted before it was known that the issue is closed: the same for that."""
+    lead = fixed().select_related("report").filter(pk=lead_id).first()
+    if lead and lead.issue_closed_at:
+        since = lead.issue_closed_at + AFTER
+        joined = lead.folded.filter(report__last_received_at__gte=since)
+        if lead.report.last_received_at >= since or joined.exists():
+            _want(lead)
+
+
 def note_read(lead: Delivery, facts: IssueFacts) -> None:
     """Save what GitHub has just said of the issue."""
     there = (cast(int, lead.repository_id), cast(int, lead.issue_number))
@@ -89,14 +99,16 @@ def is_to_be_said_first(comment: Comment) -> bool:
     """Whether it is still to be said why the issue is reopened, and that can be soon."""
     there = Comment.objects.filter(lead=comment.lead_id, occasion=comment.occasion)
     waits = there.filter(purpose=Purpose.AGAIN, status=Comment.Status.PENDING, comment_id=None)
-    return waits.filter(created_at__gt=clock.now() - WORDS_FIRST).exists()
+    is_new = Q(created_at__gt=clock.now() - WORDS_FIRST)
+    return waits.filter(is_new | Q(due_at__lte=clock.now())).exists()
 
 
 def _want(lead: Delivery) -> None:
     """Once for each closing, whatever is chosen later."""
-    known = Comment.objects.filter(lead=lead, occasion=lead.issue_closed_at)
+    occasion = cast(datetime, lead.issue_closed_at)
+    known = Comment.objects.filter(lead=lead, occasion=occasion)
     purposes = WANTED.get(Again(lead.integration.when_reported_again), ())
     if not purposes or known.filter(purpose__in=[Purpose.AGAIN, Purpose.REOPEN]).exists():
         return
     for each in purposes:
-        Comment.objects.want(lead, each, cast(datetime, lead.issue_closed_at))
+        Comment.objects.want(lead, each, occasion)

@@ -1,6 +1,10 @@
 """An issue is gone: what joined it, and stands in no comment that was written there, is sent on its own."""
 
+from django.utils import timezone
+
 from core import batches
+from integrations.delivery import issue_states
+from integrations.delivery.issue_states import IssueNews
 from integrations.folding import joining
 from integrations.models import Comment, Delivery
 
@@ -11,8 +15,9 @@ def release(comment: Comment, reason: str) -> None:
     In this order: from the first step on nothing else joins the issue, and a process that ends on the way
     leaves a comment that is tried again.
     """
-    lead = Delivery.objects.filter(pk=comment.lead_id)
-    lead.update(issue_state=Delivery.IssueState.DELETED)
+    repository, number = comment.place
+    gone = IssueNews(Delivery.IssueState.DELETED, updated_at=timezone.now())
+    issue_states.note(repository.id, number, gone)
     unread = list(comment.unread().values_list("pk", flat=True)[: batches.AT_ONCE + 1])
     for some in batches.of(unread[: batches.AT_ONCE]):
         joining.unfold(Delivery.objects.filter(pk__in=some))

@@ -48,7 +48,9 @@ def _attempt(comment: Comment, deadline: float) -> None:
 
 
 def write(comment: Comment, deadline: float) -> None:
-    """Write the comment, or write it anew."""
+    """Write the comment, or write it anew; GitHub may not have told that the issue was closed."""
+    _read_anew(comment, deadline)
+    again.note_missed(comment.lead_id)
     if comment.comment_id is None:
         _look(comment, deadline)
     else:
@@ -114,8 +116,10 @@ def _read_anew(comment: Comment, deadline: float) -> IssueFacts:
 def _reopen(comment: Comment, facts: IssueFacts, deadline: float) -> None:
     if again.is_still_closed(comment, facts):
         comment.record(None)
+        comment.posted_at = comment.started_at  # an answer that is lost does not undo it
         connections.give_back()
-        again.note_read(comment.lead, github_api.reopen_issue(*comment.place, deadline=deadline))
+        now = github_api.reopen_issue(*comment.place, deadline=deadline)
+        again.note_read(comment.lead, now)
         comment.edited(None)
         metrics.comments.up("reopened")
     elif comment.posted_at and facts.closed_at is None:

@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from core import clock
 from integrations.github_api import IssueFacts
-from integrations.models import Delivery
+from integrations.models import Comment, Delivery
 from integrations.models.delivery import DeliveryQuerySet
 
 COMPLETED = "completed"
@@ -36,7 +36,8 @@ def note(repository_id: int, number: int, news: IssueNews) -> None:
     if news.updated_at:
         mine = mine.exclude(_is_newer(news.updated_at, news.state))
         columns["issue_updated_at"] = news.updated_at
-    mine.update(**columns)
+    if mine.update(**columns) and news.state == Delivery.IssueState.DELETED:
+        Comment.objects.note_gone(repository_id, number)
 
 
 def read(facts: IssueFacts) -> IssueNews:

@@ -55,6 +55,13 @@ class CommentQuerySet(LeasedQuerySet):
         known = self.filter(lead=lead, purpose__in=[purposes.ALSO, purposes.AGAIN])
         known.filter(status__in=[states.PENDING, states.WRITTEN])._write_anew()
 
+    def note_gone(self, repository_id: int, number: int) -> None:
+        """An issue is gone: look at what joined it, unless the list below it was complete."""
+        states = self.model.Status
+        there = self.filter(lead__repository_id=repository_id, lead__issue_number=number)
+        incomplete = there.filter(purpose=self.model.Purpose.ALSO).exclude(status=states.WRITTEN)
+        incomplete.update(status=states.PENDING, changes=F("changes") + 1)
+
     def _write_anew(self) -> None:
         """Without those that somebody else has taken over. `due_at` keeps two edits apart."""
         states = self.model.Status

@@ -10,7 +10,7 @@ from hub.screen import journey
 from hub.screen.previews import HOSTILE
 from hub.templatetags.hub_text import evidence_label, formatted
 from integrations.delivery.forwarding import render
-from integrations.models import Attempt, Delivery, Installation, Integration
+from integrations.models import Attempt, Comment, Delivery, Installation, Integration
 from reports.models import Report
 from tests import build
 from tests.plans import plans_of
@@ -128,6 +128,62 @@ def test_it_is_said_why_and_when_an_issue_was_closed(alice, acme, reason, words,
 
     assert (closed.name, closed.tone, closed.at) == (words, tone, closed_at)
     assert again.name == "Reported once more"
+
+
+CLOSED_AT = NOON + timedelta(hours=1)
+CLOSED = {"issue_state": "closed", "issue_closed_at": CLOSED_AT, "issue_state_reason": "completed"}
+
+
+def said(lead: Delivery, purpose: str, **changes) -> Comment:
+    return Comment.objects.create(
+        integration=lead.integration, lead=lead, purpose=purpose, occasion=CLOSED_AT, **changes
+    )
+
+
+def test_it_is_said_that_it_was_reported_again_after_its_issue_was_closed(alice, acme):
+    report = stored(acme, times_reported=2, last_received_at=NOON + timedelta(days=2))
+    lead = sent(report, **CLOSED)
+    at = NOON + timedelta(days=2)
+    written = {"status": "written", "comment_id": 1, "created_at": at}
+    said(lead, "again", **written)
+    said(lead, "reopen", status="dropped", reason="It was reopened.", created_at=at)
+
+    last = path_of(alice, report)[-4:]
+
+    assert last[:2] == ["Issue closed as completed: On GitHub", "Reported once more"]
+    assert sorted(last[2:]) == [
+        "Issue reopened: It was reopened.",
+        "Reported again after its issue was closed: A comment on the issue says so",
+    ]
+
+
+def test_it_is_said_that_it_was_reported_again_and_only_counted(alice, acme):
+    report = stored(acme, times_reported=2, last_received_at=NOON + timedelta(days=2))
+    sent(report, **CLOSED | {"issue_state_reason": "not_planned"})
+
+    assert path_of(alice, report)[-1] == (
+        "Reported again after its issue was closed: Counted, and nothing else"
+    )
+
+
+def test_what_joined_a_closed_issue_says_so_too(alice, acme):
+    lead = sent(stored(acme, canonical_url="https://docs.acme.com/other"), **CLOSED)
+    joined = stored(acme, received_at=NOON + timedelta(days=2))
+    delivered(joined, status="folded", lead=lead, folded_at=NOON + timedelta(days=2))
+    at = NOON + timedelta(days=2)
+    said(lead, "again", status="written", comment_id=1, created_at=at)
+
+    assert path_of(alice, joined)[-1].endswith(": A comment on the issue says so")
+
+
+def test_what_follows_a_closed_issue_names_it(alice, acme):
+    lead = sent(stored(acme), **CLOSED)
+    again = stored(acme)
+    tried(sent(again, issue_number=419, follows=lead), "sent")
+
+    assert path_of(alice, again)[-1] == (
+        "Reported again: After #418 was closed, so it has an issue of its own"
+    )
 
 
 def test_a_long_report_leads_to_what_went_to_github(alice, acme):

@@ -476,6 +476,34 @@ def test_an_issue_that_is_gone_is_known_from_its_webhook(acme, code_host, settle
     assert not [each for each in code_host.requests if "/comments" in each.path]
 
 
+@pytest.mark.parametrize("before", ["edited", "refused"])
+def test_what_was_never_listed_is_sent_when_the_issue_is_gone(acme, code_host, settle, before):
+    """Its list has ended long ago; a webhook tells that the issue is gone."""
+    listed = None
+    if before == "edited":
+        listed = fold("Listed")
+        maintain()
+        [there] = code_host.comments("acme/docs", 1)
+        code_host.edit_comment(there, "Mine")
+    else:
+        code_host.fail("422", path="comments")
+    joined = fold("First")
+    settle(1)
+    ended = state()
+    go(code_host, "deleted")
+    Delivery.objects.filter(pk=lead().pk).update(issue_state="deleted")
+    Comment.objects.note_gone(lead().repository_id, 1)
+
+    settle(1)
+
+    joined.refresh_from_db()
+    assert (ended, state()) == (("left", "left") if listed else ("dropped", "dropped"))
+    assert joined.status == "sent"
+    if listed:
+        listed.refresh_from_db()
+        assert listed.status == "folded"
+
+
 def test_killed_while_what_joined_is_let_go(acme, code_host, settle, monkeypatch):
     joined = fold("First")
     go(code_host, "deleted")

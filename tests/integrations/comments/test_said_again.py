@@ -221,3 +221,18 @@ def test_a_second_closing_is_said_anew(acme, code_host):
     first, second = (each.body for each in code_host.comments("acme/docs", 1))
     assert first != second
     assert "Reported again" in second
+
+
+def test_what_joins_an_issue_whose_closing_was_missed_is_said_too(acme, code_host):
+    Delivery.objects.update(
+        issue_state="", issue_state_reason="", issue_closed_at=None, issue_updated_at=None
+    )
+    fold("Another")
+    assert Comment.objects.get().purpose == "also"
+
+    for _ in range(2):
+        maintain()
+
+    assert again().status == "written"
+    assert len(code_host.comments("acme/docs", 1)) == 2
+    assert (lead().issue_state, lead().issue_state_reason) == ("closed", "completed")
