@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from core import deadlines
-from integrations.github_api import tokens
 from integrations.github_api.answers import (
     GitHubAnswer,
     limit_left,
@@ -19,10 +17,10 @@ from integrations.github_api.errors import (
     Locked,
     OutcomeUnknown,
     Refused,
-    TimedOut,
     Unreachable,
 )
-from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
+from integrations.github_api.transport import bounded_by
+from integrations.github_api.writing import asked, once, post
 from integrations.models import Repository
 
 
@@ -36,44 +34,14 @@ class Issue(NamedTuple):
 
 def create_issue(repository: Repository, title: str, body: str, *, deadline: float) -> Issue:
     """Open an issue with one POST and return where it is."""
-    gate = deadlines.Gate(deadline)
-    try:
-        return bounded_by(partial(_create, repository, title, body, gate), deadline=deadline)
-    except TimedOut:
-        gate.close()
-        if gate.passed:
-            raise OutcomeUnknown("GitHub took too long to answer.") from None
-        raise
+    open_it = partial(post, repository, "/issues", {"title": title, "body": body})
+    return _made(once(open_it, deadline=deadline), repository)
 
 
 def close_issue(repository: Repository, number: int, *, deadline: float) -> None:
     """Close an issue as completed. One that is closed already stays as it is."""
     with making_sense():
         bounded_by(partial(_close, repository, number), deadline=deadline)
-
-
-def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate) -> Issue:
-    def post() -> GitHubAnswer:
-        token = tokens.of(repository)
-        gate.go_through()
-        return _post(repository, token, title, body)
-
-    answer = post()
-    if answer.status == 401:  # revoked early; a new one tells whether we are locked out
-        tokens.forget(repository)
-        answer = post()
-    return _made(answer, repository)
-
-
-def _post(repository: Repository, token: str, title: str, body: str) -> GitHubAnswer:
-    path = f"/repositories/{repository.id}/issues"
-    auth = with_token(token)
-    try:
-        return request(auth, "POST", path, input={"title": title, "body": body})
-    except Exception as error:  # after the first byte, the issue may have been created
-        if never_connected(error):
-            raise Unreachable("GitHub could not be reached.") from error
-        raise OutcomeUnknown("The connection to GitHub was lost before it answered.") from error
 
 
 def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
@@ -92,21 +60,13 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
 
 
 def _close(repository: Repository, number: int) -> None:
-    answer = _patch(repository, number)
-    if answer.status == 401:
-        tokens.forget(repository)
-        answer = _patch(repository, number)
+    """https://docs.github.com/en/rest/issues/issues (update an issue)"""
+    closed = {"state": "closed", "state_reason": "completed"}
+    answer = asked(repository, "PATCH", f"/issues/{number}", input=closed)
     if answer.status == 200:
         return
     raise_for_refusal(answer, repository)
     raise Unreachable(f"GitHub answered {answer.status} when asked to close the issue.")
-
-
-def _patch(repository: Repository, number: int) -> GitHubAnswer:
-    """https://docs.github.com/en/rest/issues/issues (update an issue)"""
-    path = f"/repositories/{repository.id}/issues/{number}"
-    closed = {"state": "closed", "state_reason": "completed"}
-    return ask(with_token(tokens.of(repository)), "PATCH", path, input=closed)
 
 
 def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str = "issue") -> None:
