@@ -8,7 +8,6 @@ from django.conf import settings
 
 from core import deadlines
 from integrations.github_api import dressing as dressings
-from integrations.github_api import tokens
 from integrations.github_api.answers import (
     GitHubAnswer,
     limit_left,
@@ -21,10 +20,10 @@ from integrations.github_api.errors import (
     Locked,
     OutcomeUnknown,
     Refused,
-    TimedOut,
     Unreachable,
 )
-from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
+from integrations.github_api.transport import bounded_by
+from integrations.github_api.writing import asked, once, post
 from integrations.models import Repository
 from integrations.models.dressing import Dressing
 
@@ -55,15 +54,10 @@ def create_issue(
 
     If GitHub refuses it for a label, an assignee or its type, it is posted again without that.
     """
-    gate = deadlines.Gate(deadline)
-    create = partial(_create, repository, title, body, dressing, gate)
-    try:
-        return bounded_by(create, deadline=deadline)
-    except TimedOut:
-        gate.close()
-        if gate.passed:
-            raise OutcomeUnknown("GitHub took too long to answer.") from None
-        raise
+    create = partial(_create, repository, {"title": title, "body": body}, dressing)
+    answer = once(create, deadline=deadline)
+    issue = _made(answer, repository)
+    return issue._replace(lacks=dressing.minus(dressings.taken(answer.body)))
 
 
 def close_issue(repository: Repository, number: int, *, deadline: float) -> None:
@@ -73,23 +67,12 @@ def close_issue(repository: Repository, number: int, *, deadline: float) -> None
 
 
 def _create(
-    repository: Repository, title: str, body: str, dressing: Dressing, gate: deadlines.Gate
-) -> Issue:
-    def post_once(dressed: Dressing) -> GitHubAnswer:
-        token = tokens.of(repository)
-        gate.go_through()
-        return _post(repository, token, {"title": title, "body": body, **dressings.fields(dressed)})
+    repository: Repository, text: dict[str, Any], dressing: Dressing, gate: deadlines.Gate
+) -> GitHubAnswer:
+    def posted(dressed: Dressing) -> GitHubAnswer:
+        return post(repository, "/issues", {**text, **dressings.fields(dressed)}, gate)
 
-    def post(dressed: Dressing) -> GitHubAnswer:
-        answer = post_once(dressed)
-        if answer.status == 401:  # revoked early; a new one tells whether we are locked out
-            tokens.forget(repository)
-            answer = post_once(dressed)
-        return answer
-
-    answer = _taken_at_last(post, dressing)
-    issue = _made(answer, repository)
-    return issue._replace(lacks=dressing.minus(dressings.taken(answer.body)))
+    return _taken_at_last(posted, dressing)
 
 
 def _taken_at_last(post: Callable[[Dressing], GitHubAnswer], dressing: Dressing) -> GitHubAnswer:
@@ -105,17 +88,6 @@ def _taken_at_last(post: Callable[[Dressing], GitHubAnswer], dressing: Dressing)
         asked = asked.minus(left_out(refused))
         answer = post(asked)
     return answer
-
-
-def _post(repository: Repository, token: str, sent: dict[str, Any]) -> GitHubAnswer:
-    path = f"/repositories/{repository.id}/issues"
-    auth = with_token(token)
-    try:
-        return request(auth, "POST", path, input=sent)
-    except Exception as error:  # after the first byte, the issue may have been created
-        if never_connected(error):
-            raise Unreachable("GitHub could not be reached.") from error
-        raise OutcomeUnknown("The connection to GitHub was lost before it answered.") from error
 
 
 def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
@@ -134,21 +106,13 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
 
 
 def _close(repository: Repository, number: int) -> None:
-    answer = _patch(repository, number)
-    if answer.status == 401:
-        tokens.forget(repository)
-        answer = _patch(repository, number)
+    """https://docs.github.com/en/rest/issues/issues (update an issue)"""
+    closed = {"state": "closed", "state_reason": "completed"}
+    answer = asked(repository, "PATCH", f"/issues/{number}", input=closed)
     if answer.status == 200:
         return
     raise_for_refusal(answer, repository)
     raise Unreachable(f"GitHub answered {answer.status} when asked to close the issue.")
-
-
-def _patch(repository: Repository, number: int) -> GitHubAnswer:
-    """https://docs.github.com/en/rest/issues/issues (update an issue)"""
-    path = f"/repositories/{repository.id}/issues/{number}"
-    closed = {"state": "closed", "state_reason": "completed"}
-    return ask(with_token(tokens.of(repository)), "PATCH", path, input=closed)
 
 
 def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str = "issue") -> None:
