@@ -60,7 +60,7 @@ class Comparison:
         points = {term: self._points(term, other) for term in common}
         mine, theirs = self._covered(new, other), self._covered(other, new)
         terms = sorted(filter(points.get, points), key=lambda term: (-points[term], term))
-        are_apart = _names_more(new, other) and _names_more(other, new)
+        are_apart = not (mine and theirs) or (_names_more(new, other) and _names_more(other, new))
         return Likeness(
             sum(points.values()) + mine + theirs, max(mine, theirs), tuple(terms), are_apart
         )
@@ -104,7 +104,7 @@ def _worth(term: str, having: int, number: int) -> float:
 def _names_more(one: Terms, other: Terms) -> bool:
     """Whether a summary names something that the other report does not have."""
     return any(
-        term[0] not in _WEIGHTS and term not in other.all and term not in _COLORLESS
+        term[0] not in "#+" and term not in other.all and term not in _COLORLESS
         for term in one.summary
     )
 
