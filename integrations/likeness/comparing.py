@@ -9,8 +9,8 @@ from integrations.likeness.stems import root
 from integrations.likeness.terms import Terms
 from integrations.likeness.vocabulary import COLORLESS
 
-SAME_AT = 2.25  # points; from here on one problem
-APART_AT = 4.0  # the same, where each summary names something that the other report does not have
+SAME_AT = 2.75  # points; from here on one problem
+APART_AT = 3.25  # the same, where each summary names something that the other report does not have
 HALF = 0.45  # of one summary has to be found in the other report
 THINGS = 2  # at least in common
 NEAR_AT, NEAR_HALF = 1.5, 0.4  # the same for what is perhaps one problem
