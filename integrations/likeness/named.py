@@ -18,7 +18,21 @@ _ORDINALS = {
 _CARDINALS = {
     word: str(number)
     for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+        [
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ],
+        start=1,
     )
 }
 _LABELS = {

@@ -15,6 +15,7 @@ from hub.screen import reports as report_pages
 from hub.server import answers, bodies, bridge, door, spool
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
+from integrations.answers import known
 from integrations.api import report_filters, report_list
 from integrations.api import reports as report_calls
 from integrations.delivery import discarding, forwarding, holds, pacing
@@ -49,6 +50,15 @@ def test_rates():
         "reports about one claim from a network": times(DEFAULT["HUB_HOST_RATE"], admission.SHARE),
         "all reports": DEFAULT["HUB_TOTAL_RATE"],
         "all reports from a network": times(DEFAULT["HUB_TOTAL_RATE"], admission.SHARE),
+        "questions about pages from an address": DEFAULT["HUB_REPORT_RATE"],
+        "questions about pages from an IPv6 /48": times(
+            DEFAULT["HUB_REPORT_RATE"], client_address.WIDER
+        ),
+        "questions about pages from a network": DEFAULT["HUB_NETWORK_RATE"],
+        "all questions about pages": DEFAULT["HUB_TOTAL_RATE"],
+        "all questions about pages from a network": times(
+            DEFAULT["HUB_TOTAL_RATE"], admission.SHARE
+        ),
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
@@ -246,6 +256,8 @@ def test_lists():
     assert named("list") == {
         "reports in one page": f"{report_list.PAGE_SIZE}",
         "reports that one page with filters looks at": f"{report_list.LOOKED_AT}",
+        "known problems of a page": f"{known.MOST}, of its newest {known.NEWEST} reports",
+        "reports that have joined an issue and are counted": f"the newest {known.JOINED}",
         "search text": f"{report_filters.LONGEST_SEARCH} characters",
         "search for a whole address": f"{report_filters.LONGEST_ADDRESS} characters",
         "repositories in one call": f"{installations.PAGE_SIZE}",
