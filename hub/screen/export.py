@@ -9,7 +9,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, Prefetch, QuerySet
 
 from core import batches
-from integrations.models import Alert, Delivery, Integration
+from integrations.models import Alert, Answer, Delivery, Integration
 from orgs.models import Organization, PersonalToken, Terminal
 from reports.models import Account, Report
 
@@ -61,11 +61,11 @@ def _tokens(organization: Organization) -> Iterator[dict[str, Any]]:
 
 
 def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
-    """Oldest first, each with its accounts, delivery and attempts; five queries per batch."""
+    """Oldest first, each with its accounts, delivery, answer and attempts; five queries per batch."""
     accounts = Prefetch("accounts", Account.objects.readable(), to_attr="shown")  # lists:
     rows = Report.objects.newest_first(organization)  # a queryset for each row took longer
     while batch := list(rows.reverse().prefetch_related(accounts)[:BATCH]):
-        found = Delivery.objects.filter(report__in=batch).with_attempts()
+        found = Delivery.objects.filter(report__in=batch).select_related("answer").with_attempts()
         deliveries = {each.report_id: each for each in found}
         for report in batch:
             yield _row(report) | {
@@ -79,7 +79,16 @@ def _reports(organization: Organization) -> Iterator[dict[str, Any]]:
 def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
     if delivery is None:
         return None
-    return _row(delivery) | {"attempts": [_row(each) for each in delivery.shown_attempts()]}
+    return _row(delivery) | {
+        "attempts": [_row(each) for each in delivery.shown_attempts()],
+        "answer": _answer(getattr(delivery, "answer", None)),
+    }
+
+
+def _answer(answer: Answer | None) -> dict[str, Any] | None:
+    if answer is None:
+        return None
+    return _row(answer) | {"changed_at": answer.changed_at}
 
 
 def _rows(found: QuerySet) -> Iterator[dict[str, Any]]:
