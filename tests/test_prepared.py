@@ -18,7 +18,7 @@ from core.prepared import PreparedStatement, find, insert, time_of
 from integrations import receivers
 from integrations.answers import known
 from integrations.delivery import pacing
-from integrations.folding import candidates
+from integrations.folding import candidates, stored_terms, verdicts
 from integrations.models import Alert, Answer, Attempt, Delivery, Hold, Installation, Integration
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
@@ -497,7 +497,15 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
     "LIMIT": (integrations.LIMIT, [1, 1]),
     "PROBLEMS": (known.PROBLEMS, ["0" * 26, "0" * 26, "", 1]),
-    "LEADS": (candidates.LEADS, [1, "f" * 32, 1, 1, "", NOW, NOW]),
+    "STORE": (stored_terms.STORE, ["f" * 32, "{}", 1, 1]),
+    "LEADS": (candidates.LEADS, [*[1, "f" * 32] * 2, 1, 1, "", NOW, NOW]),
+    "MEMBERS": (candidates.MEMBERS, [1, 1]),
+    "UNDER_WAY": (
+        candidates.UNDER_WAY,
+        [1, NOW, 1, 1, "f" * 32, 1, timedelta(minutes=2)],
+    ),
+    "OTHERS": (verdicts.OTHERS, ["0" * 26, "0" * 26]),
+    "SPLIT_OFF": (verdicts.SPLIT_OFF, ["0" * 26, "0" * 26]),
 }
 
 

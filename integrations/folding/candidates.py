@@ -1,18 +1,14 @@
 """What a new report is compared with: the newest leads of its page, and what is on its way at the same time."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Q
-
-from core import clock
-from core.prepared import PreparedStatement
+from core.prepared import PreparedStatement, time_of
 from integrations.folding import stored_terms
 from integrations.likeness.choosing import MOST_LEADS, MOST_MEMBERS
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery
-from integrations.models import Terms as StoredTerms
 from reports.models import Report
 
 WINDOW = 1000  # of the newest that others may join: most of them have an issue
@@ -20,22 +16,57 @@ APART = timedelta(minutes=10)  # one agent reports no problem twice within this 
 AT_ONCE = timedelta(
     minutes=2
 )  # after its arrival, a report no longer waits for one that is like it
-UNDER_WAY = 20
+UNDER_WAY_AT_MOST = 20
 
 LEADS = PreparedStatement(
-    "Which are the newest leads of this page, without what the same agent has just reported?",
+    "Which are the newest leads of this page, without what the same agent has reported at about that time?",
     f"""
-    SELECT d.id, d.report_id, d.issue_number, d.issue_state, newest.terms
-    FROM (
-        SELECT delivery_id, terms FROM integrations_terms
-        WHERE integration_id = %s AND page = %s AND may_lead = TRUE AND rule = {RULE}
-        ORDER BY delivery_id DESC LIMIT {WINDOW}
-    ) newest
-    JOIN integrations_delivery d ON d.id = newest.delivery_id
+    SELECT d.id, d.report_id, d.issue_number, d.issue_state, t.terms
+    FROM integrations_terms t
+    JOIN integrations_delivery d ON d.id = t.delivery_id
     JOIN reports_report r ON r.id = d.report_id
-    WHERE d.status = 'sent' AND d.issue_state <> 'deleted' AND d.repository_id = %s AND d.id <> %s
+    WHERE t.integration_id = %s AND t.page = %s AND t.may_lead = TRUE AND t.rule = {RULE}
+        AND t.delivery_id >= COALESCE(
+            (
+                SELECT delivery_id FROM integrations_terms
+                WHERE integration_id = %s AND page = %s AND may_lead = TRUE
+                ORDER BY delivery_id DESC LIMIT 1 OFFSET {WINDOW - 1}
+            ), 0
+        )
+        AND d.status = 'sent' AND d.issue_state <> 'deleted' AND d.repository_id = %s AND d.id <> %s
         AND NOT (r.agent_name = %s AND r.received_at > %s AND r.received_at < %s)
-    ORDER BY d.id DESC LIMIT {MOST_LEADS}
+    ORDER BY t.delivery_id DESC LIMIT {MOST_LEADS}
+    """,  # noqa: S608  (no values)
+)
+MEMBERS = PreparedStatement(
+    "Which are the newest that have joined this lead, by whom, when, and in what terms?",
+    # As a range, so that no database reads all deliveries by their id.
+    f"""
+    SELECT r.agent_name, r.received_at, t.terms
+    FROM integrations_delivery d
+    JOIN reports_report r ON r.id = d.report_id
+    LEFT JOIN integrations_terms t ON t.delivery_id = d.id AND t.rule = {RULE}
+    WHERE d.lead_id >= %s AND d.lead_id <= %s
+    ORDER BY d.lead_id DESC, d.id DESC LIMIT {MOST_MEMBERS}
+    """,  # noqa: S608  (no values)
+)
+UNDER_WAY = PreparedStatement(
+    "Which deliveries of this integration are being sent that were taken before this one, and which older "
+    "ones of its page wait for another try?",
+    f"""
+    SELECT d.id FROM integrations_delivery d
+    WHERE d.integration_id = %s AND d.status = 'sending' AND (
+        COALESCE(d.last_tried_at, d.created_at), d.id -- in no index: those that are sent are few
+    ) < (%s, %s)
+    UNION ALL
+    SELECT newest.id FROM (
+        SELECT d.id, d.status, d.trying_since, d.created_at
+        FROM integrations_terms t JOIN integrations_delivery d ON d.id = t.delivery_id
+        WHERE t.integration_id = %s AND t.page = %s AND t.may_lead = TRUE AND t.delivery_id < %s
+        ORDER BY t.delivery_id DESC LIMIT {UNDER_WAY_AT_MOST}
+    ) newest
+    WHERE newest.status = 'pending' AND newest.trying_since IS NOT NULL
+        AND newest.created_at > {{now}} - %s::interval
     """,  # noqa: S608  (no values)
 )
 
@@ -50,17 +81,32 @@ class Lead(NamedTuple):
     terms: Terms
 
 
+class Member(NamedTuple):
+    """What has joined a lead; without terms where these were erased, or are of an older rule."""
+
+    agent: str
+    received_at: datetime
+    terms: Terms | None
+
+
 def leads(delivery: Delivery) -> list[Lead]:
     """The newest leads of the page of a delivery, in the repository where its issue would be."""
     report = delivery.report
-    there = (delivery.integration_id, stored_terms.page_of(report))
+    page = (delivery.integration_id, stored_terms.page_of(report))
     near = (report.received_at - APART, report.received_at + APART)
-    rows = LEADS.rows(
-        *there, delivery.integration.repository_id, delivery.pk, report.agent_name, *near
-    )
+    here = (delivery.integration.repository_id, delivery.pk)
+    rows = LEADS.rows(*page, *page, *here, report.agent_name, *near)
     return [
         Lead(pk, report_id, number, state == "closed", stored_terms.read(terms))
         for pk, report_id, number, state, terms in rows
+    ]
+
+
+def members(lead: Lead) -> list[Member]:
+    """The newest that have joined a lead."""
+    return [
+        Member(agent, time_of(at), stored_terms.read(terms) if terms else None)
+        for agent, at, terms in MEMBERS.rows(lead.pk, lead.pk)
     ]
 
 
@@ -69,51 +115,31 @@ def under_way(delivery: Delivery) -> list[Lead]:
 
     Those that were taken before it, and older ones whose try has just failed: nothing waits in a circle.
     """
-    report, mine = delivery.report, Delivery.objects.filter(integration=delivery.integration_id)
-    before = Q(last_tried_at__lt=delivery.last_tried_at)
-    same_time = Q(last_tried_at=delivery.last_tried_at, pk__lt=delivery.pk)
-    taken = mine.filter(before | same_time, status=Delivery.Status.SENDING)
-    page = StoredTerms.objects.filter(
-        integration=delivery.integration_id, page=stored_terms.page_of(report), may_lead=True
-    )
-    newest = page.filter(delivery__lt=delivery.pk).order_by("-delivery")[:UNDER_WAY]
-    tried = mine.filter(pk__in=list(newest.values_list("pk", flat=True)))
-    again = tried.filter(
-        status=Delivery.Status.PENDING,
-        created_at__gt=clock.now() - AT_ONCE,
-        trying_since__isnull=False,
-    )
-    found: dict[int, Report] = {}
-    for some in (taken, again):
-        others = some.filter(report__canonical_url=report.canonical_url, report__erased_at=None)
-        rows = others.select_related("report").order_by("-pk")[:UNDER_WAY]
-        found |= {each.pk: each.report for each in rows}
+    report, mine = delivery.report, delivery.integration_id
+    taken = (mine, delivery.last_tried_at, delivery.pk)
+    page = (mine, stored_terms.page_of(report), delivery.pk)
+    pks = [pk for (pk,) in UNDER_WAY.rows(*taken, *page, AT_ONCE)]
+    return [_as_lead(other) for other in _about(report, pks)] if pks else []
+
+
+def is_by_agent_of(report: Report, agent: str, received_at: datetime) -> bool:
+    """Whether the agent of a report has sent this, too, within `APART`: then they are about two problems."""
+    return report.agent_name == agent and abs(report.received_at - received_at) < APART
+
+
+def _about(report: Report, pks: Sequence[int]) -> list[Delivery]:
+    """Those of them that are about the same page, not by the same agent."""
+    there = {"report__canonical_url": report.canonical_url, "report__erased_at": None}
+    found = Delivery.objects.filter(pk__in=pks, **there).select_related("report").order_by("-pk")
+    some = found[:UNDER_WAY_AT_MOST]
+    others = ((each, each.report) for each in some)
     return [
-        Lead(pk, other.pk, None, is_closed=False, terms=stored_terms.of(other))
-        for pk, other in found.items()
-        if not is_of_same_agent(report, other)
+        each
+        for each, other in others
+        if not is_by_agent_of(report, other.agent_name, other.received_at)
     ]
 
 
-def is_of_same_agent(one: Report, other: Report) -> bool:
-    """Whether one agent has sent both within `APART`: then they are about two problems."""
-    return one.agent_name == other.agent_name and abs(one.received_at - other.received_at) < APART
-
-
-def members(lead: Lead) -> Sequence[Terms]:
-    """The terms of the newest that have joined a lead."""
-    rows = StoredTerms.objects.filter(delivery__in=_newest(lead), rule=RULE)
-    return [stored_terms.read(each) for each in rows.values_list("terms", flat=True)]
-
-
-def was_joined_by_agent(report: Report, lead: Lead) -> bool:
-    """Whether the agent of a report has lately reported something else that joined this lead."""
-    near = (report.received_at - APART, report.received_at + APART)
-    rows = Report.objects.filter(pk__in=[each.report_id for each in _newest(lead)])
-    return rows.filter(agent_name=report.agent_name, received_at__range=near).exists()
-
-
-def _newest(lead: Lead) -> list[Delivery]:
-    """The newest that have joined it. As a range, so that no database reads all deliveries by their id."""
-    joined = Delivery.objects.filter(lead__gte=lead.pk, lead__lte=lead.pk)
-    return list(joined.order_by("-lead", "-pk").only("pk", "report_id")[:MOST_MEMBERS])
+def _as_lead(other: Delivery) -> Lead:
+    terms = stored_terms.of(other.report)
+    return Lead(other.pk, other.report_id, None, is_closed=False, terms=terms)

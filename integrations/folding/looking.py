@@ -1,14 +1,14 @@
 """What a delivery is like, before its issue is opened."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from django.utils import timezone
 
 from core import clock
 from integrations.folding import candidates, stored_terms, verdicts
-from integrations.folding.candidates import AT_ONCE, Lead
+from integrations.folding.candidates import AT_ONCE, Lead, Member
 from integrations.likeness.choosing import Candidate, nearest
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery, Integration
@@ -29,6 +29,28 @@ class Alike(NamedTuple):
     def is_under_way(self) -> bool:
         """Whether the issue of the lead is only being opened."""
         return self.lead.number is None
+
+
+class _Compared:
+    """A lead as one delivery is compared with it; what has joined it is read when it is asked for."""
+
+    def __init__(self, lead: Lead, report: Report, terms: Terms) -> None:
+        self.lead, self.report, self.terms = lead, report, terms
+
+    @cached_property
+    def _joined(self) -> list[Member]:
+        return candidates.members(self.lead)
+
+    def members(self) -> Sequence[Terms]:
+        """The terms of what has joined it."""
+        return [each.terms for each in self._joined if each.terms]
+
+    def others(self) -> Sequence[Terms]:
+        """What does not belong to it: what was split off; and the report, if its agent was there just now."""
+        same = partial(candidates.is_by_agent_of, self.report)
+        if any(same(each.agent, each.received_at) for each in self._joined):
+            return [self.terms]
+        return verdicts.split_off(self.lead)
 
 
 def look(delivery: Delivery) -> Alike | None:
@@ -56,29 +78,14 @@ def _may_wait(delivery: Delivery) -> bool:
 
 
 def _nearest(delivery: Delivery, terms: Terms, leads: Sequence[Lead]) -> Alike | None:
-    by_pk = {each.pk: each for each in leads}
-    refused = verdicts.about(delivery.report, leads) if leads else set()
+    if not leads:
+        return None
+    refused = verdicts.others(delivery.report_id)
     compared = [
-        Candidate(
-            each.pk,
-            each.terms,
-            partial(candidates.members, each),
-            partial(_apart_from, delivery.report, terms, each),
-        )
-        for each in leads
-        if each.report_id not in refused
+        _Compared(each, delivery.report, terms) for each in leads if each.report_id not in refused
     ]
-    match = nearest(terms, compared)
+    match = nearest(terms, [Candidate(c, c.lead.terms, c.members, c.others) for c in compared])
     if match is None:
         return None
-    lead = verdicts.real_lead(by_pk[match.id], delivery.integration)
-    if lead.pk != match.id and verdicts.about(delivery.report, [lead]):
-        return None
-    return Alike(lead, match.is_same, match.words)
-
-
-def _apart_from(report: Report, terms: Terms, lead: Lead) -> list[Terms]:
-    """What does not belong to a lead: what was split off, and the report itself if its agent was there just now."""
-    if candidates.was_joined_by_agent(report, lead):
-        return [terms]
-    return verdicts.split_off(lead)
+    lead = verdicts.real_lead(match.id.lead, delivery.integration, refused)
+    return Alike(lead, match.is_same, match.words) if lead else None

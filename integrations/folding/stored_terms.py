@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-from django.db import transaction
+from collections.abc import Iterable
+from functools import lru_cache
 
 from core import prepared
+from core.prepared import PreparedStatement
 from integrations.likeness.terms import RULE, Terms, terms_of
 from integrations.models import Delivery
 from integrations.models import Terms as StoredTerms
@@ -17,6 +16,19 @@ from reports.models import Report
 ANEW = (
     "DO UPDATE SET page = excluded.page, rule = excluded.rule, terms = excluded.terms RETURNING 1"
 )
+
+
+STORE = PreparedStatement(
+    "Has this try still its lease? Then save the terms of its report. What is being erased has none any more.",
+    f"""
+    INSERT INTO integrations_terms (delivery_id, integration_id, page, rule, terms, may_lead)
+    SELECT d.id, d.integration_id, %s, {RULE}, %s::jsonb, TRUE
+    FROM integrations_delivery d WHERE d.id = %s AND d.status = 'sending' AND d.tries = %s
+    FOR UPDATE OF d
+    ON CONFLICT (delivery_id) {ANEW}
+    """,  # noqa: S608  (no values)
+)
+KEPT = 600  # terms that a process has read: those of the leads of a page in a flood
 
 
 def page_of(report: Report) -> str:
@@ -30,22 +42,17 @@ def of(report: Report) -> Terms:
     return terms_of(*told, page_url=report.canonical_url)
 
 
-def read(stored: Mapping[str, Any] | str) -> Terms:
-    """What a statement or a row has read."""
-    return Terms.from_json(json.loads(stored) if isinstance(stored, str) else stored)
+@lru_cache(KEPT)
+def read(stored: str) -> Terms:
+    """What a statement has read, of this rule."""
+    return Terms.from_json(json.loads(stored))
 
 
 def store(delivery: Delivery, terms: Terms) -> None:
-    """Save the terms of a delivery that is being tried. Raises `LeaseLost`.
-
-    Its row is locked, so that no terms of a text are saved that is being erased.
-    """
-    with transaction.atomic():
-        rows = Delivery.objects.filter(pk=delivery.pk, status=Delivery.Status.SENDING)
-        mine = rows.filter(tries=delivery.tries).select_for_update()
-        if mine.values_list("pk").first() is None:
-            raise LeaseLost(delivery.report_id)
-        put(delivery, terms)
+    """Save the terms of a delivery that is being tried. Raises `LeaseLost`."""
+    page, stored = page_of(delivery.report), json.dumps(terms.as_json())
+    if STORE.first(page, stored, delivery.pk, delivery.tries) is None:
+        raise LeaseLost(delivery.report_id)
 
 
 def forget(deliveries: Iterable[Delivery]) -> None:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from integrations.likeness.comparing import Likeness, Rarity, compare, is_vacuous
+from integrations.likeness.comparing import Comparison, Likeness, is_vacuous
+from integrations.likeness.reasons import reason
 from integrations.likeness.terms import Terms
 from integrations.likeness.vetoes import veto
 
 MOST_LEADS = 200
 MOST_TRIED = 10  # of those that have points enough: each reads its members
 MOST_MEMBERS = 50
-MOST_WORDS = 4
 
 
 def none() -> Sequence[Terms]:
@@ -33,47 +33,33 @@ class Match(NamedTuple):
     id: Any
     is_same: bool  # else a hint
     points: float
-    terms: tuple[str, ...]  # of the reporters, as plain text: at most 4 of 40 characters
-
-    @property
-    def words(self) -> str:
-        """The reason, for people; made of reporters' words, so not safe as Markdown or HTML."""
-        return reason(self.terms)
+    terms: tuple[str, ...]  # in reporters' words: at most 4 of 40 characters
+    words: str  # the reason, for people; of reporters' words, so not yet safe as Markdown or HTML
 
 
 def nearest(new: Terms, leads: Sequence[Candidate]) -> Match | None:
-    """The issue that `new` is about or perhaps about; of the first 200, the newest first."""
+    """The issue that a report is about or perhaps about; of the first 200."""
     if is_vacuous(new):
         return None
     leads = [lead for lead in leads[:MOST_LEADS] if not is_vacuous(lead.terms)]
-    rarity = Rarity((lead.terms for lead in leads), new)
-    compared = [(lead, compare(new, lead.terms, rarity)) for lead in leads]
+    comparison = Comparison(new, [lead.terms for lead in leads])
+    compared = [(comparison.with_(lead.terms), lead) for lead in leads]
     likely = sorted(
-        (pair for pair in compared if pair[1].is_near), key=lambda pair: -pair[1].points
+        (pair for pair in compared if pair[0].is_near), key=lambda pair: -pair[0].points
     )
-    for lead, likeness in likely[:MOST_TRIED]:
-        if not _is_refused(new, lead, likeness, rarity):
-            shown = tuple(map(display, likeness.terms[:MOST_WORDS]))
-            return Match(lead.id, likeness.is_alike, likeness.points, shown)
+    for likeness, lead in likely[:MOST_TRIED]:
+        if not _is_contradicted(new, lead) and not _is_nearer_elsewhere(comparison, likeness, lead):
+            return Match(lead.id, likeness.is_alike, likeness.points, *reason(likeness.terms, new))
     return None
 
 
-def _is_refused(new: Terms, lead: Candidate, likeness: Likeness, rarity: Rarity) -> bool:
+def _is_contradicted(new: Terms, lead: Candidate) -> bool:
     if veto(new, lead.terms):
         return True
-    if any(
-        compare(new, each, rarity).points >= likeness.points
-        for each in lead.split_off()[:MOST_MEMBERS]
-    ):
-        return True
-    return any(veto(new, each) for each in lead.members()[:MOST_MEMBERS])
+    return any(veto(new, member) for member in lead.members()[:MOST_MEMBERS])
 
 
-def display(term: str) -> str:
-    """A term as people may read it."""
-    return term[1:] if term[0] in "`#+" else term
-
-
-def reason(terms: Sequence[str]) -> str:
-    """Why two reports are about one problem."""
-    return "same page; " + ", ".join(terms) + " in common"
+def _is_nearer_elsewhere(comparison: Comparison, likeness: Likeness, lead: Candidate) -> bool:
+    """Whether it is at least as near to a report that was split off."""
+    others = lead.split_off()[:MOST_MEMBERS]
+    return any(comparison.with_(other).points >= likeness.points for other in others)

@@ -1,85 +1,115 @@
 """How much two reports have in common: points for terms, the more the fewer issues have them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import log
 from typing import NamedTuple
 
+from integrations.likeness.stems import root
 from integrations.likeness.terms import Terms
+from integrations.likeness.vocabulary import COLORLESS
 
-SAME_AT = 4.0  # points; from here on one problem
-NEAR_AT = 2.5  # perhaps one problem
-HALF = 0.5  # of one summary, found in the other report
-TELLING = 2.0  # the least that a report has to say: a word counts 1
-ASIDE = 0.4  # of a term that neither summary has
+SAME_AT = 2.25  # points; from here on one problem
+APART_AT = 4.0  # the same, where each summary names something that the other report does not have
+HALF = 0.45  # of one summary has to be found in the other report
+NEAR_AT, NEAR_HALF = 1.5, 0.4  # the same for what is perhaps one problem
+SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
+MANY = 30  # terms of a summary, or of the rest; who has more says less with each
+TELLING = 2.0  # the least that a report has to say; a word counts 1
 
-_WEIGHTS = {"`": 2.0, "#": 1.0, "+": 0.6}
-
-
-class Rarity:
-    """What a term is worth on a page: the less, the more of its issues have it."""
-
-    def __init__(self, leads: Iterable[Terms], terms: Terms) -> None:
-        """Of the terms of a report, among the issues of its page."""
-        self._count: Counter[str] = Counter()
-        wanted, number = terms.all, 0
-        for number, lead in enumerate(leads, start=1):
-            self._count.update(wanted & lead.summary)
-            self._count.update(wanted & lead.others)
-        self._number = number
-
-    def of(self, term: str) -> float:
-        """Points for a term; full ones for what at most one issue has."""
-        weight = _WEIGHTS.get(term[0], 1.0)
-        having = self._count[term]
-        if having < 2:
-            return weight
-        return weight * log(1 + self._number / having) / log(1 + self._number)
+ONE, NEITHER = 0.8, 0.5  # of a term that one summary has, that neither has
+_WEIGHTS = {"`": 0.5, "#": 0.6, "+": 0.6}  # a word counts 1, and those inside code count, too
+_BARE = 1.0  # code without words
+_COLORLESS = frozenset(map(root, COLORLESS))
 
 
 class Likeness(NamedTuple):
     """Of two reports of one page; `terms` is what they have in common, the most telling first."""
 
-    points: float
-    coverage: float
-    terms: tuple[str, ...]
+    points: float = 0.0
+    coverage: float = 0.0
+    terms: tuple[str, ...] = ()
+    are_apart: bool = False
 
     @property
     def is_alike(self) -> bool:
         """Whether it is one problem, if nothing contradicts."""
-        return self.points >= SAME_AT and self.coverage >= HALF
+        least = APART_AT if self.are_apart else SAME_AT
+        return self.points >= least and self.coverage >= HALF
 
     @property
     def is_near(self) -> bool:
         """Whether it may be one problem, if nothing contradicts."""
-        return self.points >= NEAR_AT and self.coverage >= HALF
+        return self.points >= NEAR_AT and self.coverage >= NEAR_HALF
+
+
+class Comparison:
+    """A report beside the issues of its page: the fewer of them have a term, the more it is worth."""
+
+    def __init__(self, new: Terms, leads: Sequence[Terms]) -> None:
+        """Count which of its terms the issues have."""
+        self._new = new
+        having = Counter(term for lead in leads for term in new.all & lead.all)
+        self._worth = {term: _worth(term, having[term], len(leads)) for term in new.all}
+
+    def with_(self, other: Terms) -> Likeness:
+        """What the report has in common with another; what contradicts is for `vetoes`."""
+        new, common = self._new, self._new.all & other.all
+        if common.isdisjoint(new.summary) and common.isdisjoint(other.summary):
+            return Likeness()
+        points = {term: self._points(term, other) for term in common}
+        mine, theirs = self._covered(new, other), self._covered(other, new)
+        terms = sorted(filter(points.get, points), key=lambda term: (-points[term], term))
+        are_apart = _names_more(new, other) and _names_more(other, new)
+        return Likeness(
+            sum(points.values()) + mine + theirs, max(mine, theirs), tuple(terms), are_apart
+        )
+
+    def _points(self, term: str, other: Terms) -> float:
+        new = self._new
+        told = (term in new.summary) + (term in other.summary)
+        if not told and term[0] == "#":
+            return 0.0  # of somebody's machine, or in a log
+        place = (NEITHER, ONE, 1.0)[told]
+        return self._worth[term] * place * _density(term, new) * _density(term, other)
+
+    def _covered(self, one: Terms, other: Terms) -> float:
+        """How much of a summary stands in the other report; of what could stand there."""
+        is_eastern = any(term[0] == "+" for term in other.all)
+        whole, found = SHORT, 0.0
+        for term in one.summary:
+            if is_eastern or term[0] != "+":
+                worth = self._worth.get(term) or _weight(term)
+                whole += worth
+                found += worth * _density(term, other) if term in other.all else 0.0
+        return found / whole
+
+
+def _density(term: str, terms: Terms) -> float:
+    """What a term of a report counts: the less, the more the report has."""
+    return min(1.0, MANY / len(terms.summary if term in terms.summary else terms.others))
+
+
+def _weight(term: str) -> float:
+    return _BARE if term.startswith("``") else _WEIGHTS.get(term[0], 1.0)
+
+
+def _worth(term: str, having: int, number: int) -> float:
+    """Points for a term; full ones for what at most one issue of so many has."""
+    if having < 2:
+        return _weight(term)
+    return _weight(term) * log(1 + number / having) / log(1 + number)
+
+
+def _names_more(one: Terms, other: Terms) -> bool:
+    """Whether a summary names something that the other report does not have."""
+    return any(
+        term[0] not in _WEIGHTS and term not in other.all and term not in _COLORLESS
+        for term in one.summary
+    )
 
 
 def is_vacuous(terms: Terms) -> bool:
     """Whether a report says too little to be compared with another."""
-    return (
-        sum(_WEIGHTS.get(term[0], 1.0) for term in terms.summary | terms.others if term[0] != "#")
-        < TELLING
-    )
-
-
-def compare(new: Terms, lead: Terms, rarity: Rarity) -> Likeness:
-    """What two reports have in common; whether something contradicts is for `vetoes`."""
-    common = new.all & lead.all
-    told = new.summary | lead.summary
-    points = {
-        term: rarity.of(term) * (1.0 if term in told else 0.0 if term[0] == "#" else ASIDE)
-        for term in common
-    }
-    covered = max(_coverage(new, lead, rarity), _coverage(lead, new, rarity))
-    ordered = sorted((t for t in points if points[t]), key=lambda term: (-points[term], term))
-    return Likeness(sum(points.values()), covered, tuple(ordered))
-
-
-def _coverage(one: Terms, other: Terms, rarity: Rarity) -> float:
-    """How much of a summary stands in the other report; of what could stand there."""
-    theirs = other.all
-    has_cjk = any(term[0] == "+" for term in theirs)
-    asked = [term for term in one.summary if has_cjk or term[0] != "+"]
-    whole = sum(map(rarity.of, asked))
-    return sum(rarity.of(term) for term in asked if term in theirs) / whole if whole else 0.0
+    words = sum(_weight(term) for term in terms.all if term[0] not in "#`")
+    return words < TELLING and not any(term[0] == "`" for term in terms.all)

@@ -18,33 +18,36 @@ http https
 tcp udp
 ipv4 ipv6
 json yaml=yml xml toml csv
-python=py node=nodejs=node.js=javascript=js typescript=ts java go=golang ruby php rust c#=csharp=.net=dotnet kotlin swift scala perl elixir c++=cpp
+python=py node=nodejs=node.js=javascript=js typescript=ts java go=golang ruby php rust kotlin swift \
+scala perl elixir c#=csharp=.net=dotnet c++=cpp
 react vue angular svelte
 english japanese chinese german french spanish korean portuguese russian italian
 """
 
 _SIBLINGS = """
-min=minimum=minimal=lower=least=smallest max=maximum=maximal=upper=largest=cap
-client server
-request=requests response=responses
+min=minimum=minimal=lower=least=smallest=最小=下限 max=maximum=maximal=upper=largest=cap=最大=上限
+client=客户端=クライアント server=服务器=服务端=サーバー
+request=请求=リクエスト response=响应=レスポンス
 before after
-read=reading=reader write=writing=writer
-input=inputs output=outputs
-upload=uploads=uploading download=downloads=downloading
-import=imports=importing export=exports=exporting
+read=reading=reader=读取=読み取り write=writing=writer=写入=書き込み
+input=输入=入力 output=输出=出力
+upload=上传=アップロード download=下载=ダウンロード
+import=导入=インポート export=导出=エクスポート
 source destination=target
 encode=encoding decode=decoding
-encrypt=encryption=encrypting decrypt=decryption=decrypting
+encrypt=加密=暗号化 decrypt=解密=復号
 compress=compression decompress=decompression
 serialize=serialization deserialize=deserialization
-enable=enabled=enabling disable=disabled=disabling
+enable=启用=有効 disable=禁用=無効
 allow=allowed deny=denied
 insert=inserting update=updating upsert delete=deleting=deletion
 left right
 top bottom
+first last
+full incremental partial
+horizontal vertical
 row=rows column=columns
 width height
-horizontal vertical
 public private
 internal external
 local remote
@@ -55,11 +58,10 @@ gt gte lt lte
 push pull
 publish=publisher=publishing subscribe=subscriber=subscription
 producer consumer
-send=sending=sender receive=receiving=receiver
+send=发送=送信 receive=接收=受信
 lock=locking unlock=unlocking
 install=installing=installation uninstall=uninstalling=uninstallation upgrade=upgrading
 mount unmount
-get=GET post=POST put=PUT patch=PATCH
 primary secondary replica=replicas
 parent child=children
 prefix suffix
@@ -69,21 +71,14 @@ second=seconds minute=minutes hour=hours day=days week=weeks month=months year=y
 viewer editor owner admin=administrator member guest
 signup=register=registration signin=login logout=signout
 ascending=asc descending=desc
-start=begin end=stop=finish
+start=begin=开始=開始 end=stop=finish=结束=終了
 increase=increment decrease=decrement
 append prepend
 inner outer
 header=headers footer body
-horizontal vertical
 positive negative
-encode decode
 north south
 success=succeeded failure
-default custom
-optional nullable
-root leaf
-user group
-pod service deployment
 """
 
 

@@ -4,37 +4,9 @@ import re
 from collections.abc import Iterator
 
 from integrations.likeness.families import PLATFORMS, SIBLINGS
+from integrations.likeness.stems import root
+from integrations.likeness.vocabulary import CARDINALS, ORDINALS
 
-_ORDINALS = {
-    word: str(number)
-    for number, words in enumerate(
-        [
-            "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-        ],
-        start=1,
-    )
-    for word in words.split()
-}  # fmt: skip
-_CARDINALS = {
-    word: str(number)
-    for number, word in enumerate(
-        [
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ],
-        start=1,
-    )
-}
 _LABELS = {
     word: label
     for label, words in {
@@ -55,11 +27,12 @@ _LABELS = {
 }
 _ANY_LABEL = "|".join(sorted(_LABELS, key=len, reverse=True))
 _AFTER = re.compile(
-    rf"\b({_ANY_LABEL})\s{{0,2}}(?:no\.?\s?|#)?(\d{{1,4}}(?:[.-]\d{{1,4}})*)(?:\s?(?:and|-|to|,|&)\s?(\d{{1,3}})\b)?"
+    rf"\b({_ANY_LABEL})\s{{0,2}}(?:no\.?\s?|#)?(\d{{1,4}}(?:[.-]\d{{1,4}})*)"
+    r"(?:\s?(?:and|-|to|,|&)\s?(\d{1,3})\b)?"
 )
-_WORDED = re.compile(rf"\b({_ANY_LABEL})\s({'|'.join(_CARDINALS)})\b")
+_WORDED = re.compile(rf"\b({_ANY_LABEL})\s({'|'.join(CARDINALS)})\b")
 _BEFORE = re.compile(
-    rf"\b({'|'.join(_ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th|\.))\s(?:\w{{1,20}}\s)?({_ANY_LABEL})\b"
+    rf"\b({'|'.join(ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th|\.))\s(?:\w{{1,20}}\s)?({_ANY_LABEL})\b"
 )
 _EAST = re.compile(
     r"(?:第\s?([\d一二三四五六七八九十]{1,3})\s?(步|章|节|節|行|个|個)"
@@ -72,9 +45,11 @@ _EAST_LABELS = {
 }  # fmt: skip
 _EAST_DIGITS = {digit: str(n) for n, digit in enumerate("一二三四五六七八九十", start=1)}
 _TAB = re.compile(
-    r"\b([\w.+#]{1,20})[ -](?:tab|version|variant|sample|samples|example|examples|snippet|quickstart|instructions|section)\b"
+    r"\b([\w.+#]{1,20})[ -](?:tab|version|variant|samples?|examples?|snippet|quickstart|instructions|section)\b"
 )
 _WORD = re.compile(r"[\w.+#]+")
+_SIBLINGS = {root(word): found for word, found in SIBLINGS.items() if word.isascii()}
+_EASTERN = {word: found for word, found in SIBLINGS.items() if not word.isascii()}
 
 
 def places(text: str) -> Iterator[str]:
@@ -84,9 +59,9 @@ def places(text: str) -> Iterator[str]:
         if also:
             yield f"{_LABELS[label]}={also}"
     for label, word in _WORDED.findall(text):
-        yield f"{_LABELS[label]}={_CARDINALS[word]}"
+        yield f"{_LABELS[label]}={CARDINALS[word]}"
     for word, label in _BEFORE.findall(text):
-        yield f"{_LABELS[label]}={_ORDINALS.get(word) or word.rstrip('stndrh.')}"
+        yield f"{_LABELS[label]}={ORDINALS.get(word) or word.rstrip('stndrh.')}"
     for a, b, c, d, e, f in _EAST.findall(text):
         number = a or d or e
         yield f"{_EAST_LABELS[b or c or f]}={_EAST_DIGITS.get(number, number)}"
@@ -110,5 +85,23 @@ def siblings(text: str) -> Iterator[str]:
     """`sibling/0=min` and such."""
     for word in _WORD.findall(text):
         for part in word.replace("_", ".").split("."):
-            if found := SIBLINGS.get(part):
+            if found := _SIBLINGS.get(root(part)):
                 yield f"sibling/{found[0]}={found[1]}"
+    for word, found in _EASTERN.items() if not text.isascii() else ():
+        if word in text:
+            yield f"sibling/{found[0]}={found[1]}"
+
+
+def in_summary(text: str) -> Iterator[str]:
+    """What a casefolded summary is about."""
+    yield from places(text)
+    yield from platforms(text)
+    yield from siblings(text)
+
+
+def elsewhere(text: str) -> Iterator[str]:
+    """What the rest is about, and with "?" before it what is mentioned there."""
+    yield from places(text)
+    yield from tabs(text)
+    yield from (f"?{name}" for name in platforms(text))
+    yield from (f"?{name}" for name in siblings(text))

@@ -22,11 +22,12 @@ def stem(word: str) -> str:
     if word in STOP:
         return ""
     word = SAME.get(word, word)
-    found = _short(word) if word.isascii() else _cut(word)
+    found = root(word) if word.isascii() else _cut(word)
     return "" if word in STOP or found in _STOP_STEMS else SAME.get(found, found)
 
 
-def _short(word: str) -> str:
+def root(word: str) -> str:
+    """A casefolded English word without its ending."""
     if word.endswith("ss"):
         return word
     for ending in _ENDINGS:
@@ -42,4 +43,4 @@ def _cut(word: str) -> str:
     return word[: max(5, len(word) - 3)] if len(word) > 5 else word
 
 
-_STOP_STEMS = frozenset(_short(word) for word in STOP if len(word) > 4 and word.isascii())
+_STOP_STEMS = frozenset(root(word) for word in STOP if len(word) > 4 and word.isascii())

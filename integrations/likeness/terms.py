@@ -1,43 +1,58 @@
 """What a report is compared by. Made once, when it is first looked at, and stored as JSON."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import Any
 from urllib.parse import urlsplit
 
 from integrations.likeness import named
 from integrations.likeness.reading import LONGEST, Kind, Token, plain, tokens
 from integrations.likeness.stems import stem
-from integrations.likeness.vocabulary import STOP
+from integrations.likeness.vocabulary import STOP, THINGS
 
 RULE = 1  # terms of another rule are made anew
 
 MOST_TERMS = 150
+MOST_TOKENS = 3000  # that are looked at
 MOST_WORDS = 40  # of the summary, in order
 MOST_ERRORS = 4
 MOST_OF_AN_ERROR = 16
 MOST_NAMES = 40
-_READ = {"summary": 500, "details": 8000, "evidence": 8000, "fix": 2000}  # characters
+_READ = {
+    "summary": 500,
+    "details": 8000,
+    "evidence": 8000,
+    "fix": 2000,
+    "error": 2000,
+}  # characters
+
+_KANA = re.compile(r"[\u30a0-\u30ff]{2,40}")
+_SIGNS = re.compile(r"[\u30a0-\u30ff]{1,40}|[^\u3040-\u30ff]")
+_JOINTS = re.compile(r"[\W_]+")
 
 
-class Terms(NamedTuple):
+@dataclass(frozen=True)
+class Terms:
     """The terms of a report; each at most 40 characters, without white space.
 
-    The first character says what one is: "`" code, "#" a number, "+" two characters of a script without
-    spaces, anything else the stem of a word.
+    The first character says what one is: "`" code ("``" without a telling word in it), "#" a number,
+    "+" two characters of a script without spaces, anything else the stem of a word.
     """
 
     summary: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
-    line: tuple[str, ...] = ()
+    line: tuple[str, ...] = ()  # the summary's words in order; "~" before those that tell nothing
     errors: tuple[frozenset[str], ...] = ()
-    named: frozenset[str] = frozenset()  # by the summary
-    aside: frozenset[str] = frozenset()  # by the rest
+    named: frozenset[str] = frozenset()  # such as "step=3", by the summary
+    aside: frozenset[str] = frozenset()  # by the rest; "?" before what is only mentioned there
+    forms: str = ""  # such as "expir|expired …", to show stems as words
+    all: frozenset[str] = field(init=False, repr=False, compare=False)
 
-    @property
-    def all(self) -> frozenset[str]:
-        """What is in the summary or elsewhere."""
-        return self.summary | self.others
+    def __post_init__(self) -> None:
+        """Join what is often asked for together."""
+        object.__setattr__(self, "all", self.summary | self.others)
 
     def as_json(self) -> dict[str, Any]:
         """For a JSON column; few long strings are read faster than many short ones."""
@@ -49,13 +64,14 @@ class Terms(NamedTuple):
             "errors": [" ".join(sorted(error)) for error in self.errors],
             "named": " ".join(sorted(self.named)),
             "aside": " ".join(sorted(self.aside)),
+            "forms": self.forms,
         }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Terms":
         """The same terms again. Raises `ValueError` for those of another rule."""
         if stored.get("rule") != RULE:
-            raise ValueError("Terms of another rule: make them anew.")
+            raise ValueError("Terms of another rule. Make them anew.")
         return cls(
             frozenset(stored["summary"].split()),
             frozenset(stored["others"].split()),
@@ -63,6 +79,7 @@ class Terms(NamedTuple):
             tuple(frozenset(error.split()) for error in stored["errors"]),
             frozenset(stored["named"].split()),
             frozenset(stored["aside"].split()),
+            stored["forms"],
         )
 
 
@@ -74,65 +91,69 @@ def terms_of(
     page_url: str = "",
 ) -> Terms:
     """The terms of a report, without the words of its page's address."""
-    own = _words_of_address(page_url)
-    evidence = list(islice(evidence, 20))
+    pieces = list(islice(evidence, 20))
     head = plain(summary[: _READ["summary"]])
-    quoted = plain("\n".join(each["text"] for each in evidence)[: _READ["evidence"]])
-    rest = "\n".join(
-        [plain(details[: _READ["details"]]), quoted, plain(suggested_fix[: _READ["fix"]])]
-    )
-    in_head = list(tokens(head))
-    first = list(dict.fromkeys(_terms(in_head, own)))[:MOST_TERMS]
-    others = dict.fromkeys(_terms(tokens(rest), own))
-    code_first = sorted(others.keys() - set(first), key=lambda term: term[0] != "`")
-    messages = [plain(e["text"][:2000]) for e in evidence if e["kind"] == "error_message"]
+    rest = _rest(details, pieces, suggested_fix)
+    own = _words_of_address(page_url)
+    told = list(tokens(head))
+    first, others = _terms(told, own), _terms(islice(tokens(rest), MOST_TOKENS), own)
+    in_summary = frozenset(islice(first, MOST_TERMS))
+    elsewhere = _most_telling(others.keys() - in_summary, MOST_TERMS - len(in_summary))
     return Terms(
-        frozenset(first),
-        frozenset(code_first[: MOST_TERMS - len(first)]),
-        tuple(islice(_line(in_head), MOST_WORDS)),
-        tuple(filter(None, (_error(each) for each in messages[:MOST_ERRORS]))),
-        frozenset(islice(_named(head), MOST_NAMES)),
-        frozenset(islice(_aside(rest), MOST_NAMES)),
+        in_summary,
+        elsewhere,
+        tuple(islice(_line(told), MOST_WORDS)),
+        tuple(_errors(pieces)),
+        frozenset(islice(named.in_summary(head.casefold()), MOST_NAMES)),
+        frozenset(islice(named.elsewhere(rest.casefold()), MOST_NAMES)),
+        _forms(in_summary | elsewhere, others | first),
     )
 
 
-def _terms(found: Iterable[Token], own: frozenset[str]) -> Iterator[str]:
+def _rest(details: str, pieces: list[Mapping[str, str]], fix: str) -> str:
+    quoted = "\n".join(piece["text"] for piece in pieces)
+    texts = [details[: _READ["details"]], quoted[: _READ["evidence"]], fix[: _READ["fix"]]]
+    return "\n".join(map(plain, texts))
+
+
+def _most_telling(terms: Iterable[str], most: int) -> frozenset[str]:
+    """So many of the terms: code first, then what is long."""
+    return frozenset(sorted(terms, key=lambda term: (term[0] != "`", -len(term), term))[:most])
+
+
+def _forms(kept: Iterable[str], forms: Mapping[str, str]) -> str:
+    differ = (term for term in sorted(kept) if forms[term] != term.lstrip("`#+"))
+    return " ".join(f"{term}|{forms[term]}" for term in differ)
+
+
+def _terms(found: Iterable[Token], own: frozenset[str]) -> dict[str, str]:
+    """The terms of some tokens, each with the word that it stands for."""
+    terms: dict[str, str] = {}
     for token in found:
-        match token.kind:
-            case Kind.NUMBER:
-                yield "#" + token.text
-            case Kind.CJK:
-                yield from _pairs(token.text)
-            case Kind.CODE:
-                if token.text not in own:
-                    yield "`" + token.text
-                yield from _stems(token.parts, own)
-            case _:
-                yield from _stems(token.parts, own)
-
-
-def _stems(parts: Iterable[str], own: frozenset[str]) -> Iterator[str]:
-    for part in parts:
-        if len(part) > 1 and part not in own and (found := stem(part)) and found not in own:
-            yield found[:LONGEST]
+        if token.kind is Kind.NUMBER:
+            terms.setdefault("#" + token.text, token.text)
+        elif token.kind is Kind.CJK:
+            terms |= {pair: pair.lstrip("+") for pair in _pairs(token.text)}
+        else:
+            words = {part: stem(part) for part in token.parts if len(part) > 1 and part not in own}
+            telling = {word: part for part, word in words.items() if word and word not in own}
+            if token.kind is Kind.CODE and token.text not in own:
+                terms.setdefault(("`" if telling else "``") + token.text, token.written)
+            for word, part in telling.items():
+                terms.setdefault(word[:LONGEST], part[:LONGEST])
+    return terms
 
 
 def _pairs(text: str) -> Iterator[str]:
-    """Katakana words, and other characters two by two, unless both are Hiragana."""
-    word = ""
-    for at, character in enumerate(text):
-        if "\u30a0" <= character <= "\u30ff":
-            word += character
-            continue
-        if len(word) > 1 and word not in STOP:
-            yield word[:LONGEST]
-        word = ""
-        pair = text[at : at + 2]
-        if len(pair) == 2 and not "\u30a0" <= pair[1] <= "\u30ff" and pair not in STOP:
-            if not all("\u3040" <= each <= "\u309f" for each in pair):
-                yield "+" + pair
-    if len(word) > 1 and word not in STOP:
-        yield word[:LONGEST]
+    """Katakana words, and other characters two by two, without Hiragana, which is grammar."""
+    yield from (word for word in _KANA.findall(text) if word not in STOP)
+    for first, second in pairwise(text):
+        if _is_sign(first) and _is_sign(second) and first + second not in STOP:
+            yield f"+{first}{second}"
+
+
+def _is_sign(character: str) -> bool:
+    return not "\u3040" <= character <= "\u30ff"
 
 
 def _words_of_address(url: str) -> frozenset[str]:
@@ -140,42 +161,27 @@ def _words_of_address(url: str) -> frozenset[str]:
         parts = urlsplit(url[:2048])
     except ValueError:
         return frozenset()
-    words = {
-        part
-        for token in tokens(
-            plain(
-                f"{parts.netloc} {parts.path}".replace("/", " ").replace(".", " ").replace("-", " ")
-            )
-        )
-        for part in (token.text, *token.parts)
-    }
-    return frozenset(words | {stem(word) for word in words} - {""})
+    words = set(_JOINTS.split(plain(f"{parts.netloc} {parts.path}").casefold()))
+    return frozenset(words | set(map(stem, words))) - {""}
 
 
 def _line(found: Iterable[Token]) -> Iterator[str]:
     for token in found:
         if token.kind is Kind.CJK:
-            yield from token.text
+            yield from _SIGNS.findall(token.text)
         elif token.kind is Kind.WORD and token.parts:
-            yield from (stem(part) or "~" + part for part in token.parts)
+            yield from (
+                stem(part) or (part if part in THINGS else "~" + part) for part in token.parts
+            )
         else:
             yield token.kind.value + token.text
 
 
-def _error(text: str) -> frozenset[str]:
-    found = (token for token in tokens(text) if token.kind is not Kind.NUMBER)
-    words = (term for token in found for term in _line([token]))
-    return frozenset(islice((word for word in words if not word.startswith("~")), MOST_OF_AN_ERROR))
-
-
-def _named(head: str) -> Iterator[str]:
-    text = head.casefold()
-    yield from named.places(text)
-    yield from named.platforms(text)
-    yield from named.siblings(text)
-
-
-def _aside(rest: str) -> Iterator[str]:
-    text = rest.casefold()
-    yield from named.places(text)
-    yield from named.tabs(text)
+def _errors(pieces: list[Mapping[str, str]]) -> Iterator[frozenset[str]]:
+    """The words of each error message, without its numbers."""
+    messages = [piece["text"] for piece in pieces if piece["kind"] == "error_message"]
+    for message in messages[:MOST_ERRORS]:
+        found = tokens(plain(message[: _READ["error"]]))
+        words = _line(token for token in found if token.kind is not Kind.NUMBER)
+        if kept := frozenset(islice((word for word in words if word[0] != "~"), MOST_OF_AN_ERROR)):
+            yield kept

@@ -1,0 +1,157 @@
+"""Pairs of reports about two problems, in nearly the same words; details after "|"."""
+
+TRAPS = [
+    ("Rate limit of search unclear", "Export rate limit missing"),
+    ("`retry()` loses the original exception", "`retry()` ignores maxDelay"),
+    ("Sign-in button label has changed", "Sign-in button is hidden on mobile"),
+    ("Cache key example ignores the lock file", "Cache key can't contain commas"),
+    ("Timeout of the health check isn't documented", "Health check path must start with a slash"),
+    (
+        "`docker compose up` fails: port 5432 in use",
+        '`docker compose up` fails: no such volume "pgdata"',
+    ),
+    ("Webhook retries aren't described", "Webhook secrets aren't described"),
+    (
+        "Cron expression with seconds is rejected",
+        "Cron expression in step 2 uses local time, not UTC",
+    ),
+    ("Refund API: partial refunds need `amount`", "Refund API: `reason` accepts three values only"),
+    (
+        "Upload example lacks the Content-Type header",
+        "Upload example lacks the Authorization header",
+    ),
+    ("Screenshot shows the old billing page", "Screenshot shows the old members page"),
+    ("Python 3.12: `distutils` is gone", "Python 3.12: `imp` is gone"),
+    ("Table of exit codes lacks code 3", "Table of exit codes says 2 for timeouts, it's 4"),
+    (
+        "Windows path in the config sample needs double backslashes",
+        "Config sample: tabs aren't allowed",
+    ),
+    (
+        "Environment variable `KITE_HOME` has no effect",
+        "Environment variable for the proxy isn't mentioned",
+    ),
+    ("The link to the changelog is dead", "The link to the migration guide is dead"),
+    (
+        "Search results aren't sorted by date | ORDER BY is ignored",
+        "Search results contain deleted items",
+    ),
+    ("Import of CSV fails with semicolons", "Export to CSV uses semicolons"),
+    ("JSON schema lacks `additionalProperties`", "JSON schema link is dead"),
+    ("GPU example needs 24 GB | CUDA out of memory", "GPU example needs driver 550"),
+    ("Batch size 64 doesn't fit into memory", "Batch size isn't passed to the loader"),
+    ("Installing with npm fails on node 22", "Installing with yarn fails on node 22"),
+    (
+        "Access token expires after 1 hour, page says 24",
+        "Refresh token expires after 30 days, page says 90",
+    ),
+    (
+        "Event `user.created` isn't sent for SSO users",
+        "Event `user.deleted` isn't sent for SSO users",
+    ),
+    (
+        "Docs say the endpoint is idempotent, it isn't | Two charges were made",
+        "Endpoint is deprecated | Sunset header present",
+    ),
+    ("Role admin is needed to invite people", "Invited people don't get a mail"),
+    ("Column `created` is nullable", "Column `updated` is nullable"),
+    ("Example for Kotlin doesn't compile", "Example for Kotlin prints the wrong result"),
+    ("Missing semicolon in the first SQL example", "Missing index in the first SQL example"),
+    (
+        'Step "Create a service account" fails: quota exceeded',
+        'Step "Create a bucket" fails: quota exceeded',
+    ),
+    (
+        "The sample config has an invalid indentation",
+        "The sample config enables debug in production",
+    ),
+    (
+        "Default region is us-east1, page says europe-west1",
+        "Region must be set explicitly for deletes",
+    ),
+    ("アップロードの上限が書かれていない", "アップロードの進捗を取得する方法が書かれていない"),
+    (
+        "インストール手順が Windows で失敗する",
+        "インストール手順に Python のバージョンが書かれていない",
+    ),
+    ("接口返回的状态码与文档不符", "接口返回的时间格式与文档不符"),
+    ("没有说明如何取消订阅", "没有说明如何续订"),
+    ("Link „Preise“ führt ins Leere", "Link „Kontakt“ führt ins Leere"),
+    ("Backups werden nach 7 Tagen gelöscht", "Backups werden nicht verschlüsselt"),
+    ("Le bouton « Exporter » n'existe plus", "Le bouton « Partager » n'existe plus"),
+    (
+        "The regular expression for emails rejects plus signs",
+        "The regular expression for phone numbers rejects plus signs",
+    ),
+    (
+        "Memory usage of the agent is higher than stated",
+        "CPU usage of the agent is higher than stated",
+    ),
+    ("TLS 1.0 is still listed as supported", "TLS cipher list is out of date"),
+    ("`POST /orders` returns 201, page says 200", "`POST /refunds` returns 201, page says 200"),
+    ("Scope `read:org` is missing from the table", "Scope `write:org` is missing from the table"),
+    (
+        "Sample uses port 8080, server listens on 8000",
+        "Sample for TLS uses port 8443, server listens on 9443",
+    ),
+    (
+        "Timeout flag takes seconds, page says milliseconds | `--timeout 500` waits 8 minutes",
+        "Interval flag takes seconds, page says milliseconds | `--interval 500` polls every 8 minutes",
+    ),
+    ('Firewall rule in section "Outbound" is wrong', 'Firewall rule in section "Inbound" is wrong'),
+    ('Tab "Docker": volume path is wrong', 'Tab "Podman": volume path is wrong'),
+    (
+        "Installation of the plugin fails: signature mismatch",
+        "Installation of the theme fails: signature mismatch",
+    ),
+    ("Error code E1201 isn't listed", "Error code E1305 isn't listed"),
+    ("Retention is 30 days on the free plan", "Retention is 90 days on the team plan"),
+    ('Button "Export" is missing in the toolbar', 'Button "Export" has moved to the menu "File"'),
+    ("`pool_size` default changed to 10", "`pool_size` isn't applied to replicas"),
+    ("Metrics endpoint needs a token", "Metrics endpoint returns text instead of JSON"),
+    (
+        "Upgrade guide: migration 12 locks the table for minutes",
+        "Upgrade guide: migration 14 needs an extension",
+    ),
+    ("Signing with RSA keys isn't possible", "Signing with Ed25519 keys isn't possible"),
+    ("Search by tag ignores case", "Search by author ignores accents"),
+    (
+        "Docs say that emails are sent at once, they are queued",
+        "Docs say that emails are HTML, they are plain text",
+    ),
+    (
+        "Wrong return type of `find_all` | It's a generator",
+        "Wrong return type of `find_one` | It's None",
+    ),
+    ("Chart colors can't be changed in dark mode", "Chart labels are unreadable in dark mode"),
+    ('Broken image in "Architecture"', 'Broken image in "Deployment"'),
+    (
+        "PUT replaces the whole object, page says it merges",
+        "PATCH with null removes a field, page doesn't say so",
+    ),
+    (
+        "Token in the curl example is sent as a query parameter",
+        "Token in the curl example has the wrong prefix",
+    ),
+    ("Kubernetes manifest lacks resource limits", "Kubernetes manifest lacks a readiness probe"),
+    ("Locale `pt-BR` isn't supported", "Locale `zh-TW` isn't supported"),
+    (
+        "Keyboard shortcut for search is Ctrl+K, not Ctrl+F",
+        "Keyboard shortcut for closing a tab is Ctrl+W",
+    ),
+    (
+        "Date format in responses is ISO 8601, page shows Unix time",
+        "Date format in requests must be Unix time",
+    ),
+    (
+        "The arrow keys don't work as described in the tree",
+        "The arrow keys don't work as described in the list",
+    ),
+    ("メモリの上限は 4GB です", "CPU の上限は 2 です"),
+    ("コマンド「push」のオプションが古い", "コマンド「pull」のオプションが古い"),
+    ("数据库连接示例缺少端口", "数据库连接示例缺少密码"),
+    ("导出功能不支持 CSV", "导入功能不支持 CSV"),
+    ("Le délai d'expiration est de 30 secondes", "Le délai de reconnexion est de 5 secondes"),
+    ("El ejemplo de Python no compila", "El ejemplo de Java no compila"),
+    ("Таймаут чтения не описан", "Таймаут записи не описан"),
+]
