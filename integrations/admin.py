@@ -19,7 +19,6 @@ from integrations import signal_admin  # noqa: F401  (lists its tables, too)
 from integrations.delivery import operator_holds, trying_again, waiting
 from integrations.models import (
     Alert,
-    Answer,
     Attempt,
     Delivery,
     Hold,
@@ -333,28 +332,6 @@ class AlertAdmin(ReadOnly):
     def organization(self, alert: Alert) -> str:
         """The organization that is told."""
         return alert.integration.organization.name
-
-
-@admin.register(Answer)
-class AnswerAdmin(ReadOnly):
-    """Lists what organizations tell those who report a problem."""
-
-    list_display = ["report", "said", "link", "made_by", "changed_at"]
-    list_select_related = ["delivery"]
-    search_fields = ["delivery__report__id", "text", "made_by"]
-    search_help_text = f"{ALL.format('id of a report')} Text and login count."
-    looked_up_by = ["delivery__report_id"]
-    ordering = ["-pk"]
-
-    @admin.display(description="report")
-    def report(self, answer: Answer) -> str:
-        """The id of the report that it answers."""
-        return answer.delivery.report_id
-
-    @admin.display(description="text")
-    def said(self, answer: Answer) -> str:
-        """The beginning of it."""
-        return Truncator(answer.text).chars(SHOWN)
 
 
 @admin.register(OneTimeState)

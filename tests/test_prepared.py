@@ -581,7 +581,6 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
     "LIMIT": (integrations.LIMIT, [1, 1]),
-    "PROBLEMS": (known.PROBLEMS, ["0" * 26, "0" * 26, "", 1]),
     "STORE": (stored_terms.STORE, ["f" * 32, "{}", 1, 1]),
     "LEADS": (candidates.LEADS, [*[1, "f" * 32] * 2, 1, 1, "", NOW, NOW]),
     "MEMBERS": (candidates.MEMBERS, [1, 1]),
