@@ -13,6 +13,7 @@ class Attempt(models.Model):
 
         SENT = "sent"
         ADOPTED = "adopted"
+        FOLDED = "folded"
         LATER = "later"
         UNKNOWN = "unknown"
         HELD = "held"
@@ -41,6 +42,7 @@ class Attempt(models.Model):
         return {
             self.Outcome.SENT: "Issue opened",
             self.Outcome.ADOPTED: "Issue found",
+            self.Outcome.FOLDED: "Joined an issue",
             self.Outcome.LATER: "Postponed",
             self.Outcome.UNKNOWN: "No answer from GitHub",
             self.Outcome.HELD: "Held",

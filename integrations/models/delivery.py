@@ -380,6 +380,7 @@ class Delivery(models.Model):
         PENDING = "pending"
         SENDING = "sending"
         SENT = "sent"
+        FOLDED = "folded"  # it joined the issue of its lead
         HELD = "held"
         FAILED = "failed"
 
@@ -455,6 +456,58 @@ class Delivery(models.Model):
         help_text="As GitHub last reported it; empty: open.",
     )
 
+    issue_state_reason = models.CharField(
+        max_length=12,
+        blank=True,
+        db_default="",
+        help_text="Why it is closed: completed, not_planned or duplicate; empty: open, or not known.",
+    )
+    issue_closed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When GitHub says that the issue was closed."
+    )
+
+    # What it is like: the delivery of an earlier report about the same page.
+    lead = models.ForeignKey(
+        "self",
+        models.RESTRICT,
+        null=True,
+        blank=True,
+        related_name="folded",
+        db_index=False,
+        help_text="The delivery whose issue this one has joined.",
+    )
+    maybe_lead = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The delivery whose issue its own issue names as maybe the same.",
+    )
+    follows = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The delivery whose issue was closed before this one was reported again.",
+    )
+    folded_at = models.DateTimeField(null=True, blank=True)
+    folded_by = models.CharField(
+        max_length=255,
+        blank=True,
+        db_default="",
+        help_text="The login of the member who said that it is the same; empty: the rule.",
+    )
+    likeness_rule = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="The version of the rule that found what it is like."
+    )
+    likeness_words = models.TextField(
+        blank=True, db_default="", help_text="What they have in common, in words."
+    )
+
     hold_found: Hold | None = None  # what `take` found: it may not be sent
     ended_as = ""  # the outcome of the attempt that has just ended here,
     ended_for = ""  # and the cause for which it holds the delivery
@@ -485,6 +538,17 @@ class Delivery(models.Model):
                 name="delivery_operator_hold",
                 condition=Q(operator_hold__isnull=False),
             ),
+            models.Index(
+                fields=["lead", "id"], name="delivery_folded", condition=Q(lead__isnull=False)
+            ),
+            models.Index(
+                fields=["maybe_lead"],
+                name="delivery_maybe_lead",
+                condition=Q(maybe_lead__isnull=False),
+            ),
+            models.Index(
+                fields=["follows"], name="delivery_follows", condition=Q(follows__isnull=False)
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -504,6 +568,11 @@ class Delivery(models.Model):
             models.CheckConstraint(
                 condition=~Q(status="sending") | Q(lease_until__isnull=False),
                 name="delivery_sending_has_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="folded", lead__isnull=False, folded_at__isnull=False)
+                | ~Q(status="folded") & Q(lead__isnull=True),
+                name="delivery_folded_has_lead",
             ),
             models.CheckConstraint(
                 condition=Q(outcome_unknown_since__isnull=True) | Q(repository_id__isnull=False),

@@ -181,6 +181,21 @@ class Integration(models.Model):
         INSTALLED = "installed"
         CONFIGURED = "configured"
 
+    class Likeness(models.TextChoices):
+        """What becomes of a report that is like an earlier one about the same page."""
+
+        OFF = "off"  # nothing is compared
+        HINT = "hint"  # its issue says which one is maybe the same
+        FOLD = "fold"  # it joins the issue that is there
+
+    class Again(models.TextChoices):
+        """What is done where a problem is reported again after its issue was closed as completed."""
+
+        NOTHING = "nothing"
+        COMMENT = "comment"
+        REOPEN = "reopen"
+        ISSUE = "issue"  # a new one that names the old one; an exact repeat gets a comment
+
     organization = models.OneToOneField(Organization, models.CASCADE, related_name="+")
     installation = models.ForeignKey(Installation, models.PROTECT, related_name="integrations")
     repository_id = models.BigIntegerField(null=True, blank=True, db_index=True)
@@ -197,6 +212,42 @@ class Integration(models.Model):
         null=True,
         blank=True,
         help_text="Whether bad news is told by issues in the repository; empty: nobody was asked.",
+    )
+
+    likeness = models.CharField(
+        max_length=4,
+        choices=Likeness,
+        default=Likeness.HINT,
+        db_default=Likeness.HINT,
+        help_text="What becomes of a report that is like an earlier one about the same page.",
+    )
+    when_reported_again = models.CharField(
+        max_length=7,
+        choices=Again,
+        default=Again.COMMENT,
+        db_default=Again.COMMENT,
+        help_text="What is done where a problem is reported again after its issue was closed.",
+    )
+    shows_known = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether anybody may ask for the known problems of a page.",
+    )
+    labels = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="The labels of new issues: lists of names by kind of report.",
+    )
+    assignees = models.JSONField(
+        null=True, blank=True, help_text="The logins to which new issues are assigned: a list."
+    )
+    issue_type = models.CharField(
+        max_length=100, blank=True, db_default="", help_text="The type of new issues, by its name."
+    )
+    not_applied = models.TextField(
+        blank=True,
+        db_default="",
+        help_text="Which labels, assignees or type GitHub did not take, in words; empty: it took all.",
     )
 
     rights_seen_at = models.DateTimeField(
