@@ -67,11 +67,12 @@ class Comparison:
             return Likeness()
         points = {term: self._points(term, other) for term in common}
         mine, theirs = self._covered(new, other), self._covered(other, new)
+        total = sum(points.values()) + mine + theirs
+        if total < NEAR_AT:
+            return Likeness(total)
         terms = sorted(filter(points.get, points), key=lambda term: (-points[term], term))
         are_apart = not (mine and theirs) or (_names_more(new, other) and _names_more(other, new))
-        return Likeness(
-            sum(points.values()) + mine + theirs, max(mine, theirs), tuple(terms), are_apart
-        )
+        return Likeness(total, max(mine, theirs), tuple(terms), are_apart)
 
     def _points(self, term: str, other: Terms) -> float:
         new = self._new
