@@ -9,7 +9,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import F, Model, Prefetch, QuerySet
 
 from core import batches
-from integrations.models import Alert, Delivery, Integration, Verdict
+from integrations.models import Alert, Answer, Delivery, Integration, Verdict
 from orgs.models import Organization, PersonalToken, Terminal
 from reports.models import Account, Report
 
@@ -90,10 +90,9 @@ def _deliveries(reports: Sequence[Report]) -> QuerySet[Delivery]:
 def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
     if delivery is None:
         return None
-    answer = getattr(delivery, "answer", None)
     return _row(delivery) | {
         **{name: getattr(delivery, name) for name in LIKE},
-        "answer": _row(answer) if answer else None,
+        "answer": _answer(getattr(delivery, "answer", None)),
         "comments": [_row(each) for each in delivery.comments.all()],
         "attempts": [_row(each) for each in delivery.shown_attempts()],
     }
@@ -105,6 +104,12 @@ def _verdicts(reports: Sequence[Report]) -> dict[str, list[dict[str, Any]]]:
     for verdict in Verdict.objects.filter(report__in=reports).order_by("pk"):
         found[verdict.report_id].append(_row(verdict))
     return found
+
+
+def _answer(answer: Answer | None) -> dict[str, Any] | None:
+    if answer is None:
+        return None
+    return _row(answer) | {"changed_at": answer.changed_at}
 
 
 def _rows(found: QuerySet) -> Iterator[dict[str, Any]]:

@@ -23,6 +23,7 @@ class OneAnswer(MaintainerView):
     """`/v1/orgs/me/reports/<id>/answer`: answer all who report the problem, or no longer."""
 
     def put(self, request: Request, report_id: str) -> Response:
+        """Answer, in place of an earlier answer."""
         body = read(AnswerBody, request)
         delivery = acts.find(self.membership, report_id).delivery
         try:

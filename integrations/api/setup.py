@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from core import ids
 from core.cors import OneOrigin
 from core.json_body import Text
+from integrations.answers import telling
 from integrations.api import as_json, receipts
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
@@ -190,6 +191,7 @@ class TestReport(MaintainerView):
             **answer_of(receipt),
             "status": receipts.status_of(delivery),
             "issue_url": (delivery.with_issue.issue_url if delivery else "") or None,
+            **telling.NOTHING,
         }
         return Response(answer, status=201)
 

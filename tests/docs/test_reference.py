@@ -17,6 +17,7 @@ from core.errors import ApiError
 from hub import maintenance
 from hub.urls import urlpatterns
 from integrations.api import acts, receipts, report_filters, setup
+from integrations.api.answers import AnswerBody
 from integrations.api.reports import Chosen, Named, Split
 from integrations.delivery import waiting
 from integrations.github_sync import webhooks
@@ -99,7 +100,16 @@ def test_the_messages_of_validation_are_said_by_the_code():
 
 def test_the_bodies_of_the_maintainers_api_are_in_tables():
     every = {}
-    bodies = (setup.ConfigureBody, DomainBody, OptOutBody, setup.SiteBody, Chosen, Split, Named)
+    bodies = (
+        setup.ConfigureBody,
+        DomainBody,
+        OptOutBody,
+        setup.SiteBody,
+        AnswerBody,
+        Chosen,
+        Split,
+        Named,
+    )
     for model in bodies:
         every |= {name: field.is_required() for name, field in model.model_fields.items()}
     named = tables.rows("maintainer-api", "body", "required")

@@ -53,6 +53,15 @@ def test_rates():
         "reports about one claim from a network": times(DEFAULT["HUB_HOST_RATE"], admission.SHARE),
         "all reports": DEFAULT["HUB_TOTAL_RATE"],
         "all reports from a network": times(DEFAULT["HUB_TOTAL_RATE"], admission.SHARE),
+        "questions about pages from an address": DEFAULT["HUB_REPORT_RATE"],
+        "questions about pages from an IPv6 /48": times(
+            DEFAULT["HUB_REPORT_RATE"], client_address.WIDER
+        ),
+        "questions about pages from a network": DEFAULT["HUB_NETWORK_RATE"],
+        "all questions about pages": DEFAULT["HUB_TOTAL_RATE"],
+        "all questions about pages from a network": times(
+            DEFAULT["HUB_TOTAL_RATE"], admission.SHARE
+        ),
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
@@ -275,6 +284,8 @@ def test_lists():
     assert named("list") == {
         "reports in one page": f"{report_list.PAGE_SIZE}",
         "reports that one page with filters looks at": f"{report_list.LOOKED_AT}",
+        "known problems of a page": f"{known.MOST}, of its newest {known.NEWEST} reports",
+        "reports that have joined an issue and are counted": f"the newest {known.JOINED}",
         "search text": f"{report_filters.LONGEST_SEARCH} characters",
         "search for a whole address": f"{report_filters.LONGEST_ADDRESS} characters",
         "repositories in one call": f"{installations.PAGE_SIZE}",

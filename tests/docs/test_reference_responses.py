@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from integrations.models import Delivery
+from integrations.models import Answer, Delivery, Integration
 from orgs.models import Membership
 from tests import build
 from tests.docs import tables
@@ -35,9 +35,21 @@ def report_id():
 
 def test_the_fields_of_what_reporters_are_answered(acme, report_id):
     sent = build.send(Client(), build.report(report__details=SECRET)).json()
+    Answer.objects.create(
+        delivery=Delivery.objects.get(report=report_id), text="Use --yes.", made_by="alice"
+    )
+    again = build.send(Client(), build.report("https://docs.example.com/install")).json()
     receipt = Client().get(f"/v1/reports/{report_id}").json()
 
-    assert fields("reports-api", "field", "type") == paths(sent) | paths(receipt)
+    answered = paths(sent) | paths(again) | paths(receipt)
+    assert fields("reports-api", "field", "type") == answered
+
+
+def test_the_fields_of_what_is_known_of_a_page(acme, report_id):
+    Integration.objects.update(shows_known=True)
+    page = Client().get("/v1/pages", {"url": "https://docs.example.com/install"}).json()
+
+    assert fields("reports-api", "field of a page") == paths(page)
 
 
 def test_the_fields_of_the_organization(alice, acme):
@@ -61,6 +73,7 @@ def test_the_fields_of_what_setting_up_answers(alice):
 
 def test_the_fields_of_a_report(alice, report_id):
     Delivery.objects.update(status="pending")
+    Answer.objects.create(delivery=Delivery.objects.get(), text="Use --yes.", made_by="alice")
     listed = alice.get("/v1/orgs/me/reports").json()["reports"][0]
     whole = alice.get(f"/v1/orgs/me/reports/{report_id}").json()
 

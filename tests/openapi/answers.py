@@ -7,9 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core import json_body
 from core.ids import ULID_FORM
+from integrations.answers import known
 from integrations.api import receipts, report_list, reports
 from integrations.delivery import issue_states, waiting
 from integrations.models import Attempt, Delivery, Integration
+from integrations.models.answer import LONGEST
 from orgs import models as claims
 from orgs.people.tokens import SCOPES
 from reports.models import Report
@@ -35,6 +37,20 @@ class Removed(Answer):
     kind: str
 
 
+class KnownIssue(Answer):
+    """The issue of a problem that was known before."""
+
+    url: Address
+    state: Literal["open", "closed"]
+
+
+class ToReporters(Answer):
+    """What the page's owner says to those who report a problem."""
+
+    text: str = Field(max_length=LONGEST)
+    link: Address | None
+
+
 class Sent(Answer):
     """A report was accepted, new or duplicate."""
 
@@ -48,6 +64,8 @@ class Sent(Answer):
     claimed: bool
     status: Progress
     issue_url: Address | None
+    known_issue: KnownIssue | None
+    answer: ToReporters | None
 
 
 class TestReportSent(Sent):
@@ -67,6 +85,27 @@ class Receipt(Answer):
     times_reported: Count
     issue_url: Address | None
     issue_state: IssueState | None
+    known_issue: KnownIssue | None
+    answer: ToReporters | None
+
+
+class Problem(Answer):
+    """One open problem of a page."""
+
+    issue_url: Address
+    title: str | None
+    kind: Kind
+    times_reported: Count
+    first_reported_at: datetime
+    last_reported_at: datetime
+    answer: ToReporters | None
+
+
+class KnownProblems(Answer):
+    """What is known of a page."""
+
+    url: Address
+    problems: list[Problem] = Field(max_length=known.MOST)
 
 
 class DNSRecord(Answer):
@@ -282,6 +321,13 @@ class Issue(Answer):
     closed_at: datetime | None
 
 
+class WrittenAnswer(ToReporters):
+    """What reporters are told, and who wrote it."""
+
+    made_by: str
+    changed_at: datetime
+
+
 class WholeReport(Words, ListedReport):
     """Everything about one report."""
 
@@ -295,6 +341,7 @@ class WholeReport(Words, ListedReport):
     issue: Issue | None
     same_as: Id | None
     joined: Count
+    answer: WrittenAnswer | None
 
 
 class ReportAfterwards(WholeReport):

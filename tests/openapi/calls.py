@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from integrations.api import acts, reports, setup
+from integrations.api import answers as written_answers
 from orgs.api import domains
 from orgs.api.request_body import OptOutBody
 from reports.shape import ReportBody
@@ -45,6 +46,14 @@ REPORTING = (
     "all reports from a network",
 )
 
+QUESTIONS = (
+    "questions about pages from an address",
+    "questions about pages from an IPv6 /48",
+    "questions about pages from a network",
+    "all questions about pages",
+    "all questions about pages from a network",
+)
+
 CALLS = {
     "POST /v1/reports": Call(
         "sendReport",
@@ -54,6 +63,12 @@ CALLS = {
         rates=REPORTING,
     ),
     "GET /v1/reports/<id>": Call("getReceipt", "Reports", {200: answers.Receipt}),
+    "GET /v1/pages": Call(
+        "getKnownProblems",
+        "Reports",
+        {200: answers.KnownProblems, 304: None},
+        rates=QUESTIONS,
+    ),
     "GET /v1/orgs/me": Call("getOrganization", "Organization", {200: answers.Organization}),
     "GET /v1/integrations/github/install": Call(
         "startInstallation",
@@ -121,6 +136,13 @@ CALLS = {
         )
         for act in acts.ACTS
     },
+    "PUT /v1/orgs/me/reports/<id>/answer": Call(
+        "answerReporters",
+        "Received reports",
+        {200: answers.WrittenAnswer},
+        written_answers.AnswerBody,
+    ),
+    "DELETE /v1/orgs/me/reports/<id>/answer": Call("removeAnswer", "Received reports", {204: None}),
     **{
         f"POST /v1/orgs/me/reports/{act}": Call(
             f"{act}Reports",

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from core.cors import HEADERS as CORS
 from core.ids import ULID_FORM
-from integrations.api import report_filters, report_list
+from integrations.api import pages, report_filters, report_list
 from reports import shape, views
 from reports.models import Report
 from tests.openapi import reference
@@ -54,6 +54,10 @@ def of(call: str) -> list[OpenApiParameter]:
         found += [
             _parameter(name, "query", FILTERS[name], said.get(name, days)) for name in FILTERS
         ]
+    if call == "GET /v1/pages":
+        said = reference.meanings(REPORTS, "parameter of a page", "required", "limit", "meaning")
+        address = {"type": "string", "maxLength": pages.LONGEST}
+        found.append(_parameter("url", "query", address, said["url"], required=True))
     if call == "GET /v1/integrations/github/repositories":
         found.append(
             _parameter(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from integrations.models import Delivery, Integration
+from integrations.models import Answer, Delivery, Integration
 from orgs.models import Domain, User
 from tests import build
 from tests.openapi import examples, reference
@@ -148,6 +148,18 @@ def reporters(asked):
     asked(anybody, "POST /v1/reports", {**REPORT, "doc_url": "https://closed.example.com/"})
     asked(anybody, "GET /v1/reports/<id>", id=sent["id"])
     asked(anybody, "GET /v1/reports/<id>", id=NOWHERE)
+    pages(asked, anybody, sent["id"])
+
+
+def pages(asked, anybody, report_id):
+    """What is known of the page of a report that somebody has answered."""
+    Integration.objects.update(shows_known=True)
+    lead = Delivery.objects.get(report=report_id)
+    answer = {"text": "Create one under Settings, Tokens.", "link": f"{PAGE}#tokens"}
+    Answer.objects.create(delivery=lead, made_by="alice", **answer)
+    asked(anybody, "GET /v1/pages", query=f"?url={PAGE}")
+    asked(anybody, "GET /v1/pages", query="?url=https://unknown.example.com/")
+    asked(anybody, "GET /v1/pages", query="?url=ftp://docs.example.com/")
 
 
 def refusals(asked, alice, client):
@@ -265,6 +277,9 @@ def reports(asked, clients, code_host):
     asked(alice, f"GET {mine}", query="?status=sent")
     asked(alice, f"GET {mine}", query="?status=lost&since=yesterday")
     asked(alice, f"GET {mine}/<id>", id=sent)
+    answer = {"text": "Create one under Settings, Tokens.", "link": f"{PAGE}#tokens"}
+    asked(alice, f"PUT {mine}/<id>/answer", answer, id=sent)
+    asked(bob, f"PUT {mine}/<id>/answer", {"text": "x", "link": "https://example.org/"}, id=sent)
     for act in ("retry", "discard", "restore"):
         asked(alice, f"POST {mine}/<id>/{act}", id=sent)
     code_host.fail("422")

@@ -13,11 +13,12 @@ from tests.openapi.reference import MAINTAINERS, REPORTS
 
 ABOUT = f"""\
 Takes reports about problems in documentation pages, and opens an issue where the maintainers of the page \
-work. Sending a report and looking up its receipt are for everybody; all other calls act on the \
+work. Sending a report, looking up its receipt and asking what is known of a page are for everybody; all \
+other calls act on the \
 organization of the token's owner.
 
 Every address that answers `GET` answers `HEAD`, too. Any other method is answered with `405` \
-`method_not_allowed`, and `Allow` lists the methods that there are. Scripts of any origin may make the two \
+`method_not_allowed`, and `Allow` lists the methods that there are. Scripts of any origin may make the three \
 calls for everybody: these answer `OPTIONS`, and every answer has `Access-Control-Allow-Origin: *`.
 
 Unknown fields in a body are refused; unknown parameters of an address are ignored, \
@@ -44,6 +45,7 @@ FIELDS = [  # a component, and the tables with what its fields mean
     ("Receipt", REPORTS, ("field", "type")),
     ("Sent", REPORTS, ("field", "type")),
     ("TestReportSent", REPORTS, ("field", "type")),
+    ("KnownProblems", REPORTS, ("field of a page",)),
     ("Organization", MAINTAINERS, ("field", "type")),
     ("Domain", MAINTAINERS, ("field of a domain",)),
     ("DomainClaim", MAINTAINERS, ("field of a domain",)),
@@ -58,7 +60,8 @@ FIELDS = [  # a component, and the tables with what its fields mean
     ("ReportAfterwards", MAINTAINERS, ("field of one report",)),
     ("ActedOn", MAINTAINERS, ("field of the answer",)),
     *((name, MAINTAINERS, ("body", "required")) for name in (
-        "ConfigureBody", "ChoicesBody", "DomainBody", "OptOutBody", "SiteBody", "Chosen", "Split", "Named",
+        "ConfigureBody", "ChoicesBody", "DomainBody", "OptOutBody", "SiteBody", "AnswerBody", "Chosen", "Split",
+        "Named",
     )),
 ]  # fmt: skip
 VALUES = [  # a field, the table with what each of its values means, and what comes before that
@@ -82,6 +85,8 @@ def of_call(call: str) -> str:
 
 def of_answer(model: type[BaseModel] | None, status: int) -> str:
     """What an answer is: the sentence of its model."""
+    if status == 304:
+        return "You have it already: its `ETag` is in `If-None-Match`. There is no body."
     if model is None:
         return "Done. There is no body."
     return str(model.__doc__)

@@ -1,9 +1,12 @@
 """Members answer those who report a problem, through the API."""
 
+import json
+
 import pytest
+from django.test import Client
 
 from integrations.models import Answer, Delivery, Integration
-from orgs.models import Domain, Organization
+from orgs.models import Domain, Organization, User
 from reports import erasing
 from tests import build
 from tests.integrations.answers.world import LINK, TEXT, join, report_of, told
@@ -189,6 +192,20 @@ def test_a_link_to_a_repository_is_shown_while_everybody_may_read_it(client, bob
     Integration.objects.update(repository_private=True)
     assert told(client, lead.report_id)[1]["link"] is None
     assert put(bob, lead.report_id, text=TEXT, link=link).status_code == 400
+
+
+def test_the_export_has_the_answers(client, bob, lead):
+    put(bob, lead.report_id, text=TEXT)
+    report_of(client, "Another problem")
+    browser = Client()
+    browser.force_login(User.objects.get(username="bob"))
+
+    answer = browser.get("/settings/account/export.json")
+
+    rows = json.loads(b"".join(answer.streaming_content))["reports"]
+    told = [row["delivery"]["answer"] for row in rows]
+    assert (told[0]["text"], told[0]["made_by"], told[1]) == (TEXT, "bob", None)
+    assert told[0]["changed_at"]
 
 
 def test_unknown_fields_and_other_forms_are_refused(bob, lead):

@@ -152,6 +152,7 @@ async def _deliver(client: Client, asked: Question) -> SentReport:
 
 
 def refuse_where_disabled() -> None:
+    """Raise PolicyRejected if nothing may leave this computer."""
     if os.environ.get("DOCFEEDBACK_DISABLED", "") not in ("", "0"):
         raise PolicyRejected("disabled", DISABLED)
 
