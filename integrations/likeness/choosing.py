@@ -49,7 +49,7 @@ def nearest(new: Terms, leads: Sequence[Candidate]) -> Match | None:
     )
     for likeness, lead in likely[:MOST_TRIED]:
         if not _is_contradicted(new, lead) and not _is_nearer_elsewhere(comparison, likeness, lead):
-            return Match(lead.id, likeness.is_alike, likeness.points, *reason(likeness.terms, new))
+            return Match(lead.id, likeness.is_alike, likeness.points, *reason(likeness.things, new))
     return None
 
 

@@ -9,9 +9,10 @@ from integrations.likeness.stems import root
 from integrations.likeness.terms import Terms
 from integrations.likeness.vocabulary import COLORLESS
 
-SAME_AT = 2.25  # points; from here on one problem
-APART_AT = 4.0  # the same, where each summary names something that the other report does not have
+SAME_AT = 2.75  # points; from here on one problem
+APART_AT = 3.25  # the same, where each summary names something that the other report does not have
 HALF = 0.45  # of one summary has to be found in the other report
+THINGS = 2  # at least in common
 NEAR_AT, NEAR_HALF = 1.5, 0.4  # the same for what is perhaps one problem
 SHORT = 0.5  # added to what a summary says, so that a short one is found less easily
 MANY = 30  # terms of a summary, or of the rest; who has more says less with each
@@ -35,7 +36,14 @@ class Likeness(NamedTuple):
     def is_alike(self) -> bool:
         """Whether it is one problem, if nothing contradicts."""
         least = APART_AT if self.are_apart else SAME_AT
-        return self.points >= least and self.coverage >= HALF
+        return self.points >= least and self.coverage >= HALF and len(self.things) >= THINGS
+
+    @property
+    def things(self) -> list[str]:
+        """The terms in common, code first, without words that stand inside of that."""
+        code = [term for term in self.terms if term[0] == "`"]
+        words = (term for term in self.terms if term[0] != "`")
+        return code + [word for word in words if not any(word in name for name in code)]
 
     @property
     def is_near(self) -> bool:
@@ -59,11 +67,12 @@ class Comparison:
             return Likeness()
         points = {term: self._points(term, other) for term in common}
         mine, theirs = self._covered(new, other), self._covered(other, new)
+        total = sum(points.values()) + mine + theirs
+        if total < NEAR_AT:
+            return Likeness(total)
         terms = sorted(filter(points.get, points), key=lambda term: (-points[term], term))
-        are_apart = _names_more(new, other) and _names_more(other, new)
-        return Likeness(
-            sum(points.values()) + mine + theirs, max(mine, theirs), tuple(terms), are_apart
-        )
+        are_apart = not (mine and theirs) or (_names_more(new, other) and _names_more(other, new))
+        return Likeness(total, max(mine, theirs), tuple(terms), are_apart)
 
     def _points(self, term: str, other: Terms) -> float:
         new = self._new
@@ -104,7 +113,7 @@ def _worth(term: str, having: int, number: int) -> float:
 def _names_more(one: Terms, other: Terms) -> bool:
     """Whether a summary names something that the other report does not have."""
     return any(
-        term[0] not in _WEIGHTS and term not in other.all and term not in _COLORLESS
+        term[0] not in "#+" and term not in other.all and term not in _COLORLESS
         for term in one.summary
     )
 

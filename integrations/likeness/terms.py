@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from integrations.likeness import named
 from integrations.likeness.reading import LONGEST, Kind, Token, plain, tokens
 from integrations.likeness.stems import stem
-from integrations.likeness.vocabulary import STOP, THINGS
+from integrations.likeness.vocabulary import BY_THE_WAY, STOP, THINGS
 
 RULE = 1  # terms of another rule are made anew
 
@@ -28,6 +28,8 @@ _READ = {
     "error": 2000,
 }  # characters
 
+_SENTENCE = re.compile(r"(?<=[.!?\n])\s|(?<=[。！？])")
+_ASIDE = re.compile("|".join(BY_THE_WAY), re.IGNORECASE)
 _KANA = re.compile(r"[\u30a0-\u30ff]{2,40}")
 _SIGNS = re.compile(r"[\u30a0-\u30ff]{1,40}|[^\u3040-\u30ff]")
 _JOINTS = re.compile(r"[\W_]+")
@@ -112,8 +114,18 @@ def terms_of(
 
 def _rest(details: str, pieces: list[Mapping[str, str]], fix: str) -> str:
     quoted = "\n".join(piece["text"] for piece in pieces)
-    texts = [details[: _READ["details"]], quoted[: _READ["evidence"]], fix[: _READ["fix"]]]
+    texts = [
+        _to_the_point(details[: _READ["details"]]),
+        quoted[: _READ["evidence"]],
+        fix[: _READ["fix"]],
+    ]
     return "\n".join(map(plain, texts))
+
+
+def _to_the_point(text: str) -> str:
+    """A text without the sentences that say themselves that they are about something else."""
+    sentences = _SENTENCE.split(text)
+    return " ".join(each for each in sentences if not _ASIDE.search(each))
 
 
 def _most_telling(terms: Iterable[str], most: int) -> frozenset[str]:

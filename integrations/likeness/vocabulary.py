@@ -92,6 +92,14 @@ STOP = frozenset((_FUNCTION_WORDS + _ABOUT_DOCUMENTATION + _OTHER_LANGUAGES + _C
 _THINGS = "column command figure heading introduction list result screenshot tab table title value version"
 THINGS = frozenset(_THINGS.split())
 
+# A sentence with one of these is about something else.
+BY_THE_WAY = [
+    *("by the way", "btw", "incidentally", "reported separately", "separate report"),
+    *("reported that separately", "reported it separately"),
+    *("übrigens", "nebenbei", "por cierto", "par ailleurs", "au passage", "кстати"),
+    *("ちなみに", "別途報告", "顺便", "順便", "另行报告"),
+]
+
 _SYNONYMS = """
 maximum: max maximal upper cap
 minimum: min minimal lower

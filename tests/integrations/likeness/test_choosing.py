@@ -194,3 +194,9 @@ def test_a_report_with_all_words_of_its_page_attracts_nothing(place):
     ]:
         match = nearest(new, [Candidate(1, greedy)])
         assert match is None or not match.is_same
+
+
+def test_one_thing_in_common_is_not_enough():
+    match = nearest(terms("`--keep-last`?"), [Candidate(1, REMOVED)])
+
+    assert match is None or not match.is_same

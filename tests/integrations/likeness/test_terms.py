@@ -69,6 +69,22 @@ def test_terms_of_the_summary_are_kept_apart():
     assert found.others == {"beta", "gamma", "delta"}
 
 
+@pytest.mark.parametrize(
+    "details",
+    [
+        "Quota is 5. By the way, restoring fails. Region is fixed.",
+        "Quota is 5.\nRestoring fails, I reported it separately.\nRegion is fixed.",
+        "Quota is 5. Übrigens: restoring. Region is fixed.",
+        "Quota is 5。ちなみに restoring。Region is fixed.",
+    ],
+)
+def test_what_a_report_says_by_the_way_is_left_out(details):
+    found = terms_of("x", details).others
+
+    assert {"quota", "region"} <= found
+    assert "restor" not in found
+
+
 def test_only_error_messages_are_error_messages():
     pieces = [
         {"kind": "observed", "text": "quota exceeded"},
