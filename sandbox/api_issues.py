@@ -111,8 +111,7 @@ def find_issue(call: Call, repository: Repository) -> Issue:
     if issue.deleted:
         raise ApiError(410, "This issue was deleted")
     if there := issue.moved_to:
-        below = call.request.path.split(f"/issues/{number}", 1)[-1]
-        location = github_json.issue(call.host, there)["url"] + below
+        location = github_json.issue(call.host, there)["url"]
         raise ApiError(301, "Moved Permanently", headers={"Location": location}, url=location)
     return issue
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from integrations.delivery import coming_back
 from integrations.folding import looking
-from integrations.models import Comment, Delivery, Installation, Integration, Verdict
+from integrations.models import Comment, Delivery, Installation, Integration, Terms, Verdict
 from reports.models import Report
 from tests import build
 from tests.integrations.delivery.alike import AGAIN, ONCE_MORE, PUSH, mode, sent
@@ -201,10 +201,22 @@ def test_what_a_member_has_split_off_is_not_what_follows(fixed, code_host):
         made_by="alice",
     )
 
-    assert sent(ONCE_MORE).lead != again
+    Terms.objects.filter(delivery=again).delete()  # so that only the old one is like it
+
+    later = sent(ONCE_MORE)
+
+    assert (later.status, later.follows) == ("sent", fixed)
 
 
 def test_the_line_is_the_hubs_own(fixed):
     follows = coming_back.Fixed(1, 12, fixed.issue_closed_at.replace(2026, 3, 3))
 
     assert coming_back.line(follows) == "Reported again: #12 was closed on 3 March 2026."
+
+
+def test_what_its_own_agent_has_just_reported_is_not_joined(fixed, code_host):
+    sent(AGAIN)
+
+    other = sent(ONCE_MORE, agent__name=AGAIN["agent__name"])
+
+    assert (other.status, other.lead, other.follows) == ("sent", None, None)
