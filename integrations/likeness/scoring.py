@@ -11,7 +11,7 @@ Report = Mapping[str, Any]
 
 
 def joins(report: Report, earlier: Sequence[Report]) -> str | None:
-    """The id of the earlier report whose issue `report` joins, all reports of one page."""
+    """The id of the earlier report whose issue `report` joins, of some hundred of one page at most."""
     match = _matches(tuple(map(_terms, earlier)), _terms(report))[-1]
     return earlier[match.id]["id"] if match and match.is_same else None
 
