@@ -1,10 +1,13 @@
 """Opening an issue with one POST, and closing it."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from django.conf import settings
 
+from core import deadlines
+from integrations.github_api import dressing as dressings
 from integrations.github_api.answers import (
     GitHubAnswer,
     limit_left,
@@ -22,26 +25,69 @@ from integrations.github_api.errors import (
 from integrations.github_api.transport import bounded_by
 from integrations.github_api.writing import asked, once, post
 from integrations.models import Repository
+from integrations.models.dressing import Dressing
+
+NOTHING_MORE = Dressing()
 
 
 class Issue(NamedTuple):
-    """Where the issue is; `limit_left`: the GitHub calls left this hour, if known."""
+    """Where the issue is; `limit_left`: the GitHub calls left this hour, if known.
+
+    `lacks`: what it should have got and has not.
+    """
 
     number: int
     url: str
     limit_left: int | None = None
+    lacks: Dressing = NOTHING_MORE
 
 
-def create_issue(repository: Repository, title: str, body: str, *, deadline: float) -> Issue:
-    """Open an issue with one POST and return where it is."""
-    open_it = partial(post, repository, "/issues", {"title": title, "body": body})
-    return _made(once(open_it, deadline=deadline), repository)
+def create_issue(
+    repository: Repository,
+    title: str,
+    body: str,
+    *,
+    deadline: float,
+    dressing: Dressing = NOTHING_MORE,
+) -> Issue:
+    """Open an issue with one POST and return where it is.
+
+    If GitHub refuses it for a label, an assignee or its type, it is posted again without that.
+    """
+    create = partial(_create, repository, {"title": title, "body": body}, dressing)
+    return once(create, deadline=deadline)
 
 
 def close_issue(repository: Repository, number: int, *, deadline: float) -> None:
     """Close an issue as completed. One that is closed already stays as it is."""
     with making_sense():
         bounded_by(partial(_close, repository, number), deadline=deadline)
+
+
+def _create(
+    repository: Repository, text: dict[str, str], dressing: Dressing, gate: deadlines.Gate
+) -> Issue:
+    def send(dressed: Dressing) -> GitHubAnswer:
+        return post(repository, "/issues", text | dressings.fields(dressed), gate)
+
+    answer = _taken_at_last(send, dressing)
+    issue = _made(answer, repository)
+    return issue._replace(lacks=dressing.minus(dressings.taken(answer.body)))
+
+
+def _taken_at_last(send: Callable[[Dressing], GitHubAnswer], dressing: Dressing) -> GitHubAnswer:
+    """GitHub's answer, without what it refuses. A refusal has made nothing.
+
+    First without those that it names, then without all such as them, at last without anything.
+    """
+    left, answer = dressing, send(dressing)
+    for left_out in (lambda refused: refused, dressing.only, lambda _: dressing):
+        refused = dressings.refused(answer, left)
+        if not refused:
+            break
+        left = left.minus(left_out(refused))
+        answer = send(left)
+    return answer
 
 
 def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
