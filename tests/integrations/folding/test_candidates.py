@@ -142,6 +142,8 @@ def test_verdicts_count_in_both_directions(mine):
     assert {each.summary for each in split} == {
         stored_terms.of(each.report).summary for each in (two, three)
     }
+    [rest] = verdicts.split_off(_as_lead(one), refused={two.report_id})
+    assert rest.summary == stored_terms.of(three.report).summary
 
 
 def test_a_look_reads_indexes_and_few_rows_of_a_page_with_many_reports(mine):
