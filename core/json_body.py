@@ -173,7 +173,7 @@ def _message(error: ErrorDetails) -> str:
             return "Must be a string."
         case "list_type":
             return "Must be an array."
-        case "model_type":
+        case "model_type" | "dict_type":
             return "Must be an object."
         case "value_error":
             return str(context["error"])

@@ -17,7 +17,8 @@ JSON, headers, tokens and pages, as far as a GitHub App that opens issues needs 
 What people do: `suspend`, `uninstall`, `rename`, `transfer`, `archive`, `set_issues`, `close_issue`
 and so on (`changes.py`); `remove_member`, `revoke`, `rename_account` (`state.py`). What goes wrong:
 `host.fail("502", created=True)`, or the same as JSON to `POST /_sandbox/faults` (`faults.py` lists
-them all). `host.clock_offset` moves its clock. With `host.trial = Trial(…)`, its pages try out a Hub: a
+them all); `host.drops = {"labels"}` leaves labels out of new issues without a word, also `assignees` and
+`type`. `host.clock_offset` moves its clock. With `host.trial = Trial(…)`, its pages try out a Hub: a
 page of docs that can be reported, and buttons for what goes wrong.
 """
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from . import github_json
+from . import dressing, github_json
 from .calls import Call
 from .messages import ApiError, Response, json_response, not_found
 from .paging import page_of
@@ -64,8 +64,10 @@ def create_issue(call: Call) -> Response:
         raise ApiError(403, "Repository was archived so is read-only.")
     sent = call.request.json_object()
     title, body = _title(sent), _body(sent)
+    given = dressing.asked(call.host, repository, sent)
     author = (call.caller.user or call.host.bot).login
     issue = call.host.new_issue(repository, title, body=body, user=author, by_app=True)
+    dressing.put_on(issue, given)
     call.host.announce_issue("opened", issue, by=author)
     shape = github_json.issue(call.host, issue)
     return json_response(shape, status=201, headers={"Location": shape["url"]})

@@ -1,9 +1,19 @@
 """The JSON of GitHub's objects, with the fields that a client of issues reads."""
 
 from typing import Any
+from urllib.parse import quote
 
 from .messages import timestamp
-from .records import ROLES, Account, Comment, Installation, Issue, Repository, Role
+from .records import (
+    DEFAULT_LABELS,
+    ROLES,
+    Account,
+    Comment,
+    Installation,
+    Issue,
+    Repository,
+    Role,
+)
 from .state import State
 from .webhooks import Sent
 
@@ -139,10 +149,28 @@ def repository(
     return shape if rights is None else shape | {"permissions": rights}
 
 
+def label(repository_url: str, name: str) -> Json:
+    """The JSON of a label; GitHub makes a new one gray."""
+    return {
+        "name": name,
+        "url": f"{repository_url}/labels/{quote(name, safe='')}",
+        "color": "ededed",
+        "default": name in DEFAULT_LABELS,
+        "description": None,
+    }
+
+
+def issue_type(name: str) -> Json:
+    """The JSON of an issue type."""
+    return {"name": name, "description": None, "color": "gray", "is_enabled": True}
+
+
 def issue(state: State, issue: Issue) -> Json:
     """The JSON of an issue."""
     repository_url = f"{state.url}/api/v3/repos/{issue.repository.full_name}"
     url = f"{repository_url}/issues/{issue.number}"
+    known = (state.accounts.get(each.lower()) for each in issue.assignees)
+    assignees = [account(state, each) for each in known if each]
     return {
         "url": url,
         "repository_url": repository_url,
@@ -155,12 +183,13 @@ def issue(state: State, issue: Issue) -> Json:
         "number": issue.number,
         "title": issue.title,
         "user": account(state, state.account(issue.user)),
-        "labels": [],
+        "labels": [label(repository_url, each) for each in issue.labels],
         "state": issue.state,
         "state_reason": issue.state_reason,
         "locked": issue.locked,
-        "assignee": None,
-        "assignees": [],
+        "assignee": next(iter(assignees), None),
+        "assignees": assignees,
+        "type": issue_type(issue.type) if issue.type else None,
         "milestone": None,
         "comments": len(issue.comments),
         "created_at": timestamp(issue.created_at),

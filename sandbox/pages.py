@@ -117,6 +117,7 @@ def show_issue(call: Call) -> Response:
 <h1>{title} <span>#{number}</span></h1>
 <p><span class="state {state}">{words}</span>
 <span class="soft">opened by {user} on <time datetime="{at}">{day}</time></span></p>
+{given}
 <article class="body">{rendered}</article>
 <form method="post">{button}</form>
 <details><summary>As Markdown</summary><pre>{body}</pre></details>{comments}""",
@@ -128,6 +129,7 @@ def show_issue(call: Call) -> Response:
         user=issue.user,
         at=timestamp(issue.created_at),
         day=_in_words(issue.created_at),
+        given=_given(issue),
         rendered=rendered(issue.body or ""),
         button=CLOSE if issue.state == "open" else REOPEN,
         body=issue.body or "",
@@ -154,6 +156,16 @@ STATES = {"not_planned": "closed as not planned", "duplicate": "closed as duplic
 TO_OTHERS = """<p><button name="reason" value="deleted">Delete issue</button>
 <label>Transfer to <input name="to" placeholder="owner/name"></label>
 <button name="reason" value="transferred">Transfer issue</button></p>"""
+
+
+def _given(issue: Issue) -> Html:
+    """Its labels, assignees and type."""
+    lists = {"Labels": issue.labels, "Assignees": issue.assignees}
+    facts = [f"{name}: {', '.join(each)}" for name, each in lists.items() if each]
+    facts += [f"Type: {issue.type}"] if issue.type else []
+    return html('<p class="soft">{facts}</p>', facts=" · ".join(facts)) if facts else NOTHING
+
+
 CLOSE = Html(
     '<p><button name="state" value="closed">Close issue</button> '
     '<button name="reason" value="not_planned">Close as not planned</button> '

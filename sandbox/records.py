@@ -10,6 +10,8 @@ Membership = Literal["admin", "member"]
 IssueState = Literal["open", "closed"]
 StateReason = Literal["completed", "not_planned", "duplicate", "reopened"]
 Role = Literal["pull", "triage", "push", "maintain", "admin"]
+DEFAULT_LABELS = ("bug", "documentation", "enhancement", "question")
+DEFAULT_TYPES = ("Task", "Bug", "Feature")  # of an organization; a person has none
 ROLES: tuple[Role, ...] = ("pull", "triage", "push", "maintain", "admin")
 LEVELS = {"read": 1, "write": 2, "admin": 3}
 UNHEARD_OF = 4
@@ -56,7 +58,10 @@ def no_app() -> App:
 
 @dataclass(eq=False)
 class Account:
-    """A person, an organization or the app's bot. `members` (of an organization): login to role."""
+    """A person, an organization or the app's bot. `members` (of an organization): login to role.
+
+    `issue_types`: those that an organization has.
+    """
 
     id: int
     login: str
@@ -64,6 +69,7 @@ class Account:
     name: str | None = None
     email: str | None = None
     members: dict[str, Membership] = field(default_factory=dict)
+    issue_types: list[str] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -88,6 +94,9 @@ class Issue:
     moved_to: "Issue | None" = field(default=None, repr=False)
     locked: bool = False
     comments: list["Comment"] = field(default_factory=list, repr=False)
+    labels: list[str] = field(default_factory=list)
+    assignees: list[str] = field(default_factory=list)
+    type: str | None = None
 
     @property
     def is_here(self) -> bool:
@@ -123,7 +132,10 @@ class Comment:
 
 @dataclass(eq=False)
 class Repository:
-    """`issues` keeps deleted ones too, because GitHub never reuses a number."""
+    """`issues` keeps deleted ones too, because GitHub never reuses a number.
+
+    `labels` are their names; in any case they are the same.
+    """
 
     id: int
     owner: Account
@@ -134,6 +146,7 @@ class Repository:
     has_issues: bool = True
     issues: list[Issue] = field(default_factory=list)
     grants: dict[str, Role] = field(default_factory=dict)
+    labels: list[str] = field(default_factory=lambda: list(DEFAULT_LABELS))
 
     @property
     def full_name(self) -> str:

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 from .records import (
+    DEFAULT_TYPES,
     Account,
     AccountType,
     App,
@@ -33,6 +34,7 @@ class State:
         self.lock = threading.RLock()
         self.clock_offset = timedelta(0)
         self.url = "http://127.0.0.1"
+        self.drops: set[str] = set()  # of `labels`, `assignees` and `type`, without a word
         self.accounts: dict[str, Account] = {}
         self.repositories: dict[int, Repository] = {}
         self.installations: dict[int, Installation] = {}
@@ -80,7 +82,9 @@ class State:
 
     def add_organization(self, login: str) -> Account:
         """Create an account that people can be members of; `add_user` creates a person."""
-        return self._add_account(login, "Organization")
+        account = self._add_account(login, "Organization")
+        account.issue_types = list(DEFAULT_TYPES)
+        return account
 
     def add_user(self, login: str, *, name: str | None = None, email: str | None = None) -> Account:
         """Create a person."""

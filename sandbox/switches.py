@@ -56,6 +56,15 @@ SWITCHES = {
             "When that minute is over, the Hub sends what waits, oldest first.",
         ),
         Switch(
+            "dropped",
+            "Labels, assignees and types are dropped",
+            "Drop them",
+            "Take them",
+            "The next report becomes an issue all the same. If you have chosen labels for your issues, the "
+            "page Integration and the overview say which of them GitHub did not take.",
+            "That is gone from both pages with the next report that becomes an issue.",
+        ),
+        Switch(
             "suspended",
             "The app is suspended on acme",
             "Suspend the app",
@@ -127,6 +136,8 @@ def _turn(host: "CodeHost", switch: Switch, *, on: bool) -> None:
         return
     if switch.name == "issues":
         host.set_issues(_repository(host), not on)
+    elif switch.name == "dropped":
+        host.drops = {"labels", "assignees", "type"} if on else set()
     elif switch.name == "suspended":
         if installation := _installation(host):
             (host.suspend if on else host.unsuspend)(installation)
@@ -140,6 +151,8 @@ def _turn(host: "CodeHost", switch: Switch, *, on: bool) -> None:
 def _is_on(host: "CodeHost", switch: Switch) -> bool:
     if switch.name == "issues":
         return not _repository(host).has_issues
+    if switch.name == "dropped":
+        return bool(host.drops)
     if switch.name == "suspended":
         installation = _installation(host)
         return bool(installation and installation.suspended_at)

@@ -90,6 +90,9 @@ def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
         title = f"No member of your organization has push access to {mine.repository} any more."
         more = "If this lasts for a day, nothing is sent until somebody has."
         yield Line(WAIT, title, more, "See members", reverse("account"))
+    if mine.not_applied:
+        title = "Issues lack what you chose for them."
+        yield Line(WAIT, title, mine.not_applied_words, "Change it", f"{page}#labels")
     if problem := template_limits.problem(mine.issue_template):
         more = f"Part of it is left out of the issues. {problem}"
         yield Line(WAIT, "Your template is too large.", more, "Edit it", f"{page}#edit")

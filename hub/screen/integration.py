@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from core import rates
 from core.errors import ApiError
-from hub.screen import own_files, previews, setup_steps
+from hub.screen import issue_choice, own_files, previews, setup_steps
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.overview import integration_of, next_of, standing_of
 from integrations.api import setup
@@ -36,8 +36,8 @@ NOT_THERE = (
 PRESSES = "10/minute"
 
 
-class IntegrationForm(forms.Form):
-    """The form for the repository and the template. Saving checks both with GitHub."""
+class IntegrationForm(issue_choice.ChoiceFields):
+    """The form for the repository, the template and what issues get. Saving asks GitHub about the repository."""
 
     repository = forms.RegexField(
         r"\A[\w.-]{1,100}/[\w.-]{1,100}\Z",
@@ -62,7 +62,9 @@ class IntegrationForm(forms.Form):
         "In a public repository, everybody can read it.",
         widget=forms.RadioSelect,
     )
-    field_order = ["repository", "own_files", "issue_template", "alerts"]
+    field_order = [
+        "repository", "own_files", "issue_template", *issue_choice.ChoiceFields.base_fields, "alerts",
+    ]  # fmt: skip
     own_files = forms.BooleanField(
         required=False,
         help_text="README.md, docs/… as they are shown on the code host. Agents that work in a repository "
@@ -101,6 +103,7 @@ class IntegrationForm(forms.Form):
                 repo_name=name,
                 issue_template=self.cleaned_data["issue_template"],
                 alerts=self._alerts(member),
+                choice=self.choice(),
             )
         except ApiError as error:
             self.add_error("repository", str(error.detail))
@@ -249,6 +252,8 @@ def _tell(
     """Say what was saved, and what to know about this repository."""
     is_same = saved.repository_id == mine.repository_id
     told = "Template saved." if is_same else f"Issues now go to {saved.repository}."
+    if is_same and saved.choice != mine.choice:
+        told = "Saved. New issues get what you have chosen."
     messages.success(request, told)
     if why := _about_alerts(saved, form, is_same=is_same):
         messages.warning(request, f"{saved.repository} is public. {why}")
@@ -303,6 +308,7 @@ def _stored(mine: Integration) -> dict[str, Any]:
         "issue_template": template,
         "alerts": "yes" if mine.wants_alerts else "no",
         "own_files": mine.repository_id is None,
+        **issue_choice.stored(mine),
     }
 
 
@@ -364,7 +370,8 @@ def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
         counted.check(request.membership, PREVIEWS, "previews", what="previews")
     except ApiError as error:
         return {"refused": str(error.detail)}
-    shown = {each.name: each for each in previews.previews(template, organization)}
+    made = previews.previews(template, organization)
+    shown = {each.name: each._replace(gets=form.dressing_of(each.kind).lines) for each in made}
     open_one = request.POST.get("shown", "")
     return {
         "previews": shown.values(),

@@ -1,5 +1,6 @@
 """Previews of issues, made by the same function as the issues."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hub.screen import rendered
@@ -42,10 +43,12 @@ NEEDED = {
 
 
 class Preview(NamedTuple):
-    """An issue as it would be opened now."""
+    """An issue as it would be opened now; `gets`: its labels, assignees and type."""
 
     name: str
+    kind: str
     issue: rendered.Issue
+    gets: Sequence[str] = ()
 
 
 def previews(template: str, organization: Organization) -> list[Preview]:
@@ -59,7 +62,7 @@ def previews(template: str, organization: Organization) -> list[Preview]:
         shown.append(("Your latest", latest))
     mine = Integration.objects.configured().of(organization).first()
     there = mine.repository if mine else ""
-    return [Preview(name, _issue(report, template, there)) for name, report in shown]
+    return [Preview(name, report.kind, _issue(report, template, there)) for name, report in shown]
 
 
 def left_out(template: str) -> list[str]:

@@ -18,6 +18,10 @@ def integration(integration: Integration) -> dict[str, Any]:
         "issue_template": integration.issue_template or None,
         "problem": integration.obstacle or None,
         "alerts": bool(integration.alerts),
+        "labels": integration.labels or {},
+        "assignees": integration.assignees or [],
+        "issue_type": integration.issue_type or None,
+        "not_applied": integration.not_applied_words or None,
     }
 
 

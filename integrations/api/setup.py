@@ -16,6 +16,7 @@ from integrations.api import as_json, receipts
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration, installing, trial_report
+from integrations.setup.labels import Choice
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import InvalidRequest, OptOutBody, StrictBody, read
 from orgs.models import Site, User
@@ -23,12 +24,15 @@ from reports.views import answer_of
 
 
 class ConfigureBody(StrictBody):
-    """The repository, the issue template, and whether bad news is told there."""
+    """The repository, the issue template, what issues get, and whether bad news is told there."""
 
     repo_owner: Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
     repo_name: Text = Field(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
     issue_template: Text | None = None
     alerts: bool | None = None
+    labels: dict[str, list[Text]] | None = None
+    assignees: list[Text] | None = None
+    issue_type: Text | None = None
 
 
 class SiteBody(StrictBody):
@@ -117,6 +121,7 @@ class GitHubIntegration(MaintainerView):
             repo_name=body.repo_name,
             issue_template=body.issue_template or "",
             alerts=body.alerts,
+            choice=Choice(body.labels, body.assignees, body.issue_type),
         )
         return Response(as_json.integration(integration))
 

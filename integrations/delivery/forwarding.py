@@ -110,6 +110,7 @@ def _try(delivery: Delivery, deadline: float) -> None:
         delivery.integration.installation.note_limit(issue.limit_left)
         if not found:  # the list can be read even if nothing can be written
             _lift_holds(delivery.integration)
+            _note_what_it_lacks(delivery, issue)
 
 
 def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
@@ -139,8 +140,18 @@ def _create(delivery: Delivery, alike: Alike | None, deadline: float) -> github_
         delivery.record(*text, **likeness.columns(hint))
     connections.give_back()
     return github_api.create_issue(
-        delivery.target, delivery.title, delivery.body, deadline=deadline
+        delivery.target,
+        delivery.title,
+        delivery.body,
+        deadline=deadline,
+        dressing=delivery.integration.dressing_of(delivery.report.kind),
     )
+
+
+def _note_what_it_lacks(delivery: Delivery, issue: github_api.Issue) -> None:
+    """Save which labels, assignees or type GitHub did not take, if that is about the repository of today."""
+    if delivery.target.id == delivery.integration.repository_id:
+        delivery.integration.note_not_applied(delivery.report.kind, issue.lacks)
 
 
 def _record_found(delivery: Delivery) -> None:

@@ -12,7 +12,7 @@ from integrations.github_api.issues import raise_for_refusal
 from integrations.github_api.looking import PAGE_SIZE, is_ours
 from integrations.github_api.reading import read_issue
 from integrations.github_api.transport import bounded_by
-from integrations.github_api.writing import asked, posted
+from integrations.github_api.writing import asked, once, post
 from integrations.models import Repository
 
 
@@ -30,7 +30,8 @@ def create_comment(
 ) -> IssueComment:
     """Comment on an issue with one POST. Raises `IssueGone` if there is none any more, as all of these."""
     path = f"/issues/{number}/comments"
-    answer = posted(repository, path, {"body": body}, deadline=deadline)
+    write = partial(post, repository, path, {"body": body})
+    answer = once(write, deadline=deadline)
     if (
         answer.status == 201
         and isinstance(answer.body, dict)

@@ -1,12 +1,13 @@
 """Opening an issue with one POST, and closing it."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from django.conf import settings
 
 from core import deadlines
-from integrations.github_api import tokens
+from integrations.github_api import dressing as dressings
 from integrations.github_api.answers import (
     GitHubAnswer,
     limit_left,
@@ -19,31 +20,42 @@ from integrations.github_api.errors import (
     Locked,
     OutcomeUnknown,
     Refused,
-    TimedOut,
     Unreachable,
 )
-from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
+from integrations.github_api.transport import bounded_by
+from integrations.github_api.writing import asked, once, post
 from integrations.models import Repository
+from integrations.models.dressing import Dressing
+
+NOTHING_MORE = Dressing()
 
 
 class Issue(NamedTuple):
-    """Where the issue is; `limit_left`: the GitHub calls left this hour, if known."""
+    """Where the issue is; `limit_left`: the GitHub calls left this hour, if known.
+
+    `lacks`: what it should have got and has not.
+    """
 
     number: int
     url: str
     limit_left: int | None = None
+    lacks: Dressing = NOTHING_MORE
 
 
-def create_issue(repository: Repository, title: str, body: str, *, deadline: float) -> Issue:
-    """Open an issue with one POST and return where it is."""
-    gate = deadlines.Gate(deadline)
-    try:
-        return bounded_by(partial(_create, repository, title, body, gate), deadline=deadline)
-    except TimedOut:
-        gate.close()
-        if gate.passed:
-            raise OutcomeUnknown("GitHub took too long to answer.") from None
-        raise
+def create_issue(
+    repository: Repository,
+    title: str,
+    body: str,
+    *,
+    deadline: float,
+    dressing: Dressing = NOTHING_MORE,
+) -> Issue:
+    """Open an issue with one POST and return where it is.
+
+    If GitHub refuses it for a label, an assignee or its type, it is posted again without that.
+    """
+    create = partial(_create, repository, {"title": title, "body": body}, dressing)
+    return once(create, deadline=deadline)
 
 
 def close_issue(repository: Repository, number: int, *, deadline: float) -> None:
@@ -52,28 +64,30 @@ def close_issue(repository: Repository, number: int, *, deadline: float) -> None
         bounded_by(partial(_close, repository, number), deadline=deadline)
 
 
-def _create(repository: Repository, title: str, body: str, gate: deadlines.Gate) -> Issue:
-    def post() -> GitHubAnswer:
-        token = tokens.of(repository)
-        gate.go_through()
-        return _post(repository, token, title, body)
+def _create(
+    repository: Repository, text: dict[str, str], dressing: Dressing, gate: deadlines.Gate
+) -> Issue:
+    def send(dressed: Dressing) -> GitHubAnswer:
+        return post(repository, "/issues", text | dressings.fields(dressed), gate)
 
-    answer = post()
-    if answer.status == 401:  # revoked early; a new one tells whether we are locked out
-        tokens.forget(repository)
-        answer = post()
-    return _made(answer, repository)
+    answer = _taken_at_last(send, dressing)
+    issue = _made(answer, repository)
+    return issue._replace(lacks=dressing.minus(dressings.taken(answer.body)))
 
 
-def _post(repository: Repository, token: str, title: str, body: str) -> GitHubAnswer:
-    path = f"/repositories/{repository.id}/issues"
-    auth = with_token(token)
-    try:
-        return request(auth, "POST", path, input={"title": title, "body": body})
-    except Exception as error:  # after the first byte, the issue may have been created
-        if never_connected(error):
-            raise Unreachable("GitHub could not be reached.") from error
-        raise OutcomeUnknown("The connection to GitHub was lost before it answered.") from error
+def _taken_at_last(send: Callable[[Dressing], GitHubAnswer], dressing: Dressing) -> GitHubAnswer:
+    """GitHub's answer, without what it refuses. A refusal has made nothing.
+
+    First without those that it names, then without all such as them, at last without anything.
+    """
+    left, answer = dressing, send(dressing)
+    for left_out in (lambda refused: refused, dressing.only, lambda _: dressing):
+        refused = dressings.refused(answer, left)
+        if not refused:
+            break
+        left = left.minus(left_out(refused))
+        answer = send(left)
+    return answer
 
 
 def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
@@ -92,21 +106,13 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
 
 
 def _close(repository: Repository, number: int) -> None:
-    answer = _patch(repository, number)
-    if answer.status == 401:
-        tokens.forget(repository)
-        answer = _patch(repository, number)
+    """https://docs.github.com/en/rest/issues/issues (update an issue)"""
+    closed = {"state": "closed", "state_reason": "completed"}
+    answer = asked(repository, "PATCH", f"/issues/{number}", input=closed)
     if answer.status == 200:
         return
     raise_for_refusal(answer, repository)
     raise Unreachable(f"GitHub answered {answer.status} when asked to close the issue.")
-
-
-def _patch(repository: Repository, number: int) -> GitHubAnswer:
-    """https://docs.github.com/en/rest/issues/issues (update an issue)"""
-    path = f"/repositories/{repository.id}/issues/{number}"
-    closed = {"state": "closed", "state_reason": "completed"}
-    return ask(with_token(tokens.of(repository)), "PATCH", path, input=closed)
 
 
 def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str = "issue") -> None:

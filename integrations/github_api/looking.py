@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from core import deadlines
-from integrations.github_api import tokens
 from integrations.github_api.answers import GitHubAnswer, date, making_sense
 from integrations.github_api.errors import TimedOut, Unfinished, Unreachable
 from integrations.github_api.issues import Issue, raise_for_refusal
-from integrations.github_api.transport import ask, bounded_by, with_token
+from integrations.github_api.transport import bounded_by
+from integrations.github_api.writing import asked
 from integrations.models import Repository
 from integrations.models.delivery import SETTLE
 
@@ -131,7 +131,7 @@ class _Look:
             "per_page": PAGE_SIZE,
             "page": self.page,
         }
-        return _get(self.repository, f"/repositories/{self.repository.id}/issues", parameters)
+        return _get(self.repository, "/issues", parameters)
 
     def _note(self, items: list[dict[str, Any]]) -> None:
         for item in filter(is_ours, items):
@@ -196,10 +196,7 @@ def _updated_at(item: dict[str, Any]) -> datetime:
 
 def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
     """A list, read with the repository's token."""
-    answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
-    if answer.status == 401:
-        tokens.forget(repository)
-        answer = ask(with_token(tokens.of(repository)), "GET", path, parameters=parameters)
+    answer = asked(repository, "GET", path, parameters=parameters)
     if answer.status == 200 and isinstance(answer.body, list):
         return answer
     raise_for_refusal(answer, repository)

@@ -1,5 +1,6 @@
 """One request about a repository's issues with the token for it, which is minted anew once if it was revoked."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -23,16 +24,14 @@ def asked(repository: Repository, verb: str, path: str, **arguments: Any) -> Git
     return answer
 
 
-def posted(
-    repository: Repository, path: str, fields: dict[str, Any], *, deadline: float
-) -> GitHubAnswer:
-    """The answer to one POST that creates something, `path` as for `asked`.
+def once(create: Callable[[deadlines.Gate], T], *, deadline: float) -> T:
+    """What `create` makes, which calls `post` with the gate that it gets.
 
-    Raises `OutcomeUnknown` if it may have been created without an answer.
+    Raises `OutcomeUnknown` if it may have been made without an answer.
     """
     gate = deadlines.Gate(deadline)
     try:
-        return bounded_by(partial(_posted, repository, path, fields, gate), deadline=deadline)
+        return bounded_by(partial(create, gate), deadline=deadline)
     except TimedOut:
         gate.close()
         if gate.passed:
@@ -40,18 +39,20 @@ def posted(
         raise
 
 
-def _posted(
+def post(
     repository: Repository, path: str, fields: dict[str, Any], gate: deadlines.Gate
 ) -> GitHubAnswer:
-    def post() -> GitHubAnswer:
+    """The answer to one POST that creates something, `path` as for `asked`; for `once`."""
+
+    def post_once() -> GitHubAnswer:
         token = tokens.of(repository)
         gate.go_through()
         return _post(token, f"/repositories/{repository.id}{path}", fields)
 
-    answer = post()
+    answer = post_once()
     if answer.status == 401:  # revoked early; a new one tells whether we are locked out
         tokens.forget(repository)
-        answer = post()
+        answer = post_once()
     return answer
 
 

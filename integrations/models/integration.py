@@ -4,11 +4,13 @@ from datetime import timedelta
 from typing import Any, NamedTuple, Self
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Concat, Greatest
 
 from core import clock
+from integrations.models import dressing
+from integrations.models.dressing import Dressing
 from integrations.models.statements import LIMIT
 from orgs import ownership
 from orgs.models import Organization
@@ -340,6 +342,33 @@ class Integration(models.Model):
     def obstacle(self) -> str:
         """Why nothing is sent now, as a sentence; empty if nothing stops it."""
         return self.stop[1]
+
+    def dressing_of(self, kind: str) -> Dressing:
+        """The labels, assignees and type that the issue of a report of this kind gets."""
+        return dressing.chosen(kind, self.labels or {}, self.assignees or [], self.issue_type)
+
+    @property
+    def not_applied_words(self) -> str:
+        """Which of them GitHub did not take, and what to do; empty if it took all."""
+        return dressing.in_words(self.not_applied, self.repository)
+
+    def note_not_applied(self, kind: str, lacks: Dressing) -> None:
+        """Save which of them GitHub did not take for an issue, unless something else was chosen since."""
+        asked = self.dressing_of(kind)
+        missing = dressing.still_missing(self.not_applied, asked=asked, lacks=lacks)
+        if missing == self.not_applied:
+            return
+        with transaction.atomic():
+            now = Integration.objects.select_for_update().filter(pk=self.pk).first()
+            is_same = now and (now.repository_id, now.choice) == (self.repository_id, self.choice)
+            if now and is_same:
+                now.not_applied = dressing.still_missing(now.not_applied, asked=asked, lacks=lacks)
+                now.save(update_fields=["not_applied"])
+
+    @property
+    def choice(self) -> tuple[Any, ...]:
+        """Which labels, assignees and type are chosen."""
+        return self.labels, self.assignees, self.issue_type
 
     def withholds(self, url: str) -> bool:
         """Whether members may not read reports about `url`, since none of them has push access.

@@ -11,6 +11,8 @@ from integrations.issue import template_limits
 from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
 from integrations.models import Delivery, Integration
 from integrations.ownership import push_access, site_claims
+from integrations.setup import labels
+from integrations.setup.labels import AS_IT_IS, Choice
 from orgs.models import Membership, Organization
 from orgs.people import counted, members
 
@@ -53,17 +55,20 @@ def configure(
     repo_name: str,
     issue_template: str = "",
     alerts: bool | None = None,
+    choice: Choice = AS_IT_IS,
 ) -> Integration:
     """Send the organization's issues to this repository, after checking it on GitHub.
 
     `alerts`: whether bad news is told by issues there. None leaves that as it is; for another repository,
     it then depends on who may read it. If the repository has become public, it goes off in any case.
 
+    `choice`: the labels, assignees and type of new issues. They stay when the repository changes.
+
     The repository must be in the organization's installation, with issues turned on and not archived;
     the app may write issues there, and `member` has push access. Raises the errors above, or
     `asking.CodeHostUnavailable`; then nothing is saved.
     """
-    template = checked_template(issue_template)
+    template, choice = checked_template(issue_template), labels.checked(choice)
     integration = _integration(member.organization)
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
     with transaction.atomic():
@@ -71,6 +76,8 @@ def configure(
         if integration.repository_id != facts.id:
             integration.note_visibility(private=facts.is_private)  # the choice is about this one
             alerts = facts.is_private if alerts is None else alerts
+            integration.not_applied = ""
+        labels.save_to(integration, choice)
         integration.alerts = integration.alerts if alerts is None else alerts
         integration.repository_id = facts.id
         integration.issue_template = template
@@ -125,6 +132,7 @@ def leave_repository(integration: Integration, reason: str) -> None:
     """Clear the repository of an integration and hold its deliveries for `reason`."""
     integration.repository_id = None
     integration.repo_owner = integration.repo_name = integration.problem = ""
+    integration.not_applied = ""
     integration.probe_at = None
     integration.forget_rights()
     integration.save()

@@ -174,6 +174,14 @@ def almost(claim: Domain) -> dict:
     }
 
 
+CHOICE = {
+    "labels": {"*": ["docs feedback", LONG[:50]], "broken": ["bug"]},
+    "assignees": ["alice", "bob"],
+    "issue_type": "Bug",
+    "not_applied": f"label {LONG[:50]}\nassignee bob\nissue type Bug",
+}
+
+
 @screens
 def test_the_pages_of_a_newcomer(visit, screen, others):
     window = visit(screen, build.member(build.organization("alice"), "alice"), others=others)
@@ -239,6 +247,8 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen, others
     )
     Integration.objects.update(paused_at=timezone.now())
     faults += window.look_at({"paused": "/settings/integration/"})
+    Integration.objects.update(paused_at=None, **CHOICE)
+    faults += window.look_at({"labels": "/settings/integration/", "lacking": "/settings/"})
 
     assert not faults
 

@@ -1,6 +1,7 @@
 """A newcomer, from the sign-in to the first issue, in a real browser."""
 
 import pytest
+from django.test import Client
 from playwright.sync_api import expect
 
 from integrations.models import Integration
@@ -142,6 +143,36 @@ def test_the_preview_follows_the_typing(visit, code_host):
     page.get_by_label("Template").fill("{sumary}")
     page.get_by_text("Did you mean {summary}?").wait_for()
     assert Integration.objects.get().issue_template == ""
+
+
+def test_labels_are_chosen_seen_in_the_preview_and_told_of_until_github_takes_them(
+    visit, code_host
+):
+    owner = build.acme(code_host)
+    user = build.member(owner, "alice", github_id=code_host.account("alice").id)
+    page = visit(Screen(), user).page
+    page.goto("/settings/integration/")
+
+    page.get_by_text("Labels, assignees and type").click()
+    page.get_by_label("Labels of every issue").fill("docs feedback")
+    page.get_by_label("Assignees").fill("charlie")
+    page.locator("#preview").get_by_text("assignee charlie").first.wait_for()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved. New issues get what you have chosen.").wait_for()
+    build.send(Client(), build.report(report__summary="One"))
+    page.goto("/settings/")
+    page.get_by_text("GitHub did not take the assignee charlie.").wait_for()
+    page.get_by_role("link", name="Change it").click()
+    page.get_by_label("Assignees").fill("alice")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved. New issues get what you have chosen.").wait_for()
+    build.send(Client(), build.report(report__summary="Two"))
+    page.goto("/settings/integration/")
+
+    first, second = code_host.issues("acme/docs")
+    assert (first.labels, first.assignees) == (["docs feedback"], [])
+    assert (second.labels, second.assignees) == (["docs feedback"], ["alice"])
+    assert not page.get_by_text("Issues lack something").count()
 
 
 def test_a_placeholder_goes_where_the_cursor_is(visit, code_host):

@@ -25,7 +25,7 @@ from integrations.issue import tables as issue_tables
 from integrations.models import attempt, delivery, one_time_state, webhook
 from integrations.models import integration as rights
 from integrations.ownership import push_access, site_claims
-from integrations.setup import configuration, trial_report
+from integrations.setup import configuration, labels, trial_report
 from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
 from orgs.models import domain
@@ -207,6 +207,16 @@ def test_issues_and_templates():
         "cells of all tables together": f"{issue_tables.CELLS}",
     }
     assert {"details", "suggested_fix", "evidence"} == template_limits.LONG
+
+
+def test_labels_assignees_and_type():
+    assert named("of new issues") == {
+        "labels of every kind, and of one kind": f"{labels.LABELS} each",
+        "length of a label": f"{labels.LONGEST_LABEL} characters",
+        "assignees": f"{labels.ASSIGNEES}",
+        "length of a login": f"{labels.LONGEST_LOGIN} characters",
+        "length of the name of a type": f"{labels.LONGEST_TYPE} characters",
+    }
 
 
 def test_claims_and_organizations():

@@ -94,7 +94,7 @@ def test_suspended_then_unsuspended(hub, host, tell):
 def test_the_process_is_killed_after_the_issue_was_made(hub, host, tell):
     host.fail("slow", seconds=20)
     answers: list = []
-    poster = threading.Thread(target=lambda: answers.append(_try_to_post(hub)))
+    poster = threading.Thread(target=lambda: answers.append(world.try_to_post(hub)))
     poster.start()
     assert wait_until(lambda: host.issues("acme/docs"))
     hub.kill()
@@ -112,7 +112,7 @@ def test_the_process_is_killed_after_the_issue_was_made(hub, host, tell):
 
 def test_the_process_is_killed_before_the_post(hub, host, tell):
     host.fail("slow", seconds=20, path="token")
-    poster = threading.Thread(target=_try_to_post, args=(hub,))
+    poster = threading.Thread(target=world.try_to_post, args=(hub,))
     poster.start()
     assert wait_until(lambda: Delivery.objects.filter(posted_at__isnull=False).exists())
     assert wait_until(lambda: not host.faults.waiting())  # it hangs there
@@ -127,13 +127,6 @@ def test_the_process_is_killed_before_the_post(hub, host, tell):
     assert not issues
     assert Delivery.objects.get().status == "sent"
     world.check(host, [killed.report_id])
-
-
-def _try_to_post(hub) -> object:
-    try:
-        return world.post(hub, 1)
-    except OSError as error:  # the Hub has just been killed
-        return error
 
 
 def test_two_retry_commands_at_once(hub, host, tell):

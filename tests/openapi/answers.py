@@ -126,6 +126,10 @@ class GitHubIntegration(Answer):
     issue_template: str | None
     problem: str | None
     alerts: bool
+    labels: dict[str, list[str]]
+    assignees: list[str]
+    issue_type: str | None
+    not_applied: str | None
 
 
 class Caller(Answer):

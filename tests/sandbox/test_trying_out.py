@@ -93,14 +93,14 @@ def test_a_form_of_another_site_changes_nothing(host, get, press, path, origin):
     assert host.issue("acme/docs", 1).state == "open"
 
 
-@pytest.mark.parametrize("name", ["issues", "502", "limit", "suspended"])
+@pytest.mark.parametrize("name", ["issues", "502", "limit", "dropped", "suspended"])
 def test_each_switch_says_what_is_seen_and_can_be_ended(host, get, press, name):
     before = get(FAULTS).text
     begun = press(f"{FAULTS}/{name}", turn="on")
     docs = get(DOCS).text
     ended = press(f"{FAULTS}/{name}", turn="off")
 
-    assert before.count("To end it:") == 4
+    assert before.count("To end it:") == 5
     assert begun.text.count('<span class="state wrong">now</span>') == 1
     assert f'href="{FAULTS}#{name}"' in docs
     assert "now</span>" not in ended.text

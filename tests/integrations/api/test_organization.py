@@ -44,7 +44,9 @@ def test_a_new_organization_has_nothing_set_up(alice, acme):
 
 
 def test_the_integration_is_told_as_it_is(alice, acme):
-    set_up(acme, problem="acme/docs is archived.", issue_template="{summary}")
+    choice = {"labels": {"*": ["docs"]}, "assignees": ["alice"], "issue_type": "Bug"}
+    problem = {"problem": "acme/docs is archived.", "not_applied": "assignee alice"}
+    set_up(acme, issue_template="{summary}", **problem, **choice)
 
     assert alice.get("/v1/orgs/me").json()["integration"] == {
         "provider": "github",
@@ -55,6 +57,10 @@ def test_the_integration_is_told_as_it_is(alice, acme):
         "issue_template": "{summary}",
         "problem": "acme/docs is archived.",
         "alerts": False,
+        "labels": {"*": ["docs"]},
+        "assignees": ["alice"],
+        "issue_type": "Bug",
+        "not_applied": "GitHub did not take the assignee alice. Whom you assign needs access to acme/docs.",
     }
 
 

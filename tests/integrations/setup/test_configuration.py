@@ -57,6 +57,10 @@ def test_a_repository_is_chosen(alice, acme, code_host):
         "issue_template": "{summary}\n\n{details}",
         "problem": None,
         "alerts": False,
+        "labels": {},
+        "assignees": [],
+        "issue_type": None,
+        "not_applied": None,
     }
     chosen = Integration.objects.get(organization=acme)
     assert chosen.repository_id == code_host.repository("acme/docs").id

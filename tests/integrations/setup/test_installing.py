@@ -108,6 +108,10 @@ def test_installing_gives_the_organization_its_installation(alice, acme, code_ho
         "issue_template": None,
         "problem": None,
         "alerts": False,
+        "labels": {},
+        "assignees": [],
+        "issue_type": None,
+        "not_applied": None,
     }
     integration = Integration.objects.get(organization=acme)
     assert integration.installation.github_id == build.installed(code_host).id
