@@ -2,9 +2,12 @@
 
 from django.contrib import admin
 from django.utils.html import format_html
+from django.utils.text import Truncator
 
 from integrations.models import Answer, Comment, Terms, Verdict
 from orgs.read_only import ALL, ReadOnly
+
+SHOWN = 60  # characters of a text in a list
 
 
 @admin.register(Comment)
@@ -41,19 +44,24 @@ class CommentAdmin(ReadOnly):
 
 @admin.register(Answer)
 class AnswerAdmin(ReadOnly):
-    """Lists what owners of pages tell reporters."""
+    """Lists what organizations tell those who report a problem."""
 
-    list_display = ["report", "text", "link", "made_by", "changed_at"]
+    list_display = ["report", "said", "link", "made_by", "changed_at"]
     list_select_related = ["delivery"]
-    search_fields = ["delivery__report__id", "text"]
-    search_help_text = ALL.format("id of a report")
+    search_fields = ["delivery__report__id", "text", "made_by"]
+    search_help_text = f"{ALL.format('id of a report')} Text and login count."
     looked_up_by = ["delivery__report_id"]
     ordering = ["-pk"]
 
     @admin.display(description="report")
     def report(self, answer: Answer) -> str:
-        """The id of the report whose problem it is about."""
+        """The id of the report that it answers."""
         return answer.delivery.report_id
+
+    @admin.display(description="text")
+    def said(self, answer: Answer) -> str:
+        """The beginning of it."""
+        return Truncator(answer.text).chars(SHOWN)
 
 
 @admin.register(Verdict)

@@ -4,7 +4,16 @@ from typing import Any
 from urllib.parse import quote
 
 from .messages import timestamp
-from .records import DEFAULT_LABELS, ROLES, Account, Comment, Installation, Issue, Repository, Role
+from .records import (
+    DEFAULT_LABELS,
+    ROLES,
+    Account,
+    Comment,
+    Installation,
+    Issue,
+    Repository,
+    Role,
+)
 from .state import State
 from .webhooks import Sent
 

@@ -138,14 +138,6 @@ def show_issue(call: Call) -> Response:
     return page(f"{issue.title} · #{issue.number} · {repository.full_name}", content, call=call)
 
 
-def _given(issue: Issue) -> Html:
-    """Its labels, assignees and type."""
-    lists = {"Labels": issue.labels, "Assignees": issue.assignees}
-    facts = [f"{name}: {', '.join(each)}" for name, each in lists.items() if each]
-    facts += [f"Type: {issue.type}"] if issue.type else []
-    return html('<p class="soft">{facts}</p>', facts=" · ".join(facts)) if facts else NOTHING
-
-
 def _comment(comment: Comment) -> Html:
     return html(
         """<section class="box" id="issuecomment-{id}">
@@ -164,6 +156,16 @@ STATES = {"not_planned": "closed as not planned", "duplicate": "closed as duplic
 TO_OTHERS = """<p><button name="reason" value="deleted">Delete issue</button>
 <label>Transfer to <input name="to" placeholder="owner/name"></label>
 <button name="reason" value="transferred">Transfer issue</button></p>"""
+
+
+def _given(issue: Issue) -> Html:
+    """Its labels, assignees and type."""
+    lists = {"Labels": issue.labels, "Assignees": issue.assignees}
+    facts = [f"{name}: {', '.join(each)}" for name, each in lists.items() if each]
+    facts += [f"Type: {issue.type}"] if issue.type else []
+    return html('<p class="soft">{facts}</p>', facts=" · ".join(facts)) if facts else NOTHING
+
+
 CLOSE = Html(
     '<p><button name="state" value="closed">Close issue</button> '
     '<button name="reason" value="not_planned">Close as not planned</button> '

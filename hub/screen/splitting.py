@@ -4,13 +4,14 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
-from core import batches, counting, ids
+from core import counting, ids
 from core.errors import ApiError
 from hub.screen import report_page
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.alike import NamingForm
 from integrations.api import acts
 from integrations.api.report_list import Received
+from integrations.delivery import telling_apart
 from integrations.folding import joining
 from integrations.folding.named_issues import CannotJoin
 from integrations.models import Delivery
@@ -58,7 +59,7 @@ def split_all(request: MemberRequest, report_id: str) -> HttpResponse:
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
-        more = " There may be more: do it again." if count >= batches.AT_ONCE else ""
+        more = " There may be more: do it again." if count >= telling_apart.AT_ONCE else ""
         reports = "1 report was" if count == 1 else f"{count:,} reports were"
         messages.success(request, f"{reports} split off. Each is sent in its turn.{more}")
     return redirect("report", report_id)

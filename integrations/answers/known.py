@@ -13,7 +13,7 @@ from reports.models import PREFIX
 
 MOST = 50  # problems
 NEWEST = 500  # reports about a page that are looked at
-JOINED = 200  # the newest of those that have joined an issue, which are counted
+JOINED = 100  # the newest of those that have joined an issue, which are counted
 
 PROBLEMS = PreparedStatement(
     "Which open issues that everybody may see were the newest reports about this page sent to, how often "

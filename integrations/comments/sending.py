@@ -7,7 +7,7 @@ from core import connections
 from core.watching import metrics
 from integrations import github_api
 from integrations.comments import again, releasing, words
-from integrations.delivery import leased
+from integrations.delivery import leased, pacing
 from integrations.delivery.forwarding import CLOCKS_DIFFER, SOON
 from integrations.github_api import IssueComment, IssueFacts
 from integrations.models import Comment, Delivery
@@ -177,4 +177,4 @@ ACTS: dict[str, Callable[[Comment, float], None]] = {
     Purpose.AGAIN: write_again,
     Purpose.REOPEN: reopen,
 }
-COMMENTS = leased.Work(Comment, _attempt, Comment.end)
+COMMENTS = leased.Work(Comment, _attempt, Comment.end, pacing.COMMENTS)

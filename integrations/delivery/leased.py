@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from core import deadlines
+from core import clock, deadlines
 from integrations import github_api
 from integrations.delivery import holds, pacing
 from integrations.delivery.forwarding import CLOCKS_DIFFER, DEADLINE, SOON
-from integrations.models.delivery import LeaseLost
+from integrations.models.delivery import TRIED_APART, LeaseLost
 from integrations.models.leased import Leased
 
 log = logging.getLogger(__name__)
@@ -26,12 +26,14 @@ AGAIN = timedelta(hours=1)  # after a refusal of everything
 class Work(NamedTuple):
     """One kind of rows. `attempt` does what is to do with one until a deadline (in `time.monotonic`).
 
-    `give_up` is what becomes of one that is in a repository that was left, if nobody gets at that.
+    `give_up` is what becomes of one that is in a repository that was left, if nobody gets at that. `source`:
+    with whom they share a part of the pace.
     """
 
     rows: type[Leased]
     attempt: Callable[[Any, float], None]
     give_up: Callable[[Any, str], None]
+    source: str = ""
 
 
 def is_anything_due(work: Work) -> bool:
@@ -56,7 +58,7 @@ def send(work: Work, pk: str) -> bool:
     Saves the result, and raises no GitHub errors.
     """
     deadline = time.monotonic() + DEADLINE
-    if deadlines.is_full() or not (row := _take(work.rows, pk)):
+    if deadlines.is_full() or not (row := _take(work, pk)):
         return True  # done, being done by someone else, or to wait for its turn
     kind = work.rows._meta.verbose_name
     try:
@@ -70,14 +72,17 @@ def send(work: Work, pk: str) -> bool:
     return True
 
 
-def _take(rows: type[Leased], pk: str) -> Any:
-    """Take a row for one attempt, if its installation may send one more now."""
-    found = rows.objects.filter(pk=pk).values_list("integration__installation", flat=True)
-    installation = found.first()
+def _take(work: Work, pk: str) -> Any:
+    """Take a row for one attempt, if its installation may send one more now. If not, others go before it."""
+    rows = work.rows.objects
+    installation = rows.filter(pk=pk).values_list("integration__installation", flat=True).first()
     if installation is None:
         return None
-    with pacing.place(installation) as is_free:
-        return rows.objects.take(pk) if is_free else None
+    with pacing.place(installation, work.source) as is_free:
+        if is_free:
+            return rows.take(pk)
+        rows.filter(pk=pk, lease_until=None).update(due_at=clock.now() + TRIED_APART)
+        return None
 
 
 def _try(work: Work, row: Any, deadline: float) -> bool:

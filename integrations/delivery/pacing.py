@@ -18,6 +18,7 @@ from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
 SOURCES_KEPT = timedelta(days=2)
+COMMENTS = "comments"  # the source of all comments, so that they leave room for issues; no hash looks like it
 
 
 PLACE = PreparedStatement(
@@ -34,26 +35,26 @@ PLACE = PreparedStatement(
 )
 TRIED = PreparedStatement(
     "How many deliveries, alerts and comments of an installation were last tried in this time, how many "
-    "deliveries of this source, and since when?",
-    """
+    "of this source, and since when?",
+    f"""
     SELECT count(*), count(*) FILTER (WHERE tried.source = %s), min(tried.last_tried_at)
     FROM (
         SELECT d.source, d.last_tried_at
         FROM integrations_delivery d
         JOIN integrations_integration i ON i.id = d.integration_id
-        WHERE i.installation_id = %s AND d.last_tried_at > {now} - %s::interval
+        WHERE i.installation_id = %s AND d.last_tried_at > {{now}} - %s::interval
         UNION ALL
         SELECT NULL, a.last_tried_at
         FROM integrations_alert a
         JOIN integrations_integration i ON i.id = a.integration_id
-        WHERE i.installation_id = %s AND a.last_tried_at > {now} - %s::interval
+        WHERE i.installation_id = %s AND a.last_tried_at > {{now}} - %s::interval
         UNION ALL
-        SELECT NULL, c.last_tried_at
+        SELECT '{COMMENTS}', c.last_tried_at
         FROM integrations_comment c
         JOIN integrations_integration i ON i.id = c.integration_id
-        WHERE i.installation_id = %s AND c.last_tried_at > {now} - %s::interval
+        WHERE i.installation_id = %s AND c.last_tried_at > {{now}} - %s::interval
     ) tried
-    """,
+    """,  # noqa: S608  (no values)
 )
 
 
@@ -114,15 +115,15 @@ def take(report_id: str) -> Delivery | None:
 
 
 @contextmanager
-def place(installation: int) -> Iterator[bool]:
-    """Whether an installation may send one more issue that is from no source, such as an alert, or one more comment.
+def place(installation: int, source: str = "") -> Iterator[bool]:
+    """Whether an installation may send one more issue that is from no source, such as an alert, or from this one.
 
     Nobody else counts there until the block ends.
     """
     with transaction.atomic(durable=True):
         this = Installation.objects.select_for_update().filter(pk=installation)
         is_unlimited = this.exclude(limited_until__gt=clock.now()).first() is not None
-        yield is_unlimited and _has_room(installation, "")
+        yield is_unlimited and _has_room(installation, source)
 
 
 def _has_room(installation: int, source: str) -> bool:
@@ -163,14 +164,16 @@ def used(installations: Collection[int]) -> dict[int, list[Used]]:
 def _tried_by_source(item: RateLimitItem, installations: Collection[int]) -> QuerySet[Any, Any]:
     """For each installation and source how many were tried, and when the first and the latest of them.
 
-    Alerts and comments are from no source.
+    Alerts are from no source, and all comments from one.
     """
     since = clock.now() - _window(item)
-    of_nobody = [
-        _by_source(rows.filter(last_tried_at__gt=since).annotate(source=Value("")), installations)
-        for rows in (Alert.objects, Comment.objects)
+    others = [
+        _by_source(
+            rows.filter(last_tried_at__gt=since).annotate(source=Value(source)), installations
+        )
+        for rows, source in ((Alert.objects, ""), (Comment.objects, COMMENTS))
     ]
-    return _by_source(_tried(item), installations).union(*of_nobody, all=True)
+    return _by_source(_tried(item), installations).union(*others, all=True)
 
 
 def _by_source(rows: QuerySet[Any, Any], installations: Collection[int]) -> QuerySet[Any, Any]:

@@ -19,6 +19,7 @@ from integrations.models.hold import STOPPED_BY_OPERATOR
 from orgs.models import Membership
 from reports.models import Report
 
+AT_ONCE = 1000  # split off by one request, so that it takes seconds at most
 HEAD_START = timedelta(seconds=15)  # of the first of many, which has its issue by then
 NOT_KNOWN = "It is not known yet whether GitHub opened the issue. Try again to find out."
 CHANGED = "It was changed at the same moment. Look at it again."
@@ -58,14 +59,14 @@ def split(delivery: Delivery | None, *, by: Membership) -> None:
 
 
 def split_all(lead: Delivery | None, *, by: Membership) -> int:
-    """Split off all that has joined the issue of a report, at most `batches.AT_ONCE`; returns how many.
+    """Split off all that has joined the issue of a report, at most `AT_ONCE`; returns how many.
 
     The first is sent at once. The others may join that one, or each other, but never this one again.
     Raises as `split` does.
     """
     if lead is None:
         raise CannotSplit(NEVER_SENT)
-    joined = lead.folded.order_by("pk").values_list("pk", "report_id")[: batches.AT_ONCE]
+    joined = lead.folded.order_by("pk").values_list("pk", "report_id")[:AT_ONCE]
     ids = dict(joined)
     if not ids:
         raise CannotSplit(NONE_JOINED)

@@ -11,7 +11,7 @@ from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery
 from reports.models import Report
 
-WINDOW = 1000  # of the newest that others may join: most of them have an issue
+WINDOW = 250  # of the newest that others may join: most of them have an issue
 APART = timedelta(minutes=10)  # one agent reports no problem twice within this time
 AT_ONCE = timedelta(
     minutes=2
@@ -21,21 +21,17 @@ UNDER_WAY_AT_MOST = 20
 LEADS = PreparedStatement(
     "Which are the newest leads of this page, without what the same agent has reported at about that time?",
     f"""
-    SELECT d.id, d.report_id, d.issue_number, d.issue_state, t.terms
-    FROM integrations_terms t
-    JOIN integrations_delivery d ON d.id = t.delivery_id
+    SELECT d.id, d.report_id, d.issue_number, d.issue_state, newest.terms
+    FROM (
+        SELECT delivery_id, rule, terms FROM integrations_terms
+        WHERE integration_id = %s AND page = %s AND may_lead = TRUE
+        ORDER BY delivery_id DESC LIMIT {WINDOW}
+    ) newest
+    JOIN integrations_delivery d ON d.id = newest.delivery_id
     JOIN reports_report r ON r.id = d.report_id
-    WHERE t.integration_id = %s AND t.page = %s AND t.may_lead = TRUE AND t.rule = {RULE}
-        AND t.delivery_id >= COALESCE(
-            (
-                SELECT delivery_id FROM integrations_terms
-                WHERE integration_id = %s AND page = %s AND may_lead = TRUE
-                ORDER BY delivery_id DESC LIMIT 1 OFFSET {WINDOW - 1}
-            ), 0
-        )
-        AND d.status = 'sent' AND d.issue_state <> 'deleted' AND d.repository_id = %s AND d.id <> %s
+    WHERE newest.rule = {RULE} AND d.status = 'sent' AND d.issue_state <> 'deleted'
+        AND d.repository_id = %s AND d.id <> %s
         AND NOT (r.agent_name = %s AND r.received_at > %s AND r.received_at < %s)
-    ORDER BY t.delivery_id DESC LIMIT {MOST_LEADS}
     """,  # noqa: S608  (no values)
 )
 MEMBERS = PreparedStatement(
@@ -54,10 +50,11 @@ UNDER_WAY = PreparedStatement(
     "Which deliveries of this integration are being sent that were taken before this one, and which older "
     "ones of its page wait for another try?",
     f"""
-    SELECT d.id FROM integrations_delivery d
-    WHERE d.integration_id = %s AND d.status = 'sending' AND (
+    SELECT d.id FROM integrations_delivery mine
+    JOIN integrations_delivery d ON d.integration_id = mine.integration_id
+    WHERE mine.id = %s AND d.status = 'sending' AND (
         COALESCE(d.last_tried_at, d.created_at), d.id -- in no index: those that are sent are few
-    ) < (%s, %s)
+    ) < (mine.last_tried_at, mine.id)
     UNION ALL
     SELECT newest.id FROM (
         SELECT d.id, d.status, d.trying_since, d.created_at
@@ -95,10 +92,10 @@ def leads(delivery: Delivery) -> list[Lead]:
     page = (delivery.integration_id, stored_terms.page_of(report))
     near = (report.received_at - APART, report.received_at + APART)
     here = (delivery.integration.repository_id, delivery.pk)
-    rows = LEADS.rows(*page, *page, *here, report.agent_name, *near)
+    rows = LEADS.rows(*page, *here, report.agent_name, *near)
     return [
         Lead(pk, report_id, number, state == "closed", stored_terms.read(terms))
-        for pk, report_id, number, state, terms in rows
+        for pk, report_id, number, state, terms in sorted(rows, reverse=True)[:MOST_LEADS]
     ]
 
 
@@ -115,10 +112,9 @@ def under_way(delivery: Delivery) -> list[Lead]:
 
     Those that were taken before it, and older ones whose try has just failed: nothing waits in a circle.
     """
-    report, mine = delivery.report, delivery.integration_id
-    taken = (mine, delivery.last_tried_at, delivery.pk)
-    page = (mine, stored_terms.page_of(report), delivery.pk)
-    pks = [pk for (pk,) in UNDER_WAY.rows(*taken, *page, AT_ONCE)]
+    report = delivery.report
+    page = (delivery.integration_id, stored_terms.page_of(report), delivery.pk)
+    pks = [pk for (pk,) in UNDER_WAY.rows(delivery.pk, *page, AT_ONCE)]
     return [_as_lead(other) for other in _about(report, pks)] if pks else []
 
 

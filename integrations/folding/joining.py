@@ -1,5 +1,7 @@
 """A delivery joins the issue of a lead, or leaves it: its row, whether others may join it, and who is told."""
 
+from operator import attrgetter
+
 from django.db import transaction
 
 from integrations.folding.looking import Alike
@@ -44,11 +46,11 @@ def unfold(deliveries: DeliveryQuerySet) -> int:
     Unless a verdict says otherwise, the next look may find the same lead again.
     """
     mine = deliveries.folded().select_related("lead").order_by("pk")
-    left = {each.pk: each for each in mine.select_for_update(of=("self",), no_key=True)}
+    left = {each.pk: each.lead for each in mine.select_for_update(of=("self",), no_key=True)}
     count = Delivery.objects.filter(pk__in=left).unfold()
     Terms.objects.filter(delivery__in=left).update(may_lead=True)
-    for each in Delivery.objects.filter(pk__in=left).select_related("report"):
-        delivery_unfolded.send(Delivery, delivery=each, lead=left[each.pk].lead)
+    for lead in sorted(set(left.values()), key=attrgetter("pk")):
+        delivery_unfolded.send(Delivery, lead=lead)
     return count
 
 

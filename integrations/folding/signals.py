@@ -6,4 +6,4 @@ Receivers may use the database and nothing else: both are sent inside the transa
 from django.dispatch import Signal
 
 delivery_folded = Signal()  # sender `Delivery`, with `delivery`: it has joined `delivery.lead`
-delivery_unfolded = Signal()  # sender `Delivery`, with `delivery`, and `lead`, which it has left
+delivery_unfolded = Signal()  # sender `Delivery`, with `lead`: one or many have left it

@@ -44,7 +44,7 @@ def others(report_id: str) -> set[str]:
     return {other for (other,) in OTHERS.rows(report_id, report_id)}
 
 
-def split_off(lead: Lead, refused: Collection[str]) -> list[Terms]:
+def split_off(lead: Lead, refused: Collection[str] = ()) -> list[Terms]:
     """The terms of what was said not to be the same as a lead: what is nearer to those does not join it.
 
     Without the reports in `refused`: what does not belong to those may join the lead, however near they are.

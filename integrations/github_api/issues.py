@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -55,9 +55,7 @@ def create_issue(
     If GitHub refuses it for a label, an assignee or its type, it is posted again without that.
     """
     create = partial(_create, repository, {"title": title, "body": body}, dressing)
-    answer = once(create, deadline=deadline)
-    issue = _made(answer, repository)
-    return issue._replace(lacks=dressing.minus(dressings.taken(answer.body)))
+    return once(create, deadline=deadline)
 
 
 def close_issue(repository: Repository, number: int, *, deadline: float) -> None:
@@ -67,26 +65,28 @@ def close_issue(repository: Repository, number: int, *, deadline: float) -> None
 
 
 def _create(
-    repository: Repository, text: dict[str, Any], dressing: Dressing, gate: deadlines.Gate
-) -> GitHubAnswer:
-    def posted(dressed: Dressing) -> GitHubAnswer:
-        return post(repository, "/issues", {**text, **dressings.fields(dressed)}, gate)
+    repository: Repository, text: dict[str, str], dressing: Dressing, gate: deadlines.Gate
+) -> Issue:
+    def send(dressed: Dressing) -> GitHubAnswer:
+        return post(repository, "/issues", text | dressings.fields(dressed), gate)
 
-    return _taken_at_last(posted, dressing)
+    answer = _taken_at_last(send, dressing)
+    issue = _made(answer, repository)
+    return issue._replace(lacks=dressing.minus(dressings.taken(answer.body)))
 
 
-def _taken_at_last(post: Callable[[Dressing], GitHubAnswer], dressing: Dressing) -> GitHubAnswer:
+def _taken_at_last(send: Callable[[Dressing], GitHubAnswer], dressing: Dressing) -> GitHubAnswer:
     """GitHub's answer, without what it refuses. A refusal has made nothing.
 
     First without those that it names, then without all such as them, at last without anything.
     """
-    asked, answer = dressing, post(dressing)
+    left, answer = dressing, send(dressing)
     for left_out in (lambda refused: refused, dressing.only, lambda _: dressing):
-        refused = dressings.refused(answer, asked)
+        refused = dressings.refused(answer, left)
         if not refused:
             break
-        asked = asked.minus(left_out(refused))
-        answer = post(asked)
+        left = left.minus(left_out(refused))
+        answer = send(left)
     return answer
 
 

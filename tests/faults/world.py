@@ -70,6 +70,9 @@ def check(code_host: CodeHost, accepted: list[str]) -> Counter[str]:
     for report_id, delivery in deliveries.items():
         if delivery.status == Delivery.Status.SENT:
             assert marked[report_id] == 1, (report_id, marked[report_id])
+        elif delivery.status == Delivery.Status.FOLDED:
+            assert deliveries[delivery.lead.report_id].status == Delivery.Status.SENT
+            assert marked[report_id] == 0, (report_id, marked[report_id])
         else:
             assert delivery.reason, (report_id, delivery.status)
             assert marked[report_id] <= 1

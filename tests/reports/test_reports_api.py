@@ -53,6 +53,8 @@ def test_a_report_is_accepted(client):
         "claimed": False,
         "status": "received",
         "issue_url": None,
+        "known_issue": None,
+        "answer": None,
     }
     assert len(report.id) == 26
 

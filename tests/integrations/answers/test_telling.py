@@ -9,6 +9,7 @@ from integrations.ownership import site_claims
 from orgs.models import Domain
 from tests import build
 from tests.integrations.answers.world import LINK, TEXT, answered, join, report_of, told
+from tests.integrations.delivery.alike import AGAIN, OTHER, PUSH, mode, send, sent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -130,6 +131,33 @@ def test_a_discarded_report_is_answered_without_an_issue(client, lead):
     answered(lead)
 
     assert repeat(client) == (None, SAID)
+
+
+def test_a_report_alike_is_told_at_once(client, code_host):
+    build.acme(code_host)
+    mode("fold")
+    first = sent(PUSH)
+    answered(first)
+
+    joined, other = send(AGAIN), send(OTHER)
+
+    known = {"url": first.issue_url, "state": "open"}
+    assert (joined["is_duplicate"], joined["status"]) == (False, "forwarded")
+    assert (joined["issue_url"], joined["known_issue"]) == (first.issue_url, known)
+    assert joined["answer"] == SAID
+    assert told(client, joined["id"]) == (known, SAID)
+    assert (other["known_issue"], other["answer"]) == (None, None)
+
+
+def test_what_is_maybe_the_same_is_not_known(client, code_host):
+    build.acme(code_host)
+    mode("hint")
+    answered(sent(PUSH))
+
+    hinted = send(AGAIN)
+
+    assert Delivery.objects.get(report=hinted["id"]).maybe_lead
+    assert (hinted["known_issue"], hinted["answer"]) == (None, None)
 
 
 def test_neither_costs_a_report_a_statement(client, lead):

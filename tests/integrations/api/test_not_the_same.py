@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from core import batches
+from integrations.delivery import telling_apart
 from integrations.models import Delivery, Integration, Verdict
 from orgs.models import Domain
 from reports.erasing import erase
@@ -155,7 +156,7 @@ def test_all_that_joined_a_wrong_lead_is_split_off_and_finds_together_again(alic
 
 
 def test_splitting_off_is_bounded_and_can_be_done_again(alice, code_host, monkeypatch):
-    monkeypatch.setattr(batches, "AT_ONCE", 2)
+    monkeypatch.setattr(telling_apart, "AT_ONCE", 2)
     monkeypatch.setattr(batches, "BATCH", 1)
     lead, *_ = (send(*each) for each in FORCE)
 

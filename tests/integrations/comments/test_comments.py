@@ -41,6 +41,10 @@ def acme(code_host):
     return owner
 
 
+def comment_on(delivery) -> Comment:
+    return Comment.objects.get(lead=delivery)
+
+
 def asked(code_host, method: str) -> int:
     """How often the Hub has written, or read, a comment."""
     return len(
@@ -200,6 +204,47 @@ def test_each_comment_takes_a_turn_and_reading_takes_none(acme, code_host, clock
     sending.send_due()  # reads, and writes nothing
     [rate] = pacing.used([Installation.objects.get().pk])[Installation.objects.get().pk]
     assert rate.tried == 0
+
+
+def test_comments_leave_room_for_issues(acme, code_host, clock, settings):
+    """The attack: many reports that join many issues, so that each list is to be written anew."""
+    settings.HUB_ISSUE_RATE = "12/hour"
+    clock.advance(hours=2)
+    leads = [
+        lead(),
+        *(report(f"Lead {number}", report__details=str(number)) for number in range(5)),
+    ]
+    clock.advance(hours=2)
+    for number, each in enumerate(leads):
+        fold(f"Joined {number}", under=each, report__details=f"Joined {number}")
+
+    for _ in range(10):
+        sending.send_due()
+        clock.advance(seconds=61)
+
+    assert asked(code_host, "POST") == 3  # of 12, since then they have a third of what is left
+    assert report("New", report__details="new").status == "sent"
+
+
+def test_a_comment_that_waits_for_its_turn_keeps_up_no_other(
+    acme, code_host, clock, settings, monkeypatch
+):
+    monkeypatch.setattr("integrations.delivery.leased.AT_ONCE", 1)
+    settings.HUB_ISSUE_RATE = "3/hour"
+    clock.advance(hours=2)
+    leads = [
+        lead(),
+        report("A second", report__details="2"),
+        report("A third", report__details="3"),
+    ]
+    clock.advance(hours=2)
+    for number, each in enumerate(leads):
+        fold(f"Joined {number}", under=each, report__details=f"Joined {number}")
+
+    tried = [sending.send_due() for _ in range(4)]
+
+    assert tried == [1, 1, 1, 0]  # the first is written, each of the others is looked at once
+    assert [comment_on(each).tries for each in leads] == [1, 0, 0]
 
 
 def test_a_comment_waits_for_its_turn(acme, code_host, clock, settings):

@@ -28,9 +28,15 @@ def lead() -> Delivery:
     return Delivery.objects.order_by("pk").first() or report()
 
 
-def fold(summary: str, words: str = WORDS, by: str = "", **changes: object) -> Delivery:
-    """Another report, which joins the issue of the first one."""
-    first = lead()
+def fold(
+    summary: str,
+    words: str = WORDS,
+    by: str = "",
+    under: Delivery | None = None,
+    **changes: object,
+) -> Delivery:
+    """Another report, which joins the issue of the first one, or of this one."""
+    first = under or lead()
     Integration.objects.update(paused_at=clock.now())
     joined = report(summary, **changes)
     Integration.objects.update(paused_at=None)

@@ -1,6 +1,7 @@
 """Reports about one problem: one issue, and a hint where that is not sure."""
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 from django.core.management import call_command
@@ -393,19 +394,19 @@ def test_a_member_may_say_that_one_which_waits_is_the_same(acme, code_host):
 
 
 def test_what_leaves_a_lead_is_told(acme):
-    lead, joined = sent(PUSH), sent(AGAIN)
+    lead, *_ = sent(PUSH), sent(AGAIN), sent(ONCE_MORE)
     told = []
 
-    def hear(delivery, lead, **kwargs):
-        told.append((delivery, lead))
+    def hear(lead, **kwargs):
+        told.append(lead)
 
     delivery_unfolded.connect(hear)
     try:
-        assert joining.unfold(Delivery.objects.all()) == 1
+        assert joining.unfold(Delivery.objects.all()) == 2
     finally:
         delivery_unfolded.disconnect(hear)
 
-    assert told == [(joined, lead)]
+    assert told == [lead]
 
 
 def test_what_has_joined_cannot_be_tried_again(acme):
@@ -533,3 +534,72 @@ def test_members_see_where_it_is_and_why(acme):
     assert "ame page; " in page
     assert f"#{lead.issue_number}</a>" in table
     assert lead.issue_url in b"".join(csv.streaming_content).decode()
+
+
+def restored() -> str:
+    said = StringIO()
+    call_command("after_restore", "--taken-at", "2026-01-01T00:00:00Z", stdout=said)
+    return said.getvalue()
+
+
+def test_a_restored_hub_leaves_what_has_joined_an_issue(acme, code_host):
+    lead, joined = sent(PUSH), sent(AGAIN)
+
+    restored()
+    retry()
+
+    kept = of({"id": joined.report_id})
+    assert (kept.status, kept.lead, kept.outcome_unknown_since) == ("folded", lead, None)
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_what_waited_in_the_backup_is_looked_for_before_it_joins_an_issue(acme, code_host, clock):
+    lead = sent(PUSH)
+    mode("hint")
+    waits = waiting(AGAIN, code_host)
+    mode("fold")
+    restored()
+    for _ in range(3):
+        clock.advance(minutes=3)
+        retry()
+
+    joined = of({"id": waits.report_id})
+    assert (joined.status, joined.lead) == ("folded", lead)
+    assert (joined.outcome_unknown_since, joined.repository_id, joined.posted_at) == (None,) * 3
+    assert [each.path for each in code_host.requests if each.path.endswith("/issues")]
+
+
+def test_what_has_joined_an_issue_is_kept_as_what_became_one(acme, settings, clock):
+    sent(PUSH)
+    sent(AGAIN)
+    settings.HUB_RETENTION_DAYS = 1
+    clock.advance(days=9)
+
+    call_command("prune_reports", stdout=StringIO())
+
+    assert Delivery.objects.count() == 2
+
+
+def test_a_queue_lets_reports_join_too(acme, settings, code_host):
+    sent(PUSH)
+    settings.HUB_FORWARDING = "queue"
+    settings.TASKS = {"default": {"BACKEND": settings.TASK_BACKENDS["queue"]}}
+    waits = sent(AGAIN)
+    call_command("db_worker", "--batch", "--no-startup-delay", "--no-reload")
+
+    assert waits.status == "pending"
+    assert of({"id": waits.report_id}).status == "folded"
+
+
+def test_operators_see_which_issue_a_report_has_joined(acme, client):
+    lead, joined = sent(PUSH), sent(AGAIN)
+    operator = build.member(acme)
+    operator.is_staff = operator.is_superuser = True
+    operator.save()
+    client.force_login(operator)
+
+    listed = client.get("/admin/integrations/delivery/", {"status__exact": "folded"})
+    page = client.get(f"/admin/integrations/delivery/{joined.pk}/change/")
+
+    assert f'">#{lead.issue_number}</a>' in listed.content.decode()
+    assert lead.report_id in page.content.decode()

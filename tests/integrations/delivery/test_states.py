@@ -158,7 +158,8 @@ def test_all_statuses_are_drawn():
 def test_whatever_writes_a_status_is_known():
     writers = set()
     rooms = (ROOT / "integrations" / name for name in ("models", "delivery", "ownership"))
-    paths = {path for room in rooms for path in room.glob("*.py") if path.name != "alert.py"}
+    others = {"alert.py", "comment.py", "leased.py"}  # their rows have a status of their own
+    paths = {path for room in rooms for path in room.glob("*.py") if path.name not in others}
     for path in sorted(paths):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef) and any(

@@ -34,6 +34,8 @@ def test_a_test_report_is_a_report_like_any_other(code_host):
         "claimed": True,
         "status": "forwarded",
         "issue_url": f"{code_host.url}/acme/docs/issues/{issue.number}",
+        "known_issue": None,
+        "answer": None,
     }
     assert (report.kind, report.doc_url) == ("other", "https://docs.acme.com/")
     assert issue.title == "[docs] Test report: this is how reports arrive"

@@ -1,4 +1,4 @@
-"""An MCP server with one tool, `file_doc_feedback`: an agent writes a report, a person decides."""
+"""An MCP server: an agent writes a report, a person decides; and it may ask what is known of a page."""
 
 from .version import __version__
 
