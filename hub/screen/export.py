@@ -101,7 +101,7 @@ def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
 def _verdicts(reports: Sequence[Report]) -> dict[str, list[dict[str, Any]]]:
     """What members have said of each report and another one."""
     found: dict[str, list[dict[str, Any]]] = {each.pk: [] for each in reports}
-    for verdict in Verdict.objects.filter(report__in=reports).order_by("pk"):
+    for verdict in Verdict.objects.filter(report__in=reports).readable().order_by("pk"):
         found[verdict.report_id].append(_row(verdict))
     return found
 

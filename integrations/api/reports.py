@@ -69,7 +69,7 @@ class ActOnReport(MaintainerView):
         self.perform(request, report_id)
         told = whole(acts.find(self.membership, report_id))
         may_read = tokens.READ in request.auth.get_scopes()  # type: ignore[union-attr]
-        return Response(told if may_read else {name: told[name] for name in WITHOUT_TEXT})
+        return Response(told if may_read else _without_text(told))
 
     def perform(self, request: Request, report_id: str) -> None:
         """Do it."""
@@ -102,6 +102,14 @@ class ActOnReports(MaintainerView):
         ids = read(Chosen, request).ids
         done, refused = acts.perform_on_each(self.act, self.membership, ids)
         return Response({"done": done, "refused": [each._asdict() for each in refused]})
+
+
+def _without_text(told: dict[str, Any]) -> dict[str, Any]:
+    """What became of the delivery: its likeness is told in the words of reporters."""
+    kept = {name: told[name] for name in WITHOUT_TEXT}
+    if kept["delivery"]:
+        kept["delivery"]["likeness_words"] = None
+    return kept
 
 
 def whole(received: Received) -> dict[str, Any]:

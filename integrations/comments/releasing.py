@@ -1,4 +1,4 @@
-"""An issue is gone: what joined it, and stands in no comment that was written there, is sent on its own."""
+"""An issue is gone, or its repository was left: what joined it, and stands in no comment there, is sent on its own."""
 
 from django.utils import timezone
 
@@ -10,7 +10,7 @@ from integrations.models import Comment, Delivery
 
 
 def release(comment: Comment, reason: str) -> None:
-    """Note that the issue is gone, let go what nobody can have read there, and then end the comment.
+    """Note that the issue is gone, and let go what nobody can have read there.
 
     In this order: from the first step on nothing else joins the issue, and a process that ends on the way
     leaves a comment that is tried again.
@@ -18,6 +18,11 @@ def release(comment: Comment, reason: str) -> None:
     repository, number = comment.place
     gone = IssueNews(Delivery.IssueState.DELETED, updated_at=timezone.now())
     issue_states.note(repository.id, number, gone)
+    end(comment, reason)
+
+
+def end(comment: Comment, reason: str) -> None:
+    """Let go what nobody can have read there, and then end the comment: its repository was left, or its issue is gone."""
     unread = list(comment.unread().values_list("pk", flat=True)[: batches.AT_ONCE + 1])
     for some in batches.of(unread[: batches.AT_ONCE]):
         joining.unfold(Delivery.objects.filter(pk__in=some))

@@ -89,7 +89,7 @@ def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
     elif not comment.has_settled():
         comment.look_once_settled()
     elif why := _why_never(comment):
-        comment.drop(why)
+        releasing.end(comment, why)
     elif not comment.lead.report.is_still_owned():
         comment.leave(UNOWNED, leased.AGAIN)
     elif not is_timely:
@@ -177,4 +177,4 @@ ACTS: dict[str, Callable[[Comment, float], None]] = {
     Purpose.AGAIN: write_again,
     Purpose.REOPEN: reopen,
 }
-COMMENTS = leased.Work(Comment, _attempt, Comment.end, pacing.COMMENTS)
+COMMENTS = leased.Work(Comment, _attempt, releasing.end, pacing.COMMENTS)

@@ -43,7 +43,8 @@ def has_to_wait(delivery: Delivery, fixed: Fixed) -> bool:
     """
     states = Delivery.Status
     with transaction.atomic():
-        Delivery.objects.select_for_update().filter(pk=fixed.lead).values_list("pk").first()
+        there = Delivery.objects.filter(pk=fixed.lead).select_for_update(no_key=True)
+        there.values_list("pk").first()
         others = Delivery.objects.filter(follows=fixed.lead).exclude(pk=delivery.pk)
         under_way = others.filter(status__in=[states.PENDING, states.SENDING])
         if looking.may_wait(delivery) and under_way.exists():

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from django.db import transaction
 from django.db.models import F, Q
 
 from core import clock
@@ -36,8 +37,9 @@ def note(repository_id: int, number: int, news: IssueNews) -> None:
     if news.updated_at:
         mine = mine.exclude(_is_newer(news.updated_at, news.state))
         columns["issue_updated_at"] = news.updated_at
-    if mine.update(**columns) and news.state == Delivery.IssueState.DELETED:
-        Comment.objects.note_gone(repository_id, number)
+    with transaction.atomic():  # what joined a deleted issue would else stay there
+        if mine.update(**columns) and news.state == Delivery.IssueState.DELETED:
+            Comment.objects.note_gone(repository_id, number)
 
 
 def read(facts: IssueFacts) -> IssueNews:

@@ -804,7 +804,7 @@ class Delivery(models.Model):
             rows = Delivery.objects.leads().filter(pk=lead.pk).select_for_update(no_key=True)
             if rows.values_list("pk").first() is None:
                 return False
-            columns = Delivery.joining(lead, rule, words) | UNSENT
+            columns = Delivery.joining(lead, rule, words)
             self._end(Attempt.Outcome.FOLDED, trying_since=None, last_tried_at=None, **columns)
         return True
 
@@ -822,6 +822,7 @@ class Delivery(models.Model):
             "folded_by": by,
             "likeness_rule": rule,
             "likeness_words": words,
+            **UNSENT,  # what was refused before: it may be sent elsewhere once it leaves
         }
 
     def record_internal_error(self) -> None:

@@ -189,3 +189,18 @@ def test_the_export_has_the_choices_and_what_each_report_is_like(bob, acme):
     assert two["delivery"]["lead_report_id"] == one["id"] == lead.report_id
     assert [each["other_id"] for each in two["verdicts"]] == [one["id"]]
     assert one["verdicts"] == []
+
+
+def test_the_export_says_nothing_of_a_pair_of_which_one_may_not_be_read(bob, acme):
+    lead = received(acme, "The flag is unknown", status="pending")
+    other = received(acme, "The flag is gone", status="pending").report
+    Verdict.objects.create(
+        integration=lead.integration, report=other, other=lead.report, is_same=True, made_by="bob"
+    )
+    lead.report.withhold(1)
+
+    answer = bob.get("/settings/account/export.json")
+    found = json.loads(b"".join(answer.streaming_content))
+
+    assert [each["verdicts"] for each in found["reports"]] == [[]]
+    assert found["verdicts"] == []

@@ -4,8 +4,9 @@ import pytest
 from django.test import Client
 
 from core import batches
-from integrations.delivery import telling_apart
+from integrations.delivery import holds, telling_apart
 from integrations.models import Delivery, Integration, Verdict
+from integrations.setup import configuration
 from orgs.models import Domain
 from reports.erasing import erase
 from reports.models import Report
@@ -416,11 +417,27 @@ def test_a_member_who_splits_without_end_is_stopped(alice, code_host, settings):
     assert Verdict.objects.count() == 1
 
 
+def test_what_was_refused_before_it_joined_is_split_off_as_if_it_was_new(alice, acme, code_host):
+    lead, joined = send(*FORCE[0]), refused(code_host, *REGISTRY)
+    name(alice, joined, lead)
+    configuration.forget(acme)
+    asked = len(code_host.requests)
+
+    split(alice, joined)
+
+    assert (now(joined).status, now(joined).reason) == ("held", holds.NO_REPOSITORY)
+    assert len(code_host.requests) == asked
+
+
 def test_a_token_that_may_not_read_is_told_no_text(acme, code_host):
     blind = build.api(build.token(build.member(acme), ["orgs:write"]))
     joined = [send(*each) for each in FORCE[:2]][1]
 
-    assert set(split(blind, joined).json()) == {"id", "delivery"}
+    told = name(blind, joined, joined.lead).json()
+
+    assert set(told) == {"id", "delivery"}
+    assert (told["delivery"]["status"], told["delivery"]["likeness_words"]) == ("folded", None)
+    assert now(joined).likeness_words
 
 
 def test_what_a_report_had_in_common_is_erased_with_it(alice, code_host):

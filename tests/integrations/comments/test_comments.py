@@ -294,8 +294,8 @@ def test_about_a_page_that_was_lost_nothing_is_written(acme, code_host, clock):
     assert "First" in shown(code_host)
 
 
-def test_on_an_issue_in_a_repository_that_was_left_nothing_new_is_written(acme, code_host):
-    fold("First")
+def test_what_stands_on_no_issue_when_its_repository_is_left_is_sent_to_the_next(acme, code_host):
+    joined = fold("First")
     other = code_host.add_repository("acme", "other", private=True)
     code_host.add_to_installation(build.installed(code_host), other)
     Integration.objects.update(repository_id=other.id, repo_name="other")
@@ -304,7 +304,8 @@ def test_on_an_issue_in_a_repository_that_was_left_nothing_new_is_written(acme, 
 
     assert (comment().status, comment().reason) == ("dropped", "The issues go to acme/other now.")
     assert not code_host.comments("acme/docs", 1)
-    assert not code_host.issues("acme/other")
+    joined.refresh_from_db()
+    assert (joined.status, joined.repository) == ("sent", "acme/other")
 
 
 def test_a_comment_in_a_repository_that_was_left_is_still_kept_right(acme, code_host, clock):

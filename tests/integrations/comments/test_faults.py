@@ -12,6 +12,8 @@ from core import clock as database_clock
 from hub import restoring
 from integrations import github_api
 from integrations.comments import sending
+from integrations.delivery import issue_states
+from integrations.delivery.issue_states import IssueNews
 from integrations.models import Comment, Delivery, Installation, Integration
 from integrations.models.comment import CommentQuerySet
 from tests import build
@@ -504,6 +506,20 @@ def test_what_was_never_listed_is_sent_when_the_issue_is_gone(acme, code_host, s
         assert listed.status == "folded"
 
 
+def test_killed_while_it_is_noted_that_an_issue_is_gone(acme, code_host, monkeypatch):
+    """All of it is known then, or nothing, and what asks GitHub next finds it."""
+    fold("First")
+    maintain()
+    Comment.objects.update(status="left")
+    gone, there = IssueNews(Delivery.IssueState.DELETED), lead().repository_id
+    monkeypatch.setattr(CommentQuerySet, "note_gone", killed)
+
+    with pytest.raises(SystemExit):
+        issue_states.note(there, 1, gone)
+
+    assert lead().issue_state == "open"
+
+
 def test_killed_while_what_joined_is_let_go(acme, code_host, settle, monkeypatch):
     joined = fold("First")
     go(code_host, "deleted")
@@ -622,6 +638,7 @@ def test_where_nobody_can_reach_a_repository_that_was_left(
     sending.send_due()
 
     assert (state(), bool(comment().reason)) == (ends, True)
+    assert Delivery.objects.waiting().get().report.summary == ("Second" if is_written else "First")
     assert not Integration.objects.get().problem
     assert Installation.objects.get(account="beta").suspended_at is None
 
