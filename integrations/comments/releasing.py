@@ -22,7 +22,7 @@ def release(comment: Comment, reason: str) -> None:
 
 
 def end(comment: Comment, reason: str) -> None:
-    """Let go what nobody can have read there, and then end the comment: its repository was left, or its issue is gone."""
+    """Let go what nobody can have read there, and then end the comment: nothing can be written any more."""
     unread = list(comment.unread().values_list("pk", flat=True)[: batches.AT_ONCE + 1])
     for some in batches.of(unread[: batches.AT_ONCE]):
         joining.unfold(Delivery.objects.filter(pk__in=some))

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from django.db.models import Exists, OuterRef, Q
+
 from core import clock
 from core.prepared import PreparedStatement
 from integrations.folding import stored_terms
@@ -42,6 +44,18 @@ SPLIT_OFF = PreparedStatement(
 def others(report_id: str) -> set[str]:
     """The reports that a member has said are not about the problem of this one."""
     return {other for (other,) in OTHERS.rows(report_id, report_id)}
+
+
+def are_apart(report_id: str) -> Q:
+    """Whether a member has said of a delivery's report that it is not about the problem of this one.
+
+    Looked up for each: all that was split off one report may be very many.
+    """
+    said = Verdict.objects.filter(is_same=False)
+    return Q(
+        Exists(said.filter(report=report_id, other=OuterRef("report")))
+        | Exists(said.filter(report=OuterRef("report"), other=report_id))
+    )
 
 
 def split_off(lead: Lead, refused: Collection[str] = ()) -> list[Terms]:

@@ -7,7 +7,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from integrations.delivery import coming_back
-from integrations.folding import looking
+from integrations.folding import following, looking, stored_terms
+from integrations.folding.candidates import Lead
 from integrations.models import Comment, Delivery, Installation, Integration, Terms, Verdict
 from reports.models import Report
 from tests import build
@@ -115,6 +116,18 @@ def test_it_joins_where_something_else_was_chosen(fixed, choice):
     expected = {"nothing": set(), "comment": {"again"}, "reopen": {"again", "reopen"}}
     assert (again.status, again.lead) == ("folded", fixed)
     assert set(said) == expected[choice]
+
+
+def test_what_follows_is_found_without_reading_all_that_was_split_off(
+    fixed, django_assert_num_queries
+):
+    again = Delivery.objects.select_related("integration", "report").get(pk=sent(AGAIN).pk)
+    lead = Lead(fixed.pk, fixed.report_id, 1, is_closed=True, terms=stored_terms.of(fixed.report))
+
+    with django_assert_num_queries(1):
+        found = following.latest(lead, again, refused=())
+
+    assert found is None  # it is of the same agent, just now: itself
 
 
 def test_where_nothing_is_folded_it_is_a_hint_as_ever(fixed, code_host):
