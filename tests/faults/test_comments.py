@@ -143,19 +143,24 @@ def test_two_maintain_at_once(folding, host, tell):
     tell("written once")
 
 
-def pass_time(**duration: float) -> None:
-    """And whatever GitHub refused is found to be well again."""
-    world.let_pass(**duration)
+def recover() -> None:
+    """Whatever GitHub refused is found to be well again."""
     Installation.objects.update(limited_until=None, suspended_at=None)
     Integration.objects.update(problem="")
+
+
+def pass_time(**duration: float) -> None:
+    world.let_pass(**duration)
+    recover()
     sending.send_due()
 
 
 def test_60_rounds_of_faults_in_random_order(folding, host, tell):
     draw, first, others = random.Random(18), post(folding, 0), []
     for number in range(60):
-        if number % 12 == 0:
+        if number % 3 == 0:
             host.faults.clear()
+            recover()
             others.append(post(folding, number + 1))
         is_there = Comment.objects.filter(comment_id__isnull=False).exists()
         some, method, path = (
