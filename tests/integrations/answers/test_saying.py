@@ -1,12 +1,15 @@
 """Members answer those who report a problem, through the API."""
 
 import json
+from threading import Barrier, Thread
 
 import pytest
+from django.db import connections
 from django.test import Client
 
+from integrations.answers import saying
 from integrations.models import Answer, Delivery, Integration
-from orgs.models import Domain, Organization, User
+from orgs.models import Domain, Membership, Organization, User
 from reports import erasing
 from tests import build
 from tests.integrations.answers.world import LINK, TEXT, join, report_of, told
@@ -206,6 +209,27 @@ def test_the_export_has_the_answers(client, bob, lead):
     told = [row["delivery"]["answer"] for row in rows]
     assert (told[0]["text"], told[0]["made_by"], told[1]) == (TEXT, "bob", None)
     assert told[0]["changed_at"]
+
+
+def test_members_who_answer_at_once_leave_one_answer(client, bob, lead):
+    member, start, errors = Membership.objects.get(), Barrier(4), []
+
+    def say(number: int) -> None:
+        start.wait()
+        try:
+            saying.say(member, Delivery.objects.get(pk=lead.pk), f"Answer {number}")
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [Thread(target=say, args=(number,)) for number in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+    assert (errors, Answer.objects.count()) == ([], 1)
 
 
 def test_unknown_fields_and_other_forms_are_refused(bob, lead):
