@@ -12,7 +12,7 @@ from core import connections
 from integrations import github_api
 from integrations.delivery import issue_states
 from integrations.delivery.issue_states import AFTER, IssueNews
-from integrations.folding import looking
+from integrations.folding import looking, verdicts
 from integrations.folding.following import Fixed
 from integrations.folding.looking import Alike
 from integrations.models import Delivery, Integration
@@ -67,4 +67,4 @@ def _fixed(delivery: Delivery, alike: Alike) -> Fixed | None:
     before = delivery.report.received_at - AFTER
     there = issue_states.fixed().filter(pk=alike.lead.pk, issue_closed_at__lte=before)
     row: Any = there.values_list("pk", "issue_number", "issue_closed_at").first()
-    return Fixed(*row) if row else None
+    return Fixed(*row) if row and not verdicts.stays_alone(delivery) else None

@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from integrations.delivery import coming_back
+from integrations.delivery.forwarding import forward
 from integrations.folding import following, looking, stored_terms
 from integrations.folding.candidates import Lead
 from integrations.models import Comment, Delivery, Installation, Integration, Terms, Verdict
@@ -128,6 +129,26 @@ def test_what_follows_is_found_without_reading_all_that_was_split_off(
         found = following.latest(lead, again, refused=())
 
     assert found is None  # it is of the same agent, just now: itself
+
+
+def test_what_a_member_has_split_off_follows_nothing(fixed, code_host):
+    Integration.objects.update(paused_at=timezone.now())
+    again, other = sent(AGAIN), sent(ONCE_MORE)
+    Verdict.objects.create(
+        integration=fixed.integration,
+        report=again.report,
+        other=other.report,
+        is_same=False,
+        made_by="alice",
+    )
+    Integration.objects.update(paused_at=None)
+    Delivery.objects.filter(pk=again.pk).update(status="pending", held_for="")
+
+    forward(again.report_id)
+
+    body = code_host.issue("acme/docs", 2).body
+    assert "Maybe the same as #1 (closed): " in body
+    assert "Reported again" not in body
 
 
 def test_where_nothing_is_folded_it_is_a_hint_as_ever(fixed, code_host):
