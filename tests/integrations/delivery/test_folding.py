@@ -5,6 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
 from integrations import github_api
@@ -63,6 +64,16 @@ def test_what_is_alike_joins_the_issue_that_is_there(acme, code_host):
     assert attempt.outcome == Attempt.Outcome.FOLDED
     assert answer["status"] == "forwarded"
     assert [each.may_lead for each in Terms.objects.order_by("delivery")] == [True, False]
+
+
+def test_terms_of_any_script_are_stored_as_they_are_written(acme):
+    sent({"report__summary": "Неизвестный флаг «принудительно» на третьем шаге"})
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT CAST(terms AS text) FROM integrations_terms")
+        [(stored,)] = cursor.fetchall()
+
+    assert "флаг" in stored
 
 
 def test_what_is_not_alike_becomes_an_issue(acme, code_host):
