@@ -76,6 +76,28 @@ def test_terms_of_any_script_are_stored_as_they_are_written(acme):
     assert "флаг" in stored
 
 
+@pytest.mark.parametrize("reason", ["not_planned", "duplicate"])
+def test_what_was_dismissed_takes_nothing_from_an_issue_about_the_same(acme, reason):
+    """The attack: a copy of an issue, by an agent that has just joined that, is closed; who joins it is not heard."""
+    first, joined = sent(PUSH), sent(AGAIN)
+    copy = sent(
+        AGAIN | {"report__summary": "`push --force` fails in 4.0: the flag is `--overwrite`"}
+    )
+    assert (joined.lead, copy.status) == (first, "sent")
+    Delivery.objects.filter(pk=copy.pk).update(issue_state="closed", issue_state_reason=reason)
+
+    later = sent({"report__summary": "`push --force` fails: in 4.0 the flag is `--overwrite`"})
+
+    assert later.lead == first
+
+
+def test_what_was_dismissed_is_joined_where_nothing_else_is_the_same(acme):
+    first = sent(PUSH)
+    Delivery.objects.update(issue_state="closed", issue_state_reason="not_planned")
+
+    assert sent(AGAIN).lead == first
+
+
 def test_what_is_not_alike_becomes_an_issue(acme, code_host):
     sent(PUSH)
     other = sent(OTHER)
