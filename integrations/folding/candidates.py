@@ -96,8 +96,8 @@ def leads(delivery: Delivery) -> list[Lead]:
     here = (delivery.integration.repository_id, delivery.pk)
     rows = LEADS.rows(*page, *here, report.agent_name, *near)
     return [
-        Lead(*lead, state == "closed", stored_terms.read(terms), reason in DISMISSED)
-        for *lead, state, reason, terms in sorted(rows, reverse=True)[:MOST_LEADS]
+        Lead(pk, report, number, state == "closed", stored_terms.read(terms), why in DISMISSED)
+        for pk, report, number, state, why, terms in sorted(rows, reverse=True)[:MOST_LEADS]
     ]
 
 
