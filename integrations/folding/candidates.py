@@ -17,11 +17,12 @@ AT_ONCE = timedelta(
     minutes=2
 )  # after its arrival, a report no longer waits for one that is like it
 UNDER_WAY_AT_MOST = 20
+DISMISSED = ("not_planned", "duplicate")  # nobody is told of what joins these
 
 LEADS = PreparedStatement(
     "Which are the newest leads of this page, without what the same agent has reported at about that time?",
     f"""
-    SELECT d.id, d.report_id, d.issue_number, d.issue_state, newest.terms
+    SELECT d.id, d.report_id, d.issue_number, d.issue_state, d.issue_state_reason, newest.terms
     FROM (
         SELECT delivery_id, rule, terms FROM integrations_terms
         WHERE integration_id = %s AND page = %s AND may_lead = TRUE
@@ -76,6 +77,7 @@ class Lead(NamedTuple):
     number: int | None
     is_closed: bool
     terms: Terms
+    is_dismissed: bool = False  # closed as not planned or as a duplicate
 
 
 class Member(NamedTuple):
@@ -94,8 +96,8 @@ def leads(delivery: Delivery) -> list[Lead]:
     here = (delivery.integration.repository_id, delivery.pk)
     rows = LEADS.rows(*page, *here, report.agent_name, *near)
     return [
-        Lead(pk, report_id, number, state == "closed", stored_terms.read(terms))
-        for pk, report_id, number, state, terms in sorted(rows, reverse=True)[:MOST_LEADS]
+        Lead(pk, report, number, state == "closed", stored_terms.read(terms), why in DISMISSED)
+        for pk, report, number, state, why, terms in sorted(rows, reverse=True)[:MOST_LEADS]
     ]
 
 

@@ -66,7 +66,7 @@ def look(delivery: Delivery) -> Alike | None:
     terms = stored_terms.of(delivery.report)
     stored_terms.store(delivery, terms)
     there = candidates.leads(delivery)
-    found = _nearest(delivery, terms, there)
+    found = _nearest_told(delivery, terms, there)
     if mode != Integration.Likeness.FOLD or (found and found.is_same):
         return found
     at_once = candidates.under_way(delivery) if may_wait(delivery) else []
@@ -77,6 +77,15 @@ def look(delivery: Delivery) -> Alike | None:
 def may_wait(delivery: Delivery) -> bool:
     """Whether it has come in so lately that it may wait for another one."""
     return timezone.now() + clock.ahead - delivery.report.received_at < AT_ONCE
+
+
+def _nearest_told(delivery: Delivery, terms: Terms, leads: Sequence[Lead]) -> Alike | None:
+    """The nearest; one that was closed as a duplicate, or not planned, only if no other one is the same."""
+    others = [each for each in leads if not each.is_dismissed]
+    found = _nearest(delivery, terms, others)
+    if len(others) == len(leads) or (found and found.is_same):
+        return found
+    return _nearest(delivery, terms, leads)
 
 
 def _nearest(delivery: Delivery, terms: Terms, leads: Sequence[Lead]) -> Alike | None:

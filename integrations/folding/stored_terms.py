@@ -50,7 +50,10 @@ def read(stored: str) -> Terms:
 
 def store(delivery: Delivery, terms: Terms) -> None:
     """Save the terms of a delivery that is being tried. Raises `LeaseLost`."""
-    page, stored = page_of(delivery.report), json.dumps(terms.as_json())
+    page = page_of(delivery.report)
+    stored = json.dumps(
+        terms.as_json(), ensure_ascii=False
+    )  # escaped, it is up to six times as long
     if STORE.first(page, stored, delivery.pk, delivery.tries) is None:
         raise LeaseLost(delivery.report_id)
 

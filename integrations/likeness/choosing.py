@@ -11,6 +11,7 @@ from integrations.likeness.vetoes import veto
 MOST_LEADS = 200
 MOST_TRIED = 10  # of those that have points enough: each reads its members
 MOST_MEMBERS = 50
+MOST_COMPARED = 200  # members of all those; then it joins none
 
 
 def none() -> Sequence[Terms]:
@@ -47,16 +48,16 @@ def nearest(new: Terms, leads: Sequence[Candidate]) -> Match | None:
     likely = sorted(
         (pair for pair in compared if pair[0].is_near), key=lambda pair: -pair[0].points
     )
+    compared_with = 0
     for likeness, lead in likely[:MOST_TRIED]:
-        if not _is_contradicted(new, lead) and not _is_nearer_elsewhere(comparison, likeness, lead):
+        if veto(new, lead.terms) or compared_with >= MOST_COMPARED:
+            continue
+        members = lead.members()[:MOST_MEMBERS]
+        compared_with += len(members)
+        is_contradicted = any(veto(new, member) for member in members)
+        if not is_contradicted and not _is_nearer_elsewhere(comparison, likeness, lead):
             return Match(lead.id, likeness.is_alike, likeness.points, *reason(likeness.things, new))
     return None
-
-
-def _is_contradicted(new: Terms, lead: Candidate) -> bool:
-    if veto(new, lead.terms):
-        return True
-    return any(veto(new, member) for member in lead.members()[:MOST_MEMBERS])
 
 
 def _is_nearer_elsewhere(comparison: Comparison, likeness: Likeness, lead: Candidate) -> bool:

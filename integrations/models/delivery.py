@@ -790,9 +790,9 @@ class Delivery(models.Model):
         """The issue exists: just created, or `adopted` if an earlier attempt had created it."""
         outcome = Attempt.Outcome.ADOPTED if adopted else Attempt.Outcome.SENT
         with transaction.atomic():
-            END_ATTEMPT.first(outcome, "", self.pk, self.tries)
             if SUCCEED.first(number, url, self.pk) is None:
                 raise LeaseLost(self.report_id)
+            END_ATTEMPT.first(outcome, "", self.pk, self.tries)
         self.ended_as = outcome
 
     def fold(self, lead: "Delivery", *, rule: int, words: str) -> bool:
@@ -952,9 +952,9 @@ class Delivery(models.Model):
         return wait * random.uniform(0.8, 1.2)  # noqa: S311  (guards nothing)
 
     def _end(self, outcome: Attempt.Outcome, *, reason: str, **columns: Any) -> None:
-        with transaction.atomic():
-            END_ATTEMPT.first(outcome, reason, self.pk, self.tries)
+        with transaction.atomic():  # its row first, as who erases its text does
             self._update(reason=reason, lease_until=None, **columns)
+            END_ATTEMPT.first(outcome, reason, self.pk, self.tries)
         self.ended_as, self.ended_for = outcome, columns.get("held_for", "")
 
     def _update(self, **columns: Any) -> None:

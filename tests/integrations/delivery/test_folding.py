@@ -5,6 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
 from integrations import github_api
@@ -63,6 +64,38 @@ def test_what_is_alike_joins_the_issue_that_is_there(acme, code_host):
     assert attempt.outcome == Attempt.Outcome.FOLDED
     assert answer["status"] == "forwarded"
     assert [each.may_lead for each in Terms.objects.order_by("delivery")] == [True, False]
+
+
+def test_terms_of_any_script_are_stored_as_they_are_written(acme):
+    sent({"report__summary": "Неизвестный флаг «принудительно» на третьем шаге"})
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT CAST(terms AS text) FROM integrations_terms")
+        [(stored,)] = cursor.fetchall()
+
+    assert "флаг" in stored
+
+
+@pytest.mark.parametrize("reason", ["not_planned", "duplicate"])
+def test_what_was_dismissed_takes_nothing_from_an_issue_about_the_same(acme, reason):
+    """The attack: a copy of an issue, by an agent that has just joined that, is closed; who joins it is not heard."""
+    first, joined = sent(PUSH), sent(AGAIN)
+    copy = sent(
+        AGAIN | {"report__summary": "`push --force` fails in 4.0: the flag is `--overwrite`"}
+    )
+    assert (joined.lead, copy.status) == (first, "sent")
+    Delivery.objects.filter(pk=copy.pk).update(issue_state="closed", issue_state_reason=reason)
+
+    later = sent({"report__summary": "`push --force` fails: in 4.0 the flag is `--overwrite`"})
+
+    assert later.lead == first
+
+
+def test_what_was_dismissed_is_joined_where_nothing_else_is_the_same(acme):
+    first = sent(PUSH)
+    Delivery.objects.update(issue_state="closed", issue_state_reason="not_planned")
+
+    assert sent(AGAIN).lead == first
 
 
 def test_what_is_not_alike_becomes_an_issue(acme, code_host):

@@ -2,7 +2,14 @@
 
 import pytest
 
-from integrations.likeness.choosing import MOST_LEADS, MOST_TRIED, Candidate, nearest
+from integrations.likeness.choosing import (
+    MOST_COMPARED,
+    MOST_LEADS,
+    MOST_MEMBERS,
+    MOST_TRIED,
+    Candidate,
+    nearest,
+)
 from integrations.likeness.comparing import is_vacuous
 from integrations.likeness.terms import Terms, terms_of
 
@@ -143,6 +150,20 @@ def test_members_are_read_for_the_nearest_only():
     assert nearest(terms("--keep-last in step 1: unknown flag"), far + leads) is None
     assert len(asked) == MOST_TRIED
     assert max(asked) < len(NAMES)
+
+
+def test_so_many_members_are_compared_in_all():
+    asked = []
+
+    def members():
+        asked.append(1)
+        return [terms("unknown flag --keep-last in step 9")] * 10 * MOST_MEMBERS
+
+    near = [terms(f"--keep-last: unknown flag, refused since {name} arrived") for name in NAMES]
+    leads = [Candidate(n, each, members) for n, each in enumerate(near)]
+
+    assert nearest(terms("--keep-last in step 1: unknown flag"), leads) is None
+    assert len(asked) == MOST_COMPARED / MOST_MEMBERS
 
 
 def test_a_term_that_all_issues_of_the_page_have_tells_nothing():

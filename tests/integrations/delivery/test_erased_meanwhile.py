@@ -1,0 +1,76 @@
+"""PostgreSQL: a report is erased while an attempt at its delivery ends, and neither is in the other's way."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+
+from core import clock
+from integrations.models import Delivery, Integration
+from integrations.models.delivery import ERASED, LeaseLost
+from reports import erasing
+from reports.models import Report
+from tests import build
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+WAITING = (
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
+
+
+@pytest.fixture
+def attempt(code_host) -> Delivery:
+    """One that has begun."""
+    build.acme(code_host)
+    Integration.objects.update(paused_at=clock.now())
+    build.send(Client())
+    Delivery.objects.update(status="pending", held_for="", due_at=clock.now())
+    taken = Delivery.objects.take(Report.objects.get().pk)
+    assert taken
+    taken.begin_attempt()
+    return taken
+
+
+def erase_while(end: Callable[[], None]) -> list[Exception]:
+    """Erase the report while its attempt ends; what the end has raised."""
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            end()
+        except Exception as error:
+            raised.append(error)
+        finally:
+            connection.close()
+
+    ending = threading.Thread(target=run)
+    with transaction.atomic():
+        list(Delivery.objects.select_for_update())
+        ending.start()
+        while ending.is_alive() and not _is_anybody_waiting():
+            ending.join(0.01)
+        erasing.erase(Report.objects.get())
+    ending.join()
+    return raised
+
+
+def _is_anybody_waiting() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(WAITING)
+        return cursor.fetchone() is not None
+
+
+def test_an_attempt_that_fails(attempt):
+    [lost] = erase_while(lambda: attempt.fail("GitHub refused it."))
+
+    assert isinstance(lost, LeaseLost)
+    assert Delivery.objects.get().reason == ERASED
+
+
+def test_an_attempt_that_succeeds(attempt):
+    attempt.record("Title", "Body")
+
+    assert erase_while(lambda: attempt.succeed(1, "https://x.example/1", adopted=False)) == []
+    assert (Delivery.objects.get().status, Delivery.objects.get().body) == ("sent", "")
