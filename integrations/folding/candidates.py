@@ -126,8 +126,8 @@ def is_by_agent_of(report: Report, agent: str, received_at: datetime) -> bool:
 def _about(report: Report, pks: Sequence[int]) -> list[Delivery]:
     """Those of them that are about the same page, not by the same agent."""
     there = {"report__canonical_url": report.canonical_url, "report__erased_at": None}
-    found = Delivery.objects.filter(pk__in=pks, **there).select_related("report").order_by("-pk")
-    some = found[:UNDER_WAY_AT_MOST]
+    found = Delivery.objects.filter(pk__in=pks, **there).select_related("report", "terms")
+    some = found.order_by("-pk")[:UNDER_WAY_AT_MOST]
     others = ((each, each.report) for each in some)
     return [
         each
@@ -137,5 +137,7 @@ def _about(report: Report, pks: Sequence[int]) -> list[Delivery]:
 
 
 def _as_lead(other: Delivery) -> Lead:
-    terms = stored_terms.of(other.report)
+    stored = getattr(other, "terms", None)  # none until its first look, which may be right now
+    is_of_today = stored is not None and stored.rule == RULE
+    terms = Terms.from_json(stored.terms) if is_of_today else stored_terms.of(other.report)
     return Lead(other.pk, other.report_id, None, is_closed=False, terms=terms)

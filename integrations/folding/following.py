@@ -42,6 +42,7 @@ def _next(lead: Lead, delivery: Delivery) -> Delivery | None:
     """The latest issue that was opened when this one's problem was reported again, if it is about that."""
     mine = delivery.integration
     there = Delivery.objects.leads().filter(follows=lead.pk, repository_id=mine.repository_id)
-    apart = verdicts.others(lead.report_id)
-    known = there.filter(integration=mine).exclude(report__in=apart).select_related("report")
-    return known.order_by("-pk").first()
+    known = there.filter(integration=mine).select_related("report").order_by("-pk")
+    some = list(known[:HOPS])
+    apart = verdicts.others(lead.report_id) if some else ()
+    return next((each for each in some if each.report_id not in apart), None)

@@ -1,7 +1,7 @@
 """How much two reports have in common: points for terms, the more the fewer issues have them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import log
 from typing import NamedTuple
 
@@ -66,7 +66,7 @@ class Comparison:
         if common.isdisjoint(new.summary) and common.isdisjoint(other.summary):
             return Likeness()
         points = {term: self._points(term, other) for term in common}
-        mine, theirs = self._covered(new, other), self._covered(other, new)
+        mine, theirs = self._covered(new, other, common), self._covered(other, new, common)
         total = sum(points.values()) + mine + theirs
         if total < NEAR_AT:
             return Likeness(total)
@@ -82,16 +82,17 @@ class Comparison:
         place = (NEITHER, ONE, 1.0)[told]
         return self._worth[term] * place * _density(term, new) * _density(term, other)
 
-    def _covered(self, one: Terms, other: Terms) -> float:
+    def _covered(self, one: Terms, other: Terms, common: Set[str]) -> float:
         """How much of a summary stands in the other report; of what could stand there."""
-        is_eastern = any(term[0] == "+" for term in other.all)
-        whole, found = SHORT, 0.0
-        for term in one.summary:
-            if is_eastern or term[0] != "+":
-                worth = self._worth.get(term) or _weight(term)
-                whole += worth
-                found += worth * _density(term, other) if term in other.all else 0.0
-        return found / whole
+        found = sum(self._told(term) * _density(term, other) for term in common & one.summary)
+        return found / self._whole(one, is_eastern="+" in other.signs) if found else 0.0
+
+    def _whole(self, one: Terms, *, is_eastern: bool) -> float:
+        """What a summary says, of what a report in such a script, or in none, could have in common with it."""
+        return SHORT + sum(self._told(term) for term in one.summary if is_eastern or term[0] != "+")
+
+    def _told(self, term: str) -> float:
+        return self._worth.get(term) or _weight(term)
 
 
 def _density(term: str, terms: Terms) -> float:
@@ -120,5 +121,6 @@ def _names_more(one: Terms, other: Terms) -> bool:
 
 def is_vacuous(terms: Terms) -> bool:
     """Whether a report says too little to be compared with another."""
-    words = sum(_weight(term) for term in terms.all if term[0] not in "#`")
-    return words < TELLING and not any(term[0] == "`" for term in terms.all)
+    if "`" in terms.signs:
+        return False
+    return sum(_weight(term) for term in terms.all if term[0] != "#") < TELLING

@@ -175,4 +175,4 @@ def test_a_look_asks_few_questions(mine):
     with CaptureQueriesContext(connection) as queries:
         looking.look(new)
 
-    assert len(queries) <= 6, [each["sql"] for each in queries]
+    assert len(queries) <= 7, [each["sql"] for each in queries]
