@@ -17,6 +17,7 @@ AT_ONCE = timedelta(
     minutes=2
 )  # after its arrival, a report no longer waits for one that is like it
 UNDER_WAY_AT_MOST = 20
+AHEAD = timedelta(hours=2)  # at most: the clock of the Hub, before that of its database
 
 LEADS = PreparedStatement(
     "Which are the newest leads of this page, without what the same agent has reported at about that time?",
@@ -28,10 +29,14 @@ LEADS = PreparedStatement(
         ORDER BY delivery_id DESC LIMIT {WINDOW}
     ) newest
     JOIN integrations_delivery d ON d.id = newest.delivery_id
-    JOIN reports_report r ON r.id = d.report_id
     WHERE newest.rule = {RULE} AND d.status = 'sent' AND d.issue_state <> 'deleted'
         AND d.repository_id = %s AND d.id <> %s
-        AND NOT (r.agent_name = %s AND r.received_at > %s AND r.received_at < %s)
+        AND NOT (
+            d.created_at > %s AND EXISTS ( -- most are older, and their reports are not read
+                SELECT 1 FROM reports_report r
+                WHERE r.id = d.report_id AND r.agent_name = %s AND r.received_at > %s AND r.received_at < %s
+            )
+        )
     """,  # noqa: S608  (no values)
 )
 MEMBERS = PreparedStatement(
@@ -92,7 +97,7 @@ def leads(delivery: Delivery) -> list[Lead]:
     page = (delivery.integration_id, stored_terms.page_of(report))
     near = (report.received_at - APART, report.received_at + APART)
     here = (delivery.integration.repository_id, delivery.pk)
-    rows = LEADS.rows(*page, *here, report.agent_name, *near)
+    rows = LEADS.rows(*page, *here, near[0] - AHEAD, report.agent_name, *near)
     return [
         Lead(pk, report_id, number, state == "closed", stored_terms.read(terms))
         for pk, report_id, number, state, terms in sorted(rows, reverse=True)[:MOST_LEADS]

@@ -12,6 +12,7 @@ from core import clock as database_clock
 from hub import restoring
 from integrations import github_api
 from integrations.comments import sending
+from integrations.delivery import leased
 from integrations.models import Comment, Delivery, Installation, Integration
 from integrations.models.comment import CommentQuerySet
 from tests import build
@@ -173,7 +174,8 @@ def test_editing(acme, code_host, clock, settle, name):
 @pytest.mark.parametrize(
     "fault", [("hang", {}), ("hang", {"created": True}), ("drip", {"milliseconds": 200})]
 )
-def test_an_answer_that_takes_too_long(acme, code_host, settle, fault):
+def test_an_answer_that_takes_too_long(acme, code_host, settle, fault, monkeypatch):
+    monkeypatch.setattr(leased, "DEADLINE", 1)
     fold("First")
     kind, details = fault
     code_host.fail(kind, path="comments", **details)
