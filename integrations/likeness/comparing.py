@@ -59,6 +59,7 @@ class Comparison:
         self._new = new
         having = Counter(term for lead in leads for term in new.all & lead.all)
         self._worth = {term: _worth(term, having[term], len(leads)) for term in new.all}
+        self._counts = {term: self._worth[term] * _density(term, new) for term in new.all}
 
     def with_(self, other: Terms) -> Likeness:
         """What the report has in common with another; what contradicts is for `vetoes`."""
@@ -66,8 +67,11 @@ class Comparison:
         if common.isdisjoint(new.summary) and common.isdisjoint(other.summary):
             return Likeness()
         points = {term: self._points(term, other) for term in common}
+        total = sum(points.values())
+        if total + 2 * self._covered_at_most(common) < NEAR_AT:
+            return Likeness(total)
         mine, theirs = self._covered(new, other, common), self._covered(other, new, common)
-        total = sum(points.values()) + mine + theirs
+        total += mine + theirs
         if total < NEAR_AT:
             return Likeness(total)
         terms = sorted(filter(points.get, points), key=lambda term: (-points[term], term))
@@ -80,7 +84,12 @@ class Comparison:
         if not told and term[0] == "#":
             return 0.0  # of somebody's machine, or in a log
         place = (NEITHER, ONE, 1.0)[told]
-        return self._worth[term] * place * _density(term, new) * _density(term, other)
+        return self._counts[term] * place * _density(term, other)
+
+    def _covered_at_most(self, common: Set[str]) -> float:
+        """How much of either summary can stand in the other report: far less work, and enough for most leads."""
+        most = sum(self._worth[term] for term in common)
+        return most / (SHORT + most)
 
     def _covered(self, one: Terms, other: Terms, common: Set[str]) -> float:
         """How much of a summary stands in the other report; of what could stand there."""
