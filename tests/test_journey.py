@@ -63,7 +63,8 @@ def test_a_repeat_is_counted_not_forwarded(client, code_host):
     first = build.send(client).json()
     second = build.send(client).json()
 
-    assert second == {**first, "is_duplicate": True}
+    known = {"url": first["issue_url"], "state": "open"}
+    assert second == {**first, "is_duplicate": True, "known_issue": known}
     assert len(code_host.issues("acme/docs")) == 1
 
 
