@@ -143,6 +143,8 @@ def _about(report: Report, pks: Sequence[int]) -> list[Delivery]:
 
 def _as_lead(other: Delivery) -> Lead:
     stored = getattr(other, "terms", None)  # none until its first look, which may be right now
-    is_of_today = stored is not None and stored.rule == RULE
-    terms = Terms.from_json(stored.terms) if is_of_today else stored_terms.of(other.report)
+    if stored is None or stored.rule != RULE:
+        terms = stored_terms.of(other.report)
+    else:
+        terms = Terms.from_json(stored.terms)
     return Lead(other.pk, other.report_id, None, is_closed=False, terms=terms)
