@@ -142,9 +142,11 @@ def _about(report: Report, pks: Sequence[int]) -> list[Delivery]:
 
 
 def _as_lead(other: Delivery) -> Lead:
-    stored = getattr(other, "terms", None)  # none until its first look, which may be right now
-    if stored is None or stored.rule != RULE:
-        terms = stored_terms.of(other.report)
-    else:
-        terms = Terms.from_json(stored.terms)
+    terms = _stored_of(other) or stored_terms.of(other.report)
     return Lead(other.pk, other.report_id, None, is_closed=False, terms=terms)
+
+
+def _stored_of(other: Delivery) -> Terms | None:
+    """Its terms as its first look has stored them, which may be going on right now."""
+    stored = getattr(other, "terms", None)
+    return Terms.from_json(stored.terms) if stored and stored.rule == RULE else None
