@@ -18,6 +18,7 @@ AT_ONCE = timedelta(
 )  # after its arrival, a report no longer waits for one that is like it
 UNDER_WAY_AT_MOST = 20
 DISMISSED = ("not_planned", "duplicate")  # nobody is told of what joins these
+AHEAD = timedelta(hours=2)  # at most: the clock of the Hub, before that of its database
 
 LEADS = PreparedStatement(
     "Which are the newest leads of this page, without what the same agent has reported at about that time?",
@@ -29,10 +30,14 @@ LEADS = PreparedStatement(
         ORDER BY delivery_id DESC LIMIT {WINDOW}
     ) newest
     JOIN integrations_delivery d ON d.id = newest.delivery_id
-    JOIN reports_report r ON r.id = d.report_id
     WHERE newest.rule = {RULE} AND d.status = 'sent' AND d.issue_state <> 'deleted'
         AND d.repository_id = %s AND d.id <> %s
-        AND NOT (r.agent_name = %s AND r.received_at > %s AND r.received_at < %s)
+        AND NOT (
+            d.created_at > %s AND EXISTS ( -- most are older, and their reports are not read
+                SELECT 1 FROM reports_report r
+                WHERE r.id = d.report_id AND r.agent_name = %s AND r.received_at > %s AND r.received_at < %s
+            )
+        )
     """,  # noqa: S608  (no values)
 )
 MEMBERS = PreparedStatement(
@@ -94,7 +99,7 @@ def leads(delivery: Delivery) -> list[Lead]:
     page = (delivery.integration_id, stored_terms.page_of(report))
     near = (report.received_at - APART, report.received_at + APART)
     here = (delivery.integration.repository_id, delivery.pk)
-    rows = LEADS.rows(*page, *here, report.agent_name, *near)
+    rows = LEADS.rows(*page, *here, near[0] - AHEAD, report.agent_name, *near)
     return [
         Lead(pk, report, number, state == "closed", stored_terms.read(terms), why in DISMISSED)
         for pk, report, number, state, why, terms in sorted(rows, reverse=True)[:MOST_LEADS]
@@ -128,8 +133,8 @@ def is_by_agent_of(report: Report, agent: str, received_at: datetime) -> bool:
 def _about(report: Report, pks: Sequence[int]) -> list[Delivery]:
     """Those of them that are about the same page, not by the same agent."""
     there = {"report__canonical_url": report.canonical_url, "report__erased_at": None}
-    found = Delivery.objects.filter(pk__in=pks, **there).select_related("report").order_by("-pk")
-    some = found[:UNDER_WAY_AT_MOST]
+    found = Delivery.objects.filter(pk__in=pks, **there).select_related("report", "terms")
+    some = found.order_by("-pk")[:UNDER_WAY_AT_MOST]
     others = ((each, each.report) for each in some)
     return [
         each
@@ -139,5 +144,11 @@ def _about(report: Report, pks: Sequence[int]) -> list[Delivery]:
 
 
 def _as_lead(other: Delivery) -> Lead:
-    terms = stored_terms.of(other.report)
+    terms = _stored_of(other) or stored_terms.of(other.report)
     return Lead(other.pk, other.report_id, None, is_closed=False, terms=terms)
+
+
+def _stored_of(other: Delivery) -> Terms | None:
+    """Its terms as its first look has stored them, which may be going on right now."""
+    stored = getattr(other, "terms", None)
+    return Terms.from_json(stored.terms) if stored and stored.rule == RULE else None

@@ -1,7 +1,7 @@
 """How much two reports have in common: points for terms, the more the fewer issues have them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import log
 from typing import NamedTuple
 
@@ -59,6 +59,7 @@ class Comparison:
         self._new = new
         having = Counter(term for lead in leads for term in new.all & lead.all)
         self._worth = {term: _worth(term, having[term], len(leads)) for term in new.all}
+        self._counts = {term: self._worth[term] * _density(term, new) for term in new.all}
 
     def with_(self, other: Terms) -> Likeness:
         """What the report has in common with another; what contradicts is for `vetoes`."""
@@ -66,8 +67,11 @@ class Comparison:
         if common.isdisjoint(new.summary) and common.isdisjoint(other.summary):
             return Likeness()
         points = {term: self._points(term, other) for term in common}
-        mine, theirs = self._covered(new, other), self._covered(other, new)
-        total = sum(points.values()) + mine + theirs
+        total = sum(points.values())
+        if total + 2 * self._covered_at_most(common) < NEAR_AT:
+            return Likeness(total)
+        mine, theirs = self._covered(new, other, common), self._covered(other, new, common)
+        total += mine + theirs
         if total < NEAR_AT:
             return Likeness(total)
         terms = sorted(filter(points.get, points), key=lambda term: (-points[term], term))
@@ -80,18 +84,24 @@ class Comparison:
         if not told and term[0] == "#":
             return 0.0  # of somebody's machine, or in a log
         place = (NEITHER, ONE, 1.0)[told]
-        return self._worth[term] * place * _density(term, new) * _density(term, other)
+        return self._counts[term] * place * _density(term, other)
 
-    def _covered(self, one: Terms, other: Terms) -> float:
+    def _covered_at_most(self, common: Set[str]) -> float:
+        """How much of either summary can stand in the other report: far less work, and enough for most leads."""
+        most = sum(self._worth[term] for term in common)
+        return most / (SHORT + most)
+
+    def _covered(self, one: Terms, other: Terms, common: Set[str]) -> float:
         """How much of a summary stands in the other report; of what could stand there."""
-        is_eastern = any(term[0] == "+" for term in other.all)
-        whole, found = SHORT, 0.0
-        for term in one.summary:
-            if is_eastern or term[0] != "+":
-                worth = self._worth.get(term) or _weight(term)
-                whole += worth
-                found += worth * _density(term, other) if term in other.all else 0.0
-        return found / whole
+        found = sum(self._told(term) * _density(term, other) for term in common & one.summary)
+        return found / self._whole(one, is_eastern="+" in other.signs) if found else 0.0
+
+    def _whole(self, one: Terms, *, is_eastern: bool) -> float:
+        """What a summary says, of what a report in such a script, or in none, could have in common with it."""
+        return SHORT + sum(self._told(term) for term in one.summary if is_eastern or term[0] != "+")
+
+    def _told(self, term: str) -> float:
+        return self._worth.get(term) or _weight(term)
 
 
 def _density(term: str, terms: Terms) -> float:
@@ -120,5 +130,6 @@ def _names_more(one: Terms, other: Terms) -> bool:
 
 def is_vacuous(terms: Terms) -> bool:
     """Whether a report says too little to be compared with another."""
-    words = sum(_weight(term) for term in terms.all if term[0] not in "#`")
-    return words < TELLING and not any(term[0] == "`" for term in terms.all)
+    if "`" in terms.signs:
+        return False
+    return sum(_weight(term) for term in terms.all if term[0] != "#") < TELLING

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,6 +56,11 @@ class Terms:
     def __post_init__(self) -> None:
         """Join what is often asked for together."""
         object.__setattr__(self, "all", self.summary | self.others)
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        """What its terms are: their first characters, of which letters and figures are one. Asked for each pair."""
+        return frozenset(term[0] if term[0] in "`#+" else "" for term in self.all)
 
     def as_json(self) -> dict[str, Any]:
         """For a JSON column; few long strings are read faster than many short ones."""

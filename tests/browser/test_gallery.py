@@ -305,7 +305,7 @@ def test_the_pages_that_ask_and_refuse(visit, busy, alice, code_host, screen, ot
 
     page.goto("/settings/integration/")
     page.get_by_label("Template").fill("{sumary}\n\n{details}")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_load_state()
     faults += window.look("refused-template")
     assert page.title().startswith("Error:")
@@ -314,7 +314,7 @@ def test_the_pages_that_ask_and_refuse(visit, busy, alice, code_host, screen, ot
 
     page.get_by_label("Template").fill("{summary}")
     page.get_by_label("Repository", exact=True).select_option("acme/b")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("heading", name="Change to acme/b?").wait_for()
     faults += window.look("switch")
     assert not faults

@@ -36,7 +36,7 @@ def test_the_box_is_there_ticked_and_tells_what_it_did(visit, code_host, screen,
 
     assert box.is_checked()
     faults = window.look("files-first")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("Reports about the files of acme/docs come to you, too.").first.wait_for()
     faults += window.look("files-saved")
     page.get_by_role("link", name="Show the claim").click()
@@ -57,7 +57,7 @@ def test_a_box_that_was_cleared_stays_clear_while_somebody_types(visit, code_hos
     page.get_by_role("button", name="Preview").click()
     page.wait_for_load_state()
     assert not box.is_checked()
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("Issues now go to acme/docs.").wait_for()
 
     assert not box.is_checked()
@@ -76,7 +76,7 @@ def test_the_pages_of_a_claim_with_the_longest_name(visit, code_host, screen, ot
     page = window.page
     faults = window.look_at({"files-long-first": PAGE})
     page.goto(PAGE)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("link", name="Show the claim").wait_for()
     claim = f"/settings/claims/{Site.objects.get().id}/"
 
@@ -104,7 +104,7 @@ def test_the_pages_that_speak_of_files(visit, code_host, screen, others):
     window = visit(screen, user, others=others)
     page, faults = window.page, []
     page.goto(PAGE)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("link", name="Show the claim").wait_for()
     site = Site.objects.get()
     claim = f"/settings/claims/{site.id}/"
@@ -137,7 +137,7 @@ def test_the_pages_that_speak_of_files(visit, code_host, screen, others):
     code_host.add_to_installation(build.installed(code_host), code_host.add_repository("acme", "b"))
     page.goto(PAGE)
     page.get_by_label("Repository", exact=True).select_option("acme/b")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("heading", name="Change to acme/b?").wait_for()
     faults += window.look("files-switch")
     page.get_by_role("button", name="Change it").click()
@@ -168,7 +168,7 @@ def test_the_docs_are_still_to_be_claimed_in_one_press(visit, code_host):
     user = alice(owner, code_host)
     page = visit(Screen(), user).page
     page.goto(PAGE)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
 
     page.get_by_role("button", name="Claim https://acme.github.io/docs/").click()
     page.get_by_role("heading", name="https://acme.github.io/docs/").wait_for()

@@ -26,7 +26,7 @@ def test_from_the_sign_in_to_the_first_issue(visit, code_host, screen):
         page.get_by_role("button", name="alice"),
         page.get_by_role("button", name="Install the app"),
         page.get_by_role("group", name="alice").get_by_role("button", name="Install"),
-        page.get_by_role("button", name="Save"),  # the only repository is chosen already
+        page.get_by_role("button", name="Save", exact=True),  # the only repository is chosen already
         page.get_by_role("button", name="Claim https://alice.github.io/docs/"),
         page.get_by_role("button", name="Send a test report"),
     ]
@@ -157,14 +157,14 @@ def test_labels_are_chosen_seen_in_the_preview_and_told_of_until_github_takes_th
     page.get_by_label("Labels of every issue").fill("docs feedback")
     page.get_by_label("Assignees").fill("charlie")
     page.locator("#preview").get_by_text("assignee charlie").first.wait_for()
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("Saved. New issues get what you have chosen.").wait_for()
     build.send(Client(), build.report(report__summary="One"))
     page.goto("/settings/")
     page.get_by_text("GitHub did not take the assignee charlie.").wait_for()
     page.get_by_role("link", name="Change it").click()
     page.get_by_label("Assignees").fill("alice")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("Saved. New issues get what you have chosen.").wait_for()
     build.send(Client(), build.report(report__summary="Two"))
     page.goto("/settings/integration/")

@@ -12,7 +12,7 @@ from core import clock as database_clock
 from hub import restoring
 from integrations import github_api
 from integrations.comments import sending
-from integrations.delivery import issue_states
+from integrations.delivery import issue_states, leased
 from integrations.delivery.issue_states import IssueNews
 from integrations.models import Comment, Delivery, Installation, Integration
 from integrations.models.comment import CommentQuerySet
@@ -175,7 +175,8 @@ def test_editing(acme, code_host, clock, settle, name):
 @pytest.mark.parametrize(
     "fault", [("hang", {}), ("hang", {"created": True}), ("drip", {"milliseconds": 200})]
 )
-def test_an_answer_that_takes_too_long(acme, code_host, settle, fault):
+def test_an_answer_that_takes_too_long(acme, code_host, settle, fault, monkeypatch):
+    monkeypatch.setattr(leased, "DEADLINE", 1)
     fold("First")
     kind, details = fault
     code_host.fail(kind, path="comments", **details)
