@@ -14,6 +14,6 @@ class Migration(migrations.Migration):
     operations = [
         AddIndexWhileServing(
             model_name='report',
-            index=models.Index(models.Func(models.F('organization'), models.Func(models.F('canonical_url'), 1, 200, function='SUBSTR'), arg_joiner=' || ', output_field=models.TextField(), template='(%(expressions)s)'), models.F('received_at'), models.F('id'), condition=models.Q(('organization__isnull', False), ('withheld_for__isnull', True)), name='report_of_page'),
+            index=models.Index(models.Func(models.F('organization'), models.Func(models.F('canonical_url'), 1, 200, function='SUBSTR'), template='(%(expressions)s)', arg_joiner=' || ', output_field=models.TextField()), models.F('received_at'), models.F('id'), condition=models.Q(('organization__isnull', False), ('withheld_for__isnull', True)), name='report_of_page'),
         ),
     ]

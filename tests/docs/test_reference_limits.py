@@ -25,7 +25,7 @@ from integrations.github_api import asking, installations, transport
 from integrations.github_sync import reconciling, webhooks
 from integrations.issue import rendering, template_limits
 from integrations.issue import tables as issue_tables
-from integrations.likeness import choosing
+from integrations.likeness import choosing, comparing
 from integrations.models import answer, attempt, comment, delivery, one_time_state, webhook
 from integrations.models import integration as rights
 from integrations.ownership import push_access, site_claims
@@ -215,6 +215,15 @@ def test_one_problem_one_issue():
         "a problem comes back if it is reported after its issue was closed by": span(again.AFTER),
         "length of an answer to reporters": f"{answer.LONGEST} characters",
     }
+
+
+def test_the_points_of_the_rule_are_those_of_the_code():
+    page = tables.page("../explanation/one-problem-one-issue")
+    text = page.read_text(encoding="utf-8")
+
+    assert f"From {comparing.SAME_AT:g} points on, two reports are the same problem" in text
+    assert f"it takes {comparing.APART_AT:g} points" in text
+    assert f"From {comparing.NEAR_AT:g} points on, it is a hint" in text
 
 
 def test_issues_and_templates():

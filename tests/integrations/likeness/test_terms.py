@@ -42,7 +42,7 @@ WRITTEN = [  # a summary, terms that it has, terms that it does not have
 ]
 
 
-@pytest.mark.parametrize(("summary", "has", "lacks"), WRITTEN, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("summary", "has", "lacks"), WRITTEN, ids=[text for text, *_ in WRITTEN])
 def test_a_text_has_terms(summary, has, lacks):
     found = terms_of(summary).summary
 
