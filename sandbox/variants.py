@@ -168,7 +168,7 @@ VARIANTS = {
                 REWORDED[number % len(REWORDED)],
             ),  # each time another agent
             look="It has joined the issue that another report has opened. A comment there lists it, a few "
-            "seconds later; its page in the Hub says why, and has *Not the same* to undo it.",
+            "seconds later; its page in the Hub says why, and has a button “Not the same” to undo it.",
         ),
         Variant(
             "secret",

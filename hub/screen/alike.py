@@ -8,7 +8,7 @@ from core import counting
 from integrations.delivery import telling_apart
 from integrations.folding import joining, verdicts
 from integrations.folding.named_issues import LONGEST
-from integrations.models import Delivery
+from integrations.models import Delivery, Integration
 
 SHOWN = 30  # of those that have joined it, the newest
 
@@ -35,17 +35,15 @@ def of(delivery: Delivery | None, form: NamingForm | None = None) -> dict[str, A
         "other": other,
         "is_hint": is_hint and not verdicts.named_as_same(delivery),
         "is_readable": other is not None and other.report.withheld_for is None,
-        "form": form or _form(delivery, other),
+        "joins": delivery.integration.likeness == Integration.Likeness.FOLD,
+        "form": form or _form(delivery),
         **_joined(delivery),
     }
 
 
-def _form(delivery: Delivery, other: Delivery | None) -> NamingForm | None:
-    """Empty, or with the address of the issue that is maybe the same; None if nothing can be named now."""
-    if telling_apart.obstacle(delivery):
-        return None
-    is_known = other is not None and not delivery.lead_id
-    return NamingForm(initial={"issue_url": other.issue_url} if other and is_known else {})
+def _form(delivery: Delivery) -> NamingForm | None:
+    """An empty one; None if nothing can be named now."""
+    return None if telling_apart.obstacle(delivery) else NamingForm()
 
 
 def _joined(lead: Delivery) -> dict[str, Any]:

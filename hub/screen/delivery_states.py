@@ -8,7 +8,7 @@ IN_WORDS = {  # each status, as shown to people
     "pending": "Waiting",
     "sending": "Being sent",
     "sent": "Sent",
-    "folded": "Folded",
+    "folded": "Joined",
     "held": "Held",
     "failed": "Failed",
     "discarded": "Discarded",

@@ -14,7 +14,7 @@ from integrations.api.report_list import Received
 from integrations.delivery import telling_apart
 from integrations.folding import joining
 from integrations.folding.named_issues import CannotJoin
-from integrations.models import Delivery
+from integrations.models import Delivery, Integration
 
 NOTED = "Noted: it is not the same. Its issue stays as it is."
 
@@ -61,7 +61,8 @@ def split_all(request: MemberRequest, report_id: str) -> HttpResponse:
     else:
         more = " There may be more: do it again." if count >= telling_apart.AT_ONCE else ""
         reports = "1 report was" if count == 1 else f"{count:,} reports were"
-        messages.success(request, f"{reports} split off. Each is sent in its turn.{more}")
+        sent = "It is" if count == 1 else "Each is"
+        messages.success(request, f"{reports} split off. {sent} sent in its turn.{more}")
     return redirect("report", report_id)
 
 
@@ -82,9 +83,11 @@ def same_as(request: MemberRequest, report_id: str) -> HttpResponse:
 
 
 def _named(report_id: str) -> str:
-    now = Delivery.objects.select_related("lead").get(report=report_id)
+    now = Delivery.objects.select_related("lead", "integration").get(report=report_id)
     if now.lead:
         return f"It has joined issue #{now.lead.issue_number}."
+    if now.integration.likeness != Integration.Likeness.FOLD:
+        return "Noted: it is the same. Both issues stay as they are."
     return "Noted. Both issues stay; later reports like this one join the one that you named."
 
 

@@ -45,6 +45,7 @@ def test_the_pages_of_reports_that_are_alike(visit, busy, alice, screen, others)
         }
     )
     page.goto(path(hinted.report_id))
+    page.get_by_text("The same as another issue?").click()
     page.get_by_label("Address of the issue").fill("#12")
     page.get_by_role("button", name="The same as this issue").click()
     page.wait_for_url("**/same-as/")

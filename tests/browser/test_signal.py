@@ -51,8 +51,8 @@ def test_one_problem_is_one_issue_until_its_reporters_are_answered(
     expect(page.locator("article")).to_contain_text("Maybe the same as #1: same page; ")
     _open(page, hinted)
     faults += window.look("signal-hinted")
-    page.get_by_role("button", name="The same as this issue").click()
-    expect(page.get_by_text("later reports like this one join the one that")).to_be_visible()
+    page.get_by_role("button", name="The same", exact=True).click()
+    expect(page.get_by_text("Noted: it is the same. Both issues stay as they are.")).to_be_visible()
 
     _choose(page, "Join the earlier issue")
     faults += window.look("signal-chosen")

@@ -214,7 +214,6 @@ def test_one_problem_one_issue():
         "that comment is edited at most every": span(comment.EDITED_APART),
         "a problem comes back if it is reported after its issue was closed by": span(again.AFTER),
         "length of an answer to reporters": f"{answer.LONGEST} characters",
-        "known problems of a page that are told": f"{known.MOST}",
     }
 
 

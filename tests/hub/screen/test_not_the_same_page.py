@@ -87,6 +87,16 @@ def test_all_are_split_off_once_a_member_is_sure(alice, code_host):
     assert "No other report has joined its issue." in press(alice, lead, "split-all")
 
 
+def test_the_only_one_that_joined_is_split_off(alice):
+    lead, _ = send("claude-code"), send("cursor")
+
+    asked = alice.get(f"{PAGE}{lead.report_id}/split-all/").content.decode()
+    done = press(alice, lead, "split-all")
+
+    assert "Split off the report that joined" in asked
+    assert "1 report was split off. It is sent in its turn." in done
+
+
 def test_nothing_is_asked_where_nothing_has_joined(alice):
     lead = send("claude-code")
 
@@ -106,11 +116,24 @@ def test_the_issue_that_is_hinted_is_named_with_one_press(alice):
     assert "Maybe the same as" in page
     assert escape(hinted.likeness_words[1:]) in page
     assert f'value="{lead.issue_url}"' in page
-    assert (
-        "Noted. Both issues stay; later reports like this one join the one that you named." in named
-    )
-    assert "A member said so." in named
+    assert "Noted: it is the same. Both issues stay as they are." in named
+    assert "<p>A member said so.</p>" in named
     assert near.maybe_lead == lead
+
+
+def test_what_later_reports_do_is_said_where_reports_join_issues(alice):
+    Integration.objects.update(likeness="hint")
+    lead, hinted = send("claude-code"), send("cursor")
+    hints = page_of(alice, hinted)
+    Integration.objects.update(likeness="fold")
+
+    joins = page_of(alice, hinted)
+    named = press(alice, hinted, "same-as", issue_url=lead.issue_url)
+
+    assert "later reports like this one join" not in hints
+    assert "If it is the same, later reports like this one join #1." in joins
+    assert "Noted. Both issues stay; later reports like this one join the one that you" in named
+    assert "A member said so. Reports like this one join #1." in named
 
 
 def test_a_hint_that_is_wrong_goes_away(alice):

@@ -138,7 +138,7 @@ def test_the_tabs_count_the_states(alice, acme):
         ("Held", "1"),
         ("Failed", "2"),
         ("Sent", "0"),
-        ("Folded", "0"),
+        ("Joined", "0"),
         ("Discarded", "1"),
         ("Not forwarded", ""),
     ]
