@@ -26,7 +26,9 @@ def test_from_the_sign_in_to_the_first_issue(visit, code_host, screen):
         page.get_by_role("button", name="alice"),
         page.get_by_role("button", name="Install the app"),
         page.get_by_role("group", name="alice").get_by_role("button", name="Install"),
-        page.get_by_role("button", name="Save", exact=True),  # the only repository is chosen already
+        page.get_by_role(
+            "button", name="Save", exact=True
+        ),  # the only repository is chosen already
         page.get_by_role("button", name="Claim https://alice.github.io/docs/"),
         page.get_by_role("button", name="Send a test report"),
     ]
