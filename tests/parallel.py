@@ -4,6 +4,8 @@ import os
 
 from xdist.scheduler import LoadScopeScheduling
 
+from tests import selection
+
 MOST = 4  # workers; more wait for each other
 TOGETHER = (  # shares a browser and a Hub; the first that fits
     "tests/browser/test_gallery",
@@ -21,8 +23,9 @@ LONGEST = (
 
 
 def workers() -> int:
-    """One more than there are cores, since some of them wait."""
-    return min(MOST, (os.cpu_count() or 1) + 1)
+    """Some more than there are cores, since they wait; on PostgreSQL, where fewer tests run, as many."""
+    more = 0 if selection.on_postgresql() else 2
+    return min(MOST, (os.cpu_count() or 1) + more)
 
 
 def place(nodeid: str) -> int:

@@ -155,9 +155,9 @@ def pass_time(**duration: float) -> None:
     sending.send_due()
 
 
-def test_60_rounds_of_faults_in_random_order(folding, host, tell):
+def test_30_rounds_of_faults_in_random_order(folding, host, tell):
     draw, first, others = random.Random(18), post(folding, 0), []
-    for number in range(60):
+    for number in range(30):
         if number % 3 == 0:
             host.faults.clear()
             recover()
