@@ -96,6 +96,19 @@ def test_a_report_from_a_browser_with_a_session_needs_no_form_token():
     assert not answer.cookies
 
 
+ON_ITS_OWN_AND_BESIDE_OTHERS = [
+    {"DATABASE_URL": "sqlite://:memory:"},
+    {
+        "DATABASE_URL": "postgresql://hub@127.0.0.1:1/hub",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+        "HUB_FORWARDING": "queue",
+        "HUB_PROCESSES": "2",
+        "HUB_TRUSTED_PROXIES": "1",
+        "HUB_CONTACT": "operator@example.com",
+    },
+]
+
+
 def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     hub = {name: value for name, value in os.environ.items() if not name.startswith("HUB_")}
     production = {"HUB_SECRET_KEY": configured.SECRET_KEY, "DJANGO_SETTINGS_MODULE": "hub.settings"}
@@ -111,10 +124,13 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_production_settings_pass_the_deployment_check():
+@pytest.mark.parametrize("given", ON_ITS_OWN_AND_BESIDE_OTHERS, ids=["sqlite", "postgresql"])
+def test_production_settings_pass_the_deployment_check(given):
+    """With the settings of docs/v0/how-to/run-in-production.md; no service has to answer for it."""
     ended = run(
         *("manage.py", "check", "--deploy", "--fail-level", "WARNING"),
         HUB_BASE_URL="https://hub.example",
+        **given,
     )
 
     assert ended.returncode == 0, ended.stderr
