@@ -3,10 +3,12 @@
 Run `script/packages FOLDER`. It needs setuptools 70.1 or newer, and npm.
 """
 
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 CLIENTS = Path(__file__).resolve().parent
@@ -29,6 +31,16 @@ def main(target: Path) -> None:
         _run(*npm, "pack", "--pack-destination", str(target), cwd=Path(folder) / "node")
     for path in sorted(target.iterdir()):
         print(path.name)
+    for sentence in undecided(CLIENTS.parent):
+        print(f"Do not publish these yet: {sentence}", file=sys.stderr)
+
+
+def undecided(root: Path) -> Iterator[str]:
+    """What the owner of the repository in a folder has to decide before anybody else gets it."""
+    if re.search(r"(?m)^ *Address: *none yet *$", (root / "SECURITY.md").read_text("utf-8")):
+        yield "SECURITY.md names nobody to write to."
+    if not any(root.glob("LICENSE*")):
+        yield "there is no LICENSE."
 
 
 def _run(*command: str, cwd: Path) -> None:

@@ -32,7 +32,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Chapter:
-    """One of the four kinds of pages."""
+    """One of the five kinds of pages."""
 
     title: str
     entries: tuple[Entry, ...]
