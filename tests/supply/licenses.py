@@ -58,7 +58,7 @@ def is_allowed(expression: str) -> bool:
 
 
 def written(page: str) -> str:
-    """The page with its tables written anew, each below its heading."""
+    """The page with its tables and its list written anew, each below its heading."""
     hub, sentry, mcp = (packages(lock) for lock in ("runtime", "sentry", "mcp"))
     only_here = set(packages("dev")).difference(sentry, mcp)
     tables = {
@@ -68,7 +68,7 @@ def written(page: str) -> str:
         "Development": _in_brief(only_here),
     }
     for heading, rows in tables.items():
-        page = _with_table(page, heading, rows)
+        page = _with_rows(page, heading, rows)
     return page
 
 
@@ -90,21 +90,20 @@ def _declared(package: Package) -> str:
 
 
 def _rows(found: set[Package] | list[Package]) -> list[str]:
-    rows = [f"| {each.name} | {each.version} | {license_of(each)} |" for each in sorted(found)]
-    return ["| package | version | license |", "|---|---|---|", *rows]
+    rows = [f"| {each.name} {each.version} | {license_of(each)} |" for each in sorted(found)]
+    return ["| package | license |", "|---|---|", *rows]
 
 
 def _in_brief(found: set[Package]) -> list[str]:
     by_license = groupby(sorted(found, key=lambda each: (license_of(each), each)), license_of)
-    rows = [f"| {said} | {', '.join(each.name for each in every)} |" for said, every in by_license]
-    return ["| license | packages |", "|---|---|", *rows]
+    return [f"- {said}: {', '.join(each.name for each in every)}" for said, every in by_license]
 
 
-def _with_table(page: str, heading: str, rows: list[str]) -> str:
+def _with_rows(page: str, heading: str, rows: list[str]) -> str:
     before, title, after = page.partition(f"\n## {heading}\n")
     assert title, f"{PAGE.name} has no section {heading!r}."
-    table = "".join(f"{row}\n" for row in rows)
-    return before + title + re.sub(r"(?:^\|.*\n)+", lambda _: table, after, count=1, flags=re.M)
+    lines = "".join(f"{row}\n" for row in rows)
+    return before + title + re.sub(r"(?:^[|-].*\n)+", lambda _: lines, after, count=1, flags=re.M)
 
 
 if __name__ == "__main__":

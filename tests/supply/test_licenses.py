@@ -21,7 +21,7 @@ def test_a_new_version_in_a_lock_is_missed_on_the_page(monkeypatch):
     newer = Package("deprecated", "99.0")
     monkeypatch.setattr(licenses, "packages", lambda lock: [*packages(lock), newer])
 
-    assert "| deprecated | 99.0 | MIT |" in licenses.written(page)
+    assert "| deprecated 99.0 | MIT |" in licenses.written(page)
 
 
 @pytest.mark.parametrize("package", LOCKED, ids=lambda each: each.name)
