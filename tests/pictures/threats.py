@@ -2,29 +2,30 @@
 
 from tests.pictures import svg
 
-WIDTH, HEIGHT, ROW = 230, 62, 84  # pixels
-LEFT, MIDDLE, RIGHT, TOP = 15, 345, 675, 64
+WIDTH, HEIGHT, ROW = 196, 66, 80  # pixels
+LEFT, MIDDLE, RIGHT, TOP = 12, 268, 524, 52
+EDGE = 20  # between the dashed line and the boxes
 PEOPLE = {  # by row: who, and what they bring
     0: ("Stranger", ["words, floods, secrets"]),
     1: ("Agent", ["what a page has told it"]),
-    2: ("Member, former member", ["rights that end"]),
-    3: ("Owner of a neighboring site", ["a claim of what is not theirs"]),
-    4: ("Operator", ["trusted"]),
-    5: ("Someone with a copy", ["of the database, of a backup"]),
+    2: ("Member, once or now", ["rights that end"]),
+    3: ("Owner next door", ["a claim of what is not theirs"]),
+    4: ("Operator", ["trusted with everything"]),
+    5: ("Holder of a copy", ["of the database or a backup"]),
 }
 DOORS = {
-    0: ("Reports", ["sizes, rates, secrets removed"]),
-    1: ("Settings and API", ["sign-in, tokens, claims proved"]),
+    0: ("Reports", ["sizes, rates,", "secrets removed"]),
+    1: ("Settings and API", ["sign-in, tokens,", "claims that are proved"]),
     2: ("Issues", ["nothing in them is live,", "each is written once"]),
-    3: ("Webhooks", ["signed, each acted on once"]),
-    4: ("Questions to the outside", ["deadlines, sizes, public hosts"]),
+    3: ("Webhooks", ["signed, and each", "acted on once"]),
+    4: ("Questions", ["deadlines, sizes,", "public hosts only"]),
     5: ("Database", ["texts without secrets,", "tokens as hashes"]),
 }
 OUTSIDE = {
-    0: ("Client", ["believes no Hub more than it must"]),
+    0: ("Client", ["believes no Hub", "more than it must"]),
     2: ("Repository", ["people, mail, bots, agents"]),
-    3: ("GitHub", ["away, slow, or lying"]),
-    4: ("Name server, web server", ["of a claim: hangs, floods, lies"]),
+    3: ("GitHub", ["away, slow, or wrong"]),
+    4: ("Hosts of a claim", ["name servers, web servers:", "they hang, flood and lie"]),
 }
 INWARD = [(0, 0), (1, 0), (2, 1), (3, 1), (4, 5), (5, 5)]  # from a person to a door
 OUTWARD = [(0, 0), (2, 2), (4, 3), (4, 4)]  # from a door to the outside
@@ -33,12 +34,14 @@ BACK = [(3, 3)]  # from the outside to a door
 
 def drawn() -> str:
     """The picture as SVG; the dashed line is around what a Hub itself has in its hands."""
-    bottom = TOP + ROW * max(DOORS) + HEIGHT + 20
-    edge = svg.line(f"M{MIDDLE - 25} 24H{MIDDLE + WIDTH + 25}V{bottom}H{MIDDLE - 25}Z", "lane")
+    bottom = TOP + ROW * max(DOORS) + HEIGHT + 16
+    edge = svg.line(
+        f"M{MIDDLE - EDGE} 14H{MIDDLE + WIDTH + EDGE}V{bottom}H{MIDDLE - EDGE}Z", "lane"
+    )
     heads = [
-        svg.text(LEFT, 48, "Who comes", "name"),
-        svg.text(MIDDLE, 48, "A Hub", "name"),
-        svg.text(RIGHT, 48, "What it meets", "name"),
+        svg.text(LEFT, 38, "Who comes", "name"),
+        svg.text(MIDDLE, 38, "A Hub", "name"),
+        svg.text(RIGHT, 38, "What it meets", "name"),
     ]
     boxes = [
         svg.box(x, _y(row), WIDTH, HEIGHT, *said)
@@ -52,7 +55,7 @@ def drawn() -> str:
     ]
     width = RIGHT + WIDTH + LEFT
     return svg.picture(
-        width, bottom + 15, "Who meets a Hub, and where", [edge, *heads, *lines, *boxes]
+        width, bottom + 10, "Who meets a Hub, and where", [edge, *heads, *lines, *boxes]
     )
 
 

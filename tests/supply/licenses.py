@@ -44,7 +44,12 @@ class Unknown(Exception):
 
 def license_of(package: Package) -> str:
     """The license of a package as an SPDX expression (https://spdx.org/licenses/); raises `Unknown`."""
-    return READ.get(package.name) or _declared(package)
+    try:
+        return _declared(package)
+    except Unknown:
+        if package.name not in READ:
+            raise
+        return READ[package.name]
 
 
 def is_allowed(expression: str) -> bool:
@@ -81,7 +86,8 @@ def _declared(package: Package) -> str:
         raise Unknown(f"{package.name} {said['Version']} is installed, not {package.version}.")
     classifiers = said.get_all("Classifier", [])
     named = [CLASSIFIERS[each] for each in classifiers if each in CLASSIFIERS]
-    for words in (said["License-Expression"], said["License"], *named):
+    only = named if len(named) == 1 else []
+    for words in (said["License-Expression"], said["License"], *only):
         try:
             return canonicalize_license_expression(words or "")
         except InvalidLicenseExpression:

@@ -55,6 +55,13 @@ def test_another_version_than_the_locked_one_tells_nothing():
         license_of(Package("django", "0.1"))
 
 
+def test_what_a_package_says_counts_more_than_what_was_read_of_an_earlier_version(monkeypatch):
+    [django] = [each for each in LOCKED if each.name == "django"]
+    monkeypatch.setitem(READ, "django", "MIT")
+
+    assert license_of(django) == "BSD-3-Clause"
+
+
 def test_what_was_read_by_hand_is_locked_and_what_is_allowed_is_used():
     assert set(READ) <= {each.name for each in LOCKED}
     assert all(any(each in license_of(package) for package in LOCKED) for each in ALLOWED)
