@@ -1,6 +1,6 @@
-"""Databases that releases have filled: kept as SQL, one for SQLite and one for PostgreSQL.
+"""What releases have left: a filled database as SQL, for SQLite and for PostgreSQL, and what their API was.
 
-They have the tables as they were, and the migrations that had run. Nothing of today's code is needed to load them.
+The databases have the tables as they were, and the migrations that had run; no code of today is needed to load them.
 """
 
 import gzip
@@ -15,7 +15,9 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
+from hub.docs import for_agents
 from tests.hub_process import database_url
+from tests.openapi import promises
 
 FOLDER = Path(__file__).with_name("kept")
 OURS = ("hub", "integrations", "orgs", "reports")
@@ -46,6 +48,11 @@ class Kept:
         """Our last migrations, by app."""
         return self.about["migrations"]
 
+    @property
+    def api(self) -> dict[str, Any]:
+        """What `/openapi.json` said then, without the words for people."""
+        return json.loads((self.folder / "openapi.json").read_text(encoding="utf-8"))
+
     def load(self) -> None:
         """Into the database that is used now, which is empty; it was filled a moment ago then."""
         sql = gzip.decompress((self.folder / f"{connection.vendor}.sql.gz").read_bytes()).decode()
@@ -68,6 +75,8 @@ class Kept:
         filled_at[connection.vendor] = datetime.now(UTC).isoformat(timespec="seconds")
         text = {"filled_at": dict(sorted(filled_at.items())), "migrations": _last_migrations()}
         about.write_text(json.dumps(text, indent=2) + "\n", encoding="utf-8")
+        api = promises.bare(json.loads(for_agents.OPENAPI.read_text(encoding="utf-8")))
+        (self.folder / "openapi.json").write_text(json.dumps(api) + "\n", encoding="utf-8")
         return file
 
 
