@@ -17,6 +17,7 @@ LONGEST = (
     *TOGETHER,
     "tests/openapi/",
     "tests/hub/",
+    "tests/upgrades/",
     "tests/clients/",
     "tests/test_",
 )  # the others are quick

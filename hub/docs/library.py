@@ -3,7 +3,7 @@
 import itertools
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from hub.docs.markdown import Section
 from hub.docs.words import Index
 
 HUB = "https://hub.example.com"  # stands for this Hub in the texts
+LATEST = "v0"  # the version that is worked on, to which absolute links lead
 INDEX = "index"
 CALL = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE) /")
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
@@ -159,7 +160,8 @@ def read(folder: Path, *, base_url: str) -> Library:
         path.relative_to(folder).with_suffix("").as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(folder.rglob("*.md"))
     }
-    pages = {name_of(name): text.replace(HUB, base_url) for name, text in texts.items()}
+    here = {f"{HUB}/{LATEST}/": f"{base_url}/{folder.name}/", HUB: base_url}
+    pages = {name_of(name): _replaced(text, here) for name, text in texts.items()}
     images = {
         path.relative_to(folder).as_posix(): path
         for path in sorted(folder.rglob("*"))
@@ -171,6 +173,12 @@ def read(folder: Path, *, base_url: str) -> Library:
         tuple(_chapters(pages[""])),
         images,
     )
+
+
+def _replaced(text: str, words: Mapping[str, str]) -> str:
+    for word, other in words.items():
+        text = text.replace(word, other)
+    return text
 
 
 def _chapters(text: str) -> Iterator[Chapter]:

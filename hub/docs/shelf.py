@@ -7,10 +7,9 @@ from pathlib import Path
 from django.conf import settings
 
 from hub.docs import library
-from hub.docs.library import Library
+from hub.docs.library import LATEST, Library
 
 FOLDER = settings.BASE_DIR / "docs"
-LATEST = "v0"
 VERSION = re.compile(r"v0(?:\.[0-9]+)?")
 
 
@@ -20,6 +19,19 @@ def latest() -> Library:
     if library is None:
         raise FileNotFoundError(f"{FOLDER / LATEST} has no index.md.")
     return library
+
+
+def versions() -> list[str]:
+    """All that there are, the latest first, then the newest."""
+    known = (path.parent.name for path in FOLDER.glob("*/index.md"))
+    frozen = (each for each in known if VERSION.fullmatch(each) and each != LATEST)
+    return [LATEST, *sorted(frozen, key=lambda each: int(each.split(".")[1]), reverse=True)]
+
+
+def address(version: str, name: str) -> str:
+    """The address of the page with this name in a version; of the first page if it has none. Reads no page."""
+    is_there = name and (FOLDER / version / f"{name}.md").is_file()
+    return f"/{version}/{name}/" if is_there else f"/{version}/"
 
 
 def find(version: str) -> Library | None:
@@ -35,6 +47,6 @@ def _changed(folder: Path) -> int:
     return max(path.stat().st_mtime_ns for path in folder.rglob("*"))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)  # more than there are versions
 def _read(folder: Path, base_url: str, changed: int) -> Library:
     return library.read(folder, base_url=base_url)

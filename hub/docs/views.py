@@ -46,14 +46,17 @@ def page(request: HttpRequest, version: str, name: str = "") -> HttpResponse:
 def frame(library: Library, page: Page | None = None) -> dict:
     """What the frame of every page of the docs shows, around `page`."""
     latest = shelf.latest()
-    name = page.name if page and page.name in latest.pages else ""
+    name = page.name if page else ""
+    in_latest = latest.pages.get(name, latest.index)
     return {
         "room": "docs",
         "library": library,
         "page": page,
         "chapter": library.chapter_of(page) if page else "",
         "is_latest": library.version == latest.version,
-        "in_latest": latest.pages[name],
+        "in_latest": in_latest,
+        "canonical": in_latest if name in latest.pages else page,
+        "versions": [(each, shelf.address(each, name)) for each in shelf.versions()],
         "reporting": library.pages.get(REPORTING),
         "hub": settings.HUB_BASE_URL,
     }

@@ -8,6 +8,7 @@ import pytest
 
 from tests.clients.conftest import CLIENTS
 from tests.clients.mcp_desk import OF_2025, SOURCES
+from tests.releasing.versions import VERSION_NOW
 
 HEAVY = {"anyio", "asyncio", "docfeedback", "jsonschema", "mcp", "mcp_types", "pydantic"}
 HELLO = {
@@ -51,7 +52,7 @@ def _run(*words: str, said: str = "") -> tuple[str, set[str], bool, int]:
 def test_a_word_about_itself_loads_nothing_of_the_sdk(word: str):
     said, loaded, _, _ = _run(word)
 
-    assert said.startswith("0.1.0\n" if word == "--version" else "usage: docfeedback-mcp")
+    assert said.startswith(f"{VERSION_NOW}\n" if word == "--version" else "usage: docfeedback-mcp")
     assert not HEAVY & loaded
 
 

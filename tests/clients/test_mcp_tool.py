@@ -32,6 +32,7 @@ from tests.clients.mcp_desk import (
 )
 from tests.clients.stand_ins import HUB
 from tests.clients.test_sdk import PROTOCOL, needs_protocol
+from tests.releasing.versions import VERSION_NOW
 
 desk = pytest.fixture(params=PROTOCOLS)(at_desk)
 
@@ -276,7 +277,7 @@ def test_it_says_its_version_and_refuses_other_words():
 
     version, wrong = run("--version"), run("--preapproved")
 
-    assert (version.returncode, version.stdout) == (0, "0.1.0\n")
+    assert (version.returncode, version.stdout) == (0, f"{VERSION_NOW}\n")
     assert (wrong.returncode, wrong.stdout) == (2, "")
 
 

@@ -28,7 +28,7 @@ answer that you do not know: later versions may have more. Rates are those of a 
 finds the request in the log.
 
 `info.version` is the release of the Hub that is described, and changes with each release. `v1`, in the \
-addresses, is the version of the calls: there is no other, and what may change within it is not decided yet. \
+addresses, is the version of the calls: there is no other, and within it nothing is taken away. \
 `v0`, in the addresses of the docs, is theirs, and `protocol_version` `"0"` is that of the Docs Feedback \
 Protocol. [What changes when]({HUB}/v0/explanation/versioning/).
 

@@ -6,7 +6,7 @@ from django.db.migrations.state import ModelState, ProjectState
 from django.db.models.functions import Now
 
 from core.migrating import AddIndexWhileServing
-from tests.hub import upgrading
+from tests.upgrades import upgrading
 
 ADD, ALTER = migrations.AddField, migrations.AlterField
 INDEX = models.Index(fields=["text"], name="by_text")
