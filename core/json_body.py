@@ -66,18 +66,18 @@ class Malformed(Exception):
 
 def announced(request: Request | HttpRequest) -> int | None:
     """The length of the body that its header announces; None if that is no number."""
-    length = request.headers.get("Content-Length", "")
+    length = request.META.get("CONTENT_LENGTH", "")
     if not length.isdecimal():
         return None
     return int(length) if len(length) < 19 else sys.maxsize  # Python reads no number of any length
 
 
-def raw(request: Request) -> bytes:
+def raw(request: Request | HttpRequest) -> bytes:
     """The bytes of the body, read only after its length and type have been checked."""
-    kind, parameters = parse_header_parameters(request.headers.get("Content-Type", ""))
+    kind, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
     if kind != "application/json" or parameters.get("charset", "utf-8").lower() != "utf-8":
         raise UnsupportedMediaType
-    if "Content-Encoding" in request.headers:
+    if "HTTP_CONTENT_ENCODING" in request.META:
         raise UnsupportedMediaType
     length = announced(request)
     if length is None:

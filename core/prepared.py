@@ -6,9 +6,9 @@ PostgreSQL they are prepared, unless `HUB_PREPARED_STATEMENTS` is false.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, NotSupportedError, connections, models
@@ -25,7 +25,13 @@ NOW = {
     "sqlite": "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now')",
 }
 SUM = "django_format_dtdelta"  # a function that Django adds to SQLite
-AS_THEY_ARE = (models.CharField, models.TextField)  # no other value is ever given to them
+AS_THEY_ARE = (  # these are given no other values than those that they return
+    models.BooleanField,
+    models.CharField,
+    models.DateTimeField,
+    models.IntegerField,
+    models.TextField,
+)
 
 
 class PreparedStatement:
@@ -81,7 +87,11 @@ class PreparedStatement:
         prepared_cursor = getattr(database, "prepared_cursor", database.cursor)
         with prepared_cursor() as cursor:
             sql = self._for(database.vendor) if clock.ahead else self.sql[database.vendor]
-            cursor.execute(sql, [_adapted(each, database) for each in values])
+            if database.vendor == "sqlite":
+                values = [
+                    each if type(each) is str else _for_sqlite(each, database) for each in values
+                ]
+            cursor.execute(sql, values)
             return cursor.fetchall()
 
 
@@ -146,33 +156,48 @@ def insert(
     parameters. Sends no signals, fills in no times of saving (`auto_now`), and a conflict breaks no
     transaction.
     """
-    given = row.__dict__
-    fields = tuple(
-        field
-        for field in _columns(type(row))
-        if not isinstance(given[field.attname], DatabaseDefault)
-    )
-    database = connections[DEFAULT_DB_ALIAS]
-    saved = [
-        given[field.attname]
-        if isinstance(field, AS_THEY_ARE)
-        else field.get_db_prep_save(given[field.attname], database)
-        for field in fields
-    ]
-    return _insert(type(row), fields, unique, on_conflict).first(*saved, *values)
+    model, given = type(row), row.__dict__
+    saved = {
+        name: given[name]
+        for name in _columns(model)
+        if not isinstance(given[name], DatabaseDefault)
+    }
+    for name, write in _written(model).items():
+        if saved.get(name) is not None:
+            saved[name] = write(saved[name])
+    return _insert(model, tuple(saved), unique, on_conflict).first(*saved.values(), *values)
 
 
 @cache
-def _columns(model: type[models.Model]) -> list[models.Field]:
-    """All but a number that the database counts."""
+def _columns(model: type[models.Model]) -> dict[str, models.Field]:
+    """By the names of their values; all but a number that the database counts."""
     meta = model._meta
-    return [field for field in meta.concrete_fields if field is not meta.auto_field]
+    return {each.attname: each for each in meta.concrete_fields if each is not meta.auto_field}
+
+
+@cache
+def _written(model: type[models.Model]) -> dict[str, Callable[[Any], Any]]:
+    """How those values are written that the database does not take as they are."""
+    fields = {name: _target_of(field) for name, field in _columns(model).items()}
+    return {
+        name: partial(json.dumps, cls=field.encoder)
+        if isinstance(field, models.JSONField)
+        else partial(field.get_db_prep_save, connection=connections[DEFAULT_DB_ALIAS])
+        for name, field in fields.items()
+        if not isinstance(field, AS_THEY_ARE)
+    }
+
+
+def _target_of(field: models.Field) -> models.Field:
+    """The field itself, or the one that a foreign key holds a value of."""
+    return _target_of(field.target_field) if isinstance(field, models.ForeignKey) else field
 
 
 @cache
 def _insert(
-    model: type[models.Model], fields: tuple[models.Field, ...], unique: str, on_conflict: str
+    model: type[models.Model], names: tuple[str, ...], unique: str, on_conflict: str
 ) -> PreparedStatement:
+    fields = [_columns(model)[name] for name in names]
     table, columns = model._meta.db_table, ", ".join(str(field.column) for field in fields)
     [key] = [field.column for field in fields if field.name == unique] or [""]
     return PreparedStatement(
@@ -182,12 +207,12 @@ def _insert(
     )
 
 
-def _adapted(value: Any, database: BaseDatabaseWrapper) -> Any:
+def _for_sqlite(value: Any, database: BaseDatabaseWrapper) -> Any:
     """A parameter as Django would pass it on."""
     if isinstance(value, datetime):
         return database.ops.adapt_datetimefield_value(value)
-    if isinstance(value, timedelta) and database.vendor == "sqlite":
+    if isinstance(value, timedelta):
         return duration_microseconds(value)
-    if isinstance(value, list) and database.vendor == "sqlite":
+    if isinstance(value, list):
         return json.dumps(value)
     return value

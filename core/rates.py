@@ -23,21 +23,27 @@ LONGEST_REASON = 300  # characters
 REDIS_TIMEOUT = 0.5  # seconds
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
 
-# `Windows.wait`, counted for all processes: KEYS are lists of the times of hits, in milliseconds,
-# the oldest first; ARGV are an amount and a duration for each. Returns the milliseconds to wait for
-# each; 0 for all of them if this hit was counted. Every command takes constant time.
+# `Windows.wait`, counted for all processes: KEYS are lists of the times of hits, in milliseconds, the
+# oldest first; the one argument has an amount and a duration for each, since the client takes as long for
+# a number as for all of them. Returns the milliseconds to wait for each; 0 for all of them if this hit was
+# counted. Every command takes constant time.
 COUNT = """
 local time = redis.call('TIME')
 local now, waits, refused = time[1] * 1000 + math.floor(time[2] / 1000), {}, false
+local amounts, durations = {}, {}
+for amount, duration in string.gmatch(ARGV[1], '(%d+)/(%d+)') do
+    table.insert(amounts, tonumber(amount))
+    table.insert(durations, tonumber(duration))
+end
 for i, key in ipairs(KEYS) do
     waits[i] = 0
-    if redis.call('LLEN', key) >= tonumber(ARGV[2 * i - 1]) then
+    if redis.call('LLEN', key) >= amounts[i] then
         local oldest = tonumber(redis.call('LINDEX', key, 0) or now)
         if oldest > now then -- the clock was put back
             redis.call('DEL', key)
             oldest = 0
         end
-        waits[i] = math.max(0, oldest + ARGV[2 * i] - now)
+        waits[i] = math.max(0, oldest + durations[i] - now)
         refused = refused or waits[i] > 0
     end
 end
@@ -45,10 +51,10 @@ if refused then
     return waits
 end
 for i, key in ipairs(KEYS) do
-    if redis.call('RPUSH', key, now) > tonumber(ARGV[2 * i - 1]) then
+    if redis.call('RPUSH', key, now) > amounts[i] then
         redis.call('LPOP', key)
     end
-    redis.call('PEXPIRE', key, ARGV[2 * i])
+    redis.call('PEXPIRE', key, durations[i])
 end
 return waits
 """
@@ -168,9 +174,9 @@ def _wait(windows: list[Window]) -> float:
 
 
 def _wait_in_redis(windows: list[Window]) -> float:
-    keys = [f"{{hub}}/{window.key}" for window in windows]  # braces: one slot of a cluster
-    sizes = [number for each in windows for number in (each.amount, each.seconds * 1000)]
-    waits = [wait / 1000 for wait in _redis(settings.REDIS_URL)(keys, sizes)]
+    keys = [f"{{hub}}/{window.key}".encode() for window in windows]  # braces: one slot of a cluster
+    sizes = " ".join([f"{each.amount}/{each.seconds * 1000}" for each in windows])
+    waits = [wait / 1000 for wait in _redis(settings.REDIS_URL)(keys, [sizes.encode()])]
     _full.note((window, wait) for window, wait in zip(windows, waits, strict=True) if wait)
     return max(waits)
 

@@ -463,7 +463,7 @@ SILENCED_SYSTEM_CHECKS = [
 
 TASK_BACKENDS = {
     "inline": "django_tasks.backends.immediate.ImmediateBackend",
-    "queue": "django_tasks_db.DatabaseBackend",
+    "queue": "integrations.delivery.queue.Queue",
 }
 TASKS = {"default": {"BACKEND": TASK_BACKENDS[HUB_FORWARDING]}}
 

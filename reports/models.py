@@ -230,12 +230,14 @@ class Report(Statement):
     def __str__(self) -> str:
         return self.id  # not its text, because the admin's history keeps this
 
-    def _do_insert(self, *args: Any) -> list[tuple]:
-        """Django's hook for the INSERT of `save()`. Raises `AlreadyThere` or `Repeated`."""
+    def _save_table(self, raw: bool, cls: Any, force_insert: bool, *args: Any) -> bool:
+        """Django's hook for the statement of `save()`: its INSERT is ours. Raises `AlreadyThere` or `Repeated`."""
+        if raw or not (force_insert or self._state.adding):
+            return super()._save_table(raw, cls, force_insert, *args)  # type: ignore[misc]
         if self.organization_id:
             if not prepared.insert(self, unique="dedup_key"):
                 raise AlreadyThere
-            return []
+            return False
         row = prepared.insert(
             self, unique="dedup_key", on_conflict=OR_COUNT, values=[self.too_old_to_repeat]
         )
@@ -243,7 +245,7 @@ class Report(Statement):
             raise AlreadyThere
         if row[0] != self.pk:
             raise Repeated(*row)
-        return []
+        return False
 
     @property
     def too_old_to_repeat(self) -> datetime:

@@ -40,14 +40,29 @@ class SecretNotice(NamedTuple):
 
 
 def without_secrets(value: Any, pointer: str, notices: list[SecretNotice]) -> Any:
-    """A copy of `value` without secrets in its texts; adds what was removed to `notices`."""
+    """`value` without secrets in its texts; adds what was removed to `notices`."""
+    if secrets.none_in(*_texts_in(value)):
+        return value
+    return _cleaned(value, pointer, notices)
+
+
+def _cleaned(value: Any, pointer: str, notices: list[SecretNotice]) -> Any:
+    """The same, with a look at each text."""
     if isinstance(value, dict):
-        return {k: without_secrets(v, f"{pointer}/{k}", notices) for k, v in value.items()}
+        return {k: _cleaned(v, f"{pointer}/{k}", notices) for k, v in value.items()}
     if isinstance(value, list):
-        return [without_secrets(v, f"{pointer}/{i}", notices) for i, v in enumerate(value)]
+        return [_cleaned(v, f"{pointer}/{i}", notices) for i, v in enumerate(value)]
     text, kinds = secrets.remove(value)
     notices.extend(SecretNotice(pointer, kind) for kind in kinds)
     return text
+
+
+def _texts_in(value: Any) -> list[str]:
+    """All texts in it; the keys are ours."""
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value
+    return [text for part in parts for text in _texts_in(part)]
 
 
 def page(address: Address, notices: list[SecretNotice]) -> dict[str, str]:

@@ -11,7 +11,7 @@ DNS and does not share (`claimable_domain`).
 
 import re
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from ipaddress import IPv6Address
@@ -23,6 +23,7 @@ from core.errors import ApiError
 
 MAX_NAME = 253  # RFC 1035, without the trailing dot
 MAX_DOMAIN = MAX_NAME - len("_hub-challenge.")  # the name of the DNS record has to fit as well
+REMEMBERED = 1024  # names, of which it is known what was registered
 MAX_REGISTRABLE_LABELS = 16  # twice what the longest public suffix needs
 
 URL_LABEL = re.compile(r"[a-z0-9_-]{1,63}")  # the underscore is seen in the wild
@@ -173,6 +174,7 @@ def is_registrable(name: str, *, pages_host: str) -> bool:
     return parent in (pages_host, _public_suffix(name))
 
 
+@lru_cache(REMEMBERED)
 def registrable(name: str, *, pages_host: str) -> str:
     """The part of normalized `name` that somebody registered: a public suffix plus one label.
 

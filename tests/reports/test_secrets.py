@@ -1,7 +1,7 @@
 """The accept and reject tables of `reports.secrets`; the secrets are put together here."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reports import canonical, secrets
@@ -329,6 +329,27 @@ def test_nothing_more_is_removed_from_a_result(text):
     cleaned, _ = secrets.remove(text)
 
     assert secrets.remove(cleaned) == (cleaned, [])
+
+
+LOOKED_AT = st.lists(
+    st.sampled_from([*DIVIDERS, "a1B2" * 9, "ghp", "_", "\\", "`", "^", "> ", "&#112;wd = "])
+    | st.text(max_size=3)
+).map("".join)
+
+
+@given(st.lists(LOOKED_AT, max_size=3))
+@example(["a password is"])
+@example(["Ｆｕｌｌ\u200b wide"])
+@example(["&#103;hp_" + ALNUM[:36]])
+@example(["begins with ghp", "_" + ALNUM[:36]])
+@example(["a1B2a1B2a1B2\\", "a1B2"])
+def test_a_look_at_all_texts_finds_what_a_look_at_each_does(texts):
+    with pytest.MonkeyPatch.context() as thorough:
+        thorough.setattr(secrets, "none_in", lambda *texts: False)
+        removed = [secrets.remove(text) for text in texts]
+
+    assert secrets.none_in(*texts) == all(secrets.none_in(text) for text in texts)
+    assert not secrets.none_in(*texts) or removed == [(text, []) for text in texts]
 
 
 def test_a_text_that_shows_ever_more_keys_is_replaced_as_a_whole():
