@@ -103,12 +103,14 @@ class ReadOnly(Looking, admin.ModelAdmin):
             return None
         return super().get_object(request, object_id, from_field)
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet) -> Any:
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet, *args: Any, **options: Any
+    ) -> Any:
         """Django's own. Raises `BadRequest` if something is selected that cannot be a row."""
         selected = request.POST.getlist(ACTION_CHECKBOX_NAME)
         if not all(_may_be(self.opts.pk, each) for each in selected):
             raise BadRequest("Something is selected that is no row.")
-        return super().response_action(request, queryset)
+        return super().response_action(request, queryset, *args, **options)
 
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet, text: str
