@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from core.errors import ApiError
 
 MAX_BYTES = 64 * 1024
+MAX_DIGITS = 1000  # of a whole number: to convert more takes quadratic time
 MAX_FAULTS = 100  # an answer must not grow with a hostile body
 NOT_UNICODE = "Must not contain half a surrogate pair."
 
@@ -117,7 +118,10 @@ def _json(body: bytes) -> Any:
     """Parse JSON strictly (RFC 8259): UTF-8, no duplicate keys, no NaN or Infinity, not too deep."""
     try:
         return json.loads(
-            body.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_no_constant
+            body.decode("utf-8-sig"),
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_constant=_no_constant,
         )
     except RecursionError:
         raise Malformed.at("", "The body is nested too deeply.") from None
@@ -132,6 +136,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         raise ValueError("an object has the same key twice")
     return result
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number has over {MAX_DIGITS} digits")
+    return int(digits)
 
 
 def _no_constant(name: str) -> None:

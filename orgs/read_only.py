@@ -6,9 +6,11 @@ from operator import or_
 from typing import Any, cast
 
 from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import Q, QuerySet
+from django.core.exceptions import BadRequest, ValidationError
+from django.db.models import Field, Q, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
@@ -78,6 +80,15 @@ def _latest(rows: QuerySet, column: str) -> QuerySet:
     return rows.filter(**{f"{column}__gt": edge[0]}) if edge else rows
 
 
+def _may_be(key: Field | None, text: str) -> bool:
+    """Whether a row may have this key; the database fails on a text that no row can have."""
+    try:
+        cast(Field, key).clean(text, None)
+    except ValidationError:
+        return False
+    return "\0" not in text  # PostgreSQL has no text with it
+
+
 class ReadOnly(Looking, admin.ModelAdmin):
     """A list, and a page for each row. Actions are written to the row's history."""
 
@@ -85,6 +96,21 @@ class ReadOnly(Looking, admin.ModelAdmin):
     list_per_page = 50
     newest_by = "pk"
     looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """The row of a page; None where its address cannot be that of a row."""
+        if not _may_be(self.opts.pk, object_id):
+            return None
+        return super().get_object(request, object_id, from_field)
+
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet, *args: Any, **options: Any
+    ) -> Any:
+        """Django's own. Raises `BadRequest` if something is selected that cannot be a row."""
+        selected = request.POST.getlist(ACTION_CHECKBOX_NAME)
+        if not all(_may_be(self.opts.pk, each) for each in selected):
+            raise BadRequest("Something is selected that is no row.")
+        return super().response_action(request, queryset, *args, **options)
 
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet, text: str

@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,13 +25,17 @@ _kept_free: deque[socket.socket] = deque()
 class HubProcess:
     """Starts `manage.py serve`, and ends it when the block is left.
 
-    `maintain` says whether it retries by itself; the other keywords are its environment.
+    `maintain` says whether it retries by itself, `log` where its log goes instead of to the tests' own
+    stderr; the other keywords are its environment.
     """
 
     command = [sys.executable, "manage.py", "serve"]
     patience = 120.0  # seconds until it has to be ready
 
-    def __init__(self, *, maintain: bool = False, **environment: str) -> None:
+    def __init__(
+        self, *, maintain: bool = False, log: Path | None = None, **environment: str
+    ) -> None:
+        self.log = log
         self._arguments = [] if maintain else ["--no-maintain"]
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -47,9 +51,11 @@ class HubProcess:
 
     def start(self) -> None:
         command = [*self.command, *self._arguments]
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment(), start_new_session=True
-        )
+        with ExitStack() as until_started:
+            log = until_started.enter_context(self.log.open("ab")) if self.log else None
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=self.environment(), start_new_session=True, stderr=log
+            )
         try:
             self._wait_until_ready()
         except BaseException:

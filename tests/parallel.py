@@ -15,6 +15,7 @@ TOGETHER = (  # shares a browser and a Hub; the first that fits
 )
 LONGEST = (
     *TOGETHER,
+    "tests/hostile/",
     "tests/openapi/",
     "tests/hub/",
     "tests/upgrades/",

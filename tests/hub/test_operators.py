@@ -242,6 +242,21 @@ def test_nothing_is_added_or_deleted_by_hand(operator, model):
     assert operator.get(f"{address(model)}add/").status_code == 403
 
 
+@pytest.mark.parametrize("model", [Report, Delivery], ids=lambda model: model.__name__)
+@pytest.mark.parametrize("key", ["%00", "x", "9" * 30], ids=["a NUL", "text", "a huge number"])
+def test_an_address_that_cannot_be_that_of_a_row_leads_to_no_row(operator, model, key):
+    pages = [operator.get(f"{address(model)}{key}/{page}/") for page in ("change", "history")]
+
+    assert {(each.status_code, each.get("Location")) for each in pages} == {(302, "/admin/")}
+
+
+@pytest.mark.parametrize("key", ["", "x", "\0", "9" * 30], ids=["none", "text", "a NUL", "huge"])
+def test_a_selection_that_cannot_be_a_row_is_refused(operator, some, key):
+    form = {"action": "retry", "_selected_action": [Delivery.objects.first().pk, key]}
+
+    assert operator.post(address(Delivery), form).status_code == 400
+
+
 def test_what_journeys_decide_is_never_typed_in(operator, some):
     domain, integration = Domain.objects.first(), Integration.objects.first()
 

@@ -223,6 +223,14 @@ def test_an_address_full_of_secrets_is_no_crash(client):
     assert answer.status_code == 201
 
 
+def test_a_number_that_is_too_long_is_refused_in_words_for_a_client(client):
+    answers = [build.send(client, b"9" * digits) for digits in (1000, 1001, 65_000)]
+
+    faults = [each.json()["details"][0]["message"] for each in answers]
+    refused = "The body is not valid JSON: a number has over 1000 digits."
+    assert faults == ["Must be an object.", refused, refused]
+
+
 @pytest.mark.parametrize(
     ("body", "path"),
     [
