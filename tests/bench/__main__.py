@@ -132,6 +132,7 @@ def _set_up() -> None:
 
 def _run(name: str, options: Namespace) -> int:
     from tests.bench.rounds import Wrong
+    from tests.bench.servers import LOG
     from tests.hub_process import ROOT, collect_static_files
 
     if options.redis and not shutil.which("redis-server"):
@@ -139,6 +140,7 @@ def _run(name: str, options: Namespace) -> int:
         options.redis = False
     collect_static_files()
     (ROOT / "var").mkdir(exist_ok=True)
+    LOG.unlink(missing_ok=True)
     try:
         with tempfile.TemporaryDirectory(dir=ROOT / "var", prefix="bench-") as folder:
             outcome = import_module(f"tests.bench.{name}").run(options, Path(folder))

@@ -12,7 +12,7 @@ from tests.bench import load
 from tests.bench.figures import Sample, Thing, percentile
 from tests.bench.load import PAGES, Job
 from tests.bench.machine import Spent, Watch
-from tests.bench.servers import Server
+from tests.bench.servers import LOG, Server
 
 numbers = count(1, 10_000_000)  # where the numbers of each run begin; none is sent twice
 
@@ -57,7 +57,7 @@ class Task(NamedTuple):
         if self.adds is not None and added != expected:
             raise Wrong(
                 f"{self.server.name} answered {answers} times to {self.what}, and has {added} rows "
-                f"more instead of {expected}: look at its errors above."
+                f"more instead of {expected}: look at its errors above, or those of the Hub in {LOG}."
             )
 
 

@@ -17,6 +17,7 @@ THREADS = 8  # of each process of a peer in Django: more only take turns
 NO_LIMIT = "1000000000/minute"  # each is still looked up and counted
 RATES = ("REPORT", "NETWORK", "HOST", "TOTAL", "ISSUE")
 VENV = ROOT / ".venv-bench"
+LOG = ROOT / "var/bench.log"  # of the Hub, which has a line for each request
 
 
 class Server(NamedTuple):
@@ -45,7 +46,7 @@ class Hub(HubProcess):
         shared = {"REDIS_URL": redis, "HUB_PROCESSES": str(PROCESSES)} if redis else {}
         rates = {f"HUB_{name}_RATE": NO_LIMIT for name in RATES}
         settings = {"DATABASE_URL": url, "HUB_TRUSTED_PROXIES": "1", **shared, **rates, **more}
-        super().__init__(maintain=maintain, **settings)
+        super().__init__(maintain=maintain, log=LOG, **settings)
 
 
 class Peer:
