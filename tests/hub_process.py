@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 from urllib.parse import quote
 
 import requests
@@ -29,7 +30,11 @@ class HubProcess:
     """
 
     command = [sys.executable, "manage.py", "serve"]
+    wrapper: tuple[
+        str, ...
+    ] = ()  # what the command begins with, such as a program that moves its clock
     patience = 120.0  # seconds until it has to be ready
+    stderr: IO[bytes] | None = None  # where its log goes; otherwise where this process writes
 
     def __init__(self, *, maintain: bool = False, **environment: str) -> None:
         self._arguments = [] if maintain else ["--no-maintain"]
@@ -46,9 +51,9 @@ class HubProcess:
             self.stop()
 
     def start(self) -> None:
-        command = [*self.command, *self._arguments]
+        command = [*self.wrapper, *self.command, *self._arguments]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment(), start_new_session=True
+            command, cwd=ROOT, env=self.environment(), stderr=self.stderr, start_new_session=True
         )
         try:
             self._wait_until_ready()

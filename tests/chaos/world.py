@@ -1,0 +1,147 @@
+"""What a run of chaos consists of, and what its faults may break."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import Popen
+
+import psutil
+
+from tests import postgresql
+from tests.chaos.code_host import ChaosHost
+from tests.dns_server import DNSServer
+from tests.hub_process import HubProcess
+from tests.redis_server import RedisServer
+
+PROCESSES = 2  # of the server, on PostgreSQL
+DATABASE, SERVER, REDIS, DISK, CLOCK, GITHUB = (
+    "database",
+    "server",
+    "redis",
+    "disk",
+    "clock",
+    "github",
+)  # what may be away
+
+
+@dataclass
+class Away:
+    """Something was not as it should be from `since` until `until`, in seconds of `time.time()`."""
+
+    what: str
+    since: float
+    until: float = float("inf")
+
+
+class SQLiteFile:
+    """A database in a folder of its own."""
+
+    vendor = "sqlite"
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.path = folder / "hub.sqlite3"
+        self.url = f"sqlite:///{self.path}"
+
+
+class PostgreSQLServer:
+    """A server of its own, which keeps what it promises."""
+
+    vendor = "postgresql"
+
+    def __init__(self) -> None:
+        self.url = postgresql.start(durable=True)
+
+    def stop(self, mode: str) -> None:
+        """As `pg_ctl -m fast` or `immediate` does."""
+        postgresql.stop(mode)
+
+    def start(self) -> None:
+        """Start it after `stop`; returns when it answers."""
+        postgresql.start_again()
+
+    def restart(self, mode: str) -> None:
+        """Returns when it answers again."""
+        postgresql.restart(mode)
+
+
+class Hub(HubProcess):
+    """The Hub as it ships, with `maintain`; its log goes to a file, to which each start appends."""
+
+    def __init__(self, log: Path, **environment: str) -> None:
+        super().__init__(maintain=True, **environment)
+        self.log = log
+
+    def start(self) -> None:
+        with self.log.open("ab") as self.stderr:
+            super().start()
+
+    def tree(self) -> list[psutil.Process]:
+        """The master and all its children that run now: worker processes and `maintain`."""
+        try:
+            master = psutil.Process(self.process.pid)
+            return [master, *master.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def maintain(self) -> psutil.Process | None:
+        """The process of `maintain`, if it runs now."""
+        return next((each for each in self.tree()[1:] if _is_maintain(each)), None)
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes of the server that answer requests."""
+        return [each for each in self.tree()[1:] if not _is_maintain(each)]
+
+
+def _is_maintain(process: psutil.Process) -> bool:
+    try:
+        return "maintain" in process.cmdline()
+    except psutil.Error:
+        return False
+
+
+@dataclass
+class World:
+    """Everything that runs. `queue_worker` is there only in runs that forward by the queue."""
+
+    folder: Path
+    database: SQLiteFile | PostgreSQLServer
+    host: ChaosHost
+    dns: DNSServer
+    redis: RedisServer | None
+    hub: Hub
+    queue_worker: Popen | None = None
+    notes: list[Away] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def away(self, what: str) -> Iterator[Away]:
+        """Note for the oracle that something is away while the block runs.
+
+        DATABASE explains 503 and errors of the database in the log; SERVER explains connections that
+        are refused or broken; the others explain lines of the log about themselves.
+        """
+        note = Away(what, time.time())
+        with self.lock:
+            self.notes.append(note)
+        try:
+            yield note
+        finally:
+            note.until = time.time()
+
+    def start_queue_worker(self) -> None:
+        """The `db_worker`, or a new one in the place of one that ended."""
+        from tests.hub_process import start_worker
+
+        self.queue_worker = start_worker(self.hub)
+
+
+def environment_without_the_hubs() -> None:
+    """Forget what a developer has set for a Hub of their own."""
+    for name in [each for each in os.environ if each.startswith("HUB_")]:
+        del os.environ[name]
+    os.environ.pop("REDIS_URL", None)
