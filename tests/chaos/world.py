@@ -1,23 +1,26 @@
 """What a run of chaos consists of, and what its faults may break."""
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import Popen
 
 import psutil
+import psycopg
 
 from tests import postgresql
 from tests.chaos.code_host import ChaosHost
 from tests.chaos.disk import Disk
+from tests.chaos.queue_worker import QueueWorker
 from tests.chaos.wall_clock import WallClock
 from tests.dns_server import DNSServer
 from tests.hub_process import HubProcess
 from tests.redis_server import RedisServer
+from tests.waiting import wait_until
 
 PROCESSES = 2  # of the server, on PostgreSQL
 DATABASE, SERVER, REDIS, DISK, CLOCK, GITHUB = (
@@ -48,6 +51,12 @@ class SQLiteFile:
         self.path = folder / "hub.sqlite3"
         self.url = f"sqlite:///{self.path}"
 
+    def revive(self) -> None:
+        """It needs nothing."""
+
+    def end(self) -> None:
+        """There is nothing to end."""
+
 
 class PostgreSQLServer:
     """A server of its own, which keeps what it promises, in a folder on a small disk."""
@@ -70,6 +79,25 @@ class PostgreSQLServer:
         """Returns when it answers again."""
         postgresql.restart(mode)
 
+    def revive(self) -> None:
+        """Start it if it has ended; returns when it answers."""
+        if not postgresql.is_running():
+            self.start()
+        if not wait_until(self._answers):
+            raise RuntimeError("PostgreSQL did not recover.")
+
+    def end(self) -> None:
+        """For good."""
+        if postgresql.is_running():
+            self.stop("immediate")
+
+    def _answers(self) -> bool:
+        try:
+            psycopg.connect(self.url).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
 
 class Hub(HubProcess):
     """The Hub as it ships, with `maintain`; its log goes to a file, to which each start appends."""
@@ -81,6 +109,15 @@ class Hub(HubProcess):
     def start(self) -> None:
         with self.log.open("ab") as self.stderr:
             super().start()
+
+    def revive(self) -> None:
+        """Start it if it has ended, as systemd does; returns when it is ready."""
+        if self.process.poll() is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.start()
+        else:
+            self._wait_until_ready()
 
     def tree(self) -> list[psutil.Process]:
         """The master and all its children that run now: worker processes and `maintain`."""
@@ -122,7 +159,7 @@ class World:
     hub: Hub
     disk: Disk | None = None
     clock: WallClock | None = None
-    queue_worker: Popen | None = None
+    queue_worker: QueueWorker | None = None
     notes: list[Away] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -140,12 +177,6 @@ class World:
             yield note
         finally:
             note.until = time.time()
-
-    def start_queue_worker(self) -> None:
-        """The `db_worker`, or a new one in the place of one that ended."""
-        from tests.hub_process import start_worker
-
-        self.queue_worker = start_worker(self.hub)
 
 
 def environment_without_the_hubs() -> None:
