@@ -30,9 +30,7 @@ class HubProcess:
     """
 
     command = [sys.executable, "manage.py", "serve"]
-    wrapper: tuple[
-        str, ...
-    ] = ()  # what the command begins with, such as a program that moves its clock
+    wrapper: tuple[str, ...] = ()  # what the command begins with
     patience = 120.0  # seconds until it has to be ready
     stderr: IO[bytes] | None = None  # where its log goes; otherwise where this process writes
 

@@ -1,13 +1,79 @@
-"""The stand-in for GitHub, whose webhooks may be lost, late or sent again."""
+"""The stand-in for GitHub, which notes what its faults struck, and whose webhooks may go wrong."""
 
-from sandbox import CodeHost, Sent
+import re
+import threading
+import time
+from typing import NamedTuple
+
+from sandbox import CodeHost, Fault, Sent
+from sandbox.messages import Request, Response
 from sandbox.webhooks import Event
+from tests import conftest
+
+MARK = re.compile(r"<!-- hub:(\w{26})")
+REPLAYS = 10
+
+
+class Struck(NamedTuple):
+    """A request that a fault has struck, and the report that it was about, if it names one."""
+
+    at: float
+    kind: str
+    method: str
+    path: str
+    report_id: str
 
 
 class ChaosHost(CodeHost):
     """`webhooks` is what becomes of them: "sent", "lost", "late" or "replayed"."""
 
-    webhooks = "sent"
+    def __init__(self) -> None:
+        app = conftest.new_code_host().app
+        app.events = ("issues", "repository")
+        super().__init__(app=app, rate_limit=1_000_000)
+        self.webhooks, self.late_by = "sent", 0.0
+        self.webhooks_spoiled = 0
+        self.struck: list[Struck] = []
+
+    def answer(self, request: Request) -> tuple[Response | None, Fault]:
+        """As the host does; a fault is noted."""
+        answered = super().answer(request)
+        if answered[1].kind != Fault().kind:
+            mark = MARK.search(request.body.decode(errors="replace"))
+            self.struck.append(
+                Struck(
+                    time.time(),
+                    answered[1].kind,
+                    request.method,
+                    request.path,
+                    mark[1] if mark else "",
+                )
+            )
+        return answered
 
     def _send(self, event: Event) -> Sent:
-        return super()._send(event)
+        if self.webhooks == "sent":
+            return super()._send(event)
+        self.webhooks_spoiled += 1
+        if self.webhooks == "lost":
+            return Sent(event, None, "lost")
+        if self.webhooks == "late":
+            later = threading.Timer(self.late_by, super()._send, [event])
+            later.daemon = True
+            later.start()
+            return Sent(event, None, "late")
+        return [super(ChaosHost, self)._send(event) for _ in range(REPLAYS)][-1]
+
+
+def furnish(host: ChaosHost, organizations: int) -> None:
+    """Accounts acme0, acme1, ... with two repositories each, and alice and bob in each of them."""
+    for number in range(organizations):
+        account = f"acme{number}"
+        host.add_organization(account)
+        for login, role in ((f"alice{number}", "admin"), (f"bob{number}", "member")):
+            host.add_user(login)
+            host.add_member(account, login, role=role)
+        repositories = [host.add_repository(account, name) for name in ("docs", "guide")]
+        host.add_installation(account, repositories=repositories)
+    host.add_organization("elsewhere")
+    host.add_user("charlie")

@@ -1,0 +1,68 @@
+"""The errors in the Hub's log, and which of them a fault explains."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, REDIS, SERVER, Away
+
+AFTER = 15.0  # seconds: what was begun while something was away may end with an error after it
+DATABASE_ERRORS = re.compile(
+    r"OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
+    r"disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)"
+)
+REDIS_ERRORS = re.compile(r"[Rr]edis")
+ENDED = re.compile(r"maintain exited with")
+EXPLAINED = {  # by what was away
+    DATABASE: (DATABASE_ERRORS,),
+    DISK: (DATABASE_ERRORS,),
+    REDIS: (REDIS_ERRORS,),
+    SERVER: (ENDED,),
+    GITHUB: (),
+    CLOCK: (),
+}
+
+
+class Line(NamedTuple):
+    """A line of the log at level error, or something that is no line of the log."""
+
+    at: float
+    logger: str
+    message: str
+    traceback: str
+
+    def __str__(self) -> str:
+        last = self.traceback.strip().splitlines()[-1:] or [""]
+        return f"{self.logger}: {self.message} {last[0]}".strip()
+
+
+def errors(path: Path) -> Iterator[Line]:
+    """Those of the file, in order."""
+    at = 0.0
+    for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            line = json.loads(text)
+            at = datetime.fromisoformat(line["time"]).timestamp()
+        except (ValueError, KeyError, TypeError):
+            if "Traceback (most recent call last)" in text:
+                yield Line(at, "stderr", text, "")
+            continue
+        if line["level"] in ("error", "critical"):
+            yield Line(at, line["logger"], line["message"], line.get("traceback", ""))
+
+
+def unexplained(lines: Iterable[Line], notes: list[Away]) -> list[Line]:
+    """Those that nothing explains that was away at that time."""
+    return [each for each in lines if not _explains(each, notes)]
+
+
+def _explains(line: Line, notes: list[Away]) -> bool:
+    text = f"{line.message}\n{line.traceback}"
+    return any(
+        note.since <= line.at <= note.until + AFTER
+        and any(pattern.search(text) for pattern in EXPLAINED.get(note.what, ()))
+        for note in notes
+    )
