@@ -1,6 +1,5 @@
 """Builds the world of a run, and takes it down again."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -84,7 +83,7 @@ def built(
 
 def use(url: str) -> None:
     """Let this process use this database, with the options of the Hub's settings."""
-    os.environ["DATABASE_URL"] = url
+    of_the_hub.env.ENVIRON["DATABASE_URL"] = url
     connection.close()
     connections.settings["default"].update(of_the_hub._database())
     del connections["default"]
