@@ -85,7 +85,7 @@ def use(url: str) -> None:
     """Let this process use this database, with the options of the Hub's settings."""
     of_the_hub.env.ENVIRON["DATABASE_URL"] = url
     connection.close()
-    connections.settings["default"].update(of_the_hub._database())
+    connections.settings["default"].update({"CONN_MAX_AGE": 0} | of_the_hub._database())
     del connections["default"]
 
 
