@@ -1,6 +1,7 @@
 """`script/chaos`: load and faults drawn at random, then the verdict."""
 
 import json
+import logging
 import os
 import secrets
 import signal

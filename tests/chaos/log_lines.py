@@ -12,6 +12,7 @@ from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, REDIS, SERVER, Away
 AFTER = 15.0  # seconds: what was begun while something was away may end with an error after it
 DATABASE_ERRORS = re.compile(
     r"OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
+    r"Service Unavailable: |"  # Django's line about a 503, which the journal has, too
     r"disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)"
 )
 REDIS_ERRORS = re.compile(r"[Rr]edis")

@@ -49,6 +49,7 @@ class SQLiteFile:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "hub.sqlite3"
+        self.path.touch()
         self.url = f"sqlite:///{self.path}"
 
     def revive(self) -> None:
