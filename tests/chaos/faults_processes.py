@@ -8,7 +8,7 @@ from random import Random
 import psutil
 
 from tests.chaos.faults import Inject, Missed, fault
-from tests.chaos.world import DATABASE, SERVER, World
+from tests.chaos.world import DATABASE, MAINTAIN, SERVER, World
 from tests.waiting import wait_until
 
 BEYOND_A_LEASE = (62, 80)  # seconds: a delivery is taken for 60
@@ -76,10 +76,11 @@ def _maintain(number: signal.Signals) -> Inject:
         process = world.hub.maintain()
         if process is None:
             raise Missed("It did not run.")
-        process.send_signal(number)
-        yield
-        if not wait_until(lambda: world.hub.maintain() not in (None, process)):
-            raise RuntimeError("The server did not start `maintain` again.")
+        with world.away(MAINTAIN):
+            process.send_signal(number)
+            yield
+            if not wait_until(lambda: world.hub.maintain() not in (None, process)):
+                raise RuntimeError("The server did not start `maintain` again.")
 
     return inject
 

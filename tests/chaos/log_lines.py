@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, REDIS, SERVER, Away
+from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, MAINTAIN, REDIS, SERVER, Away
 
 AFTER = 15.0  # seconds: what was begun while something was away may end with an error after it
 DATABASE_ERRORS = re.compile(
     r"OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
-    r"Service Unavailable: |"  # Django's line about a 503, which the journal has, too
+    r"The database cannot be reached: |Service Unavailable: |"  # Django's line about a 503, which the journal has, too
     r"disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)"
 )
 REDIS_ERRORS = re.compile(r"[Rr]edis")
@@ -22,6 +22,7 @@ EXPLAINED = {  # by what was away
     DISK: (DATABASE_ERRORS,),
     REDIS: (REDIS_ERRORS,),
     SERVER: (ENDED,),
+    MAINTAIN: (ENDED,),
     GITHUB: (),
     CLOCK: (),
 }

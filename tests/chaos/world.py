@@ -23,9 +23,10 @@ from tests.redis_server import RedisServer
 from tests.waiting import wait_until
 
 PROCESSES = 2  # of the server, on PostgreSQL
-DATABASE, SERVER, REDIS, DISK, CLOCK, GITHUB = (
+DATABASE, SERVER, MAINTAIN, REDIS, DISK, CLOCK, GITHUB = (
     "database",
     "server",
+    "maintain",
     "redis",
     "disk",
     "clock",
