@@ -84,7 +84,8 @@ class _Client(threading.Thread):
         self._report(words.with_secret(self._random, self._page(), self._new_name()))
 
     def report_alike(self) -> None:
-        self._report(words.alike(self._random, self._page(), self._new_name()))
+        page = words.page_with_problems(self._random, self._load.organizations)
+        self._report(words.alike(self._random, page, self._new_name()))
 
     def report_of_nobody(self) -> None:
         page = f"https://docs.nobody{self._random.randrange(200)}.dev/{self._random.randrange(100)}"

@@ -11,7 +11,7 @@ from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, MAINTAIN, REDIS, SE
 
 AFTER = 15.0  # seconds: what was begun while something was away may end with an error after it
 DATABASE_ERRORS = re.compile(
-    r"OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
+    r"The database cannot be reached|OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
     r"The database cannot be reached: |Service Unavailable: |"  # Django's line about a 503, which the journal has, too
     r"disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)"
 )

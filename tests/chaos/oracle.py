@@ -52,7 +52,7 @@ class Evidence:
 
     def done(self, *acts: str) -> set[str]:
         """The ids with which members did this, or may have."""
-        return {each.id for each in self.entries if each.act in acts and each.id}
+        return {one for each in self.entries if each.act in acts for one in each.id.split()}
 
     def was_away(self, entry: Entry, *whats: str) -> bool:
         """Whether one of these was away while a request ran, or just before."""

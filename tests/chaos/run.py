@@ -14,11 +14,13 @@ from django.db import connection
 from integrations.models import Alert, Attempt, Comment, Delivery
 from reports.models import Report
 from tests.chaos import log_lines, oracle, settling
+from tests.chaos.at_github import AtGitHub
 from tests.chaos.building import built
 from tests.chaos.driver import Driver
 from tests.chaos.faults import Fault
 from tests.chaos.journal import Journal
 from tests.chaos.load import Load
+from tests.chaos.members import Members
 from tests.chaos.memory import Memory, grown
 from tests.chaos.oracle import UNEXPLAINED, Evidence, Finding
 from tests.chaos.schedule import Planned
@@ -50,7 +52,7 @@ def run(
     journal = Journal(folder / "journal.jsonl")
     with built(folder, options.database, organizations=ORGANIZATIONS, queue=options.queue) as (
         world,
-        _members,
+        members,
     ):
         load = Load(
             world.hub.url,
@@ -60,13 +62,20 @@ def run(
             organizations=ORGANIZATIONS,
             pause=options.pause,
         )
+        people = Members(world, members, load, journal, seed=options.seed, pause=options.pause)
+        busy = [
+            load,
+            people,
+            AtGitHub(world.host, seed=options.seed, pause=options.pause),
+        ]
         driver, memory = Driver(world, journal, kinds, planned), Memory(world.hub)
         begun = time.monotonic()
         threading.excepthook = driver.note_error
         logging.getLogger().addHandler(Errors(driver.errors))
         try:
             memory.start()
-            load.start()
+            for each in busy:
+                each.start()
             driver.start()
             while time.monotonic() < begun + options.minutes * 60:
                 _progress(journal, driver, begun)
@@ -75,8 +84,10 @@ def run(
             print("Interrupted: the verdict is about what was so far.", flush=True)
         minutes = round((time.monotonic() - begun) / 60, 2)
         driver.stop()
-        load.stop()
+        for each in busy:
+            each.stop()
         memory.stop()
+        people.resume_all()
         world.host.faults.clear()
         world.hub.stop()
         settling.settle(_told)

@@ -22,6 +22,7 @@ SECRETS = (
     "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8",
     "https://root:" + "hunter2222" + "@db.example.com/",
 )
+PROBLEMS = 3  # pages of each organization that many report a problem of, and flags that it is about
 FAMILY = (
     "Step {n} runs `shipyard push --{flag}`, but that flag was removed in 4.0",
     "`shipyard push --{flag}` fails: the flag is called `--overwrite-{flag}` since 4.0",
@@ -33,6 +34,13 @@ def page(random: Random, organizations: int) -> str:
     """A page of somebody who has claimed it."""
     owner, number = random.randrange(organizations), random.randrange(PAGES)
     return f"https://docs.acme{owner}.com/guide/{number}"
+
+
+def page_with_problems(random: Random, organizations: int) -> str:
+    """One of the pages that `alike` reports are about."""
+    return (
+        f"https://docs.acme{random.randrange(organizations)}.com/push/{random.randrange(PROBLEMS)}"
+    )
 
 
 def new(random: Random, url: str, name: str) -> dict[str, Any]:
@@ -64,7 +72,8 @@ def with_secret(random: Random, url: str, name: str) -> dict[str, Any]:
 
 def alike(random: Random, url: str, name: str) -> dict[str, Any]:
     """One of several wordings of a problem that a page has, by an agent of its own."""
-    text = random.choice(FAMILY).format(n=random.randint(1, 9), flag=random.choice(NAMES))
+    flag = random.choice(NAMES[:PROBLEMS])
+    text = random.choice(FAMILY).format(n=random.randint(1, 9), flag=flag)
     return build.report(
         url, report__summary=text, report__details=details(name), agent__name=f"agent-{name}"
     )
