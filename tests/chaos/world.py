@@ -82,11 +82,14 @@ class PostgreSQLServer:
         postgresql.restart(mode)
 
     def revive(self) -> None:
-        """Start it if it has ended; returns when it answers."""
+        """Start it if it ends; returns when it answers."""
+        if not wait_until(self._is_back):
+            raise RuntimeError("PostgreSQL did not recover.")
+
+    def _is_back(self) -> bool:
         if not postgresql.is_running():
             self.start()
-        if not wait_until(self._answers):
-            raise RuntimeError("PostgreSQL did not recover.")
+        return self._answers()
 
     def end(self) -> None:
         """For good."""
