@@ -23,6 +23,7 @@ from tests.redis_server import RedisServer
 from tests.waiting import wait_until
 
 PROCESSES = 2  # of the server, on PostgreSQL
+RECOVERY = 10  # seconds in which PostgreSQL is back after a crash
 DATABASE, SERVER, MAINTAIN, REDIS, DISK, CLOCK, GITHUB = (
     "database",
     "server",
@@ -82,14 +83,9 @@ class PostgreSQLServer:
         postgresql.restart(mode)
 
     def revive(self) -> None:
-        """Start it if it ends; returns when it answers."""
-        if not wait_until(self._is_back):
-            raise RuntimeError("PostgreSQL did not recover.")
-
-    def _is_back(self) -> bool:
-        if not postgresql.is_running():
-            self.start()
-        return self._answers()
+        """Returns when it answers. If it does not by itself, its operator restarts it."""
+        if not wait_until(self._answers, RECOVERY):
+            self.restart("immediate")
 
     def end(self) -> None:
         """For good."""
