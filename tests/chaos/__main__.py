@@ -76,7 +76,7 @@ def arguments() -> ArgumentParser:
         default="sqlite",
         help="(default sqlite)",
     )
-    add("--clients", type=int, default=12, help="that report at a time (default 12)")
+    add("--clients", type=int, default=20, help="that report at a time (default 20)")
     add(
         "--pause",
         type=float,

@@ -13,9 +13,10 @@ AFTER = 15.0  # seconds: what was begun while something was away may end with an
 DATABASE_ERRORS = re.compile(
     r"The database cannot be reached|OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
     r"The database cannot be reached: |Service Unavailable: |"  # Django's line about a 503, which the journal has, too
-    r"disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)"
+    r"lock timeout|disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)"
 )
 REDIS_ERRORS = re.compile(r"[Rr]edis")
+BAD_GATEWAY = re.compile(r"Bad Gateway: ")  # Django's line about a 502, as above
 ENDED = re.compile(r"maintain exited with")
 EXPLAINED = {  # by what was away
     DATABASE: (DATABASE_ERRORS,),
@@ -23,7 +24,7 @@ EXPLAINED = {  # by what was away
     REDIS: (REDIS_ERRORS,),
     SERVER: (ENDED,),
     MAINTAIN: (ENDED,),
-    GITHUB: (),
+    GITHUB: (BAD_GATEWAY,),
     CLOCK: (),
 }
 

@@ -15,7 +15,7 @@ from sandbox import Issue
 from tests.chaos.code_host import ChaosHost, Struck
 from tests.chaos.journal import Entry
 from tests.chaos.log_lines import Line, unexplained
-from tests.chaos.world import DATABASE, DISK, SERVER, Away
+from tests.chaos.world import DATABASE, DISK, GITHUB, SERVER, Away
 
 OF_A_REPORT = re.compile(r"<!-- hub:(\w{26}) -->")
 OF_A_COMMENT = re.compile(r"<!-- hub:(\w{26} \w+ \w+) ")
@@ -155,6 +155,31 @@ def comments_are_there_once(evidence: Evidence) -> Iterator[Finding]:
                 yield Finding(DOUBLED, f"{_name(issue)} has {number} comments {mark!r}.", mark[:26])
 
 
+def written_comments_are_there(evidence: Evidence) -> Iterator[Finding]:
+    """What is said to be written can be read at GitHub, by its number."""
+    there = {each.id for issue in evidence.issues() for each in issue.comments if each.by_app}
+    written = Comment.objects.filter(status="written", comment_id__isnull=False)
+    for each in written.exclude(comment_id__in=there):
+        yield Finding(LOST, f"Comment {each.comment_id} is written, and is not there.", each.pk)
+
+
+def joined_reports_are_listed(evidence: Evidence) -> Iterator[Finding]:
+    """Each report that joined an issue stands in a comment below it, or the comment was ended for a reason.
+
+    A list names the newest only, and says how many more there are.
+    """
+    ended = {
+        each.lead_id
+        for each in Comment.objects.filter(purpose="also", status__in=["left", "dropped"])
+    }
+    listed = Comment.objects.filter(purpose="also", status="written")
+    wanted = dict(listed.values_list("lead", "listed_until"))
+    for each in Delivery.objects.filter(status="folded").exclude(lead__in=ended):
+        until = wanted.get(each.lead_id)
+        if until is None or until < each.folded_at:
+            yield Finding(LOST, "It has joined an issue, and no comment says so.", each.report_id)
+
+
 def nothing_waits(evidence: Evidence) -> Iterator[Finding]:
     """After hours in which all is well, nothing waits and nothing is being sent."""
     for each in Delivery.objects.filter(status__in=["pending", "sending"]):
@@ -202,9 +227,8 @@ def answers_have_a_cause(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _is_expected(evidence: Evidence, entry: Entry) -> bool:
-    # Members are told by 502 that GitHub could not be asked; nothing was saved then.
-    if entry.status == 502 and "code_host_unavailable" in entry.problem:
-        return True
+    if entry.status == 502:  # members are told that GitHub could not be asked; nothing was saved
+        return "code_host_unavailable" in entry.problem and evidence.was_away(entry, GITHUB)
     return entry.status == 503 and evidence.was_away(entry, DATABASE, DISK, SERVER)
 
 
@@ -221,6 +245,8 @@ QUESTIONS: list[Question] = [
     sent_ones_have_their_issue,
     issues_have_rows,
     comments_are_there_once,
+    written_comments_are_there,
+    joined_reports_are_listed,
     nothing_waits,
     held_ones_have_a_cause,
     failed_ones_have_a_cause,

@@ -134,6 +134,7 @@ def _verdict(
         comments=sum(each.by_app for issue in issues for each in issue.comments),
         alerts=Alert.objects.count(),
         deliveries=settling.state(),
+        reasons=settling.reasons(),
         injected=driver.injected,
         missed=driver.missed,
         left_out=driver.left_out,

@@ -63,6 +63,17 @@ def state() -> Counter[str]:
     return counted
 
 
+def reasons() -> Counter[str]:
+    """Why what was not delivered was not, in words: how many for each reason."""
+    counted: Counter[str] = Counter()
+    for status, reason in Delivery.objects.exclude(reason="").values_list("status", "reason"):
+        counted[f"{status}: {reason}"] += 1
+    for model in (Comment, Alert):
+        for status, reason in model.objects.exclude(reason="").values_list("status", "reason"):
+            counted[f"{model.__name__.lower()} {status}: {reason}"] += 1
+    return counted
+
+
 def _moving(counted: Counter[str]) -> bool:
     moving = ("pending", "sending", "comment pending", "alert pending", "alert closing")
     return any(counted[each] for each in moving)

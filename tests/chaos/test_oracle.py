@@ -21,7 +21,7 @@ from tests.chaos.log_lines import Line
 from tests.chaos.memory import MIB, Sample
 from tests.chaos.oracle import DOUBLED, LOST, STUCK, UNEXPLAINED, Evidence, Finding
 from tests.chaos.verdict import Verdict
-from tests.chaos.world import DATABASE, REDIS, SERVER, Away
+from tests.chaos.world import DATABASE, GITHUB, REDIS, SERVER, Away
 from tests.conftest import served
 
 PAGE = "https://docs.acme0.com/guide/1"
@@ -107,7 +107,7 @@ PLANTED: dict[str, tuple[Callable[[Evidence], object], set[str]]] = {
     "a delivery is gone": (lambda e: first(e).delete(), {LOST, DOUBLED}),
     "sent without its issue": (lambda e: issue(e).repository.issues.remove(issue(e)), {LOST}),
     "two issues of one report": (lambda e: once_more(e, issue(e).body), {DOUBLED}),
-    "joined, with an issue of its own": (fold, {DOUBLED}),
+    "joined, with an issue of its own": (fold, {DOUBLED, LOST}),
     "not sent, with an issue": (change(status="held", held_for="pause"), {DOUBLED, UNEXPLAINED}),
     "left in sending": (change(status="sending", lease_until=timezone.now()), {DOUBLED, STUCK}),
     "left pending": (change(status="pending"), {DOUBLED, STUCK}),
@@ -167,6 +167,37 @@ def test_two_comments_with_one_mark(evidence):
     assert found(evidence) == {(DOUBLED, evidence.entries[0].id)}
 
 
+def test_a_comment_that_is_said_to_be_written(evidence):
+    written = comment(evidence, status="written", comment_id=1, comment_url="https://github.com")
+
+    assert found(evidence) == {(LOST, written.pk)}
+
+
+def test_a_report_that_no_comment_names(evidence):
+    """As it joined an issue after the list below that was written."""
+    fold(evidence)
+    issue(evidence).repository.issues.remove(issue(evidence))
+    lead = Delivery.objects.get(report=evidence.entries[2].id)
+    remark(evidence, "Also reported")
+    [listed] = issue(evidence).comments
+    row = Comment.objects.create(
+        integration=lead.integration,
+        lead=lead,
+        purpose="also",
+        occasion=lead.created_at,
+        status="written",
+        comment_id=listed.id,
+        listed_until=lead.created_at,
+    )
+    whole = found(evidence)
+    Delivery.objects.filter(lead=lead).update(folded_at=timezone.now())
+
+    assert whole == set()
+    assert found(evidence) == {(LOST, evidence.entries[0].id)}
+    row.delete()
+    assert found(evidence) == {(LOST, evidence.entries[0].id)}
+
+
 def test_a_comment_that_waits_for_ever(evidence):
     waiting = comment(evidence)
 
@@ -211,6 +242,7 @@ def test_what_github_refused_explains_what_has_failed(evidence):
         (429, None, set()),
         (500, DATABASE, {UNEXPLAINED}),
         (503, None, {UNEXPLAINED}),
+        (502, GITHUB, {UNEXPLAINED}),
         (503, REDIS, {UNEXPLAINED}),
         (503, DATABASE, set()),
         (None, None, {UNEXPLAINED}),
@@ -224,6 +256,16 @@ def test_an_answer_has_a_cause(evidence, status, away, kinds):
         evidence.notes.append(Away(away, NOW - 5, NOW - 1))
 
     assert {kind for kind, _ in found(evidence)} == kinds
+
+
+def test_a_member_may_be_told_that_github_cannot_be_asked(evidence):
+    evidence.entries.append(Entry(NOW, NOW + 1, "configure", 502, "code_host_unavailable"))
+
+    before = found(evidence)
+    evidence.notes.append(Away(GITHUB, NOW - 5, NOW - 1))
+
+    assert before == {(UNEXPLAINED, "")}
+    assert found(evidence) == set()
 
 
 def test_an_answer_long_after_a_fault_is_not_explained_by_it(evidence):

@@ -24,6 +24,7 @@ class Verdict:
     comments: int = 0
     alerts: int = 0
     deliveries: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, int] = field(default_factory=dict)
     injected: dict[str, int] = field(default_factory=dict)
     missed: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -69,6 +70,7 @@ class Verdict:
             ("comments", str(self.comments)),
             ("alerts", str(self.alerts)),
             ("deliveries", _listed(self.deliveries)),
+            *((f"  {name}", str(number)) for name, number in sorted(self.reasons.items())),
             ("faults injected", f"{sum(self.injected.values())} of {len(self.injected)} kinds"),
             *((f"  {name}", str(number)) for name, number in sorted(self.injected.items())),
             ("faults without a target", str(sum(self.missed.values()))),
