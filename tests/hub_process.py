@@ -101,14 +101,14 @@ class HubProcess:
             return False
 
 
-def start_worker(hub: HubProcess) -> subprocess.Popen:
-    """A process that takes the tasks of the queue."""
+def start_worker(hub: HubProcess, stderr: IO[bytes] | int = subprocess.DEVNULL) -> subprocess.Popen:
+    """A process that takes the tasks of the queue; its log goes to `stderr`."""
     return subprocess.Popen(
         [sys.executable, "manage.py", "db_worker", "--interval", "0.1", "--no-startup-delay"],
         cwd=ROOT,
         env=hub.environment(),
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=stderr,
         start_new_session=True,
     )
 

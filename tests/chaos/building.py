@@ -77,7 +77,7 @@ def built(
         stack.callback(_end, world)
         hub.start()
         if queue:
-            world.queue_worker = QueueWorker(hub)
+            world.queue_worker = QueueWorker(hub, hub.log)
         yield world, members
 
 

@@ -3,10 +3,11 @@
 import re
 import threading
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sandbox import CodeHost, Fault, Sent
+from sandbox import CodeHost, Fault, Issue, Sent
 from sandbox.messages import Request, Response
+from sandbox.state import AnyRepository
 from sandbox.webhooks import Event
 from tests import conftest
 
@@ -34,6 +35,8 @@ class ChaosHost(CodeHost):
         self.webhooks, self.late_by = "sent", 0.0
         self.webhooks_spoiled = 0
         self.struck: list[Struck] = []
+        self.opened_at: dict[int, float] = {}  # issues by their ids, in seconds of `time.time()`
+        self.deleted_at: dict[int, float] = {}
 
     def answer(self, request: Request) -> tuple[Response | None, Fault]:
         """As the host does; a fault is noted."""
@@ -50,6 +53,18 @@ class ChaosHost(CodeHost):
                 )
             )
         return answered
+
+    def new_issue(self, *args: Any, **kwargs: Any) -> Issue:
+        """As the host does, whose clock may be off."""
+        issue = super().new_issue(*args, **kwargs)
+        self.opened_at[issue.id] = time.time()
+        return issue
+
+    def delete_issue(self, repository: AnyRepository, number: int, *, by: str) -> None:
+        """As the host does."""
+        deleted = self.issue(repository, number)
+        self.deleted_at[deleted.id] = time.time()
+        super().delete_issue(repository, number, by=by)
 
     def _send(self, event: Event) -> Sent:
         if self.webhooks == "sent":

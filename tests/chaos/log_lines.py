@@ -13,7 +13,8 @@ AFTER = 15.0  # seconds: what was begun while something was away may end with an
 DATABASE_ERRORS = re.compile(
     r"The database cannot be reached|OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
     r"The database cannot be reached: |Service Unavailable: |"  # Django's line about a 503, which the journal has, too
-    r"lock timeout|disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)"
+    r"lock timeout|disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)|"
+    r"server closed the connection"
 )
 REDIS_ERRORS = re.compile(r"[Rr]edis")
 BAD_GATEWAY = re.compile(r"Bad Gateway: ")  # Django's line about a 502, as above
@@ -25,7 +26,7 @@ EXPLAINED = {  # by what was away
     SERVER: (ENDED,),
     MAINTAIN: (ENDED,),
     GITHUB: (BAD_GATEWAY,),
-    CLOCK: (),
+    CLOCK: (BAD_GATEWAY,),
 }
 
 
@@ -44,17 +45,26 @@ class Line(NamedTuple):
 
 def errors(path: Path) -> Iterator[Line]:
     """Those of the file, in order."""
-    at = 0.0
+    at, raw = 0.0, []
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             line = json.loads(text)
-            at = datetime.fromisoformat(line["time"]).timestamp()
+            level, at = line["level"], datetime.fromisoformat(line["time"]).timestamp()
         except (ValueError, KeyError, TypeError):
-            if "Traceback (most recent call last)" in text:
-                yield Line(at, "stderr", text, "")
+            raw.append(text)
             continue
-        if line["level"] in ("error", "critical"):
+        yield from _traceback(at, raw)
+        raw = []
+        if level in ("error", "critical"):
             yield Line(at, line["logger"], line["message"], line.get("traceback", ""))
+    yield from _traceback(at, raw)
+
+
+def _traceback(at: float, raw: list[str]) -> Iterator[Line]:
+    """What a process that ended with an exception has left between the lines of the log."""
+    text = "\n".join(raw)
+    if "Traceback (most recent call last)" in text:
+        yield Line(at, "stderr", "ended with an exception", text)
 
 
 def unexplained(lines: Iterable[Line], notes: list[Away]) -> list[Line]:

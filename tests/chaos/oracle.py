@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from integrations.models import Alert, Comment, Delivery
@@ -15,7 +16,7 @@ from sandbox import Issue
 from tests.chaos.code_host import ChaosHost, Struck
 from tests.chaos.journal import Entry
 from tests.chaos.log_lines import Line, unexplained
-from tests.chaos.world import DATABASE, DISK, GITHUB, SERVER, Away
+from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, SERVER, Away
 
 OF_A_REPORT = re.compile(r"<!-- hub:(\w{26}) -->")
 OF_A_COMMENT = re.compile(r"<!-- hub:(\w{26} \w+ \w+) ")
@@ -45,6 +46,24 @@ class Evidence:
         """All that the app has opened, deleted ones as well; a transferred one where it is now."""
         every = [each for one in self.host.repositories.values() for each in one.issues]
         return [each for each in every if each.by_app and each.moved_to is None]
+
+    def are_doubled(self, issues: list[Issue]) -> bool:
+        """Whether two of them were there at one time.
+
+        What somebody deletes before the Hub has heard of it, the Hub opens again: it cannot know.
+        """
+        opened, deleted = self.host.opened_at, self.host.deleted_at
+        ordered = sorted(issues, key=lambda each: opened[each.id])
+        return any(
+            deleted.get(one.id, float("inf")) > opened[other.id] for one, other in pairwise(ordered)
+        )
+
+    def in_words(self, issue: Issue) -> str:
+        """Where it is, when it was opened, and whether it was deleted."""
+        opened, deleted = self.host.opened_at[issue.id], self.host.deleted_at.get(issue.id)
+        return f"{_name(issue)} at {opened:.3f}" + (
+            f", deleted at {deleted:.3f}" if deleted else ""
+        )
 
     def struck_by(self, report_id: str) -> list[Struck]:
         """The faults that a request about a report has met."""
@@ -109,8 +128,9 @@ def sent_ones_have_their_issue(evidence: Evidence) -> Iterator[Finding]:
     marked = _marked(evidence)
     for each in Delivery.objects.select_related("lead"):
         number = len(marked[each.report_id])
-        if number > 1:
-            yield Finding(DOUBLED, f"It has {number} issues.", each.report_id)
+        if evidence.are_doubled(marked[each.report_id]):
+            told = ", ".join(map(evidence.in_words, marked[each.report_id]))
+            yield Finding(DOUBLED, f"It has {number} issues: {told}", each.report_id)
         if each.status == "sent" and not number:
             yield Finding(LOST, "It is sent, and there is no issue.", each.report_id)
         if each.status == "folded":
@@ -228,7 +248,7 @@ def answers_have_a_cause(evidence: Evidence) -> Iterator[Finding]:
 
 def _is_expected(evidence: Evidence, entry: Entry) -> bool:
     if entry.status == 502:  # members are told that GitHub could not be asked; nothing was saved
-        return "code_host_unavailable" in entry.problem and evidence.was_away(entry, GITHUB)
+        return "code_host_unavailable" in entry.problem and evidence.was_away(entry, GITHUB, CLOCK)
     return entry.status == 503 and evidence.was_away(entry, DATABASE, DISK, SERVER)
 
 

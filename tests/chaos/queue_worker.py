@@ -1,6 +1,7 @@
 """The worker of the queue, as systemd runs it: it ends where the database is away, and is started again."""
 
 import threading
+from pathlib import Path
 from subprocess import Popen
 
 from tests.hub_process import HubProcess, start_worker
@@ -11,10 +12,10 @@ RESTART_AFTER = 2  # seconds, as deploy/systemd/hub-worker.service has it
 class QueueWorker:
     """`db_worker` beside a Hub, until `end`."""
 
-    def __init__(self, hub: HubProcess) -> None:
-        self._hub = hub
+    def __init__(self, hub: HubProcess, log: Path) -> None:
+        self._hub, self._log = hub, log
         self._ending = threading.Event()
-        self.process = start_worker(hub)
+        self.process = self._start()
         self._keeper = threading.Thread(target=self._keep, args=[self.process], daemon=True)
         self._keeper.start()
 
@@ -29,6 +30,10 @@ class QueueWorker:
             process.wait()
             if self._ending.wait(RESTART_AFTER):
                 return
-            self.process = process = start_worker(self._hub)
+            self.process = process = self._start()
             if self._ending.is_set():  # meanwhile
                 process.kill()
+
+    def _start(self) -> Popen:
+        with self._log.open("ab") as log:
+            return start_worker(self._hub, log)

@@ -29,6 +29,7 @@ from tests.chaos.world import World
 from tests.hub_process import collect_static_files
 
 ORGANIZATIONS = 6
+MOST_KEPT = 100  # ids of which all is written down
 PROGRESS = 10  # seconds between two lines
 
 
@@ -66,7 +67,7 @@ def run(
         busy = [
             load,
             people,
-            AtGitHub(world.host, seed=options.seed, pause=options.pause),
+            AtGitHub(world.host, journal, seed=options.seed, pause=options.pause),
         ]
         driver, memory = Driver(world, journal, kinds, planned), Memory(world.hub)
         begun = time.monotonic()
@@ -145,13 +146,10 @@ def _verdict(
 
 def _keep(folder: Path, journal: Journal, verdict: Verdict) -> None:
     """What happened to what is wrong, in order, and the rows of it."""
-    journal.close()
     (folder / "verdict.json").write_text(json.dumps(verdict.as_json(), indent=1), encoding="utf-8")
     ids = {each.id for each in verdict.findings if each.id}
-    if not ids:
-        return
     parts = []
-    for each in sorted(ids):
+    for each in sorted(ids)[:MOST_KEPT]:
         rows = [
             *Report.objects.filter(pk=each),
             *Delivery.objects.filter(report=each),
@@ -160,4 +158,5 @@ def _keep(folder: Path, journal: Journal, verdict: Verdict) -> None:
         ]
         said = [f"{one.kind}: {one.what}" for one in verdict.findings if one.id == each]
         parts += [each, *said, serializers.serialize("json", rows), *journal.about(each), ""]
+    journal.close()
     (folder / "findings.txt").write_text("\n".join(parts), encoding="utf-8")

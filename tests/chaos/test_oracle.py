@@ -2,8 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,29 +22,44 @@ from tests.chaos.memory import MIB, Sample
 from tests.chaos.oracle import DOUBLED, LOST, STUCK, UNEXPLAINED, Evidence, Finding
 from tests.chaos.verdict import Verdict
 from tests.chaos.world import DATABASE, GITHUB, REDIS, SERVER, Away
-from tests.conftest import served
 
 PAGE = "https://docs.acme0.com/guide/1"
 NOW = time.time()
 
 
 @pytest.fixture
-def evidence(transactional_db, settings, client) -> Iterator[Evidence]:
+def evidence(db, client) -> Evidence:
     """Two reports that became issues, the first of them also in other words."""
     host = ChaosHost()
     furnish(host, 1)
-    with contextmanager(served)(host, settings):
-        owner = build.organization("acme0")
-        build.integration(owner, host, "acme0/docs")
-        build.domain(owner, "docs.acme0.com")
-        entries = [sent(client, "one"), sent(client, "one", "other"), sent(client, "two")]
-        yield Evidence(entries, host)
+    owner = build.organization("acme0")
+    build.integration(owner, host, "acme0/docs")
+    build.domain(owner, "docs.acme0.com")
+    entries = [sent(client, "one"), sent(client, "one", "other"), sent(client, "two")]
+    for delivery in Delivery.objects.order_by("pk"):  # nothing is committed, so nothing was sent
+        deliver(host, delivery)
+    return Evidence(entries, host)
 
 
 def sent(client: Client, summary: str, name: str = "client-1") -> Entry:
     told = words.details(name)
     answer = build.send(client, build.report(PAGE, report__summary=summary, report__details=told))
     return Entry(NOW, NOW, "report", answer.status_code, "", answer.json()["id"], PAGE, told)
+
+
+def deliver(host: ChaosHost, delivery: Delivery) -> None:
+    body = f"Gone\n<!-- hub:{delivery.report_id} -->"
+    where = host.repository("acme0/docs")
+    opened = host.new_issue(where, "Gone", body=body, user=host.bot.login, by_app=True)
+    Delivery.objects.filter(pk=delivery.pk).update(
+        status="sent",
+        repository_id=where.id,
+        repository=where.full_name,
+        issue_number=opened.number,
+        issue_url=f"https://github.com/acme0/docs/issues/{opened.number}",
+        posted_at=timezone.now(),
+        tries=1,
+    )
 
 
 def found(evidence: Evidence) -> set[tuple[str, str]]:
@@ -61,11 +76,13 @@ def issue(evidence: Evidence) -> Issue:
 
 def once_more(evidence: Evidence, body: str) -> None:
     host = evidence.host
-    host.new_issue(host.repository("acme0/docs"), "Again", body=body, user="app", by_app=True)
+    host.new_issue(
+        host.repository("acme0/docs"), "Again", body=body, user=host.bot.login, by_app=True
+    )
 
 
 def remark(evidence: Evidence, body: str) -> None:
-    evidence.host.new_comment(issue(evidence), body, user="app", by_app=True)
+    evidence.host.new_comment(issue(evidence), body, user=evidence.host.bot.login, by_app=True)
 
 
 def comment(evidence: Evidence, **columns) -> Comment:
@@ -133,6 +150,17 @@ def test_a_lead_that_was_not_sent(evidence):
     fold(evidence, status="held", held_for="discarded")
 
     assert (LOST, evidence.entries[0].id) in found(evidence)
+
+
+@pytest.mark.parametrize(("delete_first", "kinds"), [(True, set()), (False, {DOUBLED})])
+def test_what_somebody_deleted_may_be_opened_again(evidence, delete_first, kinds):
+    """The Hub may not have heard of it before."""
+    acts = [lambda: evidence.host.delete_issue("acme0/docs", 1, by="alice0")]
+    acts.insert(delete_first, partial(once_more, evidence, issue(evidence).body))
+    for act in acts:
+        act()
+
+    assert {kind for kind, _ in found(evidence)} == kinds
 
 
 def test_an_issue_without_a_row(evidence):
