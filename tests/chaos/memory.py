@@ -1,6 +1,7 @@
 """How much memory the server's processes hold while the run lasts."""
 
 import threading
+import time
 from statistics import median
 from typing import NamedTuple
 
@@ -12,16 +13,23 @@ EVERY = 2.0  # seconds
 MIB = 1024 * 1024
 MOST_GROWTH = 0.10  # of the median of the middle third
 FEW = 30  # samples; fewer show nothing
+WARM = 30  # seconds after which a process that was started again counts: until then it still loads
 
 
 class Sample(NamedTuple):
     """The resident bytes of each process that ran at one moment, by when it was started and its id."""
 
+    at: float
     sizes: dict[tuple[float, int], int]
 
     @property
     def total(self) -> int:
         return sum(self.sizes.values())
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether none of them was started a moment ago."""
+        return all(started + WARM <= self.at for started, _ in self.sizes)
 
 
 class Memory(threading.Thread):
@@ -35,7 +43,9 @@ class Memory(threading.Thread):
 
     def run(self) -> None:
         while not self.stopping.wait(EVERY):
-            self.samples.append(Sample(dict(filter(None, map(_size, self._hub.tree())))))
+            self.samples.append(
+                Sample(time.time(), dict(filter(None, map(_size, self._hub.tree()))))
+            )
 
     def stop(self) -> None:
         """Look no more."""
@@ -64,9 +74,9 @@ class Grown(NamedTuple):
 
 
 def grown(samples: list[Sample]) -> Grown | None:
-    """Of the moments in which all of the processes ran; None where there were too few."""
+    """Of the moments in which all of the processes ran for a while; None where there were too few."""
     most = max((len(each.sizes) for each in samples), default=0)
-    whole = [each for each in samples if len(each.sizes) == most]
+    whole = [each for each in samples if len(each.sizes) == most and each.is_warm]
     if len(whole) < FEW:
         return None
     third = len(whole) // 3

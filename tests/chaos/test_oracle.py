@@ -332,7 +332,7 @@ def test_errors_are_read_from_the_log(tmp_path: Path):
 @pytest.mark.parametrize(("last", "is_flat"), [(100, True), (109, True), (120, False)])
 def test_memory_that_grows_is_not_flat(last, is_flat):
     sizes = [50] * 20 + [100] * 20 + [last] * 20
-    samples = [Sample({(0.0, 1): size * MIB, (0.0, 2): size * MIB}) for size in sizes]
+    samples = [Sample(NOW, {(0.0, 1): size * MIB, (0.0, 2): size * MIB}) for size in sizes]
 
     grown = memory.grown(samples)
 
@@ -341,12 +341,14 @@ def test_memory_that_grows_is_not_flat(last, is_flat):
 
 
 def test_a_process_that_was_started_again_is_counted_apart():
-    samples = [Sample({(0.0, 1): MIB})] * 60 + [Sample({})] * 5 + [Sample({(65.0, 9): MIB})] * 60
+    cold, warm = NOW, NOW + memory.WARM
+    samples = [Sample(NOW, {(0.0, 1): MIB})] * 60 + [Sample(NOW, {})] * 5
+    samples += [Sample(cold, {(NOW, 9): 9 * MIB})] * 60 + [Sample(warm, {(NOW, 9): MIB})] * 60
 
     grown = memory.grown(samples)
 
     assert grown
-    assert (grown.processes, grown.most_at_once) == (2, 1)
+    assert (grown.processes, grown.most_at_once, grown.is_flat) == (2, 1, True)
 
 
 def test_a_verdict_is_good_only_where_something_was_accepted_and_nothing_is_wrong():
