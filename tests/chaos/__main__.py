@@ -44,7 +44,11 @@ def main() -> int:
     print(
         f"{options.db}, seed {options.seed}, {options.minutes:g} minutes, in {folder}", flush=True
     )
-    verdict = run.run(folder, options, kinds, planned)
+    try:
+        verdict = run.run(folder, options, kinds, planned)
+    except KeyboardInterrupt:  # before there is load, or a second time
+        print("Interrupted: there is no verdict.")
+        return 1
     print(f"\n{verdict.text()}\n")
     if options.json:
         options.json.write_text(json.dumps(verdict.as_json(), indent=1) + "\n", encoding="utf-8")

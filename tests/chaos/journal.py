@@ -43,10 +43,6 @@ class Journal:
         with self._lock:
             self._write({"at": time.time(), "event": event, **facts})
 
-    def accepted(self) -> list[Entry]:
-        """Reports that were answered 201 or 200."""
-        return [each for each in self.entries if each.act == "report" and each.status in (200, 201)]
-
     def about(self, report_id: str) -> list[str]:
         """The lines of the file that name a report, in order."""
         self._file.flush()

@@ -6,22 +6,16 @@ It asks the database, the code host and the journal of the clients; none of the 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 from integrations.models import Alert, Comment, Delivery
 from reports.models import Account, Report
-from sandbox import Issue
-from tests.chaos.code_host import ChaosHost, Struck
+from tests.chaos.evidence import OF_A_REPORT, Evidence, name
 from tests.chaos.journal import Entry
-from tests.chaos.log_lines import Line, unexplained
-from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, SERVER, Away
+from tests.chaos.log_lines import unexplained
+from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, SERVER
 
-OF_A_REPORT = re.compile(r"<!-- hub:(\w{26}) -->")
 OF_A_COMMENT = re.compile(r"<!-- hub:(\w{26} \w+ \w+) ")
-TAKEN = (200, 201)
-AFTER = 5.0  # seconds that a server may need for its connections once the database is back
 LOST, DOUBLED, STUCK, UNEXPLAINED = "lost", "doubled", "stuck", "unexplained"
 
 
@@ -31,54 +25,6 @@ class Finding(NamedTuple):
     kind: str
     what: str
     id: str = ""
-
-
-@dataclass
-class Evidence:
-    """What the oracle is asked about."""
-
-    entries: list[Entry]
-    host: ChaosHost
-    notes: list[Away] = field(default_factory=list)
-    log: list[Line] = field(default_factory=list)
-
-    def issues(self) -> list[Issue]:
-        """All that the app has opened, deleted ones as well; a transferred one where it is now."""
-        every = [each for one in self.host.repositories.values() for each in one.issues]
-        return [each for each in every if each.by_app and each.moved_to is None]
-
-    def are_doubled(self, issues: list[Issue]) -> bool:
-        """Whether two of them were there at one time.
-
-        What somebody deletes before the Hub has heard of it, the Hub opens again: it cannot know.
-        """
-        opened, deleted = self.host.opened_at, self.host.deleted_at
-        ordered = sorted(issues, key=lambda each: opened[each.id])
-        return any(
-            deleted.get(one.id, float("inf")) > opened[other.id] for one, other in pairwise(ordered)
-        )
-
-    def in_words(self, issue: Issue) -> str:
-        """Where it is, when it was opened, and whether it was deleted."""
-        opened, deleted = self.host.opened_at[issue.id], self.host.deleted_at.get(issue.id)
-        return f"{_name(issue)} at {opened:.3f}" + (
-            f", deleted at {deleted:.3f}" if deleted else ""
-        )
-
-    def struck_by(self, report_id: str) -> list[Struck]:
-        """The faults that a request about a report has met."""
-        return [each for each in self.host.struck if each.report_id == report_id]
-
-    def done(self, *acts: str) -> set[str]:
-        """The ids with which members did this, or may have."""
-        return {one for each in self.entries if each.act in acts for one in each.id.split()}
-
-    def was_away(self, entry: Entry, *whats: str) -> bool:
-        """Whether one of these was away while a request ran, or just before."""
-        return any(
-            note.what in whats and note.since <= entry.ended and entry.begun <= note.until + AFTER
-            for note in self.notes
-        )
 
 
 Question = Callable[[Evidence], Iterator[Finding]]
@@ -91,7 +37,7 @@ def ask(evidence: Evidence) -> list[Finding]:
 
 def accepted_reports_are_there(evidence: Evidence) -> Iterator[Finding]:
     """An id that was answered has its row, and counts at least as many as were answered."""
-    answered = Counter(each.id for each in _accepted(evidence))
+    answered = Counter(each.id for each in evidence.accepted())
     rows = dict(Report.objects.values_list("pk", "times_reported"))
     for report_id, times in answered.items():
         if report_id not in rows:
@@ -110,7 +56,7 @@ def words_are_there(evidence: Evidence) -> Iterator[Finding]:
     excused |= evidence.done("erase")
     for report_id, details in Report.objects.values_list("pk", "details"):
         kept[report_id].add(details)
-    for each in _accepted(evidence):
+    for each in evidence.accepted():
         if each.words and each.id not in excused and each.words not in kept[each.id]:
             yield Finding(LOST, f"These words of it are gone: {each.words}", each.id)
 
@@ -118,14 +64,14 @@ def words_are_there(evidence: Evidence) -> Iterator[Finding]:
 def claimed_pages_have_deliveries(evidence: Evidence) -> Iterator[Finding]:
     """A report about a page that was claimed all the time is to be delivered."""
     with_one = set(Delivery.objects.values_list("report", flat=True))
-    for each in _accepted(evidence):
+    for each in evidence.accepted():
         if each.page.startswith("https://docs.acme") and each.id not in with_one:
             yield Finding(LOST, "A report about a claimed page has no delivery.", each.id)
 
 
 def sent_ones_have_their_issue(evidence: Evidence) -> Iterator[Finding]:
     """Each sent delivery has one issue with its mark; each folded one has none, and a lead that is sent."""
-    marked = _marked(evidence)
+    marked = evidence.marked()
     for each in Delivery.objects.select_related("lead"):
         number = len(marked[each.report_id])
         if evidence.are_doubled(marked[each.report_id]):
@@ -151,11 +97,11 @@ def issues_have_rows(evidence: Evidence) -> Iterator[Finding]:
     for issue in evidence.issues():
         mark = OF_A_REPORT.findall(issue.body or "")[-1:]
         if not mark:
-            yield Finding(DOUBLED, f"{_name(issue)} has no mark.")
+            yield Finding(DOUBLED, f"{name(issue)} has no mark.")
         elif mark[0] in known:
             alerts[mark[0]] += 1
         elif mark[0] not in rows:
-            yield Finding(DOUBLED, f"{_name(issue)} has no row.", mark[0])
+            yield Finding(DOUBLED, f"{name(issue)} has no row.", mark[0])
     for alert, number in alerts.items():
         if number > 1:
             yield Finding(DOUBLED, f"The alert has {number} issues.", alert)
@@ -172,7 +118,7 @@ def comments_are_there_once(evidence: Evidence) -> Iterator[Finding]:
         )
         for mark, number in marks.items():
             if number > 1:
-                yield Finding(DOUBLED, f"{_name(issue)} has {number} comments {mark!r}.", mark[:26])
+                yield Finding(DOUBLED, f"{name(issue)} has {number} comments {mark!r}.", mark[:26])
 
 
 def written_comments_are_there(evidence: Evidence) -> Iterator[Finding]:
@@ -213,7 +159,7 @@ def nothing_waits(evidence: Evidence) -> Iterator[Finding]:
 
 def held_ones_have_a_cause(evidence: Evidence) -> Iterator[Finding]:
     """What is held is held by what a member did."""
-    discarded, removed = evidence.done("discard"), _removed_pages(evidence)
+    discarded, removed = evidence.done("discard"), evidence.removed_pages()
     held = Delivery.objects.filter(status="held").select_related("report")
     for each in held:
         by_member = each.held_for == "discarded" and each.report_id in discarded
@@ -273,25 +219,3 @@ QUESTIONS: list[Question] = [
     answers_have_a_cause,
     the_log_has_no_errors,
 ]
-
-
-def _accepted(evidence: Evidence) -> list[Entry]:
-    return [each for each in evidence.entries if each.act == "report" and each.status in TAKEN]
-
-
-def _marked(evidence: Evidence) -> dict[str, list[Issue]]:
-    """The issues by the report that their mark names."""
-    found: dict[str, list[Issue]] = defaultdict(list)
-    for issue in evidence.issues():
-        for mark in OF_A_REPORT.findall(issue.body or "")[-1:]:
-            found[mark].append(issue)
-    return found
-
-
-def _removed_pages(evidence: Evidence) -> tuple[str, ...]:
-    """What the addresses of pages begin with whose claim a member has removed."""
-    return tuple(f"https://{name}/" for name in evidence.done("remove claim"))
-
-
-def _name(issue: Issue) -> str:
-    return f"{issue.repository.full_name}#{issue.number}"

@@ -17,12 +17,13 @@ from tests.chaos import log_lines, oracle, settling
 from tests.chaos.at_github import AtGitHub
 from tests.chaos.building import built
 from tests.chaos.driver import Driver
+from tests.chaos.evidence import Evidence
 from tests.chaos.faults import Fault
 from tests.chaos.journal import Journal
 from tests.chaos.load import Load
 from tests.chaos.members import Members
 from tests.chaos.memory import Memory, grown
-from tests.chaos.oracle import UNEXPLAINED, Evidence, Finding
+from tests.chaos.oracle import UNEXPLAINED, Finding
 from tests.chaos.schedule import Planned
 from tests.chaos.verdict import Verdict
 from tests.chaos.world import World
@@ -129,7 +130,7 @@ def _verdict(
         seed=options.seed,
         minutes=options.minutes,
         answers=Counter(str(each.status or "without an answer") for each in journal.entries),
-        accepted=len(journal.accepted()),
+        accepted=len(evidence.accepted()),
         reports=Report.objects.count(),
         issues=len(issues),
         comments=sum(each.by_app for issue in issues for each in issue.comments),

@@ -16,10 +16,11 @@ from sandbox import Issue
 from tests import build
 from tests.chaos import log_lines, memory, oracle, words
 from tests.chaos.code_host import ChaosHost, Struck, furnish
+from tests.chaos.evidence import Evidence
 from tests.chaos.journal import Entry
 from tests.chaos.log_lines import Line
 from tests.chaos.memory import MIB, Sample
-from tests.chaos.oracle import DOUBLED, LOST, STUCK, UNEXPLAINED, Evidence, Finding
+from tests.chaos.oracle import DOUBLED, LOST, STUCK, UNEXPLAINED, Finding
 from tests.chaos.verdict import Verdict
 from tests.chaos.world import DATABASE, GITHUB, REDIS, SERVER, Away
 

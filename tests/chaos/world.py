@@ -178,10 +178,3 @@ class World:
             yield note
         finally:
             note.until = time.time()
-
-
-def environment_without_the_hubs() -> None:
-    """Forget what a developer has set for a Hub of their own."""
-    for name in [each for each in os.environ if each.startswith("HUB_")]:
-        del os.environ[name]
-    os.environ.pop("REDIS_URL", None)
