@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, MAINTAIN, REDIS, SERVER, Away
 
+HOUR = 3600.0  # that clocks are off
 AFTER = 15.0  # seconds: what was begun while something was away may end with an error after it
 DATABASE_ERRORS = re.compile(
     r"The database cannot be reached|OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
@@ -75,7 +76,18 @@ def unexplained(lines: Iterable[Line], notes: list[Away]) -> list[Line]:
 def _explains(line: Line, notes: list[Away]) -> bool:
     text = f"{line.message}\n{line.traceback}"
     return any(
-        note.since <= line.at <= note.until + AFTER
+        note.since <= at <= note.until + AFTER
         and any(pattern.search(text) for pattern in EXPLAINED.get(note.what, ()))
+        for at in _when(line, notes)
         for note in notes
     )
+
+
+def _when(line: Line, notes: list[Away]) -> Iterator[float]:
+    """When it was written: at the time that it says, or while the clock that it says it by was off."""
+    yield line.at
+    for note in notes:
+        if note.what == CLOCK:
+            for at in (line.at - HOUR, line.at + HOUR):
+                if note.since <= at <= note.until + AFTER:
+                    yield at

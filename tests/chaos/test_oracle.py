@@ -22,7 +22,7 @@ from tests.chaos.log_lines import Line
 from tests.chaos.memory import MIB, Sample
 from tests.chaos.oracle import DOUBLED, LOST, STUCK, UNEXPLAINED, Finding
 from tests.chaos.verdict import Verdict
-from tests.chaos.world import DATABASE, GITHUB, REDIS, SERVER, Away
+from tests.chaos.world import CLOCK, DATABASE, GITHUB, REDIS, SERVER, Away
 
 PAGE = "https://docs.acme0.com/guide/1"
 NOW = time.time()
@@ -319,6 +319,14 @@ def test_an_error_in_the_log_has_a_cause(message, away, is_explained):
     left = log_lines.unexplained([Line(NOW, "hub", "It failed", message)], notes)
 
     assert bool(left) is not is_explained
+
+
+@pytest.mark.parametrize(("what", "is_explained"), [(CLOCK, True), (REDIS, False)])
+def test_a_line_of_a_clock_that_is_off_is_from_when_that_was(what, is_explained):
+    line = Line(NOW + 3600, "django.request", "Bad Gateway: /v1/orgs/me", "")
+    notes = [Away(what, NOW - 5, NOW + 5), Away(GITHUB, NOW - 5, NOW + 5)]
+
+    assert bool(log_lines.unexplained([line], notes)) is not is_explained
 
 
 def test_errors_are_read_from_the_log(tmp_path: Path):
