@@ -112,13 +112,15 @@ class Hub(HubProcess):
             super().start()
 
     def revive(self) -> None:
-        """Start it if it has ended, as systemd does; returns when it is ready."""
-        if self.process.poll() is not None:
+        """Start it if it ends, as systemd does; returns when it is ready."""
+        try:
+            self._wait_until_ready()
+        except RuntimeError:
+            if self.process.poll() is None:
+                raise
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.start()
-        else:
-            self._wait_until_ready()
 
     def tree(self) -> list[psutil.Process]:
         """The master and all its children that run now: worker processes and `maintain`."""
