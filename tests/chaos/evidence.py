@@ -13,6 +13,8 @@ from tests.chaos.world import Away
 
 OF_A_REPORT = re.compile(r"<!-- hub:(\w{26}) -->")
 TAKEN = (200, 201)
+LIMITS = ("403_retry_after", "429", "remaining_0")  # faults
+LEFT_ALONE = 3600.0  # seconds
 AFTER = 5.0  # seconds that a server may need for its connections once the database is back
 
 
@@ -59,6 +61,13 @@ class Evidence:
         return any(
             note.what in whats and note.since <= entry.ended and entry.begun <= note.until + AFTER
             for note in self.notes
+        )
+
+    def was_limited(self, entry: Entry) -> bool:
+        """Whether GitHub has asked to be left alone before; the Hub does so for an hour at most."""
+        since = entry.begun - LEFT_ALONE
+        return any(
+            each.kind in LIMITS and since < each.at < entry.ended for each in self.host.struck
         )
 
     def accepted(self) -> list[Entry]:

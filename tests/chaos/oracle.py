@@ -193,9 +193,13 @@ def answers_have_a_cause(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _is_expected(evidence: Evidence, entry: Entry) -> bool:
-    if entry.status == 502:  # members are told that GitHub could not be asked; nothing was saved
-        return "code_host_unavailable" in entry.problem and evidence.was_away(entry, GITHUB, CLOCK)
-    return entry.status == 503 and evidence.was_away(entry, DATABASE, DISK, SERVER)
+    if entry.status == 503:
+        return evidence.was_away(entry, DATABASE, DISK, SERVER)
+    if entry.status != 502 or "code_host_unavailable" not in entry.problem:
+        return False
+    # Members are told that GitHub could not be asked, and nothing was saved.
+    is_limited = "rate limit" in entry.problem and evidence.was_limited(entry)
+    return is_limited or evidence.was_away(entry, GITHUB, CLOCK)
 
 
 def the_log_has_no_errors(evidence: Evidence) -> Iterator[Finding]:

@@ -297,6 +297,17 @@ def test_a_member_may_be_told_that_github_cannot_be_asked(evidence):
     assert found(evidence) == set()
 
 
+def test_a_limit_of_github_lasts(evidence):
+    told = "code_host_unavailable: GitHub's rate limit for acme0 is reached."
+    evidence.entries.append(Entry(NOW, NOW + 1, "configure", 502, told))
+
+    before = found(evidence)
+    evidence.host.struck.append(Struck(NOW - 600, "429", "POST", "/", ""))
+
+    assert before == {(UNEXPLAINED, "")}
+    assert found(evidence) == set()
+
+
 def test_an_answer_long_after_a_fault_is_not_explained_by_it(evidence):
     evidence.entries.append(Entry(NOW, NOW + 1, "receipt", 503))
     evidence.notes.append(Away(DATABASE, NOW - 90, NOW - 30))
@@ -323,8 +334,8 @@ def test_an_error_in_the_log_has_a_cause(message, away, is_explained):
 
 @pytest.mark.parametrize(("what", "is_explained"), [(CLOCK, True), (REDIS, False)])
 def test_a_line_of_a_clock_that_is_off_is_from_when_that_was(what, is_explained):
-    line = Line(NOW + 3600, "django.request", "Bad Gateway: /v1/orgs/me", "")
-    notes = [Away(what, NOW - 5, NOW + 5), Away(GITHUB, NOW - 5, NOW + 5)]
+    line = Line(NOW + 3600, "django.request", "Service Unavailable: /v1/reports", "")
+    notes = [Away(what, NOW - 5, NOW + 5), Away(DATABASE, NOW - 5, NOW + 5)]
 
     assert bool(log_lines.unexplained([line], notes)) is not is_explained
 
