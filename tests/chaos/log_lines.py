@@ -21,7 +21,7 @@ REDIS_ERRORS = re.compile(r"[Rr]edis")
 BAD_GATEWAY = re.compile(r"Bad Gateway: ")  # only members get a 502, and the journal has each
 ENDED = re.compile(r"maintain exited with")
 EXPLAINED = {  # by what was away
-    DATABASE: (DATABASE_ERRORS,),
+    DATABASE: (DATABASE_ERRORS, ENDED),  # maintain, where it is away when that begins
     DISK: (DATABASE_ERRORS,),
     REDIS: (REDIS_ERRORS,),
     SERVER: (ENDED,),
