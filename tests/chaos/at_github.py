@@ -48,7 +48,7 @@ class AtGitHub(threading.Thread):
             comment = self._random.choice(issue.comments)
             self._host.edit_comment(comment, f"{comment.body}\n\nEdited by hand.")
             return "edit"
-        if drawn < 0.84:
+        if 0.8 <= drawn < 0.84:
             self._host.delete_issue(where, issue.number, by="charlie")
             return "delete"
         self._host.comment(where, issue.number, "I see that, too.", user="charlie")
