@@ -15,7 +15,7 @@ DATABASE_ERRORS = re.compile(
     r"The database cannot be reached|OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
     r"The database cannot be reached: |Service Unavailable: |"  # Django's line about a 503, which the journal has, too
     r"lock timeout|disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)|"
-    r"server closed the connection"
+    r"server closed the connection|couldn't get a connection"
 )
 REDIS_ERRORS = re.compile(r"[Rr]edis")
 BAD_GATEWAY = re.compile(r"Bad Gateway: ")  # only members get a 502, and the journal has each

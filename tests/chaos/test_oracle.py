@@ -319,6 +319,7 @@ def test_an_answer_long_after_a_fault_is_not_explained_by_it(evidence):
     ("message", "away", "is_explained"),
     [
         ("OperationalError: the connection is closed", DATABASE, True),
+        ("couldn't get a connection after 5.00 sec", DATABASE, True),
         ("OperationalError: the connection is closed", None, False),
         ("OperationalError: the connection is closed", REDIS, False),
         ("KeyError: 'id'", DATABASE, False),
