@@ -116,7 +116,7 @@ class Runner:
             retries.retry(turns.due_ids(), go_on=self._for_a_while())
 
     def _run_jobs(self) -> None:
-        free = Lease.objects.free(job.name for job in JOBS)
+        free = Lease.objects.free({job.name: job.every for job in JOBS})
         for job in JOBS:
             if job.name in free:
                 self._do(job.name, partial(self._run_in_turn, job))

@@ -1,8 +1,10 @@
 """Leases: which process does what, for how long."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 
 from django.db import models
 from django.db.models import Q
@@ -13,13 +15,21 @@ from hub.registering.offer import Offer
 __all__ = ["Lease", "LeaseQuerySet", "Offer"]
 
 
+SPARE = timedelta(minutes=1)  # another version may take the same lease for somewhat longer
+
+
+def _held(duration: timedelta) -> Q:
+    """A lease that ends later than any that is taken now was taken before the clock was put back."""
+    return Q(until__gt=clock.now(), until__lte=clock.now() + duration + SPARE)
+
+
 class LeaseQuerySet(models.QuerySet):
     """Queries over leases."""
 
     def take(self, name: str, *, holder: str, duration: timedelta) -> bool:
         """Take or renew the lease; False while somebody else holds it."""
         self.get_or_create(name=name, defaults={"until": clock.now()})
-        free = Q(until__lte=clock.now()) | Q(holder=holder)
+        free = ~_held(duration) | Q(holder=holder)
         return bool(
             self.filter(free, name=name).update(holder=holder, until=clock.now() + duration)
         )
@@ -28,11 +38,10 @@ class LeaseQuerySet(models.QuerySet):
         """Whether something that one process does at intervals is due; then it counts as done."""
         return self.take(name, holder=uuid.uuid4().hex, duration=every)
 
-    def free(self, names: Iterable[str]) -> set[str]:
-        """Those of these leases that nobody holds; one query for all of them."""
-        names = set(names)
-        held = self.filter(name__in=names, until__gt=clock.now())
-        return names - set(held.values_list("name", flat=True))
+    def free(self, durations: Mapping[str, timedelta]) -> set[str]:
+        """Those of these leases that nobody holds, which last that long; one query for all of them."""
+        held = (_held(duration) & Q(name=name) for name, duration in durations.items())
+        return set(durations) - set(self.filter(reduce(or_, held)).values_list("name", flat=True))
 
     def give_back(self, name: str, *, holder: str) -> None:
         """End the lease, if `holder` still has it."""

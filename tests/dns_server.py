@@ -35,6 +35,7 @@ class DNSServer:
         self._faults: dict[str, str] = {}
         self._badly_signed: set[str] = set()
         self._held: dict[str, list[Callable[[], None]]] = {}
+        self._of_all = ""  # the fault of all names that have none of their own
 
     def txt(self, name: str, *texts: str | list[str]) -> None:
         """One TXT record for each of `texts`; a list is one record of several strings."""
@@ -57,6 +58,15 @@ class DNSServer:
         `kind`, or of all.
         """
         self._faults[f"{name} {kind}".rstrip()] = fault
+
+    def fail_all(self, fault: str) -> None:
+        """From now on, for all names that do not fail in another way; until `repair_all`."""
+        self._of_all = fault
+
+    def repair_all(self) -> None:
+        """That is over; what waited in silence is not answered any more."""
+        self._of_all = ""
+        self._held.clear()
 
     def sign_badly(self, name: str) -> None:
         """From now on SERVFAIL, as a resolver that checks signatures, unless it is asked not to check."""
@@ -101,7 +111,8 @@ class DNSServer:
             answer()
 
     def _fault_of(self, question: Question) -> str | None:
-        return self._faults.get(f"{question.name} {question.kind}", self._faults.get(question.name))
+        by_name = self._faults.get(question.name, self._of_all)
+        return self._faults.get(f"{question.name} {question.kind}", by_name)
 
     def _response(self, request: DNSRecord, question: Question) -> bytes:
         response = request.reply(aa=True)

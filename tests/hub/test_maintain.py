@@ -55,6 +55,18 @@ def test_a_turn_comes_once_in_its_time(clock):
     assert Lease.objects.take_turn("x", every=MINUTE)
 
 
+def test_a_lease_is_free_once_the_clock_was_put_back_by_more_than_it_lasts(clock):
+    clock.advance(hours=1)
+    take("alice")
+    Lease.objects.take_turn("y", every=MINUTE)
+    clock.advance(hours=-1)
+
+    assert Lease.objects.free({"x": MINUTE, "y": MINUTE}) == {"x", "y"}
+    assert take("bob")
+    assert Lease.objects.take_turn("y", every=MINUTE)
+    assert not Lease.objects.free({"x": MINUTE, "y": MINUTE})
+
+
 def test_a_runner_that_was_killed_is_replaced_within_a_minute():
     assert maintenance.LEASE + timedelta(seconds=maintenance.RENEW) < MINUTE
 

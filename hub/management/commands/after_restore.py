@@ -11,7 +11,7 @@ from core import backups
 from core.command import Group, HubCommand
 from core.progress import Progress
 from hub import restoring
-from hub.maintenance import RUNNER
+from hub.maintenance import LEASE, RUNNER
 from hub.models import Lease
 
 EXAMPLE = "2026-11-22T21:48:55Z"
@@ -54,7 +54,7 @@ class Command(HubCommand):
             self.stdout.write(f"To mark: {_those(found)}.")
             self.stdout.write("Nothing was changed (--dry-run).")
             return
-        if not Lease.objects.free([RUNNER]):
+        if not Lease.objects.free({RUNNER: LEASE}):
             raise CommandError(
                 "`maintain` runs, or was killed less than a minute ago, or the backup is less than a minute old. "
                 "Stop the Hub with all its workers, wait a minute, and run this again. Nothing was changed."
