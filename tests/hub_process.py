@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 from urllib.parse import quote
 
 import requests
@@ -30,6 +31,7 @@ class HubProcess:
 
     command = [sys.executable, "manage.py", "serve"]
     patience = 120.0  # seconds until it has to be ready
+    output: IO[bytes] | None = None  # where it writes; None: where the tests do
 
     def __init__(self, *, maintain: bool = False, **environment: str) -> None:
         self._arguments = [] if maintain else ["--no-maintain"]
@@ -48,7 +50,12 @@ class HubProcess:
     def start(self) -> None:
         command = [*self.command, *self._arguments]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment(), start_new_session=True
+            command,
+            cwd=ROOT,
+            env=self.environment(),
+            start_new_session=True,
+            stdout=self.output,
+            stderr=self.output,
         )
         try:
             self._wait_until_ready()
