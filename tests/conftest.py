@@ -95,14 +95,14 @@ def _emptying() -> list[str]:
     return ["; ".join(statements)] if connection.vendor == "postgresql" else statements
 
 
-def _empty_tables(test: TransactionTestCase) -> None:
+def empty_tables(test: TransactionTestCase | None = None) -> None:
     """What Django's own flush leaves behind, without making each table and permission anew."""
     with transaction.atomic(), connection.cursor() as cursor:
         for statement in _emptying():
             cursor.execute(statement)
 
 
-TransactionTestCase._fixture_teardown = _empty_tables
+TransactionTestCase._fixture_teardown = empty_tables
 
 
 @cache

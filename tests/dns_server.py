@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from ipaddress import ip_address
 from typing import NamedTuple
 
-from dnslib import CNAME, NS, QTYPE, RCODE, RR, SOA, TXT, A, DNSRecord
+from dnslib import AAAA, CNAME, NS, QTYPE, RCODE, RR, SOA, TXT, A, DNSRecord
 
 
 class Question(NamedTuple):
@@ -40,6 +41,11 @@ class DNSServer:
     def txt(self, name: str, *texts: str | list[str]) -> None:
         """One TXT record for each of `texts`; a list is one record of several strings."""
         self._add(name, *(TXT([text] if isinstance(text, str) else text) for text in texts))
+
+    def address(self, name: str, *addresses: str) -> None:
+        """One A or AAAA record for each."""
+        for each in map(ip_address, addresses):
+            self._add(name, A(str(each)) if each.version == 4 else AAAA(tuple(each.packed)))
 
     def alias(self, name: str, target: str) -> None:
         self._add(name, CNAME(target))

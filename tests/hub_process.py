@@ -26,8 +26,8 @@ _kept_free: deque[socket.socket] = deque()
 class HubProcess:
     """Starts `manage.py serve`, and ends it when the block is left.
 
-    `maintain` says whether it retries by itself, `log` where its log goes instead of to the tests' own
-    stderr; the other keywords are its environment.
+    `maintain` says whether it retries by itself, `log` the file that it writes to instead of to where the
+    tests do; the other keywords are its environment.
     """
 
     command = [sys.executable, "manage.py", "serve"]
@@ -56,7 +56,12 @@ class HubProcess:
         with ExitStack() as until_started:
             log = until_started.enter_context(self.log.open("ab")) if self.log else None
             self.process = subprocess.Popen(
-                command, cwd=ROOT, env=self.environment(), start_new_session=True, stderr=log
+                command,
+                cwd=ROOT,
+                env=self.environment(),
+                start_new_session=True,
+                stdout=log,
+                stderr=log,
             )
         try:
             self._wait_until_ready()

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import count
+from statistics import median
 from typing import Any
 
 import requests
@@ -17,15 +18,17 @@ from integrations.models import Delivery
 from orgs.models import Organization
 from reports.models import Report
 from tests import build
-from tests.abuse.world import Fell, Shipped, World, attack, milliseconds, stands_if
+from tests.abuse.table import NOBODY, STRANGER, attack
+from tests.abuse.world import Fell, Shipped, World, milliseconds, stands_if
 from tests.waiting import wait_until
 
 TRUE = "Step 3 fails: the flag was removed in version 4"
-SLOW = 1000  # milliseconds, for one report
+SLOW = 1000  # milliseconds, for one report of two
+COST = 100  # milliseconds of computing, for one report
 senders = count(1)
 
 
-@attack
+@attack(STRANGER, "keep a true report from its owner")
 def junk_before_the_true_report(world: World) -> str:
     """A stranger sends what the true report will begin with, thirty times; nine times more after it."""
     owner = world.acme()
@@ -39,7 +42,7 @@ def junk_before_the_true_report(world: World) -> str:
     return stands_if(shown, f"the true report is {'' if shown else 'not '}shown after 31 of junk")
 
 
-@attack
+@attack(STRANGER, "have a report kept, or lost, many times")
 def the_true_report_fifty_times_at_once(world: World) -> str:
     """Behind one of junk: its words are kept, and once."""
     owner = world.acme()
@@ -47,28 +50,28 @@ def the_true_report_fifty_times_at_once(world: World) -> str:
         _post(hub, "lol")
         with ThreadPoolExecutor(50) as pool:
             times = list(pool.map(lambda _: milliseconds(lambda: _post(hub, TRUE)), range(50)))
-        shown = _owners_page(hub, owner).count(TRUE)
-    figures = f"shown {shown} times; {_spread(times)}"
+        shown = _owners_page(hub, owner).count("50 times, last")
+    figures = f"shown {shown} times, as said 50 times; {_spread(times)}"
     return stands_if(shown == 1 and Report.objects.get().times_reported == 51, figures)
 
 
-@attack
+@attack(STRANGER, "fill the disk")
 def a_hundred_accounts_of_60_kib(world: World) -> str:
     """One report is to fill the disk; or, where it is full, to have no room for the true one."""
     owner = world.acme()
     with _behind_a_proxy(world) as hub:
         _post(hub, "lol")
         before = _bytes_stored()
-        times = [milliseconds(lambda n=n: _post(hub, f"{n}", _large(n))) for n in range(100)]
+        cost = hub.cpu_of(lambda: [_post(hub, f"{n}", _large(n)) for n in range(100)]) / 100
         _post(hub, TRUE)
         stored = _bytes_stored() - before
         shown = TRUE in _owners_page(hub, owner)
-    figures = f"{stored / 1024:.0f} KiB stored of 6,000; {_spread(times)}"
+    figures = f"{stored / 1024:.0f} KiB stored of 6,000; {cost:.0f} ms of computing a report"
     kept = "the true one is kept" if shown else "the true one is lost"
-    return stands_if(shown and stored < 70 * 1024 and max(times) < SLOW, f"{figures}; {kept}")
+    return stands_if(shown and stored < 70 * 1024 and cost < COST, f"{figures}; {kept}")
 
 
-@attack
+@attack(NOBODY, "leave words behind that were erased")
 def erased_while_it_is_sent(world: World) -> str:
     """The owner erases a report in the moment in which GitHub makes its issue."""
     owner = world.acme()
@@ -84,7 +87,7 @@ def erased_while_it_is_sent(world: World) -> str:
     return stands_if(left == 0 and state == "sent, issue 1", figures)
 
 
-@attack
+@attack(STRANGER, "fill the disk, and stop reports while it is emptied")
 def a_year_of_reports_about_nobodys_pages(world: World) -> str:
     """They are forgotten, and nobody who reports meanwhile has to wait."""
     world.acme()
@@ -100,7 +103,7 @@ def a_year_of_reports_about_nobodys_pages(world: World) -> str:
         took = pruning.result()
     left = Report.objects.filter(received_at__lt=timezone.now() - timedelta(days=365)).count()
     figures = f"{left} of 20000 left after {took / 1000:.1f} s; meanwhile {_spread(times)}"
-    return stands_if(left == 0 and max(times) < SLOW, figures)
+    return stands_if(left == 0 and median(times) < SLOW, figures)
 
 
 def _behind_a_proxy(world: World) -> Shipped:

@@ -3,10 +3,11 @@
 import requests
 
 from tests import build
-from tests.abuse.world import Shipped, World, attack, milliseconds, stands_if
+from tests.abuse.table import STRANGER, attack
+from tests.abuse.world import Shipped, World, stands_if
 
 MIB = 1024 * 1024
-SLOW = 1000  # milliseconds, for eight of them and for a report after each
+SLOW = 1000  # milliseconds of computing, for one of them and the report after it
 GROWTH = 64  # MiB
 FORM = {"Cookie": "csrf=" + 32 * "a", "Content-Type": "application/x-www-form-urlencoded"}
 NAMED = FORM | {"Content-Type": "multipart/form-data; boundary=b; charset=punycode"}
@@ -15,13 +16,13 @@ PART = (
 )
 
 
-@attack
+@attack(STRANGER, "stop the Hub")
 def form_in_a_character_set_of_its_own(world: World) -> str:
     """480 KB that took a thread for over a minute, before any view was asked."""
     return _eight(world, lambda hub: requests.post(f"{hub.url}/", PART, headers=NAMED, timeout=90))
 
 
-@attack
+@attack(STRANGER, "stop the Hub")
 def form_at_the_callback(world: World) -> str:
     """63 KB where only a browser comes back from GitHub: each took a thread for 0.14 s."""
     wide = ("\U00010000" * 50).encode("punycode")
@@ -29,27 +30,27 @@ def form_at_the_callback(world: World) -> str:
     body = part + wide.ljust(62_800, b"a") + b"\r\n--b--\r\n"
     with world.hub() as hub:
         url = f"{hub.url}/v1/integrations/github/callback"
-        took = milliseconds(
+        took = hub.cpu_of(
             lambda: [requests.post(url, body, headers=NAMED, timeout=90) for _ in range(20)]
         )
-    return stands_if(took < SLOW, f"{took:.0f} ms for twenty")
+    return stands_if(took < SLOW, f"{took:.0f} ms of computing for twenty")
 
 
-@attack
+@attack(STRANGER, "fill the memory")
 def form_that_is_large_in_memory(world: World) -> str:
     """2.6 MB that took 460 MiB."""
     body = b"%" * 2_600_000
     return _eight(world, lambda hub: requests.post(f"{hub.url}/", body, headers=FORM, timeout=90))
 
 
-@attack
+@attack(STRANGER, "stop the Hub")
 def cookie_of_escapes(world: World) -> str:
     """A header that Python before 3.11.10 reads in quadratic time."""
     cookie = {"Cookie": 'a="' + 7_000 * '\\"' + '"'}
     return _eight(world, lambda hub: requests.get(f"{hub.url}/", headers=cookie, timeout=90))
 
 
-@attack
+@attack(STRANGER, "stop the Hub")
 def content_type_of_semicolons(world: World) -> str:
     """Another one, on every path."""
     kind = {"Content-Type": 'a/b; x="' + 15_000 * ";"}
@@ -62,9 +63,9 @@ def _eight(world: World, send) -> str:
     with world.hub() as hub:
         _report(hub, 0)
         before = hub.resident()
-        took = milliseconds(lambda: [(_quietly(send, hub), _report(hub, n)) for n in range(1, 9)])
+        took = hub.cpu_of(lambda: [(_quietly(send, hub), _report(hub, n)) for n in range(1, 9)])
         grown = (hub.resident() - before) / MIB
-    figures = f"{took:.0f} ms for eight and a report after each, {grown:.0f} MiB more"
+    figures = f"{took:.0f} ms of computing for eight and a report after each, {grown:.0f} MiB more"
     return stands_if(took < 8 * SLOW and grown < GROWTH, figures)
 
 

@@ -13,7 +13,8 @@ from django.db import connection
 
 from reports.models import Report
 from tests import build
-from tests.abuse.world import Shipped, World, attack, stands_if
+from tests.abuse.table import STRANGER, attack
+from tests.abuse.world import Shipped, World, stands_if
 from tests.hub_process import ROOT
 
 FLOOD = 60  # reports, which is what one address may send in a minute
@@ -23,7 +24,7 @@ SOON = 5.0  # seconds in which an honest report is an issue
 PATIENCE = 20.0  # seconds after which nobody waits for it any more
 
 
-@attack
+@attack(STRANGER, "flood a repository")
 def flood_of_one_source(world: World) -> str:
     """60 reports in 9 s from one address, which were 20 issues before anybody else's first."""
     world.acme()
@@ -31,7 +32,7 @@ def flood_of_one_source(world: World) -> str:
         return _flood(world, hub, ["198.51.100.7"])
 
 
-@attack
+@attack(STRANGER, "flood a repository")
 def flood_of_one_source_through_the_queue(world: World) -> str:
     """The same, where workers send what is queued."""
     if connection.vendor == "sqlite":
@@ -42,7 +43,7 @@ def flood_of_one_source_through_the_queue(world: World) -> str:
         return _flood(world, hub, ["198.51.100.7"])
 
 
-@attack
+@attack(STRANGER, "flood a repository")
 def flood_of_five_sources(world: World) -> str:
     """Five addresses, of as many networks, send 60 reports each in 9 s."""
     world.acme()
@@ -50,7 +51,7 @@ def flood_of_five_sources(world: World) -> str:
         return _flood(world, hub, [f"198.51.{n}.7" for n in range(5)])
 
 
-@attack
+@attack(STRANGER, "get around the limit of a claim")
 def flood_of_many_subdomains(world: World) -> str:
     """900 reports about 50 names below a claimed domain, whose owner takes 600 a minute."""
     world.acme("acme.com")
@@ -63,7 +64,7 @@ def flood_of_many_subdomains(world: World) -> str:
     )
 
 
-@attack
+@attack(STRANGER, "shut a claim to its readers")
 def flood_of_one_network(world: World) -> str:
     """One IPv6 /48 used up what may come about a claim with one repeat, and shut it to readers."""
     world.acme()

@@ -12,19 +12,20 @@ import requests
 from django.db import connection
 
 from tests import build, postgresql, redis_server
-from tests.abuse.world import Shipped, World, attack, milliseconds, stands_if
+from tests.abuse.table import NOBODY, STRANGER, attack
+from tests.abuse.world import Shipped, World, milliseconds, stands_if
 
 ADDRESSES = 100_000
 MEGABYTE = 1_000_000
 
 
-@attack
+@attack(STRANGER, "fill the memory")
 def many_addresses(world: World) -> str:
     """A report from each of 100,000 IPv6 networks filled the memory, for good, and kept a thread busy."""
     return _many_addresses(world)
 
 
-@attack
+@attack(STRANGER, "fill the memory")
 def many_addresses_without_a_total(world: World) -> str:
     """The same where the operator lets in as many as come."""
     return _many_addresses(world, HUB_TOTAL_RATE="100000000/minute")
@@ -44,7 +45,7 @@ def _many_addresses(world: World, **environment: str) -> str:
     return stands_if(grown < 35 * MEGABYTE and busy < calm + 0.05, figures)
 
 
-@attack
+@attack(STRANGER, "get around the limits")
 def forged_addresses(world: World) -> str:
     """One caller behind the proxy writes a new X-Forwarded-For, or a new port, each time."""
     with world.hub(HUB_TRUSTED_PROXIES="1") as hub:
@@ -59,7 +60,7 @@ def forged_addresses(world: World) -> str:
     return stands_if(taken[400] == 120 and honest == 400 and 429 in unreadable, figures)
 
 
-@attack
+@attack(NOBODY, "lose reports")
 def first_reports_with_redis(world: World) -> str:
     """32 reports at once to a server that has just begun, three times: some were a 500."""
     answers: Counter[int] = Counter()
@@ -70,19 +71,20 @@ def first_reports_with_redis(world: World) -> str:
     return stands_if(answers[201] == answers.total(), figures)
 
 
-@attack
+@attack(NOBODY, "lose reports")
 def redis_goes_away(world: World) -> str:
     """Redis is stopped in the middle of reports."""
     with redis_server.serving() as redis, world.hub(REDIS_URL=redis.url) as hub:
         answers = _at_once(hub, 16)
+        calm = milliseconds(lambda: answers.update(_at_once(hub, 16)))
         redis.stop()
         slowest = milliseconds(lambda: answers.update(_at_once(hub, 16)))
         redis.start()
-    figures = f"{answers[201]} of {answers.total()} taken; 16 at once took {slowest:.0f} ms then"
-    return stands_if(answers[201] == answers.total() and slowest < 3000, figures)
+    figures = f"{answers[201]} of {answers.total()} taken; 16 at once took {slowest:.0f} ms then, {calm:.0f} ms before"
+    return stands_if(answers[201] == answers.total() and slowest < calm + 3000, figures)
 
 
-@attack
+@attack(NOBODY, "lose reports")
 def postgresql_is_restarted(world: World) -> str:
     """A short restart while nobody asks: afterwards everybody got 503 for up to 45 s."""
     if connection.vendor != "postgresql":
@@ -98,7 +100,7 @@ def postgresql_is_restarted(world: World) -> str:
     figures = "; ".join(
         f"{how}: {failed} failed, ok after {ms:.0f} ms" for how, failed, ms in found
     )
-    return stands_if(all(failed <= 1 and ms < 2000 for _, failed, ms in found), figures)
+    return stands_if(all(failed <= 1 and ms < 10_000 for _, failed, ms in found), figures)
 
 
 def _after_a_restart(hub: Shipped, how: str) -> tuple[str, int, float]:

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from orgs.models import Domain
 from tests import build
-from tests.abuse.world import Shipped, World, attack, milliseconds, stands_if
+from tests.abuse.table import NAME_SERVER, attack
+from tests.abuse.world import Shipped, World, milliseconds, stands_if
 
 SLOTS = 8  # looks at the DNS at once, of a server as it is shipped
 A_SECOND = 16  # datagrams to each question
@@ -24,7 +25,7 @@ LONGEST = 4096  # bytes
 BOUND = 20  # seconds; a look takes 8 at most, and a busy machine may need more
 
 
-@attack
+@attack(NAME_SERVER, "stop the Hub")
 def a_name_server_that_never_stops(world: World) -> str:
     """Datagrams without end that are no answer, each costly to parse: a look at the DNS did not end."""
     claims = [_claim(f"evil{number}.dev") for number in range(SLOTS)]

@@ -8,7 +8,8 @@ from django.db import connection
 
 from orgs.models import Organization
 from tests import build
-from tests.abuse.world import Shipped, World, attack, stands_if
+from tests.abuse.table import FORMER, MEMBER, attack
+from tests.abuse.world import Shipped, World, stands_if
 from tests.faults.world import let_pass
 
 SITE = "https://acme.github.io/docs/"
@@ -30,7 +31,7 @@ class Person(NamedTuple):
         )
 
 
-@attack
+@attack(FORMER, "go on receiving and deciding")
 def rights_that_were_lost(world: World) -> str:
     """alice has set up acme/docs and leaves acme: a day later she receives and decides as before."""
     alice = _set_up(world, "alice")
@@ -56,7 +57,7 @@ def rights_that_were_lost(world: World) -> str:
     )
 
 
-@attack
+@attack(FORMER, "go on receiving")
 def site_of_who_has_left(world: World) -> str:
     """alice leaves acme and keeps its site, and the reports about it, from who administers it."""
     alice, bob = _set_up(world, "alice"), _set_up(world, "bob")
@@ -76,7 +77,7 @@ def site_of_who_has_left(world: World) -> str:
     )
 
 
-@attack
+@attack(FORMER, "go on reading")
 def words_about_a_site_that_was_left(world: World) -> str:
     """alice leaves acme and disconnects: what repeats add to a report of its site she goes on reading."""
     alice = _set_up(world, "alice")
@@ -97,7 +98,7 @@ def words_about_a_site_that_was_left(world: World) -> str:
     )
 
 
-@attack
+@attack(MEMBER, "decide what only owners decide")
 def decisions_of_a_member(world: World) -> str:
     """A member who is no owner, and a token that only reads, end and begin what they like."""
     alice = _set_up(world, "alice")

@@ -12,28 +12,29 @@ from integrations.issue.safe_text import ZWSP
 from integrations.models import Integration
 from reports.models import Report
 from tests import build
-from tests.abuse.world import Fell, Shipped, World, attack, milliseconds, stands_if
+from tests.abuse.table import MEMBER, READER, STRANGER, attack
+from tests.abuse.world import Fell, Shipped, World, milliseconds, stands_if
 from tests.reports.secret_texts import Pasted, divided, real_looking
 
 EACH = 20  # secrets in a report
-PATIENCE = 20  # seconds
+PATIENCE = 60  # seconds
 OPEN_KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n"
 END = "\n-----END PRIVATE KEY-----"
 
 
-@attack
+@attack(READER, "(by mistake) publish a secret")
 def secrets_of_every_family(world: World) -> str:
     """200 texts with a secret in each, through the front door."""
     return _pasted(world, real_looking(), most=0.02)
 
 
-@attack
+@attack(STRANGER, "publish a secret")
 def divided_secrets(world: World) -> str:
     """Tokens with something in them that is gone when the issue is read."""
     return _pasted(world, divided(), most=0)
 
 
-@attack
+@attack(STRANGER, "publish a secret")
 def secrets_in_halves(world: World) -> str:
     """Tokens of which one half is the summary and the other the details, and a template joins them."""
     world.acme()
@@ -48,7 +49,7 @@ def secrets_in_halves(world: World) -> str:
     return stands_if(not left, f"{len(left)} of {EACH} whole in an issue")
 
 
-@attack
+@attack(MEMBER, "stop the Hub, or what is sent")
 def template_that_completes_a_key(world: World) -> str:
     """A key around the texts in the template, and reports that end it up to 300 times."""
     world.acme()

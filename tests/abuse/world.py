@@ -2,18 +2,18 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
 import requests
-from django.core.management import call_command
 from django.db import connection
 
 from orgs.models import Organization
 from sandbox import CodeHost
 from tests import build
-from tests.conftest import callbacks, settings_for
-from tests.hub_process import ROOT, HubProcess
+from tests.conftest import callbacks, empty_tables, settings_for
+from tests.hub_process import HubProcess
 
 
 class Fell(Exception):
@@ -21,9 +21,7 @@ class Fell(Exception):
 
 
 class Shipped(HubProcess):
-    """`script/serve`, with the defaults of every setting that is not given."""
-
-    command = [str(ROOT / "script" / "serve")]
+    """What `script/serve` runs, with the defaults of every setting that is not given."""
 
     def environment(self) -> dict[str, str]:
         given = super().environment()
@@ -39,21 +37,40 @@ class Shipped(HubProcess):
     def resident(self) -> int:
         """Bytes of memory of all its processes; 0 once it was ended."""
         try:
-            server = psutil.Process(self.process.pid)
-            every = [server, *server.children(recursive=True)]
-            return sum(each.memory_info().rss for each in every)
+            return sum(each.memory_info().rss for each in self._processes())
         except psutil.NoSuchProcess:
             return 0
+
+    def cpu(self) -> float:
+        """Seconds that all its processes have computed, however busy the machine is."""
+        try:
+            return sum(sum(each.cpu_times()[:2]) for each in self._processes())
+        except psutil.NoSuchProcess:
+            return 0.0
+
+    def cpu_of(self, call: Callable[[], object]) -> float:
+        """Milliseconds that its processes compute for what is called."""
+        before = self.cpu()
+        call()
+        return (self.cpu() - before) * 1000
+
+    def _processes(self) -> list[psutil.Process]:
+        server = psutil.Process(self.process.pid)
+        return [server, *server.children(recursive=True)]
 
 
 class World(NamedTuple):
     """A database of its own for each attack, and a sandbox with acme/docs that serves."""
 
     host: CodeHost
+    folder: Path  # for files, of all attacks
 
-    def hub(self, *, maintain: bool = False, **environment: str) -> Shipped:
+    def hub(
+        self, *, maintain: bool = False, kind: type[Shipped] = Shipped, **environment: str
+    ) -> Shipped:
         """The Hub, to be entered by `with`; keywords are its environment."""
-        hub = Shipped(maintain=maintain, **settings_for(self.host), **environment)
+        hub = kind(maintain=maintain, **settings_for(self.host), **environment)
+        hub.log = self.folder / f"hub-{hub.port}.log"
         self.host.app.callback_urls += callbacks(hub)
         return hub
 
@@ -62,22 +79,6 @@ class World(NamedTuple):
         owner = build.acme(self.host, *domains)
         connection.close()
         return owner
-
-
-class Attack(NamedTuple):
-    """`make` returns what it saw, in figures, where the Hub stands, and raises `Fell` where not."""
-
-    name: str
-    make: Callable[[World], str]
-
-
-ATTACKS: list[Attack] = []
-
-
-def attack(make: Callable[[World], str]) -> Callable[[World], str]:
-    """Add an attack to those that `script/abuse` makes; its docstring says what it tries."""
-    ATTACKS.append(Attack(make.__name__, make))
-    return make
 
 
 def stands_if(holds: bool, figures: str) -> str:
@@ -95,5 +96,5 @@ def milliseconds(call: Callable[[], object]) -> float:
 
 def forget_everything() -> None:
     """An empty database for the next attack."""
-    call_command("flush", interactive=False, verbosity=0)
+    empty_tables()
     connection.close()

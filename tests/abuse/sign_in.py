@@ -1,0 +1,188 @@
+"""Signing in, and installing the app: one-time states, other people's states, and where a browser is led."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import requests
+from django.db import connection
+
+from integrations.models import Integration
+from orgs.models import User
+from tests import build
+from tests.abuse.people import Browser, Program, member
+from tests.abuse.table import MEMBER, OTHER, SITE, STRANGER, attack
+from tests.abuse.world import Shipped, World, stands_if
+from tests.plain_browser import Browser as Visitor
+
+CALLBACK = "/v1/integrations/github/callback"
+AWAY = [
+    "https://evil.example/",
+    "//evil.example/",
+    "///evil.example/",
+    "/\\evil.example/",
+    "\\\\evil.example/",
+    "http:evil.example",
+    "javascript:alert(1)",
+    "https://127.0.0.1@evil.example/",
+    "/%09/evil.example/",
+    "\t//evil.example/",
+]
+
+
+@attack(STRANGER, "use what was meant for one installation many times")
+def a_state_used_six_times_at_once(world: World) -> str:
+    """The state of one installation comes back six times in the same moment."""
+    acme = build.organization()
+    _, token = member(acme, github_id=world.host.account("alice").id)
+    with world.hub() as hub, ThreadPoolExecutor(6) as pool:
+        state = _begin(hub, token)
+        codes = [_code(world, "alice") for _ in range(6)]
+        answers = Counter(pool.map(lambda code: _come_back(hub, state, code), codes))
+    made = Integration.objects.count()
+    connection.close()
+    figures = f"{dict(answers)}; {made} integration"
+    return stands_if(answers[200] == 1 and made == 1 and max(answers) < 500, figures)
+
+
+@attack(OTHER, "be given the installation of somebody else")
+def states_that_are_not_mine(world: World) -> str:
+    """The state of another organization, one that was altered, none, and the installation of another account."""
+    world.host.add_organization("initech")
+    world.host.add_repository("initech", "manual")
+    theirs = world.host.add_installation("initech").id
+    _, token = member(build.organization(), github_id=world.host.account("alice").id)
+    _, other = member(
+        build.organization("evil"), "charlie", github_id=world.host.account("charlie").id
+    )
+    with world.hub() as hub:
+        mine = _begin(hub, token)
+        answers = [
+            _come_back(hub, _begin(hub, other), _code(world, "alice")),
+            _come_back(hub, f"{mine[:-1]}_", _code(world, "alice")),
+            _come_back(hub, "", _code(world, "alice")),
+            _come_back(hub, mine, _code(world, "alice"), installation_id=theirs),
+            _come_back(hub, mine, _code(world, "charlie")),
+        ]
+    made = Integration.objects.count()
+    connection.close()
+    stands = answers == [403, 400, 400, 403, 403] and not made
+    return stands_if(stands, f"{answers}; {made} integrations")
+
+
+@attack(SITE, "have alice receive their reports, or give them hers")
+def a_callback_in_somebody_elses_browser(world: World) -> str:
+    """charlie sends alice, who is signed in, the address that ends his installation."""
+    alice, _ = member(build.organization(), github_id=world.host.account("alice").id)
+    _, other = member(
+        build.organization("evil"), "charlie", github_id=world.host.account("charlie").id
+    )
+    with world.hub() as hub:
+        query = {"state": _begin(hub, other), "code": _code(world, "charlie")}
+        answer = Browser(hub, alice).get(CALLBACK, params=query).status_code
+    made = Integration.objects.count()
+    connection.close()
+    return stands_if(400 <= answer < 500 and not made, f"{answer}; {made} integrations")
+
+
+@attack(SITE, "sign somebody in as the attacker")
+def a_sign_in_that_another_browser_began(world: World) -> str:
+    """The address that ends charlie's sign-in at GitHub is opened in another browser, and in his once more."""
+    with world.hub() as hub:
+        his, hers = Visitor(hub.url), Visitor(hub.url)
+        asked = his.send(his.open("/login/"))
+        back = his.send(asked, login="charlie", redirects=False).headers["Location"]
+        hers.open(back)
+        led = hers.open("/settings/").url
+        his.open(back)
+        again = Visitor(hub.url)
+        again.open(back)
+        led_again = again.open("/settings/").url
+    people = User.objects.count()
+    connection.close()
+    figures = f"led to {urlsplit(led).path} and {urlsplit(led_again).path}; {people} account"
+    return stands_if("/login/" in led and "/login/" in led_again and people == 1, figures)
+
+
+@attack(SITE, "show a page of theirs after a sign-in here")
+def led_to_another_host(world: World) -> str:
+    """Ten spellings of another host in `next`, before the sign-in, after it, and when one is signed in."""
+    alice, _ = member(build.organization(), github_id=world.host.account("alice").id)
+    with world.hub(HUB_SIGN_IN_RATE="1000/minute") as hub:
+        signed_in, led = Browser(hub, alice), []
+        for each in AWAY:
+            visitor = Visitor(hub.url)
+            form = visitor.open("/login/", params={"next": each})
+            led.append(visitor.send(visitor.send(form, next=each), login="alice").url)
+            for path in ("/login/", "/logout/"):
+                answer = signed_in.get(path, params={"next": each})
+                led.append(requests.compat.urljoin(hub.url, answer.headers.get("Location", "")))
+        away = [each for each in led if urlsplit(each).netloc != urlsplit(hub.url).netloc]
+    return stands_if(not away, f"{len(away)} of {len(led)} led away")
+
+
+@attack(STRANGER, "know somebody's session before they sign in")
+def a_session_that_was_set_before(world: World) -> str:
+    """A cookie that an attacker has set is there at the sign-in; then the one of before signing out is sent."""
+    fixed = "a" * 32
+    with world.hub() as hub:
+        visitor = Visitor(hub.url)
+        visitor.cookies.set("session", fixed)
+        visitor.sign_in("alice")
+        mine = next(
+            each.value for each in visitor.cookies if each.name == "session" and each.value != fixed
+        )
+        before = _opened(hub, mine)
+        attacker = _opened(hub, fixed)
+        visitor.send(visitor.open("/logout/"))
+        after = _opened(hub, mine)
+    figures = f"own {before}, the cookie that was set {attacker}, the own after signing out {after}"
+    return stands_if((before, attacker, after) == (200, 302, 302), figures)
+
+
+@attack(MEMBER, "get limits anew")
+def an_account_that_comes_back(world: World) -> str:
+    """alice uses up the looks at the DNS, deletes her account, signs in again, and goes on."""
+    statuses: list[Counter[int]] = []
+    with world.hub() as hub:
+        for _ in range(2):
+            visitor = Visitor(hub.url)
+            visitor.sign_in("alice")
+            call = visitor.calling(visitor.new_token())
+            statuses.append(Counter(_claim(call, number).status_code for number in range(200)))
+            visitor.send(visitor.open("/settings/account/delete/"), name="alice")
+    first, second = statuses
+    figures = f"first {dict(first)}, after coming back {dict(second)}"
+    return stands_if(first[429] > 0 and not second[201], figures)
+
+
+def _claim(call: Callable[..., requests.Response], number: int) -> requests.Response:
+    return call("POST", "orgs/me/domains", domain=f"a{number}.dev")
+
+
+def _begin(hub: Shipped, token: str) -> str:
+    """The state of a new installation."""
+    answer = Program(hub, token).call("GET", "/integrations/github/install").json()
+    return parse_qs(urlsplit(answer["install_url"]).query)["state"][0]
+
+
+def _code(world: World, login: str) -> str:
+    """What GitHub gives to the browser of somebody who agrees."""
+    authorize = f"{world.host.url}/login/oauth/authorize?client_id=client&login={login}"
+    answer = requests.get(authorize, allow_redirects=False, timeout=10)
+    return parse_qs(urlsplit(answer.headers["Location"]).query)["code"][0]
+
+
+def _come_back(hub: Shipped, state: str, code: str, **more: Any) -> int:
+    query = {"state": state, "code": code, **more}
+    return requests.get(
+        f"{hub.url}{CALLBACK}", query, timeout=60, allow_redirects=False
+    ).status_code
+
+
+def _opened(hub: Shipped, session: str) -> int:
+    browser = Browser(hub)
+    browser.cookies.set("session", session)
+    return browser.get("/settings/").status_code

@@ -1,0 +1,101 @@
+"""Webhooks that GitHub has not sent, or has sent before."""
+
+import hashlib
+import hmac
+import json
+from collections import Counter
+from collections.abc import Callable
+
+import requests
+from django.db import connection
+
+from integrations.models import Integration, Webhook
+from tests import build
+from tests.abuse.table import STRANGER, attack
+from tests.abuse.world import Shipped, World, stands_if
+
+SECRET = "not-a-secret"  # of the sandbox
+FORGED: list[Callable[[bytes], dict[str, str]]] = [
+    lambda body: {},
+    lambda body: {"X-Hub-Signature-256": ""},
+    lambda body: {"X-Hub-Signature-256": "sha256="},
+    lambda body: {"X-Hub-Signature-256": _signed(body, "another")},
+    lambda body: {"X-Hub-Signature-256": _signed(body, "")},
+    lambda body: {"X-Hub-Signature-256": _signed(body + b" ", SECRET)},
+    lambda body: {"X-Hub-Signature-256": _signed(body, SECRET).removeprefix("sha256=")},
+    lambda body: {"X-Hub-Signature-256": _signed(body, SECRET).upper()},
+    lambda body: {"X-Hub-Signature": f"sha1={hmac.new(b'x', body, 'sha1').hexdigest()}"},
+]
+
+
+@attack(STRANGER, "stop what is sent to a repository")
+def forged_webhooks(world: World) -> str:
+    """That acme's installation was suspended, with nine signatures that are not GitHub's."""
+    world.acme()
+    body = _suspension(world)
+    with world.hub() as hub:
+        answers = Counter(_post(hub, body, each(body)) for each in FORGED)
+        hub.post(build.report())
+    issues = len(world.host.issues("acme/docs"))
+    figures = f"{dict(answers)}; a report after them: {issues} issue"
+    return stands_if(answers == {401: len(FORGED)} and issues == 1, figures)
+
+
+@attack(STRANGER, "stop what is sent to a repository")
+def replayed_webhooks(world: World) -> str:
+    """A true webhook that says *suspended* is sent ten times more, after it was taken back."""
+    world.acme()
+    installation = build.installed(world.host)
+    with world.hub() as hub:
+        world.host.app.webhook_url = f"{hub.url}/v1/webhooks/github"
+        world.host.suspend(installation)
+        body, old = _suspension(world), world.host.webhooks_sent[-1]
+        world.host.unsuspend(installation)
+        answers = Counter(
+            world.host.deliver_webhook(
+                old.event.name, dict(old.event.payload), delivery_id=old.event.id
+            ).status
+            for _ in range(10)
+        )
+        hub.post(build.report())
+    problem, heard = Integration.objects.get().problem, Webhook.objects.count()
+    connection.close()
+    issues = len(world.host.issues("acme/docs"))
+    figures = (
+        f"{dict(answers)}, {heard} heard; problem {problem!r}; a report after them: {issues} issue"
+    )
+    return stands_if(bool(body) and not problem and issues == 1 and heard == 2, figures)
+
+
+@attack(STRANGER, "keep GitHub's webhooks out")
+def flood_of_forged_webhooks(world: World) -> str:
+    """400 forged ones of one address; then GitHub sends a true one from another."""
+    world.acme()
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub:
+        body = _suspension(world)
+        forged = Counter(_post(hub, body, {}, "198.51.100.7") for _ in range(400))
+        signed = {"X-Hub-Signature-256": _signed(body, SECRET)}
+        heard = _post(hub, body, signed, "140.82.112.9")
+    figures = f"{dict(forged)}; the true one {heard}"
+    return stands_if(set(forged) <= {401, 429} and forged[429] > 0 and heard == 202, figures)
+
+
+def _signed(body: bytes, secret: str) -> str:
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def _suspension(world: World) -> bytes:
+    installation = {"id": build.installed(world.host).id}
+    return json.dumps({"action": "suspend", "installation": installation}).encode()
+
+
+def _post(hub: Shipped, body: bytes, signature: dict[str, str], address: str = "192.0.2.9") -> int:
+    headers = {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": "installation",
+        "X-GitHub-Delivery": f"d-{address}",
+        "X-Forwarded-For": address,
+        **signature,
+    }
+    url = f"{hub.url}/v1/webhooks/github"
+    return requests.post(url, body, headers=headers, timeout=60).status_code
