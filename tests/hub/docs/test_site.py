@@ -100,7 +100,14 @@ def test_the_contents_name_every_page_once_as_it_names_itself():
 def test_the_six_chapters_are_there():
     titles = [chapter.title for chapter in LIBRARY.chapters]
 
-    assert titles == ["Tutorials", "How-to guides", "Running a Hub", "Reference", "Explanation", "Security"]
+    assert titles == [
+        "Tutorials",
+        "How-to guides",
+        "Running a Hub",
+        "Reference",
+        "Explanation",
+        "Security",
+    ]
 
 
 @pytest.mark.parametrize("page", LIBRARY.pages.values(), ids=lambda page: page.name or "index")
