@@ -10,7 +10,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import BadRequest, ValidationError
-from django.db.models import Field, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
@@ -80,10 +80,12 @@ def _latest(rows: QuerySet, column: str) -> QuerySet:
     return rows.filter(**{f"{column}__gt": edge[0]}) if edge else rows
 
 
-def _may_be(key: Field | None, text: str) -> bool:
-    """Whether a row may have this key: the database fails on a selection of anything else."""
+def _may_be(key: Any, text: str) -> bool:
+    """Whether a row may have this primary key. To look for another one can be an error of the database."""
+    while key.is_relation:
+        key = key.target_field
     try:
-        cast(Field, key).clean(text, None)
+        key.clean(text, None)
     except ValidationError:
         return False
     return True
@@ -96,6 +98,12 @@ class ReadOnly(Looking, admin.ModelAdmin):
     list_per_page = 50
     newest_by = "pk"
     looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """The row of a page; None if its address cannot be that of a row."""
+        if not _may_be(self.opts.pk, object_id):
+            return None
+        return super().get_object(request, object_id, from_field)
 
     def response_action(
         self, request: HttpRequest, queryset: QuerySet, *args: Any, **options: Any

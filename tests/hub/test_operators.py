@@ -243,7 +243,7 @@ def test_nothing_is_added_or_deleted_by_hand(operator, model):
     assert operator.get(f"{address(model)}add/").status_code == 403
 
 
-@pytest.mark.parametrize("model", [Report, Delivery], ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
 @pytest.mark.parametrize("key", ["x", "9" * 30], ids=["text", "a huge number"])
 def test_an_address_that_cannot_be_that_of_a_row_leads_to_no_row(operator, model, key):
     pages = [operator.get(f"{address(model)}{key}/{page}/") for page in ("change", "history")]
