@@ -1,9 +1,12 @@
 """`/admin/`: the admin site for the operators of this Hub."""
 
+from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -25,6 +28,18 @@ class Operators(AdminSite):
     site_url = "/settings/"
     enable_nav_sidebar = False  # the lists need its place; the header leads everywhere
     index_template = "hub/operators.html"
+
+    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
+        """Django's own. Raises `BadRequest` for a NUL wherever one is sent: PostgreSQL has no text with it."""
+
+        def without_nul(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            fields = (*request.GET.lists(), *request.POST.lists())
+            sent = [request.path, *(text for _, texts in fields for text in texts)]
+            if any("\0" in text for text in sent):
+                raise BadRequest("There is a NUL in it.")
+            return view(request, *args, **kwargs)
+
+        return super().admin_view(update_wrapper(without_nul, view), cacheable)
 
     def get_app_list(self, request: HttpRequest, app_label: Any = None) -> list[dict[str, Any]]:
         """The tables by app; those of libraries and of bookkeeping come last, as *Internals*."""

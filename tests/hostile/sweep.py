@@ -144,9 +144,12 @@ class Sweep:
 
 
 def errors_in(log: Path) -> list[str]:
-    """The lines of a log that are errors, or no lines of it."""
-    return [
-        each
-        for each in log.read_text(encoding="utf-8", errors="replace").splitlines()
-        if not each.startswith("{") or json.loads(each)["level"] in ("error", "critical")
-    ]
+    """The lines of a log that are errors, and what no logger has written about one."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [each for each in lines if _is_an_error(each)]
+
+
+def _is_an_error(line: str) -> bool:
+    if line.startswith("{"):
+        return json.loads(line)["level"] in ("error", "critical")
+    return line.startswith("Traceback") or "panicked at" in line  # of Python, or of granian

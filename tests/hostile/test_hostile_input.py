@@ -84,9 +84,10 @@ def test_a_connection_without_an_answer_and_without_an_end_hangs(monkeypatch):
 
 def test_a_line_of_the_log_that_is_an_error_is_found(tmp_path):
     log = tmp_path / "log"
-    log.write_text('{"level": "info"}\n{"level": "error"}\nTraceback\n')
+    panic = "thread 'main' panicked at x.rs"
+    log.write_text(f'Migrated.\n{{"level": "info"}}\n{{"level": "error"}}\nTraceback\n{panic}\n')
 
-    assert errors_in(log) == ['{"level": "error"}', "Traceback"]
+    assert errors_in(log) == ['{"level": "error"}', "Traceback", panic]
 
 
 @pytest.mark.slow
