@@ -294,6 +294,22 @@ def test_about_a_page_that_was_lost_nothing_is_written(acme, code_host, clock):
     assert "First" in shown(code_host)
 
 
+def test_what_joins_an_issue_about_another_page_that_was_lost_is_listed_all_the_same(
+    acme, code_host
+):
+    """A member has said that it is the same problem; then the page on which it was first reported was lost."""
+    build.domain(acme, "www.acme.com")
+    fold("About the page that was lost")
+    fold("About a page that is theirs", doc_url="https://www.acme.com/install")
+    acme.domains.filter(name="docs.acme.com").delete()
+
+    maintain()
+
+    assert "About a page that is theirs" in shown(code_host)
+    assert "About the page that was lost" not in shown(code_host)
+    assert (comment().status, comment().reason) == ("written", "")
+
+
 def test_what_stands_on_no_issue_when_its_repository_is_left_is_sent_to_the_next(acme, code_host):
     joined = fold("First")
     other = code_host.add_repository("acme", "other", private=True)
