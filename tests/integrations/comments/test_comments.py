@@ -247,6 +247,27 @@ def test_a_comment_that_waits_for_its_turn_keeps_up_no_other(
     assert [comment_on(each).tries for each in leads] == [1, 0, 0]
 
 
+def test_the_backlog_of_one_organization_keeps_no_other_waiting(acme, code_host, clock, settings):
+    """The attack: many issues of one's own, each with a report that joined it, more than the pace lets through."""
+    settings.HUB_ISSUE_RATE = "1000/hour"
+    code_host.add_organization("evil")
+    code_host.add_repository("evil", "docs", private=True)
+    code_host.add_installation("evil")
+    evil = build.organization("evil")
+    build.integration(evil, code_host, "evil/docs")
+    build.domain(evil, "docs.evil.com")
+    there = {"doc_url": "https://docs.evil.com/install"}
+    for number in range(sending.leased.AT_ONCE + 2):
+        each = report(f"Lead {number}", **there)
+        fold(f"Joined {number}", under=each, **there)
+    fold("First")
+    settings.HUB_ISSUE_RATE = "20/hour"  # evil has used up its share, and more
+
+    sending.send_due()
+
+    assert "First" in shown(code_host)
+
+
 def test_a_comment_waits_for_its_turn(acme, code_host, clock, settings):
     settings.HUB_ISSUE_RATE = "1/hour"
     fold("First")
