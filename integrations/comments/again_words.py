@@ -22,7 +22,10 @@ def text(comment: Comment) -> str | None:
         "**Reported again after this was closed**\n\n"
         f"It was closed as completed on {comment.occasion:%-d %B %Y}.{'' if newest else SPLIT}"
     )
-    items = [_item(each, comment) for each in newest]
+    items = [
+        _item(each, item, comment)
+        for each, item in zip(newest, listing.items_of(newest, comment.lead), strict=True)
+    ]
     return listing.filled(head, items, counting.up_to_most(came))
 
 
@@ -35,9 +38,9 @@ def _came(comment: Comment) -> DeliveryQuerySet:
     return came.select_related("report").order_by("-report__last_received_at", "-pk")
 
 
-def _item(delivery: Delivery, comment: Comment) -> Item:
+def _item(delivery: Delivery, item: Item, comment: Comment) -> Item:
     """A report: what it says if it is new, and else how often it came."""
-    report, item = delivery.report, listing.item_of(delivery, comment.lead)
+    report = delivery.report
     is_lead = delivery.pk == comment.lead_id
     if report.received_at > comment.occasion and not is_lead:
         return item

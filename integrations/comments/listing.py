@@ -1,11 +1,13 @@
 """The list of those that also reported a problem, below its issue: safe to read, and without secrets."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Sum
 
 from core import counting
+from integrations.delivery import ownership_changes
 from integrations.issue.rendering import BODY_LIMIT, inert_title, shown
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
 from integrations.models import Comment, Delivery
@@ -44,7 +46,7 @@ def text(comment: Comment) -> str | None:
     newest = list(lead.folded.select_related("report").order_by("-pk")[:LISTED])
     if newest:
         count = counting.up_to_most(lead.folded.order_by("pk"))
-        return filled(_head(lead, count), [item_of(each, lead) for each in newest], count)
+        return filled(_head(lead, count), items_of(newest, lead), count)
     return f"{TITLE}\n\n{NOBODY}" if comment.comment_id else None
 
 
@@ -92,21 +94,22 @@ def _inert(words: str, name: str) -> str:
     return inert_title(shown("summary", words), limit=LONGEST[name])
 
 
-def item_of(delivery: Delivery, lead: Delivery) -> Item:
-    """What is shown of a report that has joined the issue of this lead."""
+def items_of(deliveries: Collection[Delivery], lead: Delivery) -> list[Item]:
+    """What is shown of the reports that have joined the issue of this lead, and of itself."""
+    owned = ownership_changes.owned(each.pk for each in deliveries)
+    return [_item(each, lead, is_owned=each.pk in owned) for each in deliveries]
+
+
+def _item(delivery: Delivery, lead: Delivery, *, is_owned: bool) -> Item:
+    """A report: without its text if its page no longer belongs to the organization."""
     report = delivery.report
     date = f"{report.received_at:%-d %B %Y}"
     item = Item(report.id, report.agent_name, date, report.summary, _why(delivery, lead))
     if report.erased_at:
         return item.without_text._replace(summary=ERASED)
-    if report.withheld_for or _is_somebody_elses(report, lead.report):
+    if report.withheld_for or not is_owned:
         return item.without_text
     return _screened(report, item)
-
-
-def _is_somebody_elses(report: Report, led_by: Report) -> bool:
-    """Whether it is about another page, which no longer belongs to the organization: a member let it join."""
-    return report.canonical_url != led_by.canonical_url and not report.is_still_owned()
 
 
 def _why(delivery: Delivery, lead: Delivery) -> str:

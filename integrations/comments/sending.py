@@ -6,9 +6,10 @@ from datetime import datetime
 from core import connections
 from core.watching import metrics
 from integrations import github_api
-from integrations.comments import again, releasing, words
-from integrations.delivery import leased, pacing
+from integrations.comments import again, listing, releasing, words
+from integrations.delivery import leased, ownership_changes, pacing
 from integrations.delivery.forwarding import CLOCKS_DIFFER, SOON
+from integrations.folding import joining
 from integrations.github_api import IssueComment, IssueFacts
 from integrations.models import Comment, Delivery
 
@@ -70,7 +71,7 @@ def reopen(comment: Comment, deadline: float) -> None:
     """Reopen the issue if it is still closed as it was; before that, it is said why."""
     if why := _why_never(comment):
         comment.drop(why)
-    elif not comment.lead.report.is_still_owned():
+    elif not _is_theirs(comment.lead):
         comment.leave(UNOWNED, leased.AGAIN)
     elif again.is_to_be_said_first(comment):
         comment.leave("The Hub says first why it reopens the issue.", SOON)
@@ -90,12 +91,18 @@ def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
         comment.look_once_settled()
     elif why := _why_never(comment):
         releasing.end(comment, why)
-    elif not comment.lead.report.is_still_owned():
+    elif not _is_theirs(comment.lead):
         comment.leave(UNOWNED, leased.AGAIN)
     elif not is_timely:
         comment.drop(CHANGED)
     else:
         _post(comment, deadline)
+
+
+def _is_theirs(lead: Delivery) -> bool:
+    """Whether its page, or one of those that a member let join it, belongs to the organization."""
+    newest = joining.joined(lead).values_list("pk", flat=True)[: listing.LISTED]
+    return bool(ownership_changes.owned([lead.pk, *newest]))
 
 
 def _why_never(comment: Comment) -> str:

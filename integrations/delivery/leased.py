@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from integrations.models.leased import Leased
 log = logging.getLogger(__name__)
 
 AT_ONCE = 10  # in one round of `maintain`, for which everything else waits
+LOOKS = 100  # in one round, at rows of installations that may send nothing now, too
 AWAY = 2  # failures in a row: GitHub is unreachable for all
 AGAIN = timedelta(hours=1)  # after a refusal of everything
 
@@ -42,14 +43,35 @@ def is_anything_due(work: Work) -> bool:
 
 
 def send_due(work: Work, go_on: Callable[[], bool]) -> int:
-    """Do what is due, while `go_on` returns True; returns how many were tried."""
-    tried = failed = 0
-    for pk in list(work.rows.objects.due().values_list("pk", flat=True)[:AT_ONCE]):
-        if not go_on() or failed == AWAY:
+    """Do what is due, while `go_on` returns True; returns how many were looked at.
+
+    Installations take turns, and of one that may send nothing now only one row is looked at, so that the
+    backlog of one keeps nobody else's waiting.
+    """
+    looked = tried = failed = 0
+    had: set[int] = set()
+    full: set[int] = set()
+    while go_on() and tried < AT_ONCE and looked < LOOKS and failed < AWAY:
+        row = _next(work, had) or _next(work, had := set(full))
+        if row is None:
             break
-        failed = failed + 1 if send(work, pk) is False else 0
+        pk, installation = row
+        reached = _sent(work, pk)
+        looked += 1
+        had.add(installation)
+        if reached is None:
+            full.add(installation)
+            continue
         tried += 1
-    return tried
+        failed = 0 if reached else failed + 1
+    return looked
+
+
+def _next(work: Work, had: Collection[int]) -> tuple[str, int] | None:
+    """What has been due for longest, and its installation, without those of these installations."""
+    due = work.rows.objects.due().exclude(integration__installation__in=had)
+    row: Any = due.values_list("pk", "integration__installation").first()
+    return row
 
 
 def send(work: Work, pk: str) -> bool:
@@ -57,9 +79,14 @@ def send(work: Work, pk: str) -> bool:
 
     Saves the result, and raises no GitHub errors.
     """
+    return _sent(work, pk) is not False
+
+
+def _sent(work: Work, pk: str) -> bool | None:
+    """Whether GitHub could be reached; None if this one was not tried."""
     deadline = time.monotonic() + DEADLINE
     if deadlines.is_full() or not (row := _take(work, pk)):
-        return True  # done, being done by someone else, or to wait for its turn
+        return None  # done, being done by someone else, or to wait for its turn
     kind = work.rows._meta.verbose_name
     try:
         return _try(work, row, deadline)

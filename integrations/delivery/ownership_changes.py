@@ -5,7 +5,7 @@ were won back. So a request need not check more than `batches.AT_ONCE`.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from django.db.models import OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Concat, Substr
@@ -111,13 +111,13 @@ def _next_held(integration: int, after: int) -> list[int]:
 
 
 def _hold_lost_among(pks: Sequence[int]) -> int:
-    lost = set(pks) - _owned(pks)
+    lost = set(pks) - owned(pks)
     some = Delivery.objects.filter(pk__in=lost)
     return some.hold(Delivery.Cause.OWNERSHIP, LOST) if lost else 0
 
 
 def _release_regained_among(pks: Sequence[int]) -> int:
-    regained = _owned(pks)
+    regained = owned(pks)
     some = Delivery.objects.filter(pk__in=regained)
     return some.release(Delivery.Cause.OWNERSHIP) if regained else 0
 
@@ -130,10 +130,10 @@ def _first(deliveries: DeliveryQuerySet) -> list[int]:
     return list(deliveries.order_by("pk").values_list("pk", flat=True)[: batches.AT_ONCE])
 
 
-def _owned(pks: Sequence[int]) -> set[int]:
+def owned(pks: Iterable[int]) -> set[int]:
     """Those whose page belongs to the organization that received the report."""
     columns = ("pk", "report__canonical_url", "report__organization")
-    rows = list(Delivery.objects.filter(pk__in=pks).values_list(*columns))
+    rows = list(Delivery.objects.filter(pk__in=list(pks)).values_list(*columns))
     places = {pk: ownership.place(url) for pk, url, _ in rows}
     owners = ownership.owners_at(filter(None, places.values()))
     return {pk for pk, _, to in rows if (place := places[pk]) and owners.get(place, "") == to}

@@ -247,6 +247,27 @@ def test_a_comment_that_waits_for_its_turn_keeps_up_no_other(
     assert [comment_on(each).tries for each in leads] == [1, 0, 0]
 
 
+def test_the_backlog_of_one_organization_keeps_no_other_waiting(acme, code_host, clock, settings):
+    """The attack: many issues of one's own, each with a report that joined it, more than the pace lets through."""
+    settings.HUB_ISSUE_RATE = "1000/hour"
+    code_host.add_organization("evil")
+    code_host.add_repository("evil", "docs", private=True)
+    code_host.add_installation("evil")
+    evil = build.organization("evil")
+    build.integration(evil, code_host, "evil/docs")
+    build.domain(evil, "docs.evil.com")
+    there = {"doc_url": "https://docs.evil.com/install"}
+    for number in range(sending.leased.AT_ONCE + 2):
+        each = report(f"Lead {number}", **there)
+        fold(f"Joined {number}", under=each, **there)
+    fold("First")
+    settings.HUB_ISSUE_RATE = "20/hour"  # evil has used up its share, and more
+
+    sending.send_due()
+
+    assert "First" in shown(code_host)
+
+
 def test_a_comment_waits_for_its_turn(acme, code_host, clock, settings):
     settings.HUB_ISSUE_RATE = "1/hour"
     fold("First")
@@ -292,6 +313,22 @@ def test_about_a_page_that_was_lost_nothing_is_written(acme, code_host, clock):
     clock.advance(hours=2)
     maintain()
     assert "First" in shown(code_host)
+
+
+def test_what_joins_an_issue_about_another_page_that_was_lost_is_listed_all_the_same(
+    acme, code_host
+):
+    """A member has said that it is the same problem; then the page on which it was first reported was lost."""
+    build.domain(acme, "www.acme.com")
+    fold("About the page that was lost")
+    fold("About a page that is theirs", doc_url="https://www.acme.com/install")
+    acme.domains.filter(name="docs.acme.com").delete()
+
+    maintain()
+
+    assert "About a page that is theirs" in shown(code_host)
+    assert "About the page that was lost" not in shown(code_host)
+    assert (comment().status, comment().reason) == ("written", "")
 
 
 def test_what_stands_on_no_issue_when_its_repository_is_left_is_sent_to_the_next(acme, code_host):
