@@ -106,7 +106,7 @@ class Strip(NamedTuple):
             self.in_words(self.of(kinds)) for kinds in ([What.SENT], FAILED, POSTPONED)
         )
         folded = self.of([What.FOLDED])
-        joined = f" {self.in_words(folded)} folded," if folded else ""
+        joined = f" {self.in_words(folded)} joined an issue," if folded else ""
         return f"{sent} sent,{joined} {failed} failed, {postponed} postponed by a limit or a hold.{self._worst}"
 
     @property

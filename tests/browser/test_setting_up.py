@@ -52,6 +52,23 @@ def test_from_the_sign_in_to_the_first_issue(visit, code_host, screen):
     assert not faults
 
 
+def test_an_installation_that_exists_is_used_as_the_tutorial_says(visit, code_host):
+    build.installed(code_host)
+    page = visit(Screen()).page
+
+    page.goto("/settings/")
+    page.get_by_role("button", name="Sign in with GitHub").click()
+    page.get_by_role("button", name="alice").click()
+    page.get_by_role("link", name="Integration").click()
+    page.get_by_role("button", name="Use an existing installation").click()
+    page.get_by_role("button", name="alice").click()
+    page.get_by_label("Repository", exact=True).select_option("acme/docs")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Claim https://acme.github.io/docs/").click()
+
+    expect(page.get_by_text("Verified", exact=True).first).to_be_visible()
+
+
 @pytest.mark.parametrize("screen", BOTH, ids=str)
 def test_a_domain_is_proved_by_its_record(dns, visit, screen):
     dns.zones.append("acme.com")

@@ -27,7 +27,7 @@ ON_GITHUB = {  # names that stand on its pages
 }  # fmt: skip
 OF_SOMEBODY = re.compile(
     r"(Join|Keep|Invited by|Open issue|Sign in as|Claim) "
-    r"(?:acme|acme/docs|alice|#1|https://acme\.github\.io/docs/|https://github\.com/acme/docs/)"
+    r"(?:acme|acme/docs|alice|#1|https://acme\.(?:github\.io|pages\.example)/docs/|https://github\.com/acme/docs/)"
 )
 
 CODE = re.compile(r"```.*?```", re.DOTALL)

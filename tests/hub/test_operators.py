@@ -344,6 +344,9 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
     Attempt.objects.create(
         delivery=delivery, number=2, started_at=old, ended_at=old, outcome="refused"
     )
+    Attempt.objects.create(
+        delivery=delivery, number=3, started_at=old, ended_at=old, outcome="folded"
+    )
 
     with django_assert_max_num_queries(15):
         page = operator.get("/admin/")
@@ -353,10 +356,13 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
     assert "Held 1 and 1 discarded by members" in shown
     assert "Sent 0 since" in shown
     assert re.search(r"Failed attempts 1 of 1 since \d\d:\d\d UTC", shown)
-    assert "0 sent, 2 failed, 0 postponed by a limit or a hold. Most failed between" in shown
+    assert (
+        "0 sent, 1 joined an issue, 2 failed, 0 postponed by a limit or a hold. Most failed between"
+        in shown
+    )
     assert "What deliveries wait for Our pace 2" in shown
     assert "Attempts without an issue, by cause GitHub refused the issue 2" in shown
-    assert re.search(r"acme until \d\d:\d\d:\d\d UTC Our pace 2 2 unknown", shown)
+    assert re.search(r"acme until \d\d:\d\d:\d\d UTC Our pace 2 3 unknown", shown)
 
 
 def test_the_index_of_an_empty_hub(operator):
