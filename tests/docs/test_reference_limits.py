@@ -263,7 +263,7 @@ def test_claims_and_organizations():
         "claims of sites, with those that have lapsed": f"{site_claims.MOST}",
         "open invitations": f"{inviting.MOST}",
         "length of a domain": f"{hosts.MAX_NAME} characters",
-        "a claim of a domain that is not proved is removed": (
+        "a claim of a domain that is not proved, or has lapsed, is removed": (
             f"after {span(domain.CHALLENGE_LIFETIME)}"
         ),
         "a verified domain is checked": f"every {span(domain.LOOK_EVERY)}",
