@@ -20,6 +20,7 @@ from orgs.models import User
 
 LOOKED_AT = 5000  # rows of a long list that are shown, filtered and searched
 SHOWN_BELOW = 20
+NUL = "\0"  # PostgreSQL has no text with it
 ALL = f"The latest {LOOKED_AT:,} are listed and searched. Search for a whole {{}} to find an older one."
 
 
@@ -86,7 +87,7 @@ def _may_be(key: Field | None, text: str) -> bool:
         cast(Field, key).clean(text, None)
     except ValidationError:
         return False
-    return "\0" not in text  # PostgreSQL has no text with it
+    return NUL not in text
 
 
 class ReadOnly(Looking, admin.ModelAdmin):
@@ -96,6 +97,12 @@ class ReadOnly(Looking, admin.ModelAdmin):
     list_per_page = 50
     newest_by = "pk"
     looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        """Django's own. Raises `BadRequest` if a filter has a NUL, which no column can have."""
+        if any(NUL in text for texts in request.GET.lists() for text in texts[1]):
+            raise BadRequest("A filter has a NUL.")
+        return super().changelist_view(request, *args, **options)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
         """The row of a page; None where its address cannot be that of a row."""

@@ -10,6 +10,8 @@ from .paging import page_of
 from .records import Comment, Issue, Repository
 
 LOCKED = "Unable to create comment because issue is locked."
+MOST_COMMENTS = 2500  # on one issue
+FULL = f"Commenting is disabled on issues with more than {MOST_COMMENTS} comments"
 
 
 def list_comments(call: Call) -> Response:
@@ -35,6 +37,8 @@ def create_comment(call: Call) -> Response:
     _refuse_if_archived(repository)
     issue = find_issue(call, repository)
     _refuse_if_locked(issue)
+    if len(issue.comments) >= MOST_COMMENTS:
+        raise ApiError(403, FULL)
     author = (call.caller.user or call.host.bot).login
     body = _body(call.request.json_object())
     comment = call.host.new_comment(issue, body, user=author, by_app=True)

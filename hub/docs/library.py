@@ -33,7 +33,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Chapter:
-    """One of the five kinds of pages."""
+    """Pages of one kind, below their heading in `index.md`."""
 
     title: str
     entries: tuple[Entry, ...]

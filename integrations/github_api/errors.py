@@ -55,7 +55,7 @@ class Gone(Blocked):
 
 
 class Locked(Refused):
-    """The issue is locked, so that nobody comments on it."""
+    """The issue takes no comment now: it is locked, or has too many. Says nothing about others."""
 
 
 class IssueGone(Refused):

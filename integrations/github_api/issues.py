@@ -28,6 +28,7 @@ from integrations.models import Repository
 from integrations.models.dressing import Dressing
 
 NOTHING_MORE = Dressing()
+NO_PERMISSION = "resource not accessible by integration"
 
 
 class Issue(NamedTuple):
@@ -127,6 +128,8 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str
             )
         case 403 if "archived" in answer.message.lower():
             raise Blocked(f"{repository.name} is archived. Unarchive it, then press Try again.")
+        case 403 if what == "comment" and NO_PERMISSION not in answer.message.lower():
+            raise Locked(f"GitHub takes no comment on the issue now: {answer.reason.rstrip('.')}.")
         case 403:
             raise Blocked(
                 f"The app may not write issues in {repository.name}. Give it the permission Issues: "

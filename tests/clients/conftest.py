@@ -16,12 +16,15 @@ import pytest
 
 from tests.clients import certificates
 from tests.clients.command_line import CommandLine
+from tests.clients.forked import Forks, PythonCommandLine
 from tests.clients.stand_ins import Stage, StandIn
 
 HERE = Path(__file__).resolve().parent
 CLIENTS = HERE.parents[1] / "clients"
 CONTRACT = CLIENTS / "contract"
-sys.path.insert(0, str(CLIENTS / "python" / "src"))
+PATH = str(CLIENTS / "python" / "src")  # of Python's modules
+HURRIED_PATH = f"{HERE}/hurry:{PATH}"
+sys.path.insert(0, PATH)
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="NODE IS MISSING: the Node client is untested")
@@ -72,19 +75,15 @@ class World:
             "no_proxy": "127.0.0.1",
             "SSL_CERT_FILE": str(self.pem),
             "NODE_EXTRA_CA_CERTS": str(self.pem),
-            "PYTHONPATH": str(CLIENTS / "python" / "src"),
+            "PYTHONPATH": PATH,
             "NODE_CLIENT": str(CLIENTS / "node"),
         }
 
     @property
     def hurried(self) -> dict[str, str]:
         """The same for command lines that would wait for long: their pauses are shorter."""
-        folder, paths = HERE / "hurry", self.environment["PYTHONPATH"]
-        shorter = {
-            "PYTHONPATH": f"{folder}:{paths}",
-            "NODE_OPTIONS": f"--import={folder}/hurry.mjs",
-        }
-        return self.environment | shorter
+        node = {"NODE_OPTIONS": f"--import={HERE}/hurry/hurry.mjs"}
+        return self.environment | node | {"PYTHONPATH": HURRIED_PATH}
 
     def filled(self, value: Any) -> Any:
         """A value of the contract, with this world's addresses in its placeholders."""
@@ -106,6 +105,12 @@ class Sdk:
         ended = self.driver.run([], cwd=HERE, env=self.environment, stdin=json.dumps(calls))
         assert (ended.exit, ended.stderr) == (0, "")
         return json.loads(ended.stdout)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_fork_left() -> Iterator[None]:
+    yield
+    forks.end()
 
 
 @pytest.fixture(scope="session")
@@ -153,12 +158,13 @@ def sdk(request: pytest.FixtureRequest, world: World) -> Sdk:
     return Sdk(DRIVERS[request.param], world.environment)
 
 
-COMMAND_LINES = {
-    "python": CommandLine([PYTHON, "-m", "docfeedback"]),
+forks = Forks(PYTHON, PATH, HURRIED_PATH)
+COMMAND_LINES: dict[str, CommandLine] = {
+    "python": PythonCommandLine([PYTHON, "-m", "docfeedback"], forks),
     "node": CommandLine([NODE or "node", str(CLIENTS / "node" / "bin" / "docfeedback.js")]),
 }
-DRIVERS = {
-    "python": CommandLine([PYTHON, str(HERE / "drive.py")]),
+DRIVERS: dict[str, CommandLine] = {
+    "python": PythonCommandLine([PYTHON, str(HERE / "drive.py")], forks),
     "node": CommandLine([NODE or "node", str(HERE / "drive.mjs")]),
 }
 

@@ -21,13 +21,17 @@ class Blank(NamedTuple):
 
     name: str
     kind: str
+    worst: list[bytes]
     contents: SearchStrategy[bytes]
     letter: Callable[[Tenant, bytes], Letter]
 
 
 def fill_in(sweep: Sweep, number: int, *, operators: bool = True) -> None:
-    """Each of them so many times, with the pages of operators or without."""
+    """Each of them with the worst in every place, then so many times; with the pages of operators or without."""
     for blank in [*calls(), *lists_and_forms(sweep, operators=operators)]:
+        for content in blank.worst:
+            if problem := _problem(sweep, blank, content):
+                sweep.wrong.append(f"{blank.name}: {problem}")
         try:
             generated.try_out(blank.contents, number, partial(_try, sweep, blank))
         except Exception as error:  # what hypothesis raises of all that it found
@@ -35,9 +39,14 @@ def fill_in(sweep: Sweep, number: int, *, operators: bool = True) -> None:
 
 
 def _try(sweep: Sweep, blank: Blank, content: bytes) -> None:
+    problem = _problem(sweep, blank, content)
+    assert not problem, problem
+
+
+def _problem(sweep: Sweep, blank: Blank, content: bytes) -> str:
     letter = blank.letter(sweep.tenant(), content)
     problem = sweep.problem(blank.kind, letter.written())
-    assert not problem, f"{problem}: {letter.target[:300]!r} {letter.body[:1000]!r}"
+    return problem and f"{problem}: {letter.target[:300]!r} {letter.body[:1000]!r}"
 
 
 def calls() -> Iterator[Blank]:
@@ -54,13 +63,17 @@ def _of_a_call(
     if "requestBody" in operation:
         content = operation["requestBody"]["content"]["application/json"]
         example = next(iter(content["examples"].values()))["value"]
-        contents = generated.bodies(document, example, content["schema"])
-        yield Blank(f"{method} {path}", "bodies of calls", contents, _with_body(method, path))
+        of = (document, example, content["schema"])
+        worst, contents = generated.worst_bodies(*of), generated.bodies(*of)
+        yield Blank(
+            f"{method} {path}", "bodies of calls", worst, contents, _with_body(method, path)
+        )
     parameters = [each for each in operation.get("parameters", []) if each["in"] == "query"]
     if parameters:
         offered = {each["name"]: _offered(each["schema"]) for each in parameters}
-        contents = generated.fields(offered)
-        yield Blank(f"{method} {path}?", "queries of calls", contents, _with_query(method, path))
+        worst, contents = generated.worst_fields(offered), generated.fields(offered)
+        sent = _with_query(method, path)
+        yield Blank(f"{method} {path}?", "queries of calls", worst, contents, sent)
 
 
 def _offered(schema: dict[str, Any]) -> list[str]:
@@ -92,7 +105,8 @@ def lists_and_forms(sweep: Sweep, *, operators: bool) -> Iterator[Blank]:
     shown = sweep.tenants[0]
     for form in pages.forms(sweep.hubs[0].url, shown, operators=operators):
         kind = "forms" if form.method == "POST" else "queries of pages"
-        yield Blank(str(form), kind, generated.fields(form.fields), _sending(form, shown))
+        worst, contents = generated.worst_fields(form.fields), generated.fields(form.fields)
+        yield Blank(str(form), kind, worst, contents, _sending(form, shown))
 
 
 def _sending(form: pages.Form, shown: Tenant) -> Callable[[Tenant, bytes], Letter]:

@@ -1,8 +1,7 @@
 """What hypothesis writes into the fields of JSON bodies, forms and queries."""
 
-import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote_from_bytes
 
@@ -13,6 +12,7 @@ from hypothesis.strategies import SearchStrategy
 Document = dict[str, Any]
 Place = tuple[str | int, ...]
 
+WORST = ["a\0b", "\ud800", "", 10**400, [], {}]  # tried in every place
 TEXTS = [
     *(
         "",
@@ -117,20 +117,33 @@ values = st.one_of(
 )
 
 
+def worst_bodies(document: Document, example: Any, schema: Document) -> list[bytes]:
+    """An example with each of the worst values in each of its places, or of those the schema allows."""
+    places = _all_places(document, example, schema)
+    return [_written(_with(example, place, worst)) for place in places for worst in WORST]
+
+
 def bodies(document: Document, example: Any, schema: Document) -> SearchStrategy[bytes]:
-    """JSON bodies: an example, with one to three of its places, or of those the schema allows, hostile."""
-    places = sorted({*_places(document, schema), *_places_in(example)}, key=repr)
+    """JSON bodies: an example, with one to three of these places hostile."""
+    places = _all_places(document, example, schema)
     change = st.tuples(st.sampled_from(places), values | st.just(DELETED))
 
     def changed(changes: list[tuple[Place, Any]], *, escaped: bool) -> bytes:
-        body = copy.deepcopy(example)
+        body = example
         for place, value in changes:
             body = _with(body, place, value)
-        text = json.dumps(body, ensure_ascii=escaped)
-        return text.encode("utf-8", "surrogatepass")
+        return _written(body, escaped=escaped)
 
     changes = st.lists(change, min_size=1, max_size=3)
     return st.builds(lambda c, e: changed(c, escaped=e), changes, st.booleans())
+
+
+def _all_places(document: Document, example: Any, schema: Document) -> list[Place]:
+    return sorted({*_places(document, schema), *_places_in(example)}, key=repr)
+
+
+def _written(body: Any, *, escaped: bool = True) -> bytes:
+    return json.dumps(body, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
 
 
 DELETED = object()
@@ -170,6 +183,12 @@ def _with(body: Any, place: Place, value: Any) -> Any:
     return known | {step: _with(known.get(step), rest, value)}
 
 
+def worst_fields(names: dict[str, list[str]]) -> list[bytes]:
+    """Forms or queries, written out, with NUL in one field."""
+    usual = {name: given[0] for name, given in names.items()}
+    return [_form({**usual, name: "a\0b"}.items()) for name in names]
+
+
 def fields(names: dict[str, list[str]]) -> SearchStrategy[bytes]:
     """Forms or queries, written out: of each field what it offers, of some of them something hostile."""
     usual = st.fixed_dictionaries({name: st.sampled_from(given) for name, given in names.items()})
@@ -177,10 +196,13 @@ def fields(names: dict[str, list[str]]) -> SearchStrategy[bytes]:
 
     def written(fields: dict[str, str], more: list[tuple[str, str]], *, instead: bool) -> bytes:
         kept = {k: v for k, v in fields.items() if not instead or k not in dict(more)}
-        pairs = [f"{_quoted(k)}={_quoted(v)}" for k, v in [*kept.items(), *more]]
-        return "&".join(pairs).encode()
+        return _form([*kept.items(), *more])
 
     return st.builds(lambda f, m, i: written(f, m, instead=i), usual, hostile, st.booleans())
+
+
+def _form(pairs: Iterable[tuple[str, str]]) -> bytes:
+    return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in pairs).encode()
 
 
 def _quoted(text: str) -> str:

@@ -250,6 +250,11 @@ def test_an_address_that_cannot_be_that_of_a_row_leads_to_no_row(operator, model
     assert {(each.status_code, each.get("Location")) for each in pages} == {(302, "/admin/")}
 
 
+@pytest.mark.parametrize("column", ["status__exact", "q", "unknown"])
+def test_a_list_is_not_filtered_by_what_no_column_can_have(operator, column):
+    assert operator.get(f"{address(Delivery)}?{column}=%00").status_code == 400
+
+
 @pytest.mark.parametrize("key", ["", "x", "\0", "9" * 30], ids=["none", "text", "a NUL", "huge"])
 def test_a_selection_that_cannot_be_a_row_is_refused(operator, some, key):
     form = {"action": "retry", "_selected_action": [Delivery.objects.first().pk, key]}

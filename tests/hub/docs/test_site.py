@@ -97,10 +97,17 @@ def test_the_contents_name_every_page_once_as_it_names_itself():
     assert all(entry.about for entry in listed)
 
 
-def test_the_five_kinds_of_pages_are_there():
+def test_the_six_chapters_are_there():
     titles = [chapter.title for chapter in LIBRARY.chapters]
 
-    assert titles == ["Tutorials", "How-to guides", "Reference", "Explanation", "Security"]
+    assert titles == [
+        "Tutorials",
+        "How-to guides",
+        "Running a Hub",
+        "Reference",
+        "Explanation",
+        "Security",
+    ]
 
 
 @pytest.mark.parametrize("page", LIBRARY.pages.values(), ids=lambda page: page.name or "index")

@@ -552,6 +552,22 @@ def test_on_a_locked_issue_it_is_tried_again_each_hour(acme, code_host, clock):
     assert state() == "written"
 
 
+def test_an_issue_that_strangers_have_filled_with_comments_stops_no_other(
+    acme, code_host, monkeypatch
+):
+    """The attack: GitHub takes at most 2,500 comments on an issue, and on a public one anybody may write them."""
+    monkeypatch.setattr("sandbox.api_comments.MOST_COMMENTS", 3)
+    for number in range(3):
+        code_host.comment("acme/docs", 1, f"Spam {number}", user="charlie")
+    fold("First")
+
+    maintain()
+
+    assert (state(), "more than 2500 comments" in comment().reason) == ("pending", True)
+    assert not Integration.objects.get().problem
+    assert report("Another problem", report__details="1").status == "sent"
+
+
 def test_a_closed_issue_is_commented_on(acme, code_host, settle):
     fold("First")
     code_host.close_issue("acme/docs", 1, by="alice")

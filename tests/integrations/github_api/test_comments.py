@@ -195,6 +195,7 @@ def test_a_new_token_is_asked_for_where_the_old_one_is_revoked(wire, call, line)
 
 REFUSALS = [
     (403, {"message": "Unable to create comment because issue is locked."}, Locked),
+    (403, {"message": "Commenting is disabled on issues with more than 2500 comments"}, Locked),
     (403, {"message": "Repository was archived so is read-only."}, Blocked),
     (403, {"message": "Resource not accessible by integration"}, Blocked),
     (403, {"message": "You have exceeded a secondary rate limit."}, Limited),
