@@ -142,7 +142,7 @@ def test_sizes():
             f"{spool.ON_DISK} bytes on disk for each process"
         ),
         "lines of the log that nobody has read": f"{logs.UNREAD} characters for each process",
-        "faults named in one response": f"{json_body.MAX_FAULTS}",
+        "problems named in one response": f"{json_body.MAX_FAULTS}",
     }
 
 
