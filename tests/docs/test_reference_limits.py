@@ -142,7 +142,7 @@ def test_sizes():
             f"{spool.ON_DISK} bytes on disk for each process"
         ),
         "lines of the log that nobody has read": f"{logs.UNREAD} characters for each process",
-        "faults named in one response": f"{json_body.MAX_FAULTS}",
+        "problems named in one response": f"{json_body.MAX_FAULTS}",
     }
 
 
@@ -263,7 +263,7 @@ def test_claims_and_organizations():
         "claims of sites, with those that have lapsed": f"{site_claims.MOST}",
         "open invitations": f"{inviting.MOST}",
         "length of a domain": f"{hosts.MAX_NAME} characters",
-        "a claim of a domain that is not proved is removed": (
+        "a claim of a domain that is not proved, or has lapsed, is removed": (
             f"after {span(domain.CHALLENGE_LIFETIME)}"
         ),
         "a verified domain is checked": f"every {span(domain.LOOK_EVERY)}",
