@@ -6,7 +6,8 @@ from pathlib import Path
 
 from django.test import override_settings
 
-from tests.abuse.world import Shipped, World, attack, stands_if
+from tests.abuse.table import STRANGER, attack
+from tests.abuse.world import Shipped, World, stands_if
 from tests.conftest import settings_for
 from tests.dns_server import DNSServer
 from tests.hostile import filling_in, two_hubs
@@ -21,7 +22,7 @@ EXAMPLES = 40  # of each body, query and form
 SHOWN = 20
 
 
-@attack
+@attack(STRANGER, "find a request that no answer fits")
 def hostile_input(world: World) -> str:
     """All of the table at every endpoint and form, and what hypothesis writes into them."""
     given = settings_for(world.host)
