@@ -19,7 +19,8 @@ organization of the token's owner.
 
 Every address that answers `GET` answers `HEAD`, too. Any other method is answered with `405` \
 `method_not_allowed`, and `Allow` lists the methods that there are. Scripts of any origin may make the three \
-calls for everybody: these answer `OPTIONS`, and every answer has `Access-Control-Allow-Origin: *`.
+calls for everybody: these answer `OPTIONS`, and every answer to the Hub's own `Host` has \
+`Access-Control-Allow-Origin: *`.
 
 Unknown fields in a body are refused; unknown parameters of an address are ignored, \
 and an empty one counts as absent. Ignore fields of an \
