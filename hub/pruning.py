@@ -97,7 +97,7 @@ def _retention() -> timedelta:
 
 
 def reports_never_forwarded() -> QuerySet[Report]:
-    """Reports not sent for so long, that never became an issue and wait for none.
+    """Reports not sent for so long, that are in no issue and wait for none.
 
     The index is on `received_at`, which is never later than the last time.
     """

@@ -305,7 +305,7 @@ def test_retention():
     kept = f"{DEFAULT['HUB_RETENTION_DAYS']} days, `HUB_RETENTION_DAYS`"
 
     assert named("what is kept") == {
-        "reports that never became an issue, after they were last sent": kept,
+        "reports that are in no issue, after they were last sent": kept,
         "attempts and invitations": kept,
         "what an issue about bad news said, after the cause was gone": kept,
         "the time in which the same report is a duplicate": (

@@ -12,7 +12,7 @@ from hub import pruning
 
 class Command(HubCommand):
     help = (
-        "Deletes reports that never became an issue and were last sent more than "
+        "Deletes reports that are in no issue and were last sent more than "
         "HUB_RETENTION_DAYS ago, attempts, invitations and ended alerts of that age, and what "
         "has expired: sessions, tokens, states of installations, ids of webhooks."
     )
@@ -33,7 +33,7 @@ class Command(HubCommand):
             counts = pruning.prune(on_progress=progress.step)
         found = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         self.stdout.write(f"{'To delete' if dry_run else 'Deleted'}: {found or 'nothing'}.")
-        self.stdout.write(f"Reports that became an issue are kept; others for {_days()}.")
+        self.stdout.write(f"Reports that are in an issue are kept; others for {_days()}.")
         if dry_run:
             self.stdout.write("Nothing was deleted (--dry-run).")
 
