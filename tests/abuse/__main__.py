@@ -39,9 +39,7 @@ def main(arguments: list[str]) -> int:
     if options.markdown:
         print(table.as_markdown(attacks, table.seen()))
         return 0
-    found = _make(attacks)
-    if options.json:
-        table.note(options.json, connection.vendor, found)
+    found = _make(attacks, options.json)
     fallen = [name for name, each in found.items() if not each["stands"]]
     stand = len(found) - len(fallen)
     print(f"{connection.vendor}: the Hub stands against {stand} of {len(found)}.")
@@ -61,13 +59,18 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _make(attacks: list[Attack]) -> dict[str, dict[str, Any]]:
-    """What was seen of each, on a database that is made for them."""
+def _make(attacks: list[Attack], kept: Path | None) -> dict[str, dict[str, Any]]:
+    """What was seen of each, on a database that is made for them; also in a file, at once."""
+    found: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
         if connection.vendor == "sqlite":
             connection.settings_dict["NAME"] = Path(folder) / "abuse.sqlite3"
         call_command("migrate", verbosity=0)
-        return {each.name: _made(each, Path(folder)) for each in attacks}
+        for each in attacks:
+            found[each.name] = _made(each, Path(folder))
+            if kept:
+                table.note(kept, connection.vendor, found)
+    return found
 
 
 def _made(attack: Attack, folder: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from io import StringIO
 from itertools import count
 from statistics import median
 from typing import Any
@@ -160,7 +161,7 @@ def _erase(hub: Shipped, organization: Organization) -> None:
 
 def _prune() -> float:
     try:
-        return milliseconds(lambda: call_command("prune_reports"))
+        return milliseconds(lambda: call_command("prune_reports", stdout=StringIO()))
     except CommandError as error:
         raise Fell(str(error)) from None
     finally:
