@@ -52,9 +52,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/abuse", description=__doc__)
     parser.add_argument("names", nargs="*", help="names of attacks, or of their subjects; or all")
     parser.add_argument("--list", action="store_true", help="say what there is, and make none")
-    parser.add_argument(
-        "--markdown", action="store_true", help="as a table, with what was seen last"
-    )
+    parser.add_argument("--markdown", action="store_true", help="as lists, with what was seen last")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was seen into FILE")
     return parser.parse_args(arguments)
 

@@ -23,7 +23,7 @@ SHOWN = 20
 
 
 @attack(STRANGER, "find a request that no answer fits")
-def hostile_input(world: World) -> str:
+def every_hostile_row_at_every_door(world: World) -> str:
     """All of the table at every endpoint and form, and what hypothesis writes into them."""
     given = settings_for(world.host)
     with (

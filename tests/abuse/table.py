@@ -1,6 +1,7 @@
 """The table of attacks: who makes each, what they want, what they try, and what was seen last."""
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
@@ -94,15 +95,20 @@ def note(path: Path, database: str, found: dict[str, dict[str, Any]]) -> None:
 
 
 def as_markdown(attacks: Iterable[Attack], found: dict[str, dict[str, Any]]) -> str:
-    """The table for the docs; what was seen is of PostgreSQL, if there is something of it."""
-    rows = ["| Attack | Who | Wants to | Tries | Seen |", "|---|---|---|---|---|"]
+    """The lists for the docs; what was seen is of PostgreSQL, if there is something of it."""
+    lines, subject = [], ""
     last = {**found.get("sqlite", {}), **found.get("postgresql", {})}
     for each in attacks:
-        figures = last.get(each.name, {}).get("figures", "")
-        cells = [each.name.replace("_", " "), each.who, each.wants, each.tries, figures]
-        rows.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
-    return "\n".join(rows)
+        if each.subject != subject:
+            subject = each.subject
+            lines += ["", f"### {subject.replace('_', ' ').capitalize()}", ""]
+        line = f"- **{each.name.replace('_', ' ')}**: {each.who}, to {each.wants}. {each.tries}"
+        if figures := last.get(each.name, {}).get("figures"):
+            line += f" *Seen:* {figures}"
+        lines.append(_plain(line))
+    return "\n".join(lines[1:])
 
 
-def _cell(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+def _plain(text: str) -> str:
+    """Without what Markdown would take for its own: HTML, code, links and mentions of emphasis."""
+    return re.sub(r"([\\`<>\[\]|_])", r"\\\1", " ".join(text.split()))
