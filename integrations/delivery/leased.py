@@ -48,28 +48,30 @@ def send_due(work: Work, go_on: Callable[[], bool]) -> int:
     Installations take turns, and of one that may send nothing now only one row is looked at, so that the
     backlog of one keeps nobody else's waiting.
     """
-    looked = tried = failed = 0
+    tried = failed = 0
+    looked: set[str] = set()  # none twice: what stays due is for the next round
     had: set[int] = set()
     full: set[int] = set()
-    while go_on() and tried < AT_ONCE and looked < LOOKS and failed < AWAY:
-        row = _next(work, had) or _next(work, had := set(full))
+    while go_on() and tried < AT_ONCE and len(looked) < LOOKS and failed < AWAY:
+        row = _next(work, looked, had) or _next(work, looked, had := set(full))
         if row is None:
             break
         pk, installation = row
         reached = _sent(work, pk)
-        looked += 1
+        looked.add(pk)
         had.add(installation)
         if reached is None:
             full.add(installation)
             continue
         tried += 1
         failed = 0 if reached else failed + 1
-    return looked
+    return len(looked)
 
 
-def _next(work: Work, had: Collection[int]) -> tuple[str, int] | None:
-    """What has been due for longest, and its installation, without those of these installations."""
-    due = work.rows.objects.due().exclude(integration__installation__in=had)
+def _next(work: Work, looked: Collection[str], had: Collection[int]) -> tuple[str, int] | None:
+    """What has been due for longest, and its installation, without these rows and these installations'."""
+    due = work.rows.objects.due().exclude(pk__in=looked)
+    due = due.exclude(integration__installation__in=had)
     row: Any = due.values_list("pk", "integration__installation").first()
     return row
 
