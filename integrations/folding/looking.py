@@ -65,12 +65,14 @@ def look(delivery: Delivery) -> Alike | None:
         return None
     terms = stored_terms.of(delivery.report)
     stored_terms.store(delivery, terms)
+    may_join = mode == Integration.Likeness.FOLD and may_wait(delivery)
+    # Asked first: what is sent between the two questions is a lead by the second one.
+    at_once = candidates.under_way(delivery) if may_join else []
     there = candidates.leads(delivery)
     found = _nearest_told(delivery, terms, there)
-    if mode != Integration.Likeness.FOLD or (found and found.is_same):
+    if not at_once or (found and found.is_same):
         return found
-    at_once = candidates.under_way(delivery) if may_wait(delivery) else []
-    waits = _nearest(delivery, terms, [*at_once, *there]) if at_once else None
+    waits = _nearest(delivery, terms, [*at_once, *there])
     return waits if waits and waits.is_under_way and waits.is_same else found
 
 

@@ -45,11 +45,13 @@ def stored(mine: Integration, number: int, **columns) -> Delivery:
     return delivery
 
 
-def taken(mine: Integration, number: int, **columns) -> Delivery:
+def taken(mine: Integration, number: int, agent: str = "x", **columns) -> Delivery:
     """One that is being tried."""
     waits = {"status": "pending", "issue_number": None, "repository_id": None}
     delivery = stored(mine, number, **{**waits, **columns})
-    Report.objects.filter(pk=delivery.report_id).update(received_at=timezone.now(), agent_name="x")
+    Report.objects.filter(pk=delivery.report_id).update(
+        received_at=timezone.now(), agent_name=agent
+    )
     found = Delivery.objects.take(delivery.report_id)
     assert found
     return found
@@ -167,6 +169,27 @@ def test_a_look_reads_indexes_and_few_rows_of_a_page_with_many_reports(mine):
     assert not re.search("Sort|TEMP B-TREE", of_leads + of_members)
 
 
+def test_what_is_sent_in_the_middle_of_a_look_is_found(mine, monkeypatch):
+    other, new = taken(mine, 1), taken(mine, 1, agent="y")
+    columns = {"issue_number": 7, "repository_id": mine.repository_id, "lease_until": None}
+
+    def sent_after(ask):
+        def asked(delivery):
+            found = ask(delivery)
+            Delivery.objects.filter(pk=other.pk).update(status="sent", **columns)
+            return found
+
+        return asked
+
+    for name in ["leads", "under_way"]:
+        monkeypatch.setattr(candidates, name, sent_after(getattr(candidates, name)))
+
+    alike = looking.look(new)
+
+    assert alike
+    assert (alike.is_same, alike.lead.pk) == (True, other.pk)
+
+
 def test_a_look_asks_few_questions(mine):
     for number in range(1, 9):
         stored(mine, number)
@@ -175,4 +198,4 @@ def test_a_look_asks_few_questions(mine):
     with CaptureQueriesContext(connection) as queries:
         looking.look(new)
 
-    assert len(queries) <= 7, [each["sql"] for each in queries]
+    assert len(queries) <= 8, [each["sql"] for each in queries]
