@@ -1,6 +1,15 @@
-"""The database connection of this thread, while something slow is waited for."""
+"""The database connection of this thread: while something slow is waited for, and once it is lost."""
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
+
+# A transaction that stood still, or took too long, such as in a process that was stopped for a while.
+CUT_OFF = ("25P03", "25P04")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether an error says that the database cannot be reached, or has ended the connection."""
+    is_cut_off = getattr(error.__cause__, "sqlstate", "") in CUT_OFF
+    return is_cut_off or isinstance(error, OperationalError | InterfaceError)
 
 
 def give_back() -> None:

@@ -13,7 +13,7 @@ from django.core.exceptions import (
     SuspiciousOperation,
     TooManyFieldsSent,
 )
-from django.db import InterfaceError, OperationalError, ProgrammingError, close_old_connections
+from django.db import OperationalError, ProgrammingError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
@@ -22,6 +22,7 @@ from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.response import Response
 
+from core import connections
 from core.errors import ApiError
 from core.watching import current
 
@@ -163,7 +164,7 @@ def of_the_database(exc: Exception, path: str) -> ApiError | None:
             current.place(path),
         )
         return NotMigrated()
-    if isinstance(exc, OperationalError | InterfaceError):
+    if connections.is_lost(exc):
         log.error("The database cannot be reached: %s at %s", exc, current.place(path))
         close_old_connections()
         return Unavailable(headers={"Retry-After": "5"})

@@ -157,7 +157,7 @@ def _edit(comment: Comment, comment_id: int, deadline: float) -> None:
     elif not words.is_unedited(comment, there.body):
         comment.left(EDITED)
     elif not (text := words.of(comment)) or words.are_same(there.body, text):
-        comment.is_as_it_was()
+        comment.is_as_it_was(until)
     else:
         _patch(comment, comment_id, text, until, deadline)
 

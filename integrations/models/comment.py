@@ -186,9 +186,10 @@ class Comment(Leased):
         """GitHub has what it says now."""
         self._update(listed_until=listed_until, **self._written())
 
-    def is_as_it_was(self) -> None:
+    def is_as_it_was(self, listed_until: datetime | None) -> None:
         """GitHub had that before, so nothing was sent."""
-        self._update(status=self._done(), reason="", lease_until=None, last_tried_at=self.LAST_SENT)
+        done = {"status": self._done(), "listed_until": listed_until, "reason": ""}
+        self._update(**done, lease_until=None, last_tried_at=self.LAST_SENT)
 
     def left(self, reason: str) -> None:
         """It stays as somebody else has left it."""

@@ -13,6 +13,7 @@ HOUR = 3600.0  # that clocks are off
 AFTER = 15.0  # seconds: what was begun while something was away may end with an error after it
 DATABASE_ERRORS = re.compile(
     r"The database cannot be reached|OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
+    r"idle-in-transaction timeout|"
     r"The database cannot be reached: |Service Unavailable: |"  # Django's line about a 503, which the journal has, too
     r"lock timeout|disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)|"
     r"server closed the connection|couldn't get a connection"

@@ -7,6 +7,7 @@ import time
 from argparse import Namespace
 from collections import Counter
 from pathlib import Path
+from typing import Protocol
 
 from django.core import serializers
 from django.db import connection
@@ -34,6 +35,16 @@ MOST_KEPT = 100  # ids of which all is written down
 PROGRESS = 10  # seconds between two lines
 
 
+class Busy(Protocol):
+    """What goes on while there is load."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def stop(self) -> None:
+        """End, once what was begun is done."""
+
+
 class Errors(logging.Handler):
     """Notes what this process logs as an error while it lets time pass."""
 
@@ -52,6 +63,7 @@ def run(
     """Load and faults, then hours that pass, then the oracle."""
     collect_static_files()
     journal = Journal(folder / "journal.jsonl")
+    drawn = {"seed": options.seed, "pause": options.pause}
     with built(folder, options.database, organizations=ORGANIZATIONS, queue=options.queue) as (
         world,
         members,
@@ -59,45 +71,43 @@ def run(
         load = Load(
             world.hub.url,
             journal,
-            seed=options.seed,
             clients=options.clients,
             organizations=ORGANIZATIONS,
-            pause=options.pause,
+            **drawn,
         )
-        people = Members(world, members, load, journal, seed=options.seed, pause=options.pause)
-        busy = [
-            load,
-            people,
-            AtGitHub(world.host, journal, seed=options.seed, pause=options.pause),
-        ]
-        driver, memory = Driver(world, journal, kinds, planned), Memory(world.hub)
-        begun = time.monotonic()
+        people = Members(world, members, load, journal, **drawn)
+        memory, driver = Memory(world.hub), Driver(world, journal, kinds, planned)
         threading.excepthook = driver.note_error
         logging.getLogger().addHandler(Errors(driver.errors))
-        try:
-            memory.start()
-            for each in busy:
-                each.start()
-            driver.start()
-            while time.monotonic() < begun + options.minutes * 60:
-                _progress(journal, driver, begun)
-                time.sleep(min(PROGRESS, max(0.0, begun + options.minutes * 60 - time.monotonic())))
-        except KeyboardInterrupt:
-            print("Interrupted: the verdict is about what was so far.", flush=True)
-        minutes = round((time.monotonic() - begun) / 60, 2)
-        driver.stop()
-        for each in busy:
-            each.stop()
-        memory.stop()
+        busy = [memory, load, people, AtGitHub(world.host, journal, **drawn), driver]
+        minutes = _let_go_on(busy, journal, driver, options.minutes)
         people.resume_all()
         world.host.faults.clear()
         world.hub.stop()
         settling.settle(_told)
         verdict = _verdict(world, journal, driver, memory, options)
-        verdict.minutes = min(minutes, options.minutes)
+        verdict.minutes = minutes
         _keep(folder, journal, verdict)
         connection.close()
     return verdict
+
+
+def _let_go_on(busy: list[Busy], journal: Journal, driver: Driver, minutes: float) -> float:
+    """Start all of it, and stop it after so many minutes or at Ctrl-C; how many it were."""
+    begun = time.monotonic()
+    end = begun + minutes * 60
+    try:
+        for each in busy:
+            each.start()
+        while time.monotonic() < end:
+            _progress(journal, driver, begun)
+            time.sleep(min(PROGRESS, max(0.0, end - time.monotonic())))
+    except KeyboardInterrupt:
+        print("Interrupted: the verdict is about what was so far.", flush=True)
+    lasted = round((time.monotonic() - begun) / 60, 2)
+    for each in reversed(busy):  # the faults first
+        each.stop()
+    return min(lasted, minutes)
 
 
 def _progress(journal: Journal, driver: Driver, begun: float) -> None:

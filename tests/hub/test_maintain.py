@@ -4,16 +4,19 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from datetime import timedelta
 
 import psutil
 import pytest
 import requests
+from django.db import DataError, InterfaceError, OperationalError
 from django.test import Client
 
 from hub import maintenance
 from hub.maintenance import JOBS, Job, Runner
 from hub.models import Lease
+from integrations.management.commands import retry_deliveries
 from integrations.models import Delivery
 from tests import build
 from tests.hub_process import ROOT, HubProcess
@@ -133,6 +136,20 @@ def test_retry_deliveries_can_go_on_until_it_is_interrupted(code_host):
     finally:
         process.kill()  # or it would send what the next tests put down
         process.wait()
+
+
+@pytest.mark.parametrize(
+    ("error", "goes_on"),
+    [(OperationalError("gone"), True), (InterfaceError("closed"), True), (DataError("x"), False)],
+)
+def test_retry_deliveries_goes_on_only_once_a_lost_database_is_back(monkeypatch, error, goes_on):
+    def lost():
+        raise error
+
+    monkeypatch.setattr(retry_deliveries.holds, "probe", lost)
+
+    with nullcontext() if goes_on else pytest.raises(DataError):
+        retry_deliveries.Command()._watch()
 
 
 def test_an_error_ends_one_piece_of_work_and_not_the_runner(monkeypatch, caplog):

@@ -1,15 +1,18 @@
 """PostgreSQL was restarted while nobody asked."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import psutil
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 from psycopg_pool import ConnectionPool
 
 from hub.postgresql import base
 from orgs import ownership
+from tests import build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 
@@ -98,6 +101,25 @@ def test_a_column_that_a_migration_changes_costs_no_request():
         assert ownership.claim_covering("https://docs.acme.com/") is None
     finally:
         widen(26)
+
+
+def test_a_transaction_that_stands_still_for_too_long_is_a_database_that_is_away(monkeypatch):
+    """As in a process that was stopped for a while, or in a machine that was."""
+
+    def stands_still(*args, **kwargs):
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '1ms'")
+            pid = connection.connection.info.backend_pid
+            while psutil.pid_exists(pid):
+                time.sleep(0.001)
+            cursor.execute("SELECT 1")
+
+    monkeypatch.setattr("reports.intake.accept", stands_still)
+
+    answer = build.send(Client())
+
+    assert answer.status_code == 503
+    assert ask() == 200
 
 
 def test_a_connection_that_breaks_while_it_is_used_empties_the_pool(monkeypatch):

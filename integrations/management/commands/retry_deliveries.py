@@ -7,9 +7,9 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-from django.db import OperationalError, connection
+from django.db import DatabaseError, InterfaceError, connection
 
-from core import backups
+from core import backups, connections
 from core.command import Group, HubCommand
 from core.progress import Progress
 from integrations.delivery import catching_up, holds
@@ -53,7 +53,9 @@ class Command(HubCommand):
             holds.probe()
             if outcomes := self._retry_due():
                 self._report(outcomes)
-        except OperationalError:
+        except (DatabaseError, InterfaceError) as error:
+            if not connections.is_lost(error):
+                raise
             log.exception("The database cannot be reached; trying again")
             connection.close()
 

@@ -14,10 +14,20 @@ from integrations import github_api
 from integrations.comments import sending
 from integrations.delivery import issue_states, leased
 from integrations.delivery.issue_states import IssueNews
+from integrations.folding import joining
 from integrations.models import Comment, Delivery, Installation, Integration
 from integrations.models.comment import CommentQuerySet
 from tests import build
-from tests.integrations.comments.world import comment, fold, lead, maintain, report, shown, unfold
+from tests.integrations.comments.world import (
+    WORDS,
+    comment,
+    fold,
+    lead,
+    maintain,
+    report,
+    shown,
+    unfold,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -465,6 +475,28 @@ def test_an_issue_that_goes_while_the_comment_is_written(acme, code_host, settle
     joined.refresh_from_db()
     assert joined.status == "sent"
     assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_what_left_and_joined_again_stays_with_an_issue_that_lists_it(
+    acme, code_host, settle, clock
+):
+    first = fold("First")
+    maintain()
+    clock.advance(minutes=11)
+    unfold(first)
+    joining.fold_under(Delivery.objects.filter(pk=first.pk), lead(), by="alice")
+    Delivery.objects.filter(pk=first.pk).update(folded_by="", likeness_words=WORDS)
+    maintain()
+    assert state() == "written"
+    clock.advance(minutes=11)
+    second = fold("Second")
+    go(code_host, "deleted")
+
+    settle(2)
+
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.status, second.status) == ("folded", "sent")
 
 
 def test_an_issue_that_is_gone_is_known_from_its_webhook(acme, code_host, settle):
