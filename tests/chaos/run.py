@@ -152,7 +152,15 @@ def _verdict(
         left_out=driver.left_out,
         memory=grown(memory.samples),
         findings=findings + oracle.ask(evidence),
+        command=again(options),
     )
+
+
+def again(options: Namespace) -> str:
+    """The command that draws and sends the same."""
+    words = [f"--{name} {getattr(options, name)}" for name in ("db", "seed", "clients")]
+    words += [f"--{name} {getattr(options, name):g}" for name in ("minutes", "pause")]
+    return " ".join(["script/chaos", *words, *(["--queue"] if options.queue else [])])
 
 
 def _keep(folder: Path, journal: Journal, verdict: Verdict) -> None:

@@ -15,12 +15,14 @@ from reports.models import Account, Report
 from sandbox import Issue
 from tests import build
 from tests.chaos import log_lines, memory, oracle, words
+from tests.chaos.__main__ import arguments
 from tests.chaos.code_host import ChaosHost, Struck, furnish
 from tests.chaos.evidence import Evidence
 from tests.chaos.journal import Entry
 from tests.chaos.log_lines import Line
 from tests.chaos.memory import MIB, Sample
 from tests.chaos.oracle import DOUBLED, LOST, STUCK, UNEXPLAINED, Finding
+from tests.chaos.run import again
 from tests.chaos.verdict import Verdict
 from tests.chaos.world import CLOCK, DATABASE, GITHUB, REDIS, SERVER, Away
 
@@ -378,4 +380,15 @@ def test_a_verdict_is_good_only_where_something_was_accepted_and_nothing_is_wron
     assert good.is_good
     assert not Verdict("sqlite", 1, 5).is_good
     assert not Verdict("sqlite", 1, 5, accepted=3, findings=[Finding(LOST, "Gone")]).is_good
-    assert "--seed 1" in good.command
+
+
+@pytest.mark.parametrize(
+    "asked", [["--seed", "7"], ["--db", "postgres", "--queue", "--minutes", "0.5", "--pause", "2"]]
+)
+def test_a_run_says_how_it_is_repeated(asked):
+    options = arguments().parse_args(asked)
+
+    said = again(options).split()
+
+    assert said[0] == "script/chaos"
+    assert arguments().parse_args(said[1:]) == options

@@ -30,6 +30,7 @@ class Verdict:
     left_out: dict[str, str] = field(default_factory=dict)
     memory: Grown | None = None
     findings: list[Finding] = field(default_factory=list)
+    command: str = ""  # that repeats it
 
     @property
     def counts(self) -> dict[str, int]:
@@ -43,11 +44,6 @@ class Verdict:
         flat = self.memory is None or self.memory.is_flat
         return bool(self.accepted) and not self.findings and flat
 
-    @property
-    def command(self) -> str:
-        """What repeats it."""
-        return f"script/chaos --db {self.database} --seed {self.seed} --minutes {self.minutes:g}"
-
     def as_json(self) -> dict[str, Any]:
         """All of it."""
         memory = self.memory._asdict() | {"is_flat": self.memory.is_flat} if self.memory else None
@@ -57,7 +53,6 @@ class Verdict:
             "findings": [each._asdict() for each in self.findings],
             "counts": self.counts,
             "is_good": self.is_good,
-            "command": self.command,
         }
 
     def text(self) -> str:
