@@ -63,6 +63,8 @@ def _not_shown(report: Report, delivery: Delivery, answer: Answer | None) -> str
         )
     if answer is None:
         return ""
+    if delivery.integration.withholds(report.canonical_url):
+        return "Nobody is shown it now, since no member has push access to the repository."
     if not report.is_still_owned():
         return "Nobody is shown it now, since the page is not yours."
     if answer.link and not links.shown([answer.link], report.organization_id or ""):

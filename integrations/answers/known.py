@@ -99,7 +99,9 @@ def of_page(url: str) -> list[Problem]:
 
 
 def _is_told(mine: Integration, url: str) -> bool:
-    """Whether strangers may know that the page is claimed: not of a private repository's files."""
+    """Whether it may speak of the page to strangers: not of a private repository's files, or without its rights."""
+    if mine.withholds(url):
+        return False
     return not public_files.are_at(url) or public_files.are_of(mine, url)
 
 

@@ -23,11 +23,15 @@ NOT_THEIRS = (
     "Must be a public page of a domain, a site or a repository that your organization has claimed; {} "
     "is none."
 )
+NO_PUSH_ACCESS = (
+    "No member of your organization has push access to the repository any more, so nobody of it can speak for "
+    "the page."
+)
 NOBODY = "It arrived before a repository was chosen, so nobody is told an answer."
 
 
 class CannotAnswer(ApiError):
-    """409: the report has no delivery, so it has nothing to answer."""
+    """409: the report has no delivery, so it has nothing to answer; or nobody may speak for its page now."""
 
     status_code = 409
     default_code = "cannot_answer"
@@ -71,6 +75,8 @@ def say(member: Membership, delivery: Delivery | None, text: str, link: str = ""
     """
     if delivery is None:
         raise CannotAnswer
+    if delivery.integration.withholds(delivery.report.canonical_url):
+        raise CannotAnswer(NO_PUSH_ACCESS)
     said = checked(member.organization_id, text, link)
     columns: dict[str, Any] = {**said._asdict(), "made_by": member.login}
     try:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from integrations.answers import links
-from integrations.models import Delivery
+from integrations.models import Delivery, Integration
 from orgs.ownership import owner_of
 
 NOTHING: dict[str, Any] = {"known_issue": None, "answer": None}
@@ -19,18 +19,19 @@ def of_report(url: str, delivery: Delivery | None, *, is_repeat: bool = False) -
         return NOTHING
     return {
         "known_issue": _issue(delivery, is_repeat=is_repeat),
-        "answer": answer(url, delivery.integration.organization_id, delivery.answer_found),
+        "answer": answer(url, delivery.integration, delivery.answer_found),
     }
 
 
 def answer(
-    url: str, organization_id: str, found: tuple[str, str] | None
+    url: str, integration: Integration, found: tuple[str, str] | None
 ) -> dict[str, str | None] | None:
-    """The text and link of an answer, while the page is its organization's; no link to what is not."""
-    if found is None or owner_of(url) != organization_id:
+    """The text and link of an answer, while its organization may speak of the page; no link to what is not theirs."""
+    mine = integration.organization_id
+    if found is None or integration.withholds(url) or owner_of(url) != mine:
         return None
     text, link = found
-    return {"text": text, "link": link if links.shown([link], organization_id) else None}
+    return {"text": text, "link": link if links.shown([link], mine) else None}
 
 
 def _issue(delivery: Delivery, *, is_repeat: bool) -> dict[str, str] | None:

@@ -9,7 +9,6 @@ from integrations.folding import stored_terms
 from integrations.likeness.choosing import MOST_LEADS, MOST_MEMBERS
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery
-from reports.models import Report
 
 WINDOW = 250  # of the newest that others may join: most of them have an issue
 APART = timedelta(minutes=10)  # one agent reports no problem twice within this time
@@ -33,7 +32,7 @@ LEADS = PreparedStatement(
     WHERE newest.rule = {RULE} AND d.status = 'sent' AND d.issue_state <> 'deleted'
         AND d.repository_id = %s AND d.id <> %s
         AND NOT (
-            d.created_at > %s AND EXISTS ( -- most are older, and their reports are not read
+            d.created_at > %s AND d.source = %s AND EXISTS ( -- most are older, and their reports are not read
                 SELECT 1 FROM reports_report r
                 WHERE r.id = d.report_id AND r.agent_name = %s AND r.received_at > %s AND r.received_at < %s
             )
@@ -44,7 +43,7 @@ MEMBERS = PreparedStatement(
     "Which are the newest that have joined this lead, by whom, when, and in what terms?",
     # As a range, so that no database reads all deliveries by their id.
     f"""
-    SELECT r.agent_name, r.received_at, t.terms
+    SELECT r.agent_name, d.source, r.received_at, t.terms
     FROM integrations_delivery d
     JOIN reports_report r ON r.id = d.report_id
     LEFT JOIN integrations_terms t ON t.delivery_id = d.id AND t.rule = {RULE}
@@ -89,6 +88,7 @@ class Member(NamedTuple):
     """What has joined a lead; without terms where these were erased, or are of an older rule."""
 
     agent: str
+    source: str
     received_at: datetime
     terms: Terms | None
 
@@ -99,7 +99,8 @@ def leads(delivery: Delivery) -> list[Lead]:
     page = (delivery.integration_id, stored_terms.page_of(report))
     near = (report.received_at - APART, report.received_at + APART)
     here = (delivery.integration.repository_id, delivery.pk)
-    rows = LEADS.rows(*page, *here, near[0] - AHEAD, report.agent_name, *near)
+    sender = (delivery.source, report.agent_name)
+    rows = LEADS.rows(*page, *here, near[0] - AHEAD, *sender, *near)
     return [
         Lead(pk, report, number, state == "closed", stored_terms.read(terms), why in DISMISSED)
         for pk, report, number, state, why, terms in sorted(rows, reverse=True)[:MOST_LEADS]
@@ -109,8 +110,8 @@ def leads(delivery: Delivery) -> list[Lead]:
 def members(lead: Lead) -> list[Member]:
     """The newest that have joined a lead."""
     return [
-        Member(agent, time_of(at), stored_terms.read(terms) if terms else None)
-        for agent, at, terms in MEMBERS.rows(lead.pk, lead.pk)
+        Member(agent, source, time_of(at), stored_terms.read(terms) if terms else None)
+        for agent, source, at, terms in MEMBERS.rows(lead.pk, lead.pk)
     ]
 
 
@@ -122,25 +123,32 @@ def under_way(delivery: Delivery) -> list[Lead]:
     report = delivery.report
     page = (delivery.integration_id, stored_terms.page_of(report), delivery.pk)
     pks = [pk for (pk,) in UNDER_WAY.rows(delivery.pk, *page, AT_ONCE)]
-    return [_as_lead(other) for other in _about(report, pks)] if pks else []
+    return [_as_lead(other) for other in _about(delivery, pks)] if pks else []
 
 
-def is_by_agent_of(report: Report, agent: str, received_at: datetime) -> bool:
-    """Whether the agent of a report has sent this, too, within `APART`: then they are about two problems."""
-    return report.agent_name == agent and abs(report.received_at - received_at) < APART
+def is_by_agent_of(delivery: Delivery, agent: str, source: str, received_at: datetime) -> bool:
+    """Whether its agent has sent this, too, within `APART`: then they are about two problems.
+
+    Many have one name, so it is the same agent only where it comes from the same network.
+    """
+    report = delivery.report
+    is_same = (report.agent_name, delivery.source) == (agent, source)
+    return is_same and abs(report.received_at - received_at) < APART
 
 
-def _about(report: Report, pks: Sequence[int]) -> list[Delivery]:
+def _about(delivery: Delivery, pks: Sequence[int]) -> list[Delivery]:
     """Those of them that are about the same page, not by the same agent."""
+    report = delivery.report
     there = {"report__canonical_url": report.canonical_url, "report__erased_at": None}
     found = Delivery.objects.filter(pk__in=pks, **there).select_related("report", "terms")
     some = found.order_by("-pk")[:UNDER_WAY_AT_MOST]
-    others = ((each, each.report) for each in some)
-    return [
-        each
-        for each, other in others
-        if not is_by_agent_of(report, other.agent_name, other.received_at)
-    ]
+    return [each for each in some if not is_by_agent_of(delivery, *sent_by(each))]
+
+
+def sent_by(delivery: Delivery) -> tuple[str, str, datetime]:
+    """The name of its agent, its network and when it came."""
+    report = delivery.report
+    return report.agent_name, delivery.source, report.received_at
 
 
 def _as_lead(other: Delivery) -> Lead:

@@ -30,9 +30,7 @@ def latest(lead: Lead, delivery: Delivery, refused: Collection[str]) -> Lead | N
             return lead
         report, is_closed = following.report, following.issue_state == Delivery.IssueState.CLOSED
         lead = Lead(following.pk, report.pk, following.issue_number, is_closed, lead.terms)
-        is_same_agent = candidates.is_by_agent_of(
-            delivery.report, report.agent_name, report.received_at
-        )
+        is_same_agent = candidates.is_by_agent_of(delivery, *candidates.sent_by(following))
         if report.pk in refused or is_same_agent:
             return None
     return lead

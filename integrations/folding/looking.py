@@ -13,7 +13,6 @@ from integrations.folding.following import Fixed
 from integrations.likeness.choosing import Candidate, nearest
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery, Integration
-from reports.models import Report
 
 OWN_AGENT = "Docs Feedback Hub"  # of test reports, each of which becomes an issue
 
@@ -36,8 +35,10 @@ class Alike(NamedTuple):
 class _Compared:
     """A lead as one delivery is compared with it; what has joined it is read when it is asked for."""
 
-    def __init__(self, lead: Lead, report: Report, terms: Terms, refused: Collection[str]) -> None:
-        self.lead, self.report, self.terms, self.refused = lead, report, terms, refused
+    def __init__(
+        self, lead: Lead, delivery: Delivery, terms: Terms, refused: Collection[str]
+    ) -> None:
+        self.lead, self.delivery, self.terms, self.refused = lead, delivery, terms, refused
 
     @cached_property
     def _joined(self) -> list[Member]:
@@ -49,8 +50,8 @@ class _Compared:
 
     def others(self) -> Sequence[Terms]:
         """What does not belong to it: what was split off; and the report, if its agent was there just now."""
-        same = partial(candidates.is_by_agent_of, self.report)
-        if any(same(each.agent, each.received_at) for each in self._joined):
+        same = partial(candidates.is_by_agent_of, self.delivery)
+        if any(same(each.agent, each.source, each.received_at) for each in self._joined):
             return [self.terms]
         return verdicts.split_off(self.lead, self.refused)
 
@@ -95,9 +96,7 @@ def _nearest(delivery: Delivery, terms: Terms, leads: Sequence[Lead]) -> Alike |
         return None
     refused = verdicts.others(delivery.report_id)
     compared = [
-        _Compared(each, delivery.report, terms, refused)
-        for each in leads
-        if each.report_id not in refused
+        _Compared(each, delivery, terms, refused) for each in leads if each.report_id not in refused
     ]
     match = nearest(terms, [Candidate(c, c.lead.terms, c.members, c.others) for c in compared])
     if match is None:

@@ -110,6 +110,7 @@ RECEIVER_COLUMNS = [  # as in the model
     "repo_owner",
     "repo_name",
     "repository_private",
+    "rights_lost_at",
 ]
 OUTCOME = PreparedStatement(
     "How far has the delivery of this report come, where is its issue, or that of its lead, what does "

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from difflib import unified_diff
 from urllib.parse import quote
 
 import requests
@@ -33,7 +34,12 @@ def files_of_private_repositories(world: World) -> str:
             for name in ("acme/docs", "acme/nothing", "nobody/nothing")
         ]
     figures = f"{len(set(seen))} sort of answer to {len(seen)} files"
-    return stands_if(len(set(seen)) == 1, figures)
+    differ = [
+        line
+        for each in seen[1:]
+        for line in unified_diff(seen[0].splitlines(), each.splitlines(), n=0)
+    ]
+    return stands_if(not differ, "\n".join([figures, *differ]))
 
 
 @attack(STRANGER, "read receipts of others, and their words")
@@ -138,7 +144,7 @@ def _all_of(hub: Shipped, url: str) -> str:
 def _without_what_differs(text: str, report: str, url: str) -> str:
     for known in (report, url, quote(url), quote(url, safe="")):
         text = text.replace(known, "…")
-    text = re.sub(r"20\d\d-\d\d-\d\dT[\d:.]+(Z|\+00:00)|\d+ \w+ 20\d\d, \d\d:\d\d", "…", text)
+    text = re.sub(r"20\d\d-\d\d-\d\dT[\d:.]+(Z|\+00:00)|\d+ \w+ 20\d\d, [\d:]+", "…", text)
     text = re.sub(r'(csrfmiddlewaretoken" value|nonce)="[^"]*"', "…", text)
     text = re.sub(r"just now|\d+ seconds? ago", "…", text)
     return re.sub(r"(acme/docs|acme/nothing|nobody/nothing)", "…", text)

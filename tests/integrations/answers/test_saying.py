@@ -7,8 +7,10 @@ import pytest
 from django.db import connections
 from django.test import Client
 
+from core import clock
 from integrations.answers import saying
 from integrations.models import Answer, Delivery, Integration
+from integrations.ownership import site_claims
 from orgs.models import Domain, Membership, Organization, User
 from reports import erasing
 from tests import build
@@ -249,3 +251,29 @@ def test_the_owners_words_stay_when_the_reporters_are_erased(client, bob, lead):
     erasing.erase(lead.report)
 
     assert told(client, lead.report_id)[1] == {"text": TEXT, "link": None}
+
+
+def test_who_has_lost_push_access_speaks_for_the_page_no_longer(acme, client):
+    url = "https://acme.github.io/docs/walrus"
+    alice = build.member(acme)
+    api = build.api(build.token(alice))
+    site_claims.claim_site(acme, "https://acme.github.io/docs/")
+    Integration.objects.update(shows_known=True)
+    lead = report_of(client, "The flag --yes is gone", doc_url=url)
+    said = {"text": TEXT, "link": LINK}
+    before = put(api, lead.report_id, **said)
+    [known] = client.get("/v1/pages", {"url": url}).json()["problems"]
+
+    Integration.objects.update(rights_lost_at=clock.now())
+    after = put(api, lead.report_id, **said)
+    client.force_login(alice)
+    page = client.get(f"/settings/reports/{lead.report_id}/").content.decode()
+
+    assert (before.status_code, known["answer"]) == (200, said)
+    assert (after.status_code, after.json()["error"]) == (409, "cannot_answer")
+    assert told(client, lead.report_id)[1] is None
+    assert client.get("/v1/pages", {"url": url}).status_code == 404
+    assert "no member has push access" in page
+
+    Integration.objects.update(rights_lost_at=None)
+    assert told(client, lead.report_id)[1] == said

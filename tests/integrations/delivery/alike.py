@@ -33,9 +33,9 @@ def mode(name: str) -> None:
     Integration.objects.update(likeness=name)
 
 
-def send(words: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def send(words: dict[str, Any], client: Client | None = None, **changes: Any) -> dict[str, Any]:
     """The Hub's answer to such a report."""
-    return build.send(Client(), build.report(**{**words, **changes})).json()
+    return build.send(client or Client(), build.report(**{**words, **changes})).json()
 
 
 def of(answer: dict[str, Any]) -> Delivery:

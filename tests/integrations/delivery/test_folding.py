@@ -173,6 +173,19 @@ def test_one_agent_does_not_report_a_problem_twice_within_ten_minutes(acme, code
     assert sent(AGAIN, agent__name="claude-code").status == "sent"
 
 
+@pytest.mark.parametrize("name", ["claude-code", "a reader"])
+def test_agents_of_one_name_in_other_networks_are_others(acme, code_host, name):
+    lead = sent(PUSH, agent__name=name)
+    said = [AGAIN, ONCE_MORE]
+
+    joined = [
+        of(send(words, Client(REMOTE_ADDR=f"203.0.{n}.7"), agent__name=name))
+        for n, words in enumerate(said)
+    ]
+
+    assert [(each.status, each.lead) for each in joined] == [("folded", lead)] * 2
+
+
 def test_one_agent_may_report_a_problem_again_later(acme, code_host):
     earlier(sent(PUSH), timedelta(minutes=11))
 
