@@ -157,10 +157,11 @@ def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
     if there is None or not (there.title or there.issue_number):
         return None
     state = there.issue_state or Delivery.IssueState.OPEN
+    is_told = there is delivery or there.report.withheld_for is None
     return {
         "repository": there.repository,
-        "title": there.title,
-        "body": there.body,
+        "title": there.title if is_told else "",
+        "body": there.body if is_told else "",
         "number": there.issue_number,
         "url": there.issue_url or None,
         "state": state if there.issue_number else None,

@@ -64,6 +64,8 @@ def _try(delivery: Delivery, deadline: float) -> None:
         return delivery.hold_before_sending(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
     if not delivery.has_target():  # the integration has just been disconnected
         return delivery.hold_before_sending(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
+    if delivery.is_withheld_elsewhere():
+        return delivery.hold_before_sending(Delivery.Cause.OWNERSHIP, ownership_changes.WITHHELD)
     cause, reason = delivery.integration.stop
     if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
         return delivery.hold_before_sending(Delivery.Cause(cause), reason)

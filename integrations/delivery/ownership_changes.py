@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, Concat, Substr
 
 from core import batches
 from integrations.models import Delivery, Integration
-from integrations.models.delivery import DELIVERED, DeliveryQuerySet
+from integrations.models.delivery import DELIVERED, WITHHELD_ELSEWHERE, DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 from orgs import ownership
 from orgs.models import Domain, Organization, Site
@@ -20,6 +20,10 @@ from reports.models import Report
 
 INTEGRATIONS = 500  # that one call checks deliveries of
 LOST = "This page no longer belongs to your organization."
+WITHHELD = (
+    "It arrived while no member of your organization had push access to the repository that published its "
+    "page, and the issues go to another one now."
+)
 
 
 class Bookmark:
@@ -131,9 +135,10 @@ def _first(deliveries: DeliveryQuerySet) -> list[int]:
 
 
 def owned(pks: Iterable[int]) -> set[int]:
-    """Those whose page belongs to the organization that received the report."""
+    """Those whose page belongs to the organization that received the report, and that it may read where issues go."""
     columns = ("pk", "report__canonical_url", "report__organization")
-    rows = list(Delivery.objects.filter(pk__in=list(pks)).values_list(*columns))
+    readable = Delivery.objects.filter(pk__in=list(pks)).exclude(WITHHELD_ELSEWHERE)
+    rows = list(readable.values_list(*columns))
     places = {pk: ownership.place(url) for pk, url, _ in rows}
     owners = ownership.owners_at(filter(None, places.values()))
     return {pk for pk, _, to in rows if (place := places[pk]) and owners.get(place, "") == to}

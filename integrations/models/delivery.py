@@ -62,6 +62,10 @@ UNFOLDED: dict[str, Any] = {
     "likeness_words": "",
 }
 DELIVERED = ("sent", "folded")  # the statuses of those that are done
+# `Delivery.is_withheld_elsewhere`, for queries
+WITHHELD_ELSEWHERE = Q(report__withheld_for__isnull=False) & (
+    Q(integration__repository_id=None) | ~Q(report__withheld_for=F("integration__repository_id"))
+)
 FOLLOWS_ITS_INTEGRATION = 0  # as the repository of what is looked for wherever its issue goes now
 SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
@@ -852,6 +856,10 @@ class Delivery(models.Model):
             operator_hold=by,
             **self._unsent(),
         )
+
+    def is_withheld_elsewhere(self) -> bool:
+        """Whether it came in while no member had push access, and that was to another repository than today's."""
+        return self.report.withheld_for not in (None, self.integration.repository_id)
 
     def hold_before_sending(
         self, cause: "Delivery.Cause", reason: str, *, by: Hold | None = None

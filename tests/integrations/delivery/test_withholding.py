@@ -5,6 +5,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from integrations.delivery import catching_up, ownership_changes
 from integrations.github_sync import applying
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims
@@ -195,6 +196,45 @@ def test_no_way_around_leads_to_what_came_in_after_the_loss(way, alice, api, cli
     assert "not_found" in text_at(f"/v1/orgs/me/reports/{report_id}", client, api)
     assert "1 report" in text_at("/settings/", client, api)
     assert not code_host.issues("acme/manual")
+
+
+@pytest.mark.parametrize("disconnected_first", [True, False])
+def test_what_was_withheld_does_not_go_to_a_repository_whose_site_covers_its_page(
+    disconnected_first, alice, code_host
+):
+    """Until one of them has push access to the repository that published the page."""
+    root = code_host.add_repository("acme", "acme.github.io")
+    code_host.add_to_installation(build.installed(code_host), root)
+    loses_the_right(code_host)
+    code_host.grant("alice", "acme/acme.github.io", "push")
+    withheld = Delivery.objects.get(report=send(AFTER))
+
+    if disconnected_first:
+        configuration.disconnect(alice)
+    configuration.configure(alice, repo_owner="acme", repo_name="acme.github.io")
+    site_claims.claim_site(alice.organization, "https://acme.github.io/")
+    readable = Delivery.objects.get(report=send(build.report(f"{SITE}lynx")))
+    tried = []
+    for _ in range(3):
+        call_command("reconcile_installations")
+        catching_up.catch_up()
+        ownership_changes.release_all_regained()
+        call_command("retry_deliveries")
+        withheld.refresh_from_db()
+        tried.append(withheld.tries)
+
+    assert (withheld.status, withheld.held_for, withheld.title) == ("held", "ownership", "")
+    assert len(code_host.issues("acme/acme.github.io")) == 1
+    assert readable.issue_number == 1
+    assert max(tried) <= 1
+
+    code_host.add_member("acme", "alice", role="admin")
+    configuration.configure(alice, repo_owner="acme", repo_name="docs")
+    site_claims.claim_site(alice.organization, SITE)
+    call_command("retry_deliveries")
+
+    withheld.refresh_from_db()
+    assert (withheld.status, withheld.repository) == ("sent", "acme/docs")
 
 
 def lapses_for_want_of_a_right(alice) -> None:
