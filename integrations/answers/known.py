@@ -6,18 +6,21 @@ from typing import Any, NamedTuple
 from core.errors import ApiError
 from core.prepared import PreparedStatement, time_of
 from integrations.answers import links
+from integrations.folding import stored_terms
 from integrations.models import Integration
 from integrations.ownership import public_files
 from orgs.ownership import Claim, claim_covering
 from reports.models import PREFIX
 
 MOST = 50  # problems
-NEWEST = 500  # reports about a page that are looked at
+# each, since what waits is among the reports alone, and what is erased or never compared has no terms
+NEWEST = 500  # leads of a page, issues of its repository, and reports about it that are looked at
 JOINED = 100  # the newest of those that have joined an issue, which are counted
 
 PROBLEMS = PreparedStatement(
-    "Which open issues that everybody may see were the newest reports about this page sent to, how often "
-    "was each problem reported, and what does the page's owner answer?",
+    "Which open issues that everybody may see are among the newest leads of this page, the newest issues of "
+    "its repository, or what its newest reports were sent to, how often was each problem reported, and what "
+    "does the page's owner answer?",
     f"""
     SELECT l.issue_url, l.title, lr.kind, lr.received_at, lr.last_received_at, lr.times_reported,
         (
@@ -38,19 +41,40 @@ PROBLEMS = PreparedStatement(
         ),
         a.text, a.link
     FROM (
-        SELECT COALESCE(d.lead_id, d.id) AS id, MAX(page.received_at) AS newest
-        FROM (
-            SELECT id, canonical_url, received_at FROM reports_report
-            WHERE (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) >= %s::text
-                AND (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) <= %s::text
-                AND organization_id IS NOT NULL AND withheld_for IS NULL
-            ORDER BY (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) DESC,
-                received_at DESC, id DESC
-            LIMIT {NEWEST}
-        ) page
-        JOIN integrations_delivery d ON d.report_id = page.id
-        WHERE page.canonical_url = %s
-        GROUP BY COALESCE(d.lead_id, d.id)
+        SELECT id, MAX(reported) AS newest FROM (
+            SELECT d.id, r.last_received_at AS reported
+            FROM (
+                SELECT delivery_id FROM integrations_terms
+                WHERE integration_id = %s AND page = %s AND may_lead = TRUE
+                ORDER BY delivery_id DESC LIMIT {NEWEST}
+            ) compared
+            JOIN integrations_delivery d ON d.id = compared.delivery_id
+            JOIN reports_report r ON r.id = d.report_id
+            WHERE r.withheld_for IS NULL
+            UNION ALL
+            SELECT opened.id, r.last_received_at
+            FROM (
+                SELECT id, report_id FROM integrations_delivery
+                WHERE repository_id = %s AND issue_number IS NOT NULL
+                ORDER BY repository_id DESC, issue_number DESC LIMIT {NEWEST}
+            ) opened
+            JOIN reports_report r ON r.id = opened.report_id
+            WHERE r.canonical_url = %s AND r.withheld_for IS NULL
+            UNION ALL
+            SELECT COALESCE(d.lead_id, d.id), page.last_received_at
+            FROM (
+                SELECT id, canonical_url, last_received_at FROM reports_report
+                WHERE (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) >= %s::text
+                    AND (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) <= %s::text
+                    AND organization_id IS NOT NULL AND withheld_for IS NULL
+                ORDER BY (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) DESC,
+                    received_at DESC, id DESC
+                LIMIT {NEWEST}
+            ) page
+            JOIN integrations_delivery d ON d.report_id = page.id
+            WHERE page.canonical_url = %s
+        ) found
+        GROUP BY id
     ) leads
     JOIN integrations_delivery l ON l.id = leads.id
     JOIN reports_report lr ON lr.id = l.report_id
@@ -107,7 +131,8 @@ def _is_told(mine: Integration, url: str) -> bool:
 
 def _problems(claim: Claim, mine: Integration, url: str) -> list[Problem]:
     page = claim.organization_id + url[:PREFIX]
-    rows = PROBLEMS.rows(page, page, url, mine.pk)
+    leads = (mine.pk, stored_terms.page_at(url))
+    rows = PROBLEMS.rows(*leads, mine.repository_id, url, page, page, url, mine.pk)
     shown = links.shown([link for *_, link in rows if link], claim.organization_id)
     return [_problem(row, shown) for row in rows]
 

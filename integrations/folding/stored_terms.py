@@ -33,7 +33,12 @@ KEPT = 600  # terms that a process has read: those of the leads of a page in a f
 
 def page_of(report: Report) -> str:
     """The page that a report is about, as it is compared."""
-    return hashlib.sha256(report.canonical_url.encode()).hexdigest()[:32]
+    return page_at(report.canonical_url)
+
+
+def page_at(url: str) -> str:
+    """The page at a canonical URL, as it is compared."""
+    return hashlib.sha256(url.encode()).hexdigest()[:32]
 
 
 def of(report: Report) -> Terms:

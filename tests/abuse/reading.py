@@ -8,10 +8,11 @@ from urllib.parse import quote
 import requests
 from django.db import connection
 
-from integrations.models import Integration
+from integrations.models import Answer, Delivery, Integration
 from tests import build
 from tests.abuse.table import STRANGER, attack
 from tests.abuse.world import Shipped, World, stands_if
+from tests.waiting import wait_until
 
 WORDS = "Only members of acme may read this"
 IDS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -90,6 +91,33 @@ def flood_of_questions(world: World) -> str:
     return stands_if(flood[429] > 0 and other in (200, 404) and max(flood) < 500, figures)
 
 
+@attack(STRANGER, "hide what is known of a page, and what its owner answers")
+def page_emptied_by_junk(world: World) -> str:
+    """510 short reports about a page with one known problem, with and without terms; then all are discarded."""
+    world.acme()
+    Integration.objects.update(shows_known=True)
+    with world.hub() as hub:
+        sent = hub.post(build.report(report__summary="The flag --yes is gone")).json()["id"]
+        wait_until(lambda: Delivery.objects.filter(report=sent, status="sent").exists())
+    lead = Delivery.objects.get(report=sent)
+    Answer.objects.create(delivery=lead, text="Use --force", made_by="alice")
+    connection.close()
+    rates = ("HUB_REPORT_RATE", "HUB_HOST_RATE", "HUB_TOTAL_RATE")
+    free = dict.fromkeys(rates, "1000000/minute")
+    with world.hub(HUB_FORWARDING="queue", **free) as hub:
+        for number in range(510):
+            words = f"zq{number} wibble{number} vopt{number}"
+            hub.post(build.report(report__summary=words, agent__name=f"x{number}"))
+        shown = [_answered(hub)]
+        Delivery.objects.exclude(pk=lead.pk).discard()
+        shown.append(_answered(hub))
+        lead.terms.delete()
+        shown.append(_answered(hub))
+    junk = Delivery.objects.held("discarded").count()
+    figures = f"{junk} waited and were discarded, answers shown: {shown}"
+    return stands_if(shown == [1, 1, 1] and junk == 510, figures)
+
+
 @attack(STRANGER, "stop the Hub with a header")
 def headers_that_are_read_slowly(world: World) -> str:
     """Accept, languages, encodings, cookies, ranges, tags and dates of 7,000 characters, on six addresses."""
@@ -121,6 +149,13 @@ def headers_that_are_read_slowly(world: World) -> str:
                 worst = max(worst, (hub.cpu_of(ask), name))
     figures = f"{dict(told)}; at most {worst[0]:.0f} ms of computing for six, by {worst[1]}"
     return stands_if(worst[0] < 1000 and max(told) < 500, figures)
+
+
+def _answered(hub: Shipped) -> int:
+    """How many problems of the page are shown with an answer."""
+    page = {"url": "https://docs.acme.com/install"}
+    told = requests.get(f"{hub.url}/v1/pages", params=page, timeout=60).json()
+    return sum(each["answer"] is not None for each in told["problems"])
 
 
 def _all_of(hub: Shipped, url: str) -> str:

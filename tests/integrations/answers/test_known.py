@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core import rates
+from core.prepared import PreparedStatement
 from integrations.answers import known
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims
@@ -16,7 +17,7 @@ from reports import erasing
 from reports.models import Report
 from tests import build
 from tests.integrations.answers.world import LINK, TEXT, answered, join, report_of
-from tests.plans import plan_of_sql
+from tests.plans import plan_of_sql, whole_tables_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -203,7 +204,57 @@ def test_a_question_costs_a_few_statements(client, lead, django_assert_num_queri
         assert len(problems(client)) == 6
 
 
-def test_only_the_newest_reports_about_the_page_are_looked_at(client, acme):
+@pytest.mark.parametrize("likeness", ["on", "off"])
+def test_what_never_became_an_issue_hides_nothing(client, acme, settings, monkeypatch, likeness):
+    monkeypatch.setattr(known, "PROBLEMS", _looking_at(3))
+    lead = report_of(client, "The flag --yes is gone")
+    if likeness == "off":
+        lead.terms.delete()
+    answered(lead, link=LINK)
+    settings.HUB_FORWARDING = "queue"
+    junk = [report_of(client, f"zq{n} wibble{n}", agent__name=f"x{n}") for n in range(4)]
+
+    def shown() -> list[tuple]:
+        return [(each["issue_url"], each["answer"]["text"]) for each in problems(client)]
+
+    here = [(lead.issue_url, TEXT)]
+    assert shown() == here
+    Delivery.objects.exclude(pk=lead.pk).discard()
+    assert Delivery.objects.held("discarded").count() == len(junk)
+    assert shown() == here
+    for each in junk:
+        erasing.erase(each.report)
+    assert shown() == here
+    erasing.erase(lead.report)
+    assert [each["issue_url"] for each in problems(client)] == [lead.issue_url]
+
+
+def test_issues_of_other_pages_do_not_hide_a_page_with_terms(client, lead, monkeypatch):
+    monkeypatch.setattr(known, "PROBLEMS", _looking_at(3))
+    for number in range(4):
+        report_of(client, f"Problem {number}", doc_url="https://docs.acme.com/other")
+
+    assert [each["issue_url"] for each in problems(client)] == [lead.issue_url]
+
+
+def test_a_problem_that_is_repeated_moves_up(client, lead):
+    other = report_of(client, "Problem 2")
+    assert [each["issue_url"] for each in problems(client)] == [other.issue_url, lead.issue_url]
+
+    build.send(client, build.report(report__summary="The flag --yes is gone"))
+
+    assert [each["issue_url"] for each in problems(client)] == [lead.issue_url, other.issue_url]
+
+
+def _looking_at(newest: int) -> PreparedStatement:
+    """The statement with a smaller number; it is not one of those that are compared."""
+    written = known.PROBLEMS.written.replace(f"LIMIT {known.NEWEST}", f"LIMIT {newest}")
+    smaller = PreparedStatement("What is shown of a few?", written)
+    PreparedStatement.every.remove(smaller)
+    return smaller
+
+
+def test_only_the_newest_issues_are_looked_at(client, acme):
     rows = Integration.objects.get()
     now = timezone.now()
     reports = [
@@ -225,9 +276,9 @@ def test_only_the_newest_reports_about_the_page_are_looked_at(client, acme):
             report=report,
             integration=rows,
             status="sent",
-            repository_id=7,
+            repository_id=rows.repository_id,
             repository_private=False,
-            issue_number=number,
+            issue_number=len(reports) + 1 - number,
             issue_url=f"https://github.com/acme/docs/issues/{number}",
             issue_state="open" if number >= known.NEWEST - 10 else "closed",
         )
@@ -247,7 +298,9 @@ def test_it_is_read_from_an_index(client, lead):
 
     plan = plan_of_sql(asked)
 
-    assert "report_of_page" in plan
+    for index in ("report_of_page", "terms_of_page", "delivery_one_per_issue"):
+        assert index in plan
     assert plan.count("delivery_folded") == 2
     for table in ("reports_report", "integrations_delivery", "integrations_answer"):
-        assert f"Seq Scan on {table}" not in plan
+        assert not whole_tables_in([plan], table)
+    assert not whole_tables_in([plan], "integrations_terms")
