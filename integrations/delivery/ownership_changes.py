@@ -1,4 +1,4 @@
-"""Holds and releases deliveries when claims are lost or won.
+"""Holds and releases deliveries when claims are lost or won, and while their reports are withheld.
 
 Forwarding checks who owns the page before it sends anything, and `maintain` looks for pages that
 were won back. So a request need not check more than `batches.AT_ONCE`.

@@ -98,6 +98,37 @@ def words_about_a_site_that_was_left(world: World) -> str:
     )
 
 
+@attack(FORMER, "go on reading")
+def words_sent_to_another_repository(world: World) -> str:
+    """alice leaves acme, chooses a repository where she may push, and claims the root: what is withheld goes there."""
+    alice = _set_up(world, "alice")
+    build.site(alice.organization, "acme.github.io", "/docs/")
+    root = world.host.add_repository("acme", "acme.github.io")
+    world.host.add_to_installation(build.installed(world.host), root)
+    connection.close()
+    chosen = {"repo_owner": "acme", "repo_name": "acme.github.io"}
+    with world.hub(maintain=True) as hub:
+        _leaves(world, "alice")
+        world.host.grant("alice", "acme/acme.github.io", "push")
+        for hours in (1, 12, 13):
+            _hours_pass(world, hours)
+        report_id = hub.post(build.report(f"{SITE}secret")).json()["id"]
+        moved = alice.call(hub, "POST", "/integrations/github", chosen).status_code
+        root_url = {"url": "https://acme.github.io/"}
+        claimed = alice.call(hub, "POST", "/sites", root_url).status_code
+        hub.post(build.report("https://acme.github.io/other"))
+        _hours_pass(world, 1)
+        bodies = [each.body for each in world.host.issues("acme/acme.github.io")]
+        sent = sum("secret" in each for each in bodies)
+        read = alice.call(hub, "GET", f"/reports/{report_id}").status_code
+    connection.close()
+    return stands_if(
+        (moved, claimed, len(bodies), sent, read) == (200, 201, 1, 0, 404),
+        f"choosing the other repository: {moved}, claiming the root: {claimed}; issues there: "
+        f"{len(bodies)}, with what is withheld: {sent}; read on the Hub: {read}",
+    )
+
+
 @attack(MEMBER, "decide what only owners decide")
 def decisions_of_a_member(world: World) -> str:
     """A member who is no owner, and a token that only reads, end and begin what they like."""

@@ -293,7 +293,7 @@ def test_lists():
     assert named("list") == {
         "reports in one page": f"{report_list.PAGE_SIZE}",
         "reports that one page with filters looks at": f"{report_list.LOOKED_AT}",
-        "known problems of a page": f"{known.MOST}, of its newest {known.NEWEST} reports",
+        "known problems of a page": f"{known.MOST}, of its newest {known.NEWEST} issues and {known.NEWEST} reports",
         "reports that have joined an issue and are counted": f"the newest {known.JOINED}",
         "search text": f"{report_filters.LONGEST_SEARCH} characters",
         "search for a whole address": f"{report_filters.LONGEST_ADDRESS} characters",

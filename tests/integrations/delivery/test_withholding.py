@@ -237,6 +237,19 @@ def test_what_was_withheld_does_not_go_to_a_repository_whose_site_covers_its_pag
     assert (withheld.status, withheld.repository) == ("sent", "acme/docs")
 
 
+def test_words_of_a_withheld_lead_are_not_told(alice, api):
+    lead, joined = send(BEFORE), send(build.report(f"{SITE}okapi"))
+    sent = Delivery.objects.get(report=lead)
+    columns = Delivery.joining(sent, None, "", by="alice")
+    Delivery.objects.filter(report=joined).update(**columns, issue_number=None, issue_url="")
+    Report.objects.filter(pk=lead).update(withheld_for=7)
+
+    issue = api.get(f"/v1/orgs/me/reports/{joined}").json()["issue"]
+
+    assert (issue["title"], issue["body"]) == ("", "")
+    assert issue["number"] == sent.issue_number
+
+
 def lapses_for_want_of_a_right(alice) -> None:
     site_claims.lapse_unpublished(alice.organization, "")
 
