@@ -13,8 +13,8 @@ from orgs.ownership import Claim, claim_covering
 from reports.models import PREFIX
 
 MOST = 50  # problems
-# each, since what waits is among the reports alone, and what is erased or never compared has no terms
-NEWEST = 500  # leads of a page, issues of its repository, and reports about it that are looked at
+# Of each list: what only waits is among the reports alone; what was erased or never compared has no terms.
+NEWEST = 500  # leads of the page, issues of its repository, and reports about the page
 JOINED = 100  # the newest of those that have joined an issue, which are counted
 
 PROBLEMS = PreparedStatement(
@@ -22,12 +22,13 @@ PROBLEMS = PreparedStatement(
     "its repository, or what its newest reports were sent to, how often was each problem reported, and what "
     "does the page's owner answer?",
     f"""
-    SELECT l.issue_url, l.title, lr.kind, lr.received_at, lr.last_received_at, lr.times_reported,
+    SELECT shown.issue_url, shown.title, shown.kind, shown.received_at, shown.last_received_at,
+        shown.times_reported,
         (
             SELECT SUM(joined.times_reported) FROM (
                 SELECT r.times_reported FROM integrations_delivery d
                 JOIN reports_report r ON r.id = d.report_id
-                WHERE d.lead_id >= l.id AND d.lead_id <= l.id
+                WHERE d.lead_id >= shown.id AND d.lead_id <= shown.id
                 ORDER BY d.lead_id DESC, d.id DESC LIMIT {JOINED}
             ) joined
         ),
@@ -35,53 +36,58 @@ PROBLEMS = PreparedStatement(
             SELECT MAX(joined.last_received_at) FROM (
                 SELECT r.last_received_at FROM integrations_delivery d
                 JOIN reports_report r ON r.id = d.report_id
-                WHERE d.lead_id >= l.id AND d.lead_id <= l.id
+                WHERE d.lead_id >= shown.id AND d.lead_id <= shown.id
                 ORDER BY d.lead_id DESC, d.id DESC LIMIT {JOINED}
             ) joined
         ),
-        a.text, a.link
-    FROM (
-        SELECT id, MAX(reported) AS newest FROM (
-            SELECT d.id, r.last_received_at AS reported
-            FROM (
-                SELECT delivery_id FROM integrations_terms
-                WHERE integration_id = %s AND page = %s AND may_lead = TRUE
-                ORDER BY delivery_id DESC LIMIT {NEWEST}
-            ) compared
-            JOIN integrations_delivery d ON d.id = compared.delivery_id
-            JOIN reports_report r ON r.id = d.report_id
-            WHERE r.withheld_for IS NULL
-            UNION ALL
-            SELECT opened.id, r.last_received_at
-            FROM (
-                SELECT id, report_id FROM integrations_delivery
-                WHERE repository_id = %s AND issue_number IS NOT NULL
-                ORDER BY repository_id DESC, issue_number DESC LIMIT {NEWEST}
-            ) opened
-            JOIN reports_report r ON r.id = opened.report_id
-            WHERE r.canonical_url = %s AND r.withheld_for IS NULL
-            UNION ALL
-            SELECT COALESCE(d.lead_id, d.id), page.last_received_at
-            FROM (
-                SELECT id, canonical_url, last_received_at FROM reports_report
-                WHERE (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) >= %s::text
-                    AND (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) <= %s::text
-                    AND organization_id IS NOT NULL AND withheld_for IS NULL
-                ORDER BY (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) DESC,
-                    received_at DESC, id DESC
-                LIMIT {NEWEST}
-            ) page
-            JOIN integrations_delivery d ON d.report_id = page.id
-            WHERE page.canonical_url = %s
-        ) found
-        GROUP BY id
-    ) leads
-    JOIN integrations_delivery l ON l.id = leads.id
-    JOIN reports_report lr ON lr.id = l.report_id
-    LEFT JOIN integrations_answer a ON a.delivery_id = l.id
-    WHERE l.integration_id = %s AND l.status = 'sent' AND l.issue_url <> ''
-        AND l.issue_state <> 'closed' AND l.issue_state <> 'deleted' AND NOT l.repository_private
-    ORDER BY leads.newest DESC, l.id DESC LIMIT {MOST}
+        shown.text, shown.link
+    FROM ( -- those first, since SQLite would count what has joined all others, too
+        SELECT l.id, l.issue_url, l.title, lr.kind, lr.received_at, lr.last_received_at,
+            lr.times_reported, a.text, a.link, leads.newest
+        FROM (
+            SELECT id, MAX(reported) AS newest FROM (
+                SELECT d.id, r.last_received_at AS reported
+                FROM (
+                    SELECT delivery_id FROM integrations_terms
+                    WHERE integration_id = %s AND page = %s AND may_lead = TRUE
+                    ORDER BY delivery_id DESC LIMIT {NEWEST}
+                ) compared
+                JOIN integrations_delivery d ON d.id = compared.delivery_id
+                JOIN reports_report r ON r.id = d.report_id
+                WHERE r.withheld_for IS NULL
+                UNION ALL
+                SELECT opened.id, r.last_received_at
+                FROM (
+                    SELECT id, report_id FROM integrations_delivery
+                    WHERE repository_id = %s AND issue_number IS NOT NULL
+                    ORDER BY repository_id DESC, issue_number DESC LIMIT {NEWEST}
+                ) opened
+                JOIN reports_report r ON r.id = opened.report_id
+                WHERE r.canonical_url = %s AND r.withheld_for IS NULL
+                UNION ALL
+                SELECT COALESCE(d.lead_id, d.id), page.last_received_at
+                FROM (
+                    SELECT id, canonical_url, last_received_at FROM reports_report
+                    WHERE (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) >= %s::text
+                        AND (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) <= %s::text
+                        AND organization_id IS NOT NULL AND withheld_for IS NULL
+                    ORDER BY (organization_id || SUBSTR(canonical_url, 1, {PREFIX})) DESC,
+                        received_at DESC, id DESC
+                    LIMIT {NEWEST}
+                ) page
+                JOIN integrations_delivery d ON d.report_id = page.id
+                WHERE page.canonical_url = %s
+            ) found
+            GROUP BY id
+        ) leads
+        JOIN integrations_delivery l ON l.id = leads.id
+        JOIN reports_report lr ON lr.id = l.report_id
+        LEFT JOIN integrations_answer a ON a.delivery_id = l.id
+        WHERE l.integration_id = %s AND l.status = 'sent' AND l.issue_url <> ''
+            AND l.issue_state <> 'closed' AND l.issue_state <> 'deleted' AND NOT l.repository_private
+        ORDER BY leads.newest DESC, l.id DESC LIMIT {MOST}
+    ) shown
+    ORDER BY shown.newest DESC, shown.id DESC
     """,  # noqa: S608  (no values)
 )
 
@@ -123,7 +129,7 @@ def of_page(url: str) -> list[Problem]:
 
 
 def _is_told(mine: Integration, url: str) -> bool:
-    """Whether it may speak of the page to strangers: not of a private repository's files, or without its rights."""
+    """Whether it may speak of the page to strangers: not of a private repository's files, nor without push access."""
     if mine.withholds(url):
         return False
     return not public_files.are_at(url) or public_files.are_of(mine, url)

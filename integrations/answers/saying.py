@@ -24,7 +24,7 @@ NOT_THEIRS = (
     "is none."
 )
 NO_PUSH_ACCESS = (
-    "No member of your organization has push access to the repository any more, so nobody of it can speak for "
+    "No member of your organization has push access to the repository any more, so nobody in it can speak for "
     "the page."
 )
 NOBODY = "It arrived before a repository was chosen, so nobody is told an answer."

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, Concat, Substr
 
 from core import batches
 from integrations.models import Delivery, Integration
-from integrations.models.delivery import DELIVERED, WITHHELD_ELSEWHERE, DeliveryQuerySet
+from integrations.models.delivery import DELIVERED, READABLE_THERE, DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 from orgs import ownership
 from orgs.models import Domain, Organization, Site
@@ -121,7 +121,7 @@ def _hold_lost_among(pks: Sequence[int]) -> int:
 
 
 def _release_regained_among(pks: Sequence[int]) -> int:
-    regained = owned(pks)
+    regained = _owned_of(Delivery.objects.filter(READABLE_THERE, pk__in=pks))
     some = Delivery.objects.filter(pk__in=regained)
     return some.release(Delivery.Cause.OWNERSHIP) if regained else 0
 
@@ -135,10 +135,13 @@ def _first(deliveries: DeliveryQuerySet) -> list[int]:
 
 
 def owned(pks: Iterable[int]) -> set[int]:
-    """Those whose page belongs to the organization that received the report, and that it may read where issues go."""
+    """Those whose page belongs to the organization that received the report."""
+    return _owned_of(Delivery.objects.filter(pk__in=list(pks)))
+
+
+def _owned_of(deliveries: DeliveryQuerySet) -> set[int]:
     columns = ("pk", "report__canonical_url", "report__organization")
-    readable = Delivery.objects.filter(pk__in=list(pks)).exclude(WITHHELD_ELSEWHERE)
-    rows = list(readable.values_list(*columns))
+    rows = list(deliveries.values_list(*columns))
     places = {pk: ownership.place(url) for pk, url, _ in rows}
     owners = ownership.owners_at(filter(None, places.values()))
     return {pk for pk, _, to in rows if (place := places[pk]) and owners.get(place, "") == to}

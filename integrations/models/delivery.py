@@ -19,7 +19,7 @@ from django.db.models import (
     When,
 )
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce, Now, NullIf
 from django.utils.functional import cached_property
 
 from core import batches, clock, prepared
@@ -62,11 +62,13 @@ UNFOLDED: dict[str, Any] = {
     "likeness_words": "",
 }
 DELIVERED = ("sent", "folded")  # the statuses of those that are done
-# `Delivery.is_withheld_elsewhere`, for queries
-WITHHELD_ELSEWHERE = Q(report__withheld_for__isnull=False) & (
-    Q(integration__repository_id=None) | ~Q(report__withheld_for=F("integration__repository_id"))
-)
 FOLLOWS_ITS_INTEGRATION = 0  # as the repository of what is looked for wherever its issue goes now
+# Not `Delivery.is_withheld_elsewhere`, for queries
+READABLE_THERE = Q(report__withheld_for=None) | Q(
+    report__withheld_for=Coalesce(
+        NullIf("repository_id", FOLLOWS_ITS_INTEGRATION), "integration__repository_id"
+    )
+)
 SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
 TRIED_APART = timedelta(minutes=1)  # at least: the pace counts a delivery, not its tries
@@ -440,7 +442,7 @@ class Delivery(models.Model):
         """Why it is held; it is released when the cause is gone."""
 
         INTEGRATION = "integration"  # GitHub accepts no issues for the integration
-        OWNERSHIP = "ownership"  # the page no longer belongs to the organization
+        OWNERSHIP = "ownership"  # its page or its text is not the organization's now
         RIGHTS = "rights"  # no member of the organization has push access to the repository
         PAUSE = "pause"  # a member has paused the integration
         OPERATOR = "operator"  # an operator has put it on hold, and releases it
@@ -858,8 +860,9 @@ class Delivery(models.Model):
         )
 
     def is_withheld_elsewhere(self) -> bool:
-        """Whether it came in while no member had push access, and that was to another repository than today's."""
-        return self.report.withheld_for not in (None, self.integration.repository_id)
+        """Whether it came in while no member had push access, and that was to another repository than it goes to."""
+        there = self.repository_id or self.integration.repository_id
+        return self.report.withheld_for not in (None, there)
 
     def hold_before_sending(
         self, cause: "Delivery.Cause", reason: str, *, by: Hold | None = None

@@ -207,7 +207,9 @@ def test_deliveries():
 def test_one_problem_one_issue():
     assert named("of reports alike") == {
         "issues of a page that a report is compared with, the newest": f"{choosing.MOST_LEADS}",
-        "two reports of one agent stay apart if they come in within": span(candidates.APART),
+        "two reports of one agent (name and network) stay apart if they come in within": span(
+            candidates.APART
+        ),
         "a report waits for one like it that is being sent, after it came in": (
             f"up to {span(candidates.AT_ONCE)}"
         ),
@@ -293,7 +295,8 @@ def test_lists():
     assert named("list") == {
         "reports in one page": f"{report_list.PAGE_SIZE}",
         "reports that one page with filters looks at": f"{report_list.LOOKED_AT}",
-        "known problems of a page": f"{known.MOST}, of its newest {known.NEWEST} issues and {known.NEWEST} reports",
+        "known problems of a page": f"{known.MOST}, of the newest {known.NEWEST} leads and {known.NEWEST} reports of "
+        f"the page, and the newest {known.NEWEST} issues of the repository",
         "reports that have joined an issue and are counted": f"the newest {known.JOINED}",
         "search text": f"{report_filters.LONGEST_SEARCH} characters",
         "search for a whole address": f"{report_filters.LONGEST_ADDRESS} characters",
