@@ -161,7 +161,7 @@ VARIANTS = {
         Variant(
             "reworded",
             "The same in other words",
-            "Another agent stumbles over the wrong package name. Where the Hub is to put such reports "
+            "Another agent installs the package by its wrong name. Where the Hub is to put such reports "
             "together, as in the demo, it joins the issue that is there.",
             lambda number: (
                 f"agent-{number}",

@@ -1,4 +1,4 @@
-"""`GET /v1/pages?url=`: what is known of a page, for agents that ask before they stumble."""
+"""`GET /v1/pages?url=`: what is known of a page, for agents that ask before they follow it."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Bodies that are no reports: what parsers stumble over, what is too large, and what does not come."""
+"""Bodies that are no reports: what crashes parsers, what is too large, and what does not come."""
 
 import gzip
 import json
@@ -57,7 +57,7 @@ TYPES = {
 
 
 @attack(STRANGER, "have the Hub crash, or store what no other part can read")
-def bodies_that_parsers_stumble_over(world: World) -> str:
+def bodies_that_crash_parsers(world: World) -> str:
     """28 bodies: depth, numbers, keys twice, NUL, half characters, other encodings; seven types and encodings."""
     with world.hub() as hub:
         told = {name: _status(hub, body, JSON) for name, body in HOSTILE.items()}
