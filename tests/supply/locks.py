@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tests.rooms import ROOT
 
 FOLDER = ROOT / "requirements"
-PINNED = re.compile(r"^([a-z0-9.-]+)==([^ ]+)", re.MULTILINE)
+PINNED = re.compile(r"^([a-z0-9.-]+)(?:\[[^]]*\])?==([^ ]+)", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z0-9.-]+")
 
 

@@ -1,11 +1,14 @@
 """The locks: every file by its hash, from wherever an operator gets it."""
 
 import re
+from importlib.metadata import distributions
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.supply.locks import FOLDER, name, of_mcp, packages
 
+EXTRAS = re.compile(r"^([a-z0-9.-]+)(?:\[([^]]*)\])?==", re.MULTILINE)
 LOCKS = sorted(path.stem for path in FOLDER.glob("*.lock"))
 
 
@@ -35,3 +38,26 @@ def test_the_mcp_server_is_locked_to_what_was_tested():
 
     assert locked <= set(packages("dev"))
     assert {name(each) for each in of_mcp()} <= {each.name for each in locked}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_an_extra_is_pinned_with_its_package(lock):
+    """pip before 23.3 takes the newest `coverage[toml]` beside a pinned `coverage`, and refuses it."""
+    pinned = dict(EXTRAS.findall((FOLDER / f"{lock}.lock").read_text()))
+    here = {each.metadata["Name"].lower(): each.requires or [] for each in distributions()}
+    asked = [Requirement(text) for name in pinned for text in here.get(name, [])]
+    with_extras = [each for each in asked if each.extras and each.name in pinned and wanted(each)]
+
+    assert with_extras or lock in {
+        "bench",
+        "sbom",
+    }  # whose packages are in environments of their own
+    assert [str(each) for each in with_extras if not each.extras <= extras(pinned[each.name])] == []
+
+
+def wanted(requirement: Requirement) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate()
+
+
+def extras(listed: str) -> set[str]:
+    return {each for each in listed.replace(" ", "").split(",") if each}
