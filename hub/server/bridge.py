@@ -5,11 +5,10 @@ fixed number of threads; the event loop sends the response (`answers.py`), as sl
 reads.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 
 from core import client_address
 from core.errors import ApiError
@@ -19,6 +18,7 @@ from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
 from hub.server.noted import Noted
 from hub.server.overload import Overload, Overloaded
+from hub.server.threads import Threads
 
 WAITING = 8  # requests that may wait for each thread; further ones are refused
 SHARE = 4  # one caller may have a quarter of the room for what waits and is answered
@@ -29,7 +29,7 @@ class Bridge:
 
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="request")
+        self._threads = Threads(threads)
         self._room = threads * (1 + WAITING)
         self._share = self._room // SHARE
         self._callers: Counter[str] = Counter()  # of the requests that wait or are answered
@@ -59,8 +59,8 @@ class Bridge:
         async with self._bodies.whole(scope, receive, caller) as body:
             noted.is_whole()
             with self._room_for(caller):
-                return await asyncio.get_running_loop().run_in_executor(
-                    self._threads, answers.of, self._application, scope, body, noted.asked
+                return await self._threads.run(
+                    partial(answers.of, self._application, scope, body, noted.asked)
                 )
 
     @contextmanager

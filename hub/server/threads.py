@@ -1,0 +1,113 @@
+"""A fixed number of threads in which requests are answered, for one event loop."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from multiprocessing.util import Finalize
+from threading import Lock, Thread
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class Threads:
+    """At most `most` threads, started as they are needed.
+
+    The one that was busy last is taken first, since what it needs is still in the processor's caches.
+    `ThreadPoolExecutor` takes the one that has rested longest, and wakes a further one for nothing.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._workers: list[_Worker] = []
+        self._idle: list[_Worker] = []  # the one that was busy last is the last
+        self._waiting: deque[_Job] = deque()
+
+    def run(self, work: Callable[[], T]) -> "asyncio.Future[T]":
+        """Do `work` in a thread, as soon as one is free. Call it in the event loop."""
+        loop = asyncio.get_running_loop()
+        job = _Job(work, loop, loop.create_future(), self._over)
+        if self._idle:
+            self._idle.pop().take(job)
+        elif len(self._workers) < self._most:
+            self._further().take(job)
+        else:
+            self._waiting.append(job)
+        return job.result
+
+    def _further(self) -> "_Worker":
+        if not self._workers:  # in the process that was forked, or the end of this one is not seen
+            Finalize(self, _end, [self._workers], exitpriority=2)  # before that of the log
+        self._workers.append(_Worker())
+        return self._workers[-1]
+
+    def _over(
+        self, worker: "_Worker", job: "_Job", result: Any, error: BaseException | None
+    ) -> None:
+        """What a worker did, told in the event loop."""
+        if self._waiting:
+            worker.take(self._waiting.popleft())
+        else:
+            self._idle.append(worker)
+        if job.result.done():  # nobody waits for it any more
+            return
+        if error:
+            job.result.set_exception(error)
+        else:
+            job.result.set_result(result)
+
+
+class _Job(NamedTuple):
+    """Something to do; `over` is called in the event loop."""
+
+    work: Callable[[], Any]
+    loop: asyncio.AbstractEventLoop
+    result: asyncio.Future
+    over: Callable[["_Worker", "_Job", Any, BaseException | None], None]
+
+
+class _Worker:
+    """One thread. It holds nothing of what it did, so that `Threads` that nobody uses can end."""
+
+    def __init__(self) -> None:
+        self._job: _Job | None = None
+        self._called = Lock()  # locked until there is something to do
+        self._called.acquire()
+        self._works = Lock()
+        Thread(target=self._work, name="request", daemon=True).start()
+
+    def take(self, job: _Job | None) -> None:
+        """Do a job, or end. The one before must be over."""
+        self._job = job
+        self._called.release()
+
+    def end(self) -> None:
+        """End the thread, after what it does now."""
+        with self._works:
+            if self._called.locked():
+                self.take(None)
+
+    def _work(self) -> None:
+        while self._has_done_one():
+            pass
+
+    def _has_done_one(self) -> bool:
+        self._called.acquire()
+        with self._works:
+            job, self._job = self._job, None
+            if job is None:
+                return False
+            result = error = None
+            try:
+                result = job.work()
+            except BaseException as raised:
+                error = raised
+        with suppress(RuntimeError):  # the event loop has ended
+            job.loop.call_soon_threadsafe(job.over, self, job, result, error)
+        return True
+
+
+def _end(workers: Iterable[_Worker]) -> None:
+    for worker in workers:
+        worker.end()

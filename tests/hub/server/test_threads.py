@@ -1,0 +1,154 @@
+"""The threads that answer requests."""
+
+import asyncio
+import gc
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hub.server.threads import Threads
+
+
+def ask(threads: Threads, conversation: Callable[[Threads], Coroutine[Any, Any, Any]]) -> Any:
+    return asyncio.run(conversation(threads))
+
+
+def names() -> set[int]:
+    """The threads of this process, as the interpreter counts them."""
+    return {each.ident for each in threading.enumerate() if each.ident}
+
+
+def test_one_thread_does_all_that_comes_one_after_another():
+    async def conversation(threads: Threads) -> list[int]:
+        return [await threads.run(threading.get_ident) for _ in range(20)]
+
+    assert len(set(ask(Threads(8), conversation))) == 1
+
+
+def test_the_thread_that_was_busy_last_is_taken_first():
+    async def conversation(threads: Threads) -> None:
+        begun, gates = threading.Barrier(4), [threading.Event() for _ in range(3)]
+
+        def wait_for(gate: threading.Event) -> int:
+            begun.wait(10)
+            gate.wait(10)
+            return threading.get_ident()
+
+        working = [threads.run(lambda gate=gate: wait_for(gate)) for gate in gates]
+        await asyncio.to_thread(begun.wait, 10)
+        for gate, each in zip(gates, working, strict=True):
+            gate.set()
+            last = await each
+        assert await threads.run(threading.get_ident) == last
+
+    ask(Threads(3), conversation)
+
+
+def test_what_finds_no_thread_free_is_done_in_the_order_it_came():
+    done: list[int] = []
+    most_at_once: list[int] = []
+    counted, now = threading.Lock(), set()
+
+    def note(number: int) -> int:
+        with counted:
+            now.add(number)
+            most_at_once.append(len(now))
+        done.append(number)
+        time.sleep(0.001)
+        with counted:
+            now.remove(number)
+        return number
+
+    async def conversation(threads: Threads) -> list[int]:
+        return await asyncio.gather(*(threads.run(lambda n=n: note(n)) for n in range(50)))
+
+    assert ask(Threads(1), conversation) == done == list(range(50))
+    assert sorted(ask(Threads(3), conversation)) == list(range(50))
+    assert max(most_at_once) <= 3
+
+
+def test_an_error_is_raised_where_the_result_is_awaited_and_the_thread_goes_on():
+    async def conversation(threads: Threads) -> int:
+        with pytest.raises(SystemExit):
+            await threads.run(lambda: exit(3))
+        return await threads.run(lambda: 7)
+
+    assert ask(Threads(1), conversation) == 7
+
+
+def test_a_result_that_nobody_awaits_any_more_harms_nobody():
+    async def conversation(threads: Threads) -> int:
+        go_on = threading.Event()
+        given_up = threads.run(lambda: go_on.wait(10))
+        given_up.cancel()
+        waits = threads.run(lambda: 7)
+        go_on.set()
+        return await waits
+
+    assert ask(Threads(1), conversation) == 7
+
+
+def test_a_loop_that_has_ended_is_not_told():
+    go_on, begun, over = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go_on.wait(10)
+        over.set()
+
+    async def leave(threads: Threads) -> None:
+        threads.run(work)
+        await asyncio.to_thread(begun.wait, 10)
+
+    threads = Threads(1)
+    ask(threads, leave)
+    go_on.set()
+
+    assert over.wait(10)
+
+
+def test_threads_that_nobody_uses_end():
+    before = names()
+
+    async def conversation(threads: Threads) -> None:
+        await asyncio.gather(*(threads.run(lambda: time.sleep(0.01)) for _ in range(4)))
+
+    ask(Threads(4), conversation)
+    gc.collect()
+
+    deadline = time.monotonic() + 10
+    while names() - before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not names() - before
+
+
+def leave_in_the_middle(path: Path) -> None:
+    """Ends while a thread works, as a worker does that is told to stop."""
+
+    def work() -> None:
+        begun.set()
+        time.sleep(0.3)
+        path.write_text("done")
+
+    async def conversation() -> None:
+        threads.run(work)
+        await asyncio.to_thread(begun.wait, 10)
+
+    threads, begun = Threads(1), threading.Event()
+    asyncio.run(conversation())
+
+
+def test_a_process_that_ends_lets_its_threads_end_what_they_do(tmp_path):
+    file = tmp_path / "file"
+    process = multiprocessing.get_context("fork").Process(target=leave_in_the_middle, args=[file])
+
+    process.start()
+    process.join(20)
+
+    assert process.exitcode == 0
+    assert file.read_text() == "done"
