@@ -8,56 +8,19 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from limits import parse_many
-from limits.storage import storage_from_string
 
 from core.errors import ApiError
+from core.shared_windows import SharedWindows
 from core.windows import Full, Window, Windows
 
 log = logging.getLogger(__name__)
 
 LONGEST_REASON = 300  # characters
-REDIS_TIMEOUT = 0.5  # seconds
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
-
-# `Windows.wait`, counted for all processes: KEYS are lists of the times of hits, in milliseconds, the
-# oldest first; the one argument has an amount and a duration for each, since the client takes as long for
-# a number as for all of them. Returns the milliseconds to wait for each; 0 for all of them if this hit was
-# counted. Every command takes constant time.
-COUNT = """
-local time = redis.call('TIME')
-local now, waits, refused = time[1] * 1000 + math.floor(time[2] / 1000), {}, false
-local amounts, durations = {}, {}
-for amount, duration in string.gmatch(ARGV[1], '(%d+)/(%d+)') do
-    table.insert(amounts, tonumber(amount))
-    table.insert(durations, tonumber(duration))
-end
-for i, key in ipairs(KEYS) do
-    waits[i] = 0
-    if redis.call('LLEN', key) >= amounts[i] then
-        local oldest = tonumber(redis.call('LINDEX', key, 0) or now)
-        if oldest > now then -- the clock was put back
-            redis.call('DEL', key)
-            oldest = 0
-        end
-        waits[i] = math.max(0, oldest + durations[i] - now)
-        refused = refused or waits[i] > 0
-    end
-end
-if refused then
-    return waits
-end
-for i, key in ipairs(KEYS) do
-    if redis.call('RPUSH', key, now) > amounts[i] then
-        redis.call('LPOP', key)
-    end
-    redis.call('PEXPIRE', key, durations[i])
-end
-return waits
-"""
 
 
 class RateLimited(ApiError):
@@ -174,25 +137,18 @@ def _wait(windows: list[Window]) -> float:
 
 
 def _wait_in_redis(windows: list[Window]) -> float:
-    keys = [f"{{hub}}/{window.key}".encode() for window in windows]  # braces: one slot of a cluster
-    sizes = " ".join([f"{each.amount}/{each.seconds * 1000}" for each in windows])
-    waits = [wait / 1000 for wait in _redis(settings.REDIS_URL)(keys, [sizes.encode()])]
+    waits = _redis(settings.REDIS_URL).waits(windows)
     _full.note((window, wait) for window, wait in zip(windows, waits, strict=True) if wait)
     return max(waits)
 
 
-def _redis(url: str) -> Any:
-    """`COUNT`, as a function of keys and arguments. Built under a lock, because `limits` imports `redis`."""
+def _redis(url: str) -> SharedWindows:
+    """Made under a lock, because `limits` imports `redis`."""
     with _building:
-        return _script(url)
+        return _shared_windows(url)
 
 
-@cache
-def _script(url: str) -> Any:
-    """Connects on first use. Redis expires the keys."""
-    patience = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
-    storage: Any = storage_from_string(url, **patience)
-    return storage.storage.register_script(COUNT)
+_shared_windows = cache(SharedWindows)
 
 
 class _Outage:
@@ -251,4 +207,4 @@ def forget() -> None:
     """Reset all counters of this process."""
     global _outage, _windows, _full
     _outage, _windows, _full = _Outage(), Windows(), Full()
-    _script.cache_clear()
+    _shared_windows.cache_clear()

@@ -11,7 +11,8 @@ from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from django.core.signing import BadSignature, Signer
 from limits.storage import storage_from_string
 
-from core.rates import REDIS_TIMEOUT, asking_redis
+from core.rates import asking_redis
+from core.shared_windows import REDIS_TIMEOUT
 
 
 class Client(RedisCacheClient):

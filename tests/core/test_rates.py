@@ -132,7 +132,7 @@ def test_what_is_known_to_be_too_much_is_refused_without_counting(counted_in):
 
 
 def test_a_clock_that_is_put_back_refuses_nobody_for_long(redis):
-    client = rates._redis(redis.url).registered_client
+    client = rates._redis(redis.url).client
     client.rpush("{hub}/a/1/60", int((time.time() + 3600) * 1000))
 
     rates.check("1/minute", "a")
@@ -147,7 +147,7 @@ def test_who_is_refused_is_not_looked_up_again_in_redis(redis):
     rates.check_all(limit)
     with pytest.raises(rates.RateLimited):
         rates.check_all(limit)
-    client = rates._redis(redis.url).registered_client
+    client = rates._redis(redis.url).client
     asked = client.info("commandstats")["cmdstat_evalsha"]["calls"]
 
     for _ in range(10):
@@ -218,7 +218,7 @@ def test_the_first_reports_of_a_new_process_all_at_once_are_taken_and_counted(re
 
 
 def test_redis_counts_for_every_process_and_forgets_by_itself(redis):
-    client = rates._redis(redis.url).registered_client
+    client = rates._redis(redis.url).client
     rates.check("2/minute", "x")
     rates.forget()  # as another process
     rates.check("2/minute", "x")
@@ -246,6 +246,6 @@ def test_a_redis_that_goes_and_comes_back_is_said_once_each_and_counted_in_again
     away, back = alarms(caplog)
     assert away.startswith(f"{AWAY} (")
     assert back == "Redis is available again"
-    client = rates._redis(redis.url).registered_client
+    client = rates._redis(redis.url).client
     [key] = client.keys()
     assert client.llen(key) == 10

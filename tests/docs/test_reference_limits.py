@@ -8,6 +8,7 @@ from django.conf import settings
 from limits import parse_many
 
 from core import at_once, batches, client_address, deadlines, json_body, rates
+from core.shared_windows import REDIS_TIMEOUT
 from hub import logs, pruning, scrape
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting
@@ -165,7 +166,7 @@ def test_times():
         ),
         "PostgreSQL: connecting, or a lock": (f"{POSTGRESQL_PATIENCE['connect_timeout']} seconds"),
         "SQLite: a lock": "5 seconds",
-        "Redis": f"{rates.REDIS_TIMEOUT} seconds",
+        "Redis": f"{REDIS_TIMEOUT} seconds",
         "link of an installation": span(one_time_state.LIFETIME),
         "code for a terminal": span(timedelta(seconds=codes.LIFETIME)),
         "access token of a terminal": span(timedelta(seconds=app_settings.ACCESS_TOKEN_EXPIRES_IN)),

@@ -1,0 +1,114 @@
+"""Sliding-window counters in Redis, which all processes share.
+
+`limits` makes the client; it and `redis` are loaded only where there is a Redis.
+"""
+
+import os
+import threading
+from importlib import import_module
+from typing import Any
+
+from limits.storage import storage_from_string
+
+from core.windows import Window
+
+REDIS_TIMEOUT = 0.5  # seconds
+
+# `Windows.wait`, counted for all processes: KEYS are lists of the times of hits, in milliseconds, the
+# oldest first; the one argument has an amount and a duration for each. Returns the milliseconds to wait
+# for each, as one text; 0 for all of them if this hit was counted. Every command takes constant time. The
+# client takes as long for a number, to send it or to read it, as for all of them.
+COUNT = """
+local time = redis.call('TIME')
+local now, waits, refused = time[1] * 1000 + math.floor(time[2] / 1000), {}, false
+local amounts, durations = {}, {}
+for amount, duration in string.gmatch(ARGV[1], '(%d+)/(%d+)') do
+    table.insert(amounts, tonumber(amount))
+    table.insert(durations, tonumber(duration))
+end
+for i, key in ipairs(KEYS) do
+    waits[i] = 0
+    if redis.call('LLEN', key) >= amounts[i] then
+        local oldest = tonumber(redis.call('LINDEX', key, 0) or now)
+        if oldest > now then -- the clock was put back
+            redis.call('DEL', key)
+            oldest = 0
+        end
+        waits[i] = math.max(0, oldest + durations[i] - now)
+        refused = refused or waits[i] > 0
+    end
+end
+if not refused then
+    for i, key in ipairs(KEYS) do
+        if redis.call('RPUSH', key, now) > amounts[i] then
+            redis.call('LPOP', key)
+        end
+        redis.call('PEXPIRE', key, durations[i])
+    end
+end
+return table.concat(waits, ' ')
+"""
+
+
+class SharedWindows:
+    """`Windows`, counted by the Redis at `url` (any that `limits` knows) for all processes.
+
+    Connects on first use. Redis expires the keys.
+    """
+
+    def __init__(self, url: str) -> None:
+        patience = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
+        storage: Any = storage_from_string(url, **patience)
+        self.client: Any = storage.storage
+        self._redis = import_module("redis")
+        self._script = self.client.register_script(COUNT)
+        self._own = threading.local()
+
+    def waits(self, windows: list[Window]) -> list[float]:
+        """Seconds until there is room in each of these windows; 0 if there is in all: then each counts a hit.
+
+        Raises what the client raises.
+        """
+        keys = [f"{{hub}}/{each.key}".encode() for each in windows]  # braces: one slot of a cluster
+        sizes = " ".join([f"{each.amount}/{each.seconds * 1000}" for each in windows]).encode()
+        return [int(each) / 1000 for each in self._asked(keys, sizes).split()]
+
+    def _asked(self, keys: list[bytes], sizes: bytes) -> bytes:
+        """What the script returns.
+
+        Over a connection of this thread, if the client is a plain one: for a command, that looks after its
+        pool, its retries and its figures, which costs as much as all the rest.
+        """
+        if type(self.client) is not self._redis.Redis:
+            return self._script(keys, [sizes])
+        connection, has_answered = self._connection()
+        try:
+            answer = self._answered(connection, keys, sizes)
+        except self._redis.exceptions.ConnectionError:
+            if not has_answered:
+                raise
+            answer = self._answered(connection, keys, sizes)  # it was restarted since it answered
+        self._own.has_answered = True
+        return answer
+
+    def _answered(self, connection: Any, keys: list[bytes], sizes: bytes) -> bytes:
+        command = ("EVALSHA", self._script.sha, len(keys), *keys, sizes)
+        try:
+            return _sent(connection, *command)
+        except self._redis.exceptions.NoScriptError:
+            _sent(connection, "SCRIPT LOAD", COUNT)
+            return _sent(connection, *command)
+
+    def _connection(self) -> tuple[Any, bool]:
+        """This thread's, and whether it has answered; not one from before a fork."""
+        own = self._own
+        if getattr(own, "process", None) != os.getpid():
+            own.connection, own.process = self.client.connection_pool.make_connection(), os.getpid()
+            own.has_answered = False
+        return own.connection, own.has_answered
+
+
+def _sent(connection: Any, *command: str | bytes | int) -> Any:
+    """The answer. After an error of the network it is closed, or the next one would be another's."""
+    connection.send_packed_command(connection.pack_command(*command))
+    return connection.read_response()
