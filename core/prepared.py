@@ -6,7 +6,7 @@ PostgreSQL they are prepared, unless `HUB_PREPARED_STATEMENTS` is false.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -146,14 +146,15 @@ def insert(
     row: models.Model,
     *,
     unique: str = "",
+    only_if: str = "",
     on_conflict: str = "DO NOTHING RETURNING 1",
-    values: Any = (),
+    values: Iterable[Any] = (),
 ) -> tuple[Any, ...] | None:
     """Insert a new row. If there is one with the same `unique` column, or with the same of any that is
-    unique, do what `on_conflict` says instead.
+    unique, do what `on_conflict` says instead. Neither, unless `only_if` is true.
 
-    Returns what its RETURNING says; None if nothing was inserted or changed. `values` are its
-    parameters. Sends no signals, fills in no times of saving (`auto_now`), and a conflict breaks no
+    Returns what its RETURNING says; None if nothing was inserted or changed. `values` are the
+    parameters of both. Sends no signals, fills in no times of saving (`auto_now`), and a conflict breaks no
     transaction.
     """
     model, given = type(row), row.__dict__
@@ -165,7 +166,9 @@ def insert(
     for name, write in _written(model).items():
         if saved.get(name) is not None:
             saved[name] = write(saved[name])
-    return _insert(model, tuple(saved), unique, on_conflict).first(*saved.values(), *values)
+    return _insert(model, tuple(saved), unique, only_if, on_conflict).first(
+        *saved.values(), *values
+    )
 
 
 @cache
@@ -195,16 +198,21 @@ def _target_of(field: models.Field) -> models.Field:
 
 @cache
 def _insert(
-    model: type[models.Model], names: tuple[str, ...], unique: str, on_conflict: str
+    model: type[models.Model], names: tuple[str, ...], unique: str, only_if: str, on_conflict: str
 ) -> PreparedStatement:
     fields = [_columns(model)[name] for name in names]
     table, columns = model._meta.db_table, ", ".join(str(field.column) for field in fields)
     [key] = [field.column for field in fields if field.name == unique] or [""]
     return PreparedStatement(
         f"Is there no row with this {unique} yet? Then insert this one.",
-        f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))}) "  # noqa: S608
+        f"INSERT INTO {table} ({columns}) {_row(len(fields), only_if)} "
         f"ON CONFLICT {f'({key})' if key else ''} {on_conflict}",
     )
+
+
+def _row(columns: int, only_if: str) -> str:
+    values = ", ".join(["%s"] * columns)
+    return f"SELECT {values} WHERE {only_if}" if only_if else f"VALUES ({values})"
 
 
 def _for_sqlite(value: Any, database: BaseDatabaseWrapper) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -12,26 +12,25 @@ from orgs import repository_pages
 from orgs.domains import hosts
 from orgs.models import Domain, Site
 
+REMEMBERED = 10_000  # names whose pages were somebody's
 NAMES = 5000  # names or places per query, of a place at most three parts; SQLite accepts 32,766
 LONGEST_NAME = hosts.MAX_NAME
 T = TypeVar("T")
 
+DOMAINS = (
+    "orgs_domain WHERE verified_at IS NOT NULL AND name = ANY(%s) AND (registrable OR name = %s)"
+)
+SITES = "orgs_site WHERE lapsed_at IS NULL AND host = %s AND path = ANY(%s)"
 DOMAIN = PreparedStatement(
     "Which verified claim covers a host: of this name, or a registrable one above it?",
-    """
-    SELECT id, organization_id, opted_out_at FROM orgs_domain
-    WHERE verified_at IS NOT NULL AND name = ANY(%s) AND (registrable OR name = %s)
-    ORDER BY length(name) DESC LIMIT 1
-    """,
+    f"SELECT id, organization_id, opted_out_at FROM {DOMAINS} ORDER BY length(name) DESC LIMIT 1",  # noqa: S608
 )
 SITE = PreparedStatement(
     "Which live claim of a site on this host has one of these paths? The longest.",
-    """
-    SELECT id, organization_id, opted_out_at FROM orgs_site
-    WHERE lapsed_at IS NULL AND host = %s AND path = ANY(%s)
-    ORDER BY length(path) DESC LIMIT 1
-    """,
+    f"SELECT id, organization_id, opted_out_at FROM {SITES} ORDER BY length(path) DESC LIMIT 1",  # noqa: S608
 )
+NO_DOMAIN = f"NOT EXISTS (SELECT 1 FROM {DOMAINS})"  # noqa: S608
+NO_SITE = f"NOT EXISTS (SELECT 1 FROM {SITES})"  # noqa: S608
 
 
 class Claim(NamedTuple):
@@ -40,6 +39,13 @@ class Claim(NamedTuple):
     id: str
     organization_id: str
     opted_out_at: datetime | None
+
+
+class Unclaimed(NamedTuple):
+    """A condition in SQL, as `PreparedStatement` takes it: that no live claim covers a page; its values."""
+
+    sql: str
+    values: tuple[Any, ...]
 
 
 class Place(NamedTuple):
@@ -93,7 +99,37 @@ def claim_covering(url: str) -> Claim | None:
     code host a repository covers its own pages, at the code host's port; the others belong to nobody.
     """
     where = place(url)
-    return _claim_at(where) if where else None
+    claim = _claim_at(where) if where else None
+    if claim and (name := shared_name(url)):
+        _remember(name)
+    return claim
+
+
+def unclaimed(url: str) -> Unclaimed | None:
+    """What a statement may ask instead of `claim_covering`; None if that is likely to find a claim.
+
+    It has found one here, or beside it, in this process.
+    """
+    where = place(url)
+    if where is None:
+        return Unclaimed("", ())
+    if shared_name(url) in _somebodys:
+        return None
+    return Unclaimed(NO_SITE if where.paths else NO_DOMAIN, _asked(where))
+
+
+def forget() -> None:
+    """Forget whose pages `claim_covering` has found."""
+    _somebodys.clear()
+
+
+_somebodys: set[str] = set()  # only a hint of which question is the shorter one
+
+
+def _remember(name: str) -> None:
+    if len(_somebodys) >= REMEMBERED:
+        _somebodys.clear()
+    _somebodys.add(name)
 
 
 def place(url: str) -> Place | None:
@@ -128,14 +164,18 @@ def is_site_page(url: str) -> bool:
 
 
 def _claim_at(place: Place) -> Claim | None:
-    if place.paths:
-        row = SITE.first(place.host, list(place.paths))
-    else:
-        row = DOMAIN.first([place.host, *hosts.parents(place.host)], place.host)
+    row = (SITE if place.paths else DOMAIN).first(*_asked(place))
     if row is None:
         return None
     claim, organization, opted_out_at = row
     return Claim(claim, organization, time_of(opted_out_at) if opted_out_at else None)
+
+
+def _asked(place: Place) -> tuple[Any, ...]:
+    """The values of SITE or DOMAIN."""
+    if place.paths:
+        return place.host, list(place.paths)
+    return [place.host, *hosts.parents(place.host)], place.host
 
 
 def _nearest(

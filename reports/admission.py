@@ -37,6 +37,9 @@ def take(request: HttpRequest, read: Callable[[], Sent]) -> intake.Receipt:
     counted: list[rates.Limit] = []
 
     def admit(claim: Claim | None) -> None:
+        if counted:  # all but the claim, which was not known
+            rates.check_all(*_about(claim, sent.body.doc_url.url, source), what="reports")
+            return
         rates.check_all(*sender, *_others(sent, source, claim), what="reports")
         counted.extend(sender)
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from core.errors import ApiError
 from core.watching import current, metrics
-from orgs.ownership import Claim, claim_covering, shared_name
+from orgs.ownership import Claim, Unclaimed, claim_covering, shared_name, unclaimed
 from reports import repeats
 from reports.models import AlreadyThere, Repeated, Report
 from reports.screening import SecretNotice, page, without_secrets
@@ -63,18 +63,19 @@ def accept(
 
     `source` is the network it comes from, or empty if that is not to be counted. `admit` is called
     with the claim that covers the page before anything else is done, and raises to refuse the report.
+    It is called with None if the page is thought to be nobody's, and again if there is a claim after all.
     Saving the row makes it travel on: delivery listens to its `post_save`, in the same transaction.
     """
     notices: list[SecretNotice] = []
     address = page(body.doc_url, notices)
-    claim = claim_covering(address["canonical_url"])
-    admit(claim)  # before the expensive work on a long text
+    claim, unless_claimed = _admitted(address["canonical_url"], admit)
     _refuse_if_opted_out(claim)
     fields = {**address, **_columns(body, notices)}
     dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
     for further_tries in reversed(range(TRIES)):
         new = _report(fields, dedup_key, claim, source)
         new.unclaimed_name = None if claim else shared_name(address["canonical_url"])
+        new.unless_claimed = unless_claimed
         try:
             stored = _stored(new)
             break
@@ -82,11 +83,36 @@ def accept(
             if not further_tries:
                 raise
         claim = claim_covering(address["canonical_url"])
+        if claim and unless_claimed:
+            admit(claim)
+        unless_claimed = None
         _refuse_if_opted_out(claim)
     is_duplicate = stored.id != new.id
     received_by = (claim is not None, stored.organization_id is not None)
     about = (*received_by, address["canonical_url"])
     return _noted(Receipt(stored.id, stored.received_at, is_duplicate, notices, *about), claim)
+
+
+def _admitted(
+    url: str, admit: Callable[[Claim | None], None]
+) -> tuple[Claim | None, Unclaimed | None]:
+    """The claim that covers the page; or None, and what has to be true when the report is inserted.
+
+    Admits the report, before the expensive work on a long text.
+    """
+    unless_claimed = unclaimed(url)
+    if unless_claimed:
+        try:
+            admit(None)
+        except ApiError:
+            if not (claim := claim_covering(url)):
+                raise
+        else:
+            return None, unless_claimed
+    else:
+        claim = claim_covering(url)
+    admit(claim)
+    return claim, None
 
 
 def _noted(receipt: Receipt, claim: Claim | None) -> Receipt:
@@ -122,7 +148,7 @@ def _stored(new: Report) -> Stored:
     """Store `new`, or count it with the earlier report that it repeats.
 
     Raises `IntegrityError` if another request stores the same report, or deletes the owner, between our
-    statements; a second try finds that.
+    statements, or if there is a claim after all; a second try finds that.
     """
     if new.organization_id and (repeated := repeats.count_in_same_words(new)):
         return _told(repeated, new)
@@ -131,6 +157,8 @@ def _stored(new: Report) -> Stored:
     except Repeated as repeated:
         return _told(repeated, new)
     except AlreadyThere:
+        if new.unless_claimed and claim_covering(new.canonical_url):
+            raise
         original = Report.objects.filter(dedup_key=new.dedup_key).first()
     if original and (counted := repeats.count(original, new)):
         return _facts(counted)

@@ -13,13 +13,13 @@ from core.ids import ULIDField
 from core.prepared import time_of
 from core.unindexed import Unindexed
 from orgs.models import Organization
-from orgs.ownership import owner_of
+from orgs.ownership import Unclaimed, owner_of
 from reports.screening import SCREENED, SecretNotice, screened
 from reports.statements import OR_COUNT
 
 
 class AlreadyThere(IntegrityError):
-    """There is a report with the same key; nothing was inserted."""
+    """There is a report with the same key, or `unless_claimed` there is a claim; nothing was inserted."""
 
 
 class Repeated(AlreadyThere):
@@ -188,6 +188,8 @@ class Report(Statement):
     waits_for_its_turn = False  # True: its delivery does not start as soon as it is there
     source = ""  # from `core.client_address`, for the receivers of `post_save`; not stored here
 
+    unless_claimed: Unclaimed | None = None  # then it is inserted only if its page is nobody's
+
     objects = ReportQuerySet.as_manager()
 
     class Meta:
@@ -238,8 +240,13 @@ class Report(Statement):
             if not prepared.insert(self, unique="dedup_key"):
                 raise AlreadyThere
             return False
+        only_if, values = self.unless_claimed or Unclaimed("", ())
         row = prepared.insert(
-            self, unique="dedup_key", on_conflict=OR_COUNT, values=[self.too_old_to_repeat]
+            self,
+            unique="dedup_key",
+            only_if=only_if,
+            on_conflict=OR_COUNT,
+            values=[*values, self.too_old_to_repeat],
         )
         if row is None:
             raise AlreadyThere

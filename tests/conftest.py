@@ -22,6 +22,7 @@ from core import clock as database_clock
 from core import rates
 from hub.postgresql.base import DatabaseWrapper
 from integrations import github_api
+from orgs import ownership
 from orgs.discovery import fetching
 from orgs.domains import txt_records
 from sandbox import App, CodeHost
@@ -222,6 +223,7 @@ def no_processes_where_it_is_fast(pytestconfig: pytest.Config) -> Iterator[None]
 def no_limits_left_over() -> Iterator[None]:
     yield
     rates.forget()
+    ownership.forget()
 
 
 @pytest.fixture(autouse=True)

@@ -98,6 +98,45 @@ def test_site(organizations):
         assert answered(ownership.SITE, "a.dev", paths) == expected
 
 
+def claimed_at_random(organizations: list[Organization]) -> None:
+    """Domains and sites, of which some count."""
+    Domain.objects.all().delete()
+    Site.objects.all().delete()
+    for name in DRAW.sample(NAMES, 3):
+        domain = build.domain(DRAW.choice(organizations), name, verified=DRAW.random() < 0.7)
+        Domain.objects.filter(pk=domain.pk).update(
+            registrable=DRAW.random() < 0.5, opted_out_at=maybe(NOW)
+        )
+    for path in DRAW.sample(["/", "/repo/", "/other/"], 2):
+        site = build.site(DRAW.choice(organizations), "a.github.io", path)
+        Site.objects.filter(pk=site.pk).update(lapsed_at=maybe(NOW), opted_out_at=maybe(NOW))
+
+
+def test_a_report_is_inserted_as_nobodys_if_no_claim_covers_its_page(organizations):
+    urls = [f"https://{name}/" for name in NAMES]
+    urls += [f"https://a.github.io/{path}" for path in ("", "repo/x", "none/x")]
+    urls += ["a/path.md", "https://github.com/acme/docs", "https://docs.github.com/"]
+    seen: list[bool] = []
+    for number in range(4 * ROUNDS):
+        claimed_at_random(organizations)
+        url = DRAW.choice(urls)
+        new = drawn_report(organizations, f"auto:{number}")
+        new.organization, new.unless_claimed = None, ownership.unclaimed(url)
+
+        try:
+            new.save(force_insert=True)
+            inserted = True
+        except AlreadyThere:
+            transaction.set_rollback(False)
+            inserted = False
+
+        assert Report.objects.filter(pk=new.pk).exists() == inserted
+        assert inserted == (ownership.claim_covering(url) is None)
+        ownership.forget()
+        seen.append(inserted)
+    assert ROUNDS < sum(seen) < 3 * ROUNDS
+
+
 TEXTS = ["", "a", 'é\u2028\\ "%s', "a" * 500]
 PIECES = [[], [{"kind": "quote", "text": 'é" \\u0041 %s'}], [{"kind": "quote", "text": "b"}]]
 
@@ -601,11 +640,22 @@ def test_every_statement_is_compared():
     assert sorted(map(id, known)) == sorted(map(id, written))
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+CONDITIONS = {  # of an INSERT
+    "NO_DOMAIN": (ownership.NO_DOMAIN, [NAMES, NAMES[0]]),
+    "NO_SITE": (ownership.NO_SITE, ["a.github.io", ["/", "/x/"]]),
+}
+
+
+@pytest.mark.parametrize("name", [*QUESTIONS, *CONDITIONS])
 def test_each_is_answered_from_an_index(name):
-    statement, values = QUESTIONS[name]
+    if name in CONDITIONS:
+        condition, values = CONDITIONS[name]
+        written = f"SELECT 1 WHERE {condition}"
+    else:
+        statement, values = QUESTIONS[name]
+        written = statement.written
     explain = "EXPLAIN QUERY PLAN " if connection.vendor == "sqlite" else "EXPLAIN "
-    asked = PreparedStatement("What is the plan?", explain + statement.written)
+    asked = PreparedStatement("What is the plan?", explain + written)
     PreparedStatement.every.remove(asked)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

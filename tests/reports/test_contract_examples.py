@@ -82,7 +82,7 @@ def crashes(scene: Scene) -> None:
 
 
 def database_away(scene: Scene) -> None:
-    scene.crash("reports.intake.claim_covering", OperationalError("gone"))
+    scene.crash("reports.intake.unclaimed", OperationalError("gone"))
 
 
 def forwarded(scene: Scene) -> None:

@@ -489,7 +489,7 @@ def test_what_fails_counts_for_its_sender(client, settings, monkeypatch):
     def away(*args, **kwargs):
         raise OperationalError("gone")
 
-    monkeypatch.setattr("reports.intake.claim_covering", away)
+    monkeypatch.setattr("core.prepared.PreparedStatement.rows", away)
 
     assert [build.send(client).status_code for _ in range(3)] == [503, 503, 429]
 
@@ -625,14 +625,14 @@ def test_sites_of_one_user_have_a_limit_each_where_they_are_claimed(settings):
     settings.HUB_HOST_RATE = "1/minute"
     for path in ("/docs/", "/blog/"):
         build.site(build.organization(path), "acme.github.io", path)
-    addresses = ["/docs/a", "/docs/b", "/blog/a", "/x", "/y"]
+    addresses = ["/x", "/y", "/docs/a", "/docs/b", "/blog/a"]
 
     answers = [
         sent_about(f"https://acme.github.io{each}", of=f"192.0.{n}.1")
         for n, each in enumerate(addresses)
     ]
 
-    assert answers == [201, 429, 201, 201, 429]
+    assert answers == [201, 429, 201, 429, 201]
 
 
 def test_a_test_report_arrives_during_a_flood(client, settings, code_host):
@@ -648,7 +648,7 @@ def test_a_database_that_is_away_is_said_so(client, monkeypatch):
     def away(*args, **kwargs):
         raise OperationalError("gone")
 
-    monkeypatch.setattr("reports.intake.claim_covering", away)
+    monkeypatch.setattr("core.prepared.PreparedStatement.rows", away)
 
     answer = build.send(client)
 
@@ -656,20 +656,27 @@ def test_a_database_that_is_away_is_said_so(client, monkeypatch):
     assert answer.json()["error"] == "unavailable"
 
 
-def test_a_new_report_costs_two_statements(client):
-    assert statements(lambda: build.send(client)) == 2
+def test_a_new_report_that_nobody_owns_costs_one_statement(client):
+    assert statements(lambda: build.send(client)) == 1
 
 
 def test_a_new_report_with_a_delivery_costs_six_statements(client, code_host):
     build.acme(code_host)
-
-    assert statements(lambda: build.send(client)) == 6
-
-
-def test_a_duplicate_costs_two_statements(client):
     build.send(client)
 
-    assert statements(lambda: build.send(client)) == 2
+    assert statements(lambda: build.send(client, build.report(report__summary="Another"))) == 6
+
+
+def test_the_first_report_about_pages_that_are_owned_costs_two_more(client, code_host):
+    build.acme(code_host)
+
+    assert statements(lambda: build.send(client)) == 8
+
+
+def test_a_duplicate_costs_one_statement(client):
+    build.send(client)
+
+    assert statements(lambda: build.send(client)) == 1
 
 
 def test_a_duplicate_of_a_report_with_a_delivery_costs_four(client, code_host):
