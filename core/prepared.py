@@ -84,13 +84,12 @@ class PreparedStatement:
             return self._rows(database, values)
 
     def _rows(self, database: BaseDatabaseWrapper, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        prepared_cursor = getattr(database, "prepared_cursor", database.cursor)
-        with prepared_cursor() as cursor:
-            sql = self._for(database.vendor) if clock.ahead else self.sql[database.vendor]
-            if database.vendor == "sqlite":
-                values = [
-                    each if type(each) is str else _for_sqlite(each, database) for each in values
-                ]
+        sql = self._for(database.vendor) if clock.ahead else self.sql[database.vendor]
+        if database.vendor == "postgresql":
+            values = [_array(each) if type(each) is list else each for each in values]
+            return database.prepared_rows(sql, values)  # type: ignore[attr-defined]
+        values = [each if type(each) is str else _for_sqlite(each, database) for each in values]
+        with database.cursor() as cursor:
             cursor.execute(sql, values)
             return cursor.fetchall()
 
@@ -213,6 +212,14 @@ def _insert(
 def _row(columns: int, only_if: str) -> str:
     values = ", ".join(["%s"] * columns)
     return f"SELECT {values} WHERE {only_if}" if only_if else f"VALUES ({values})"
+
+
+def _array(values: list[Any]) -> str | list[Any]:
+    """A list of texts as PostgreSQL writes an array, since psycopg first finds out what they are."""
+    if not all(type(each) is str for each in values):
+        return values
+    escaped = [each.replace("\\", r"\\").replace('"', r"\"") for each in values]
+    return "{" + ",".join([f'"{each}"' for each in escaped]) + "}"
 
 
 def _for_sqlite(value: Any, database: BaseDatabaseWrapper) -> Any:

@@ -1,6 +1,7 @@
 """Django's PostgreSQL backend with a pool that recovers at once when the server restarts."""
 
 import select
+from collections.abc import Sequence
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -51,9 +52,21 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().get_new_connection(conn_params)
         return connection
 
-    def prepared_cursor(self) -> CursorWrapper:
-        """A cursor whose statements are prepared after some uses; the values are sent apart from them."""
+    def prepared_rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """All rows of a statement that is prepared after some uses; the values are sent apart from it.
+
+        Django's own cursors are only for those who log or watch what is asked.
+        """
         self.ensure_connection()
+        if self.queries_logged or self.execute_wrappers:
+            with self._prepared_cursor() as watched:
+                watched.execute(sql, values)
+                return watched.fetchall()
+        self.validate_no_broken_transaction()
+        with self.wrap_database_errors:
+            return psycopg.Cursor(self.connection).execute(sql, values).fetchall()
+
+    def _prepared_cursor(self) -> CursorWrapper:
         with self.wrap_database_errors:
             return self._prepare_cursor(psycopg.Cursor(self.connection))  # type: ignore[attr-defined]
 
