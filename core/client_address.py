@@ -79,7 +79,8 @@ def _networks(request: HttpRequest) -> list[str]:
 
 def _networks_of(remote: str, forwarded: str | None) -> list[str]:
     """The widest first. `UNKNOWN` if nothing tells the address, as with a Unix socket."""
-    return _networks_at(_hop(forwarded)) or _networks_at(remote) or [UNKNOWN]
+    named = forwarded and _networks_at(_hop(forwarded))
+    return named or _networks_at(remote) or [UNKNOWN]
 
 
 def _networks_at(hop: str) -> list[str]:
@@ -101,10 +102,8 @@ def _prefix(ip: ipaddress.IPv6Address, length: int) -> str:
     return f"{ipaddress.IPv6Address(int(ip) >> rest << rest)}/{length}"
 
 
-def _hop(forwarded: str | None) -> str:
+def _hop(forwarded: str) -> str:
     """The address that the trusted proxies name; empty if there are no such proxies or they name none."""
-    if forwarded is None:
-        return ""
     proxies = settings.HUB_TRUSTED_PROXIES
     if proxies <= 0:
         _warn_once()

@@ -62,6 +62,7 @@ class SharedWindows:
         self.client: Any = storage.storage
         self._redis = import_module("redis")
         self._script = self.client.register_script(COUNT)
+        self._sha = self._script.sha.encode()
         self._own = threading.local()
 
     def waits(self, windows: list[Window]) -> list[float]:
@@ -69,7 +70,7 @@ class SharedWindows:
 
         Raises what the client raises.
         """
-        keys = [f"{{hub}}/{each.key}".encode() for each in windows]  # braces: one slot of a cluster
+        keys = [b"{hub}/" + each.key.encode() for each in windows]  # braces: one slot of a cluster
         sizes = " ".join([f"{each.amount}/{each.seconds * 1000}" for each in windows]).encode()
         return [int(each) / 1000 for each in self._asked(keys, sizes).split()]
 
@@ -92,12 +93,12 @@ class SharedWindows:
         return answer
 
     def _answered(self, connection: Any, keys: list[bytes], sizes: bytes) -> bytes:
-        command = ("EVALSHA", self._script.sha, len(keys), *keys, sizes)
+        command = (b"EVALSHA", self._sha, b"%d" % len(keys), *keys, sizes)
         try:
-            return _sent(connection, *command)
+            return _sent(connection, command)
         except self._redis.exceptions.NoScriptError:
-            _sent(connection, "SCRIPT LOAD", COUNT)
-            return _sent(connection, *command)
+            _sent(connection, (b"SCRIPT", b"LOAD", COUNT.encode()))
+            return _sent(connection, command)
 
     def _connection(self) -> tuple[Any, bool]:
         """This thread's, and whether it has answered; not one from before a fork."""
@@ -108,7 +109,8 @@ class SharedWindows:
         return own.connection, own.has_answered
 
 
-def _sent(connection: Any, *command: str | bytes | int) -> Any:
-    """The answer. After an error of the network it is closed, or the next one would be another's."""
-    connection.send_packed_command(connection.pack_command(*command))
+def _sent(connection: Any, words: tuple[bytes, ...]) -> Any:
+    """The answer to a command. After an error of the network it is closed, or the next one would be another's."""
+    parts = [b"$%d\r\n%b\r\n" % (len(word), word) for word in words]
+    connection.send_packed_command([b"*%d\r\n" % len(words) + b"".join(parts)])  # RESP: an array
     return connection.read_response()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from orgs import repository_pages
 from orgs.domains import hosts
 from orgs.models import Domain, Site
 
+ASKED_AGAIN = 128  # addresses, about each of which a request asks several times
 REMEMBERED = 10_000  # names whose pages were somebody's
 NAMES = 5000  # names or places per query, of a place at most three parts; SQLite accepts 32,766
 LONGEST_NAME = hosts.MAX_NAME
@@ -151,10 +153,15 @@ def shared_name(url: str) -> str | None:
     The registrable name of the host, or `host/owner/repository` on the code host, where everybody's
     repositories are below one name. Reports that nobody owns are found and counted by it.
     """
-    if page := _repository_page(url):
+    return _shared_name(url, settings.HUB_GITHUB_URL, settings.HUB_PAGES_HOST)
+
+
+@lru_cache(ASKED_AGAIN)
+def _shared_name(url: str, code_host: str, pages_host: str) -> str | None:
+    if page := repository_pages.read(url, code_host=code_host):
         return f"{page.code_host.host}{page.claim_path.removesuffix('/')}"[:LONGEST_NAME]
     host = urlsplit(url).hostname if "://" in url else None
-    return hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST) if host else None
+    return hosts.registrable(host, pages_host=pages_host) if host else None
 
 
 def is_site_page(url: str) -> bool:

@@ -116,7 +116,10 @@ def read(url: str, *, code_host: str) -> RepositoryPage | None:
 
     `code_host` is its URL, such as https://github.com.
     """
-    parts, there = urlsplit(url), code_host_at(code_host)
+    there = code_host_at(code_host)
+    if there.host not in url and PUBLIC_RAW[0] not in url:  # as almost always
+        return None
+    parts = urlsplit(url)
     host, path = parts.hostname, parts.path.removesuffix("/")
     if host not in there.names and host not in there.raw_names:
         return None
