@@ -1,36 +1,42 @@
-"""Middleware for pages, skipped for public calls: they have no session, user or messages."""
+"""Public calls pass what is for pages: they have no session, user, form, message or script.
 
-from collections.abc import Awaitable
+In `MIDDLEWARE`, what stands between `begin` and `end` is for pages.
+"""
 
-from csp.middleware import CSPMiddleware
-from django.contrib.auth.middleware import AuthenticationMiddleware
-from django.contrib.messages.middleware import MessageMiddleware
-from django.contrib.sessions.middleware import SessionMiddleware
+from collections.abc import Callable
+from threading import local
+
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.deprecation import MiddlewareMixin
 
 PUBLIC = ("/v1/reports", "/v1/pages")  # and the receipts below
 
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
-class _ForPages(MiddlewareMixin):
-    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+
+class _Chain(local):
+    """Of the handler that this thread prepares: what follows each `end`. Django prepares it from its end."""
+
+    def __init__(self) -> None:
+        self.behind: list[GetResponse] = []
+
+
+_chain = _Chain()
+
+
+def begin(get_response: GetResponse) -> GetResponse:
+    """Middleware: what follows, up to the next `end`, is for pages only."""
+    behind = _chain.behind.pop()
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path.startswith(PUBLIC):
-            return self.get_response(request)
-        return super().__call__(request)
+            return behind(request)
+        return get_response(request)
+
+    return middleware
 
 
-class ContentSecurityPolicy(_ForPages, CSPMiddleware):
-    """CSP middleware, for pages only: JSON runs nothing."""
-
-
-class Sessions(_ForPages, SessionMiddleware):
-    """Session middleware, for pages only."""
-
-
-class Authentication(_ForPages, AuthenticationMiddleware):
-    """Authentication middleware, for pages only."""
-
-
-class Messages(_ForPages, MessageMiddleware):
-    """Message middleware, for pages only."""
+def end(get_response: GetResponse) -> GetResponse:
+    """Middleware: what follows is for public calls as well."""
+    _chain.behind.append(get_response)
+    return get_response
