@@ -11,6 +11,7 @@ from django.db.backends.postgresql import base, operations
 from django.db.backends.utils import CursorWrapper
 from psycopg_pool import ConnectionPool
 
+A_MOMENT = 0.05  # seconds in which a server has hardly restarted
 REST = 60  # seconds after which a connection is tried before it is used again
 
 _draining = Lock()
@@ -86,8 +87,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _is_fresh(connection: psycopg.Connection) -> bool:
-    """Whether it was used within a minute, and nothing waits to be read from it."""
-    if monotonic() - getattr(connection, "rests_since", 0.0) > REST:
+    """Whether it was used a moment ago, or within a minute and nothing waits to be read from it."""
+    rested = monotonic() - getattr(connection, "rests_since", 0.0)
+    if rested < A_MOMENT:
+        return True
+    if rested > REST:
         return False
     waiting = select.poll()
     waiting.register(connection.fileno(), select.POLLIN)
