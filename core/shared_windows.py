@@ -4,7 +4,11 @@
 """
 
 import os
+import socket
+import struct
+import sys
 import threading
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -85,7 +89,9 @@ class SharedWindows:
         connection, has_answered = self._connection()
         try:
             answer = self._answered(connection, keys, sizes)
-        except self._redis.exceptions.ConnectionError:
+        except self._redis.exceptions.ConnectionError as error:
+            if isinstance(error.__context__, BlockingIOError):  # the kernel has waited long enough
+                raise self._redis.exceptions.TimeoutError("Timeout reading from Redis") from error
             if not has_answered:
                 raise
             answer = self._answered(connection, keys, sizes)  # it was restarted since it answered
@@ -104,9 +110,32 @@ class SharedWindows:
         """This thread's, and whether it has answered; not one from before a fork."""
         own = self._own
         if getattr(own, "process", None) != os.getpid():
-            own.connection, own.process = self.client.connection_pool.make_connection(), os.getpid()
+            pool = self.client.connection_pool
+            kind = _waiting_in_the_kernel(pool.connection_class)
+            own.connection, own.process = kind(**pool.connection_kwargs), os.getpid()
             own.has_answered = False
         return own.connection, own.has_answered
+
+
+@cache
+def _waiting_in_the_kernel(kind: Any) -> Any:
+    """The same kind of connection, with timeouts that are the kernel's; itself where it has others.
+
+    With Python's own, each call for a socket is two, and with each another thread goes on. Then this one waits.
+    """
+    if kind.__name__ != "Connection" or sys.platform != "linux":  # not encrypted
+        return kind
+
+    class Waiting(kind):
+        def _connect(self) -> socket.socket:
+            found = super()._connect()
+            found.settimeout(None)
+            timeout = struct.pack("ll", *divmod(int(REDIS_TIMEOUT * 1e6), 1_000_000))  # a timeval
+            for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                found.setsockopt(socket.SOL_SOCKET, which, timeout)
+            return found
+
+    return Waiting
 
 
 def _sent(connection: Any, words: tuple[bytes, ...]) -> Any:
