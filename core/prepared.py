@@ -86,7 +86,6 @@ class PreparedStatement:
     def _rows(self, database: BaseDatabaseWrapper, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         sql = self._for(database.vendor) if clock.ahead else self.sql[database.vendor]
         if database.vendor == "postgresql":
-            values = [_array(each) if type(each) is list else each for each in values]
             return database.prepared_rows(sql, values)  # type: ignore[attr-defined]
         values = [each if type(each) is str else _for_sqlite(each, database) for each in values]
         with database.cursor() as cursor:
@@ -182,12 +181,16 @@ def _written(model: type[models.Model]) -> dict[str, Callable[[Any], Any]]:
     """How those values are written that the database does not take as they are."""
     fields = {name: _target_of(field) for name, field in _columns(model).items()}
     return {
-        name: partial(json.dumps, cls=field.encoder)
+        name: partial(_json, encoder=field.encoder)
         if isinstance(field, models.JSONField)
         else partial(field.get_db_prep_save, connection=connections[DEFAULT_DB_ALIAS])
         for name, field in fields.items()
         if not isinstance(field, AS_THEY_ARE)
     }
+
+
+def _json(value: Any, encoder: type[json.JSONEncoder] | None) -> str:
+    return str(value) if value in ([], {}) else json.dumps(value, cls=encoder)
 
 
 def _target_of(field: models.Field) -> models.Field:
@@ -212,14 +215,6 @@ def _insert(
 def _row(columns: int, only_if: str) -> str:
     values = ", ".join(["%s"] * columns)
     return f"SELECT {values} WHERE {only_if}" if only_if else f"VALUES ({values})"
-
-
-def _array(values: list[Any]) -> str | list[Any]:
-    """A list of texts as PostgreSQL writes an array, since psycopg first finds out what they are."""
-    if not all(type(each) is str for each in values):
-        return values
-    escaped = [each.replace("\\", r"\\").replace('"', r"\"") for each in values]
-    return "{" + ",".join([f'"{each}"' for each in escaped]) + "}"
 
 
 def _for_sqlite(value: Any, database: BaseDatabaseWrapper) -> Any:

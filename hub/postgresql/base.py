@@ -9,7 +9,10 @@ from typing import Any
 import psycopg
 from django.db.backends.postgresql import base, operations
 from django.db.backends.utils import CursorWrapper
+from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
+
+from hub.postgresql import prepared
 
 A_MOMENT = 0.05  # seconds in which a server has hardly restarted
 REST = 60  # seconds after which a connection is tried before it is used again
@@ -38,9 +41,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
     _drained_at = 0.0
     _asked_at = 0.0
+    _is_kept = False  # between two requests of a thread
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection:
         """A connection from the pool that works."""
+        self._is_kept = False
         self._asked_at = asked_at = monotonic()
         connection = super().get_new_connection(conn_params)
         if self.pool is None or _is_fresh(connection):
@@ -52,6 +57,30 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.pool.putconn(connection)
             return super().get_new_connection(conn_params)
         return connection
+
+    def keep(self) -> None:
+        """After a request: keep the connection for the next one of this thread, unless something is wrong with it."""
+        if self.connection is None or self.in_atomic_block:
+            return
+        is_idle = self.connection.pgconn.transaction_status == TransactionStatus.IDLE
+        if self.errors_occurred or not is_idle or not self.get_autocommit():
+            self.close()
+            return
+        self.connection.rests_since = monotonic()
+        self._is_kept = True
+
+    def take_up(self) -> None:
+        """Before a request: use the connection that was kept, if it works."""
+        if self.connection is None or self.in_atomic_block:
+            return
+        if self._asked_at <= self._drained_at:
+            self.close()
+        elif not _is_fresh(self.connection):
+            try:
+                ConnectionPool.check_connection(self.connection)
+            except psycopg.Error:
+                self.close()
+        self._is_kept = False
 
     def prepared_rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a statement that is prepared after some uses; the values are sent apart from it.
@@ -65,7 +94,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 return watched.fetchall()
         self.validate_no_broken_transaction()
         with self.wrap_database_errors:
-            return psycopg.Cursor(self.connection).execute(sql, values).fetchall()
+            return prepared.rows(self.connection, sql, values)
 
     def _prepared_cursor(self) -> CursorWrapper:
         with self.wrap_database_errors:
@@ -73,7 +102,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _close(self) -> None:
         if self.connection is not None:
-            self.connection.rests_since = monotonic()
+            if not self._is_kept:
+                self.connection.rests_since = monotonic()
             if self.pool is not None and self.connection.broken:  # as the others probably are
                 self._drain(self._asked_at)
         super()._close()  # type: ignore[misc]

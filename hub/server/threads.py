@@ -9,6 +9,7 @@ from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
+A_WHILE = 60  # seconds
 
 
 class Threads:
@@ -18,8 +19,9 @@ class Threads:
     `ThreadPoolExecutor` takes the one that has rested longest, and wakes a further one for nothing.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, after_a_while: Callable[[], None] = lambda: None) -> None:
+        """A thread that has had nothing to do for a minute, and one that ends, does `after_a_while`."""
+        self._most, self._after_a_while = most, after_a_while
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []  # the one that was busy last is the last
         self._waiting: deque[_Job] = deque()
@@ -39,7 +41,7 @@ class Threads:
     def _further(self) -> "_Worker":
         if not self._workers:  # in the process that was forked, or the end of this one is not seen
             Finalize(self, _end, [self._workers], exitpriority=2)  # before that of the log
-        self._workers.append(_Worker())
+        self._workers.append(_Worker(self._after_a_while))
         return self._workers[-1]
 
     def _over(
@@ -70,7 +72,8 @@ class _Job(NamedTuple):
 class _Worker:
     """One thread. It holds nothing of what it did, so that `Threads` that nobody uses can end."""
 
-    def __init__(self) -> None:
+    def __init__(self, after_a_while: Callable[[], None]) -> None:
+        self._after_a_while = after_a_while
         self._job: _Job | None = None
         self._called = Lock()  # locked until there is something to do
         self._called.acquire()
@@ -91,9 +94,12 @@ class _Worker:
     def _work(self) -> None:
         while self._has_done_one():
             pass
+        self._after_a_while()
 
     def _has_done_one(self) -> bool:
-        self._called.acquire()
+        if not self._called.acquire(timeout=A_WHILE):
+            self._after_a_while()
+            self._called.acquire()
         with self._works:
             job, self._job = self._job, None
             if job is None:

@@ -1,15 +1,18 @@
 """PostgreSQL was restarted while nobody asked."""
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import psutil
 import pytest
+import requests
 from django.db import OperationalError, connection, transaction
 from django.test import Client
 from psycopg_pool import ConnectionPool
 
+from core import connections
 from hub.postgresql import base
 from orgs import ownership
 from tests import build
@@ -87,6 +90,137 @@ def test_a_connection_is_asked_how_it_is_only_after_a_rest(monkeypatch, rest, ma
         ask()
 
     assert (True not in checks) if may_be_fresh else len(checks) == 5
+
+
+def request() -> str:
+    """One of a thread of the server, which keeps its connection. How it went."""
+    connection.take_up()
+    try:
+        connection.prepared_rows("SELECT 1::int4", [])
+        return "answered"
+    except OperationalError:
+        return "failed"
+    finally:
+        connection.keep()
+
+
+def backend() -> int:
+    return connection.connection.info.backend_pid
+
+
+@pytest.fixture
+def kept() -> Iterator[None]:
+    """The connection is given back in the end."""
+    connection.close()
+    yield
+    connection.close()
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_thread_of_the_server_keeps_its_connection(monkeypatch):
+    request()
+    first = backend()
+    monkeypatch.setattr(ConnectionPool, "getconn", None)
+
+    for _ in range(3):
+        request()
+
+    assert backend() == first
+
+
+@pytest.mark.usefixtures("kept")
+def test_no_thread_fails_with_a_connection_that_the_server_has_ended(monkeypatch):
+    monkeypatch.setattr(base, "A_MOMENT", 0)  # nobody was busy when it did
+    together = Barrier(17)
+
+    def requests(_: int) -> list[str]:
+        answers = [request()]
+        together.wait()
+        together.wait()
+        answers += [request(), request()]
+        connection.close()
+        return answers
+
+    with ThreadPoolExecutor(16) as threads:
+        answers = threads.map(requests, range(16))
+        together.wait()
+        end_all_connections()
+        together.wait()
+
+    assert [each for every in answers for each in every] == ["answered"] * 48
+
+
+@pytest.mark.usefixtures("kept")
+def test_what_one_thread_finds_broken_no_other_one_uses():
+    request()
+    assert connection.connection is not None
+    connection._drain(connection._asked_at)  # as another thread does
+
+    connection.take_up()
+
+    assert connection.connection is None
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("state", ["an error", "a transaction"])
+def test_no_connection_is_kept_that_is_not_as_it_was(state):
+    connection.ensure_connection()
+    if state == "an error":
+        with pytest.raises(OperationalError):
+            connection.prepared_rows("SELECT pg_terminate_backend(pg_backend_pid())", [])
+    else:
+        connection.connection.pgconn.exec_(b"BEGIN")
+
+    connection.keep()
+
+    assert connection.connection is None
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_connection_that_was_kept_for_a_while_is_tried_before_it_is_used(monkeypatch):
+    request()
+    checked = []
+    known = ConnectionPool.check_connection
+    monkeypatch.setattr(
+        ConnectionPool, "check_connection", lambda it: checked.append(it) or known(it)
+    )
+    connection.connection.rests_since -= base.REST + 1
+    rested = connection.connection
+
+    request()
+    request()
+
+    assert checked == [rested]
+    assert connection.connection is rested
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_connection_that_was_kept_for_a_while_has_rested_when_it_is_given_back():
+    request()
+    rested = connection.connection
+    rested.rests_since = since = rested.rests_since - base.REST - 1
+
+    connections.give_back()
+
+    assert rested.rests_since == since
+
+
+def test_a_server_asks_for_all_reports_over_the_connection_that_it_has(hub_process):
+    def backends() -> set[int]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+                "AND pid <> pg_backend_pid()"
+            )
+            return {pid for [pid] in cursor.fetchall()}
+
+    for number in range(30):
+        report = build.report(report__summary=f"Step {number} is wrong")
+        requests.post(f"{hub_process.url}/v1/reports", json=report, timeout=10)
+        if number == 10:
+            before = backends()
+
+    assert backends() == before
 
 
 def test_a_column_that_a_migration_changes_costs_no_request():

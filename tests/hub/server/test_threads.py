@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from hub.server.threads import Threads
+from tests.waiting import wait_until
 
 
 def ask(threads: Threads, conversation: Callable[[Threads], Coroutine[Any, Any, Any]]) -> Any:
@@ -47,6 +48,26 @@ def test_the_thread_that_was_busy_last_is_taken_first():
         assert await threads.run(threading.get_ident) == last
 
     ask(Threads(3), conversation)
+
+
+def test_a_thread_that_has_rested_or_ends_does_what_it_was_given_for_that(monkeypatch):
+    monkeypatch.setattr("hub.server.threads.A_WHILE", 0.01)
+    rested: list[int] = []
+    threads = Threads(1, lambda: rested.append(threading.get_ident()))
+
+    async def conversation(threads: Threads) -> int:
+        worked = await threads.run(threading.get_ident)
+        assert await asyncio.to_thread(wait_until, lambda: rested)
+        assert await threads.run(threading.get_ident) == worked
+        return worked
+
+    worked = ask(threads, conversation)
+    [worker] = threads._workers
+    worker.end()
+
+    assert wait_until(lambda: worked not in names())
+    assert len(rested) >= 2
+    assert set(rested) == {worked}
 
 
 def test_what_finds_no_thread_free_is_done_in_the_order_it_came():
