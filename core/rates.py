@@ -15,6 +15,7 @@ from limits import parse_many
 
 from core.errors import ApiError
 from core.shared_windows import SharedWindows
+from core.telling import Hits, Telling
 from core.windows import Full, Window, Windows
 
 log = logging.getLogger(__name__)
@@ -67,15 +68,22 @@ def check_all(*limits: Limit, what: str = "requests") -> None:
     _refuse_for(_wait(_windows_of(limits)), what)
 
 
-def refuse_known(*limits: Limit, what: str = "requests") -> None:
-    """Refuse at once, as `check_all` would, what this process knows to be too much. Counts nothing.
+def check_here(*limits: Limit, what: str = "requests") -> None:
+    """As `check_all`, and nobody waits for Redis: this process decides by what it knows.
 
-    Asks nobody, so a flood that is refused costs neither Redis nor a database anything.
+    It tells the others what it has counted, and hears which limits are reached, within `telling.GATHER`. What
+    several processes take meanwhile may be more than the limit, by so much.
     """
     windows = _windows_of(limits)
-    _refuse_for(
-        max(_full.look(*windows), 0 if settings.REDIS_URL else _windows.look(*windows)), what
-    )
+    _refuse_for(_full.look(*windows) or _windows.wait(*windows), what)
+    if settings.REDIS_URL:
+        _telling.note(windows)
+
+
+def refuse_known(*limits: Limit, what: str = "requests") -> None:
+    """Refuse at once what `check_here` would refuse. Counts nothing."""
+    windows = _windows_of(limits)
+    _refuse_for(max(_full.look(*windows), _windows.look(*windows)), what)
 
 
 def prepare() -> None:
@@ -138,17 +146,31 @@ def _wait(windows: list[Window]) -> float:
 
 def _wait_in_redis(windows: list[Window]) -> float:
     waits = _redis(settings.REDIS_URL).waits(windows)
-    _full.note((window, wait) for window, wait in zip(windows, waits, strict=True) if wait)
+    _note_full(windows, waits)
     return max(waits)
+
+
+def _tell(hits: Hits) -> None:
+    with suppress(RedisAway), asking_redis():
+        _note_full(hits, _redis(settings.REDIS_URL).add(hits))
+
+
+def _note_full(windows: Iterable[Window], waits: list[float]) -> None:
+    _full.note((window, wait) for window, wait in zip(windows, waits, strict=True) if wait)
 
 
 def _redis(url: str) -> SharedWindows:
     """Made under a lock, because `limits` imports `redis`."""
     with _building:
-        return _shared_windows(url)
+        if url not in _shared:
+            _shared[url] = SharedWindows(url)
+        return _shared[url]
 
 
-_shared_windows = cache(SharedWindows)
+def _close() -> None:
+    """Close this thread's connections to Redis."""
+    for each in list(_shared.values()):
+        each.close()
 
 
 class _Outage:
@@ -201,10 +223,15 @@ _building = Lock()
 _outage = _Outage()
 _windows = Windows()
 _full = Full()
+_shared: dict[str, SharedWindows] = {}
+_telling = Telling(_tell, _close)
 
 
 def forget() -> None:
     """Reset all counters of this process."""
-    global _outage, _windows, _full
+    global _outage, _windows, _full, _telling
+    _telling.end()
+    _close()
+    _shared.clear()
     _outage, _windows, _full = _Outage(), Windows(), Full()
-    _shared_windows.cache_clear()
+    _telling = Telling(_tell, _close)

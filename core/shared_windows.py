@@ -54,6 +54,36 @@ return table.concat(waits, ' ')
 """
 
 
+# Counts hits that processes have taken already, also where there is no room: KEYS as above; the one argument
+# has a number of hits, an amount and a duration for each. Returns the milliseconds until there is room again.
+ADD = """
+local time = redis.call('TIME')
+local now, waits = time[1] * 1000 + math.floor(time[2] / 1000), {}
+for hits, amount, duration in string.gmatch(ARGV[1], '(%d+)/(%d+)/(%d+)') do
+    local key, amount = KEYS[#waits + 1], tonumber(amount)
+    for _ = 1, math.min(tonumber(hits), amount) do
+        redis.call('RPUSH', key, now)
+    end
+    local length, wait = redis.call('LLEN', key), 0
+    if length > amount then
+        redis.call('LTRIM', key, length - amount, -1)
+    end
+    if length >= amount then
+        local oldest = tonumber(redis.call('LINDEX', key, 0) or now)
+        if oldest > now then -- the clock was put back
+            redis.call('DEL', key)
+            oldest = 0
+        end
+        wait = math.max(0, oldest + tonumber(duration) - now)
+    end
+    redis.call('PEXPIRE', key, duration)
+    waits[#waits + 1] = wait
+end
+return table.concat(waits, ' ')
+"""
+AT_ONCE = 500  # windows in one call: Redis does nothing else meanwhile
+
+
 class SharedWindows:
     """`Windows`, counted by the Redis at `url` (any that `limits` knows) for all processes.
 
@@ -65,8 +95,7 @@ class SharedWindows:
         storage: Any = storage_from_string(url, **patience)
         self.client: Any = storage.storage
         self._redis = import_module("redis")
-        self._script = self.client.register_script(COUNT)
-        self._sha = self._script.sha.encode()
+        self._scripts = {each: self.client.register_script(each) for each in (COUNT, ADD)}
         self._own = threading.local()
 
     def waits(self, windows: list[Window]) -> list[float]:
@@ -74,36 +103,60 @@ class SharedWindows:
 
         Raises what the client raises.
         """
-        keys = [b"{hub}/" + each.key.encode() for each in windows]  # braces: one slot of a cluster
-        sizes = " ".join([f"{each.amount}/{each.seconds * 1000}" for each in windows]).encode()
-        return [int(each) / 1000 for each in self._asked(keys, sizes).split()]
+        sizes = [f"{each.amount}/{each.seconds * 1000}" for each in windows]
+        return self._waits(COUNT, windows, sizes)
 
-    def _asked(self, keys: list[bytes], sizes: bytes) -> bytes:
+    def add(self, hits: dict[Window, int]) -> list[float]:
+        """Count as many hits of each of these windows, whether or not there is room.
+
+        Returns the seconds until there is room again for the next; 0 if there is. Raises as `waits` does.
+        """
+        found: list[float] = []
+        every = list(hits)
+        for some in (every[at : at + AT_ONCE] for at in range(0, len(every), AT_ONCE)):
+            sizes = [f"{hits[each]}/{each.amount}/{each.seconds * 1000}" for each in some]
+            found += self._waits(ADD, some, sizes)
+        return found
+
+    def close(self) -> None:
+        """Close the connection of this thread."""
+        if connection := getattr(self._own, "connection", None):
+            connection.disconnect()
+
+    def _waits(self, script: str, windows: list[Window], sizes: list[str]) -> list[float]:
+        keys = [b"{hub}/" + each.key.encode() for each in windows]  # braces: one slot of a cluster
+        answer = self._asked(script, keys, " ".join(sizes).encode())
+        return [int(each) / 1000 for each in answer.split()]
+
+    def _asked(self, script: str, keys: list[bytes], sizes: bytes) -> bytes:
         """What the script returns.
 
         Over a connection of this thread, if the client is a plain one: for a command, that looks after its
         pool, its retries and its figures, which costs as much as all the rest.
         """
         if type(self.client) is not self._redis.Redis:
-            return self._script(keys, [sizes])
+            return self._scripts[script](keys, [sizes])
         connection, has_answered = self._connection()
         try:
-            answer = self._answered(connection, keys, sizes)
+            answer = self._answered(connection, script, keys, sizes)
         except self._redis.exceptions.ConnectionError as error:
             if isinstance(error.__context__, BlockingIOError):  # the kernel has waited long enough
                 raise self._redis.exceptions.TimeoutError("Timeout reading from Redis") from error
             if not has_answered:
                 raise
-            answer = self._answered(connection, keys, sizes)  # it was restarted since it answered
+            answer = self._answered(
+                connection, script, keys, sizes
+            )  # it was restarted since it answered
         self._own.has_answered = True
         return answer
 
-    def _answered(self, connection: Any, keys: list[bytes], sizes: bytes) -> bytes:
-        command = (b"EVALSHA", self._sha, b"%d" % len(keys), *keys, sizes)
+    def _answered(self, connection: Any, script: str, keys: list[bytes], sizes: bytes) -> bytes:
+        sha = self._scripts[script].sha.encode()
+        command = (b"EVALSHA", sha, b"%d" % len(keys), *keys, sizes)
         try:
             return _sent(connection, command)
         except self._redis.exceptions.NoScriptError:
-            _sent(connection, (b"SCRIPT", b"LOAD", COUNT.encode()))
+            _sent(connection, (b"SCRIPT", b"LOAD", script.encode()))
             return _sent(connection, command)
 
     def _connection(self) -> tuple[Any, bool]:

@@ -278,6 +278,7 @@ def redis(settings) -> Iterator[redis_server.RedisServer]:
     with redis_server.serving() as server:
         settings.REDIS_URL = server.url
         yield server
+        rates.forget()  # with its connection
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 
 from core import rates
 from tests.hub_process import ROOT, free_port
+from tests.waiting import wait_until
 
 AWAY = (
     "Redis is unavailable: rate limits are counted in this process only, and nobody can sign in from "
@@ -129,6 +130,64 @@ def test_what_is_known_to_be_too_much_is_refused_without_counting(counted_in):
     rates.refuse_known(limits[0])
 
     assert 58 <= int(refused.value.headers["Retry-After"]) <= 60
+
+
+def test_what_several_processes_count_for_themselves_is_heard_by_all(redis):
+    limit = rates.Limit("3/minute", ("a",))
+    for _ in range(2):
+        rates.check_here(limit)
+    rates._telling.tell()
+    rates.forget()  # as another process, which has heard nothing yet
+
+    rates.check_here(limit)
+    rates._telling.tell()
+
+    with pytest.raises(rates.RateLimited) as refused:
+        rates.check_here(limit)
+    assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
+    with pytest.raises(rates.RateLimited):
+        rates.refuse_known(limit)
+    with pytest.raises(rates.RateLimited):
+        rates.check_all(limit)
+
+
+def test_what_is_refused_here_is_told_to_nobody(redis):
+    wide, narrow = rates.Limit("9/minute", ("all",)), rates.Limit("1/minute", ("a",))
+    rates.check_here(wide, narrow)
+    for _ in range(5):
+        with pytest.raises(rates.RateLimited):
+            rates.check_here(wide, narrow)
+
+    rates._telling.tell()
+
+    client = rates._redis(redis.url).client
+    assert {client.llen(key) for key in client.scan_iter()} == {1}
+
+
+def test_hits_are_told_by_themselves(redis):
+    rates.check_here(rates.Limit("9/minute", ("a",)))
+
+    client = rates._redis(redis.url).client
+    assert wait_until(lambda: list(client.scan_iter()) == [b"{hub}/a/9/60"])
+
+
+def test_without_redis_each_process_counts_and_nothing_is_gathered():
+    rates.check_here(rates.Limit("1/minute", ("a",)))
+
+    with pytest.raises(rates.RateLimited):
+        rates.check_here(rates.Limit("1/minute", ("a",)))
+    assert not rates._telling._hits
+
+
+def test_a_redis_that_is_away_is_said_once_and_limits_hold_in_this_process(settings, caplog):
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}"
+    for _ in range(3):
+        rates.check_here(rates.Limit("3/minute", ("a",)))
+        rates._telling.tell()
+
+    with pytest.raises(rates.RateLimited):
+        rates.check_here(rates.Limit("3/minute", ("a",)))
+    assert len(alarms(caplog)) == 1
 
 
 def test_a_clock_that_is_put_back_refuses_nobody_for_long(redis):

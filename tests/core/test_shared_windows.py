@@ -2,10 +2,12 @@
 
 import os
 import threading
+import time
 
 import pytest
 from redis import exceptions as redis_errors
 
+from core import shared_windows
 from core.shared_windows import SharedWindows
 from core.windows import Window
 
@@ -28,6 +30,34 @@ def test_a_window_without_room_says_how_long_and_nothing_is_counted(redis):
         assert not none
     assert windows.waits([TWO]) == [0]
     assert windows.waits([TWO])[0] > 55
+
+
+def test_hits_are_added_also_where_there_is_no_room(redis):
+    windows = SharedWindows(redis.url)
+
+    assert windows.add({TWO: 1, ONE: 5})[0] == 0
+    wait, waits_longer = windows.add({ONE: 1, TWO: 1})
+
+    assert 55 < wait <= 60
+    assert 55 < waits_longer <= 60
+    assert [windows.client.llen(f"{{hub}}/{key}") for key in ("one", "two")] == [1, 2]
+    assert windows.waits([ONE])[0] > 55
+
+
+def test_very_many_windows_are_added_some_at_a_time(redis, monkeypatch):
+    windows = SharedWindows(redis.url)
+    monkeypatch.setattr(shared_windows, "AT_ONCE", 3)
+
+    waits = windows.add({Window(str(number), 1 + number % 2, 60): 1 for number in range(10)})
+
+    assert [wait > 0 for wait in waits] == [True, False] * 5
+
+
+def test_a_clock_that_was_put_back_does_not_count(redis):
+    windows = SharedWindows(redis.url)
+    windows.client.rpush("{hub}/two", int((time.time() + 3600) * 1000))
+
+    assert windows.add({TWO: 1}) == [0]
 
 
 def test_each_thread_has_one_connection_and_a_new_one_after_a_fork(redis):

@@ -7,7 +7,7 @@ from allauth.idp.oidc import app_settings
 from django.conf import settings
 from limits import parse_many
 
-from core import at_once, batches, client_address, deadlines, json_body, rates
+from core import at_once, batches, client_address, deadlines, json_body, rates, telling
 from core.shared_windows import REDIS_TIMEOUT
 from hub import logs, pruning, scrape
 from hub.management.commands import serve
@@ -166,6 +166,7 @@ def test_times():
         ),
         "PostgreSQL: connecting, or a lock": (f"{POSTGRESQL_PATIENCE['connect_timeout']} seconds"),
         "SQLite: a lock": "5 seconds",
+        "telling other processes which reports were counted": f"{telling.GATHER} seconds",
         "Redis": f"{REDIS_TIMEOUT} seconds",
         "link of an installation": span(one_time_state.LIFETIME),
         "code for a terminal": span(timedelta(seconds=codes.LIFETIME)),

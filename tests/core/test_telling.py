@@ -1,0 +1,75 @@
+"""Hits that are gathered, and told to other processes."""
+
+import os
+import threading
+
+import pytest
+
+from core import telling
+from core.telling import Hits, Telling
+from core.windows import Window
+from tests.waiting import wait_until
+
+ONE, TWO = Window("one", 1, 60), Window("two", 2, 60)
+
+
+def threads() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name == "telling"]
+
+
+@pytest.fixture
+def told(monkeypatch) -> list[Hits]:
+    monkeypatch.setattr(telling, "REST", 0.01)
+    yield []
+    assert wait_until(lambda: not threads())
+
+
+def test_hits_are_gathered_and_told_together(told, monkeypatch):
+    hits = Telling(told.append, lambda: None)
+    monkeypatch.setattr(hits, "_process", os.getpid())  # no thread
+    hits.note([ONE, TWO])
+    hits.note([TWO])
+
+    hits.tell()
+    hits.tell()
+
+    assert told == [{ONE: 1, TWO: 2}]
+
+
+def test_a_thread_tells_them_ends_and_is_started_again(told):
+    hits = Telling(told.append, lambda: None)
+    for number in (1, 2):
+        hits.note([ONE])
+        assert wait_until(lambda number=number: len(told) == number and not threads())
+
+    assert told == [{ONE: 1}, {ONE: 1}]
+
+
+def test_a_flood_of_windows_is_not_gathered_without_end(told, monkeypatch):
+    monkeypatch.setattr(telling, "MOST", 3)
+    hits = Telling(told.append, lambda: None)
+    monkeypatch.setattr(hits, "_process", os.getpid())  # no thread
+
+    hits.note([Window(str(number), 1, 60) for number in range(10)])
+    hits.note([Window("0", 1, 60), Window("9", 1, 60)])
+    hits.tell()
+
+    assert told == [{Window("0", 1, 60): 2, Window("1", 1, 60): 1, Window("2", 1, 60): 1}]
+
+
+def test_a_process_that_was_forked_tells_its_own(told):
+    hits = Telling(told.append, lambda: None)
+    hits.note([ONE])
+    reader, writer = os.pipe()
+
+    child = os.fork()
+    if not child:
+        hits._tell = lambda hits: os.write(writer, b"told")
+        hits.note([ONE])
+        wait_until(lambda: not hits._hits)
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writer)
+
+    with os.fdopen(reader, "rb") as said:
+        assert said.read() == b"told"
