@@ -1,6 +1,7 @@
 """The production server, as a process of its own."""
 
 import json
+import os
 import select
 import socket
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import psutil
 import pytest
 import requests
 from django.conf import settings
@@ -31,6 +33,25 @@ def test_a_report_over_a_real_socket(hub_process):
 
     assert answer.status_code == 201
     assert requests.get(f"{hub_process.url}/v1/reports/{answer.json()['id']}", timeout=10).ok
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its scheduler")
+def test_no_thread_of_the_server_interrupts_another_one(hub_process):
+    requests.post(f"{hub_process.url}/v1/reports", json=build.report(), timeout=10)
+    [worker] = psutil.Process(hub_process.process.pid).children()
+
+    policies = {os.sched_getscheduler(each.id) for each in worker.threads()}
+
+    assert policies == {os.SCHED_BATCH}
+
+
+def test_a_server_begins_where_it_may_not_choose_how_it_is_scheduled(monkeypatch):
+    def refused(*args):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setscheduler", refused)
+
+    serve._let_each_thread_finish()
 
 
 def test_a_chunked_body_is_refused_in_words(hub_process):
