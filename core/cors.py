@@ -18,6 +18,8 @@ class OneOrigin(APIView):
 class AnyOrigin(APIView):
     """A view that scripts of any origin may call (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
 
+    parser_classes = ()  # `core.json_body` reads what they are sent
+
     def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # type: ignore[override]
         """Answer the preflight. It is the same for every origin, so browsers may cache it for a day."""
         methods = ", ".join(m for m in self.allowed_methods if m != "OPTIONS")

@@ -82,6 +82,9 @@ async def send(answer: HttpAnswer, send: Send) -> None:
         body.seek(0)
         start = {"type": "http.response.start", "status": answer.status}
         await send({**start, "headers": _with_length(answer.headers, left)})
+        if left <= PIECE:  # the server keeps this much, and waits for nobody
+            await send({"type": "http.response.body", "body": body.read(), "more_body": False})
+            return
         more = True
         while more:
             left -= PIECE

@@ -2,8 +2,6 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from django.conf import settings
 
@@ -66,9 +64,8 @@ class Bodies:
         self._held: Counter[str] = Counter()  # bytes of each caller
         self._arriving: dict[str, Arriving] = {}  # of each caller
 
-    @asynccontextmanager
-    async def whole(self, scope: Scope, receive: Receive, caller: str) -> AsyncIterator[bytes]:
-        """The body of the request of `caller`, held until the block ends.
+    async def whole(self, scope: Scope, receive: Receive, caller: str) -> bytes:
+        """The body of the request of `caller`, held until `let_go`.
 
         Empty if its length is missing, or too large for the API: Django refuses that without reading it.
         Raises `TooLarge`, `TooSlow`, `Incomplete` or `GivenUp`.
@@ -76,10 +73,11 @@ class Bodies:
         length = _length(scope)
         body = await self._arrived(length, receive, caller) if length else b""
         self._hold(caller, len(body))
-        try:
-            yield body
-        finally:
-            self._hold(caller, -len(body))
+        return body
+
+    def let_go(self, body: bytes, caller: str) -> None:
+        """The body of `caller` is held no longer."""
+        self._hold(caller, -len(body))
 
     async def _arrived(self, length: int, receive: Receive, caller: str) -> bytes:
         body = bytearray()

@@ -6,11 +6,10 @@ reads.
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 
-from core import client_address
+from core import client_address, connections
 from core.errors import ApiError
 from hub.server import answers, door
 from hub.server.answers import HttpAnswer
@@ -29,7 +28,7 @@ class Bridge:
 
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application
-        self._threads = Threads(threads)
+        self._threads = Threads(threads, connections.give_back)
         self._room = threads * (1 + WAITING)
         self._share = self._room // SHARE
         self._callers: Counter[str] = Counter()  # of the requests that wait or are answered
@@ -56,15 +55,17 @@ class Bridge:
             return answers.alive()
         door.check(scope)
         caller = _caller(scope)
-        async with self._bodies.whole(scope, receive, caller) as body:
+        body = await self._bodies.whole(scope, receive, caller)
+        try:
             noted.is_whole()
-            with self._room_for(caller):
-                return await self._threads.run(
-                    partial(answers.of, self._application, scope, body, noted.asked)
-                )
+            return await self._in_a_thread(
+                partial(answers.of, self._application, scope, body, noted.asked), caller
+            )
+        finally:
+            self._bodies.let_go(body, caller)
 
-    @contextmanager
-    def _room_for(self, caller: str) -> Iterator[None]:
+    async def _in_a_thread(self, work: Callable[[], HttpAnswer], caller: str) -> HttpAnswer:
+        """What `work` returns. Raises `Overloaded` if there is no room for it."""
         if not self._room:
             raise Overloaded("All threads are busy, and the queue is full")
         if caller != client_address.UNKNOWN and self._callers[caller] >= self._share:
@@ -72,7 +73,7 @@ class Bridge:
         self._room -= 1
         self._callers[caller] += 1
         try:
-            yield
+            return await self._threads.run(work)
         finally:
             self._room += 1
             self._callers[caller] -= 1
