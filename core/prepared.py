@@ -190,7 +190,8 @@ def _written(model: type[models.Model]) -> dict[str, Callable[[Any], Any]]:
 
 
 def _json(value: Any, encoder: type[json.JSONEncoder] | None) -> str:
-    return str(value) if value in ([], {}) else json.dumps(value, cls=encoder)
+    is_empty = not value and type(value) in (list, dict)  # as most are
+    return str(value) if is_empty else json.dumps(value, cls=encoder)
 
 
 def _target_of(field: models.Field) -> models.Field:

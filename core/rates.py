@@ -68,7 +68,7 @@ def check_all(*limits: Limit, what: str = "requests") -> None:
     _refuse_for(_wait(_windows_of(limits)), what)
 
 
-def check_here(*limits: Limit, what: str = "requests") -> None:
+def check_locally(*limits: Limit, what: str = "requests") -> None:
     """As `check_all`, and nobody waits for Redis: this process decides by what it knows.
 
     It tells the others what it has counted, and hears which limits are reached, within `telling.GATHER`. What
@@ -81,7 +81,7 @@ def check_here(*limits: Limit, what: str = "requests") -> None:
 
 
 def refuse_known(*limits: Limit, what: str = "requests") -> None:
-    """Refuse at once what `check_here` would refuse. Counts nothing."""
+    """Refuse at once what `check_locally` would refuse. Counts nothing."""
     windows = _windows_of(limits)
     _refuse_for(max(_full.look(*windows), _windows.look(*windows)), what)
 

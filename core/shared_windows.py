@@ -124,7 +124,8 @@ class SharedWindows:
             connection.disconnect()
 
     def _waits(self, script: str, windows: list[Window], sizes: list[str]) -> list[float]:
-        keys = [b"{hub}/" + each.key.encode() for each in windows]  # braces: one slot of a cluster
+        # The braces keep all of them in one slot of a cluster.
+        keys = [b"{hub}/" + each.key.encode() for each in windows]
         answer = self._asked(script, keys, " ".join(sizes).encode())
         return [int(each) / 1000 for each in answer.split()]
 

@@ -1,5 +1,6 @@
 """What a process has counted, gathered for a moment, and then told to the others by a thread of its own."""
 
+import logging
 import os
 from collections.abc import Callable, Iterable
 from threading import Event, Lock, Thread
@@ -7,7 +8,8 @@ from threading import Event, Lock, Thread
 from core.windows import MOST, Window
 
 GATHER = 0.05  # seconds
-REST = 60.0  # seconds without anything to tell, after which the thread ends
+
+log = logging.getLogger(__name__)
 
 Hits = dict[Window, int]
 
@@ -37,9 +39,16 @@ class Telling:
             if not self._any.is_set():
                 self._any.set()
             if self._process != os.getpid():
-                self._process = os.getpid()
-                self._thread = Thread(target=self._tell_as_they_come, name="telling", daemon=True)
-                self._thread.start()
+                self._start()
+
+    def _start(self) -> None:
+        thread = Thread(target=self._tell_as_they_come, name="telling", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # there may be no more threads; the next hit tries again
+            log.warning("Other processes are not told of reports: no thread can be started")
+            return
+        self._thread, self._process = thread, os.getpid()
 
     def tell(self) -> None:
         """Tell all that was noted."""
@@ -57,15 +66,6 @@ class Telling:
             self._thread.join()
 
     def _tell_as_they_come(self) -> None:
-        while self._is_anything_noted() and not self._over.wait(GATHER):
+        while self._any.wait() and not self._over.wait(GATHER):
             self.tell()
         self._at_end()
-
-    def _is_anything_noted(self) -> bool:
-        """Waits for it. If False, the thread ends."""
-        if self._any.wait(REST):
-            return True
-        with self._lock:
-            if not self._any.is_set():
-                self._process = 0
-            return self._any.is_set()

@@ -28,7 +28,7 @@ def forward_when_saved(instance: Report, raw: bool, **kwargs: Any) -> None:
     The queue is a table, so its row is written in the same transaction: one commit less. What waits for
     its turn is sent by `maintain`.
     """
-    if raw or instance.organization_id is None:  # as most are, and to begin a query costs as much
+    if raw or instance.organization_id is None:
         return
     if not Delivery.objects.create_for(instance):  # true once per report
         return

@@ -38,9 +38,9 @@ def take(request: HttpRequest, read: Callable[[], Sent]) -> intake.Receipt:
 
     def admit(claim: Claim | None) -> None:
         if counted:  # all but the claim, which was not known
-            rates.check_here(*_about(claim, sent.body.doc_url.url, source), what="reports")
+            rates.check_locally(*_about(claim, sent.body.doc_url.url, source), what="reports")
             return
-        rates.check_here(*sender, *_others(sent, source, claim), what="reports")
+        rates.check_locally(*sender, *_others(sent, source, claim), what="reports")
         counted.extend(sender)
 
     try:
@@ -48,14 +48,14 @@ def take(request: HttpRequest, read: Callable[[], Sent]) -> intake.Receipt:
         return intake.accept(sent.body, idempotency_key=sent.key, source=source, admit=admit)
     except Exception:
         if not counted:
-            rates.check_here(*sender, what="reports")
+            rates.check_locally(*sender, what="reports")
         raise
 
 
 def count_look(request: HttpRequest) -> None:
     """Count a look at where a report would go as a report of its sender. Raises `rates.RateLimited`."""
     source = client_address.source(client_address.client_address(request))
-    rates.check_here(*_of_sender(request, source), _of_network(source), what="reports")
+    rates.check_locally(*_of_sender(request, source), _of_network(source), what="reports")
 
 
 def count_question(request: HttpRequest) -> None:
@@ -66,8 +66,7 @@ def count_question(request: HttpRequest) -> None:
         *client_address.limits(request, settings.HUB_REPORT_RATE, "question"),
         rates.Limit(settings.HUB_NETWORK_RATE, ("question network", source)),
     ]
-    rates.refuse_known(*limits, what="questions")
-    rates.check_here(*limits, what="questions")
+    rates.check_locally(*limits, what="questions")
 
 
 def _of_sender(request: HttpRequest, source: str) -> list[rates.Limit]:

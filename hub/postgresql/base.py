@@ -31,7 +31,9 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Tries a connection from the pool only if it has rested, or if the server has said something meanwhile.
+    """Keeps a connection from one request to the next where the server asks it to (`keep`, `take_up`).
+
+    Tries one from the pool only if it has rested, or if the server has said something meanwhile.
 
     A server that ends says so, and to see that costs no round trip. When a connection turns out to be
     broken, all idle ones are dropped: they were broken by the same restart. psycopg's own check
@@ -73,14 +75,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Before a request: use the connection that was kept, if it works."""
         if self.connection is None or self.in_atomic_block:
             return
-        if self._asked_at <= self._drained_at:
+        is_long_ago = monotonic() - self._asked_at > REST  # the pool may want to replace it
+        if is_long_ago or self._asked_at <= self._drained_at or not self._works():
             self.close()
-        elif not _is_fresh(self.connection):
-            try:
-                ConnectionPool.check_connection(self.connection)
-            except psycopg.Error:
-                self.close()
         self._is_kept = False
+
+    def _works(self) -> bool:
+        try:
+            if not _is_fresh(self.connection):
+                ConnectionPool.check_connection(self.connection)
+        except psycopg.Error:
+            return False
+        return True
 
     def prepared_rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a statement that is prepared after some uses; the values are sent apart from it.

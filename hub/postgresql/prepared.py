@@ -4,6 +4,7 @@ A cursor of psycopg finds out anew how each value is written and each column rea
 Python. Here both are known, and libpq waits by itself.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -33,7 +34,8 @@ def rows(session: Session, sql: str, values: Sequence[Any]) -> list[tuple[Any, .
     """All rows of the statement, which is prepared after `prepare_threshold` uses, if that is not None.
 
     `sql` has `%s` for each of the `values`, which the server reads as what they stand for: text, whole
-    numbers, true and false, times, intervals, UUIDs, lists of these, or None. Raises what psycopg raises.
+    numbers, true and false, times, intervals, UUIDs, lists of these, or None. Its columns are of the types in
+    `_READERS`. Raises what psycopg raises.
     """
     _begin(session)
     statement = _numbered(sql)
@@ -45,7 +47,7 @@ def rows(session: Session, sql: str, values: Sequence[Any]) -> list[tuple[Any, .
     else:
         result = session.pgconn.exec_params(statement.sql, written)
     _check(session, result)
-    readers = [_READERS[result.ftype(column)] for column in range(result.nfields)]
+    readers = [_reader(result.ftype(column)) for column in range(result.nfields)]
     return [
         tuple([_read(result.get_value(row, at), read) for at, read in enumerate(readers)])
         for row in range(result.ntuples)
@@ -66,7 +68,7 @@ def _is_prepared(session: Session, statement: Statement) -> bool:
     threshold = session.prepare_threshold
     if threshold is None:
         return False
-    asked = vars(session).setdefault("asked", {})  # how often, by the name of each statement
+    asked = vars(session).setdefault("hub_asked", {})  # how often, by the name of each statement
     uses = asked.get(statement.name, 0)
     if uses == threshold:
         _check(session, session.pgconn.prepare(statement.name, statement.sql))
@@ -84,22 +86,22 @@ def _check(session: Session, result: Any) -> None:
     raise errors.error_from_result(result, "utf-8")
 
 
-_numbers = count()
-
-
 @cache
 def _numbered(sql: str) -> Statement:
-    """The statement with `$1` and so on; there are only as many as the code has."""
+    """The statement with `$1` and so on. It has the same name in all processes, which may share connections."""
     places = count(1)
     numbered = re.sub("%[s%]", lambda each: "%" if each[0] == "%%" else f"${next(places)}", sql)
-    return Statement(b"hub_%d" % next(_numbers), numbered.encode())
+    digest = hashlib.sha256(numbered.encode()).hexdigest()
+    return Statement(f"hub_{digest[:16]}".encode(), numbered.encode())
 
 
 def _written(value: Any) -> bytes | None:
     """The value as PostgreSQL reads it."""
     if isinstance(value, str):  # also one of TextChoices
         return value.encode()
-    return _WRITERS[type(value)](value)
+    if write := _WRITERS.get(type(value)):
+        return write(value)
+    raise NotImplementedError(f"Add a writer for {type(value).__name__}.")
 
 
 def _array(values: list[Any]) -> bytes:
@@ -108,6 +110,12 @@ def _array(values: list[Any]) -> bytes:
         for each in map(_written, values)
     ]
     return b"{%b}" % b",".join(parts)
+
+
+def _reader(kind: int) -> Callable[[bytes], Any]:
+    if read := _READERS.get(kind):
+        return read
+    raise NotImplementedError(f"Add a reader for the type of this number: {kind}.")
 
 
 def _read(value: bytes | None, read: Callable[[bytes], Any]) -> Any:

@@ -65,7 +65,7 @@ class Bodies:
         self._arriving: dict[str, Arriving] = {}  # of each caller
 
     async def whole(self, scope: Scope, receive: Receive, caller: str) -> bytes:
-        """The body of the request of `caller`, held until `let_go`.
+        """The body of the request of `caller`. It is held until `let_go`, which has to be called then.
 
         Empty if its length is missing, or too large for the API: Django refuses that without reading it.
         Raises `TooLarge`, `TooSlow`, `Incomplete` or `GivenUp`.

@@ -1,6 +1,7 @@
 """A fixed number of threads in which requests are answered, for one event loop."""
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -10,6 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 A_WHILE = 60  # seconds
+
+log = logging.getLogger(__name__)
 
 
 class Threads:
@@ -94,11 +97,17 @@ class _Worker:
     def _work(self) -> None:
         while self._has_done_one():
             pass
-        self._after_a_while()
+        self._rest()
+
+    def _rest(self) -> None:
+        try:
+            self._after_a_while()
+        except Exception:  # it goes on, or what it is given next would never be done
+            log.exception("A thread could not give back what it had")
 
     def _has_done_one(self) -> bool:
         if not self._called.acquire(timeout=A_WHILE):
-            self._after_a_while()
+            self._rest()
             self._called.acquire()
         with self._works:
             job, self._job = self._job, None

@@ -87,8 +87,6 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
         The report is withheld if the integration has lost push access to its repository.
         """
-        if report.organization_id is None:
-            return False
         told = (report.canonical_url, report.agent_name, report.source)
         row = TARGET.first(report.source, *told, report.organization_id, report.pk)
         if row is None:

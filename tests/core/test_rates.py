@@ -135,15 +135,15 @@ def test_what_is_known_to_be_too_much_is_refused_without_counting(counted_in):
 def test_what_several_processes_count_for_themselves_is_heard_by_all(redis):
     limit = rates.Limit("3/minute", ("a",))
     for _ in range(2):
-        rates.check_here(limit)
+        rates.check_locally(limit)
     rates._telling.tell()
     rates.forget()  # as another process, which has heard nothing yet
 
-    rates.check_here(limit)
+    rates.check_locally(limit)
     rates._telling.tell()
 
     with pytest.raises(rates.RateLimited) as refused:
-        rates.check_here(limit)
+        rates.check_locally(limit)
     assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
     with pytest.raises(rates.RateLimited):
         rates.refuse_known(limit)
@@ -153,10 +153,10 @@ def test_what_several_processes_count_for_themselves_is_heard_by_all(redis):
 
 def test_what_is_refused_here_is_told_to_nobody(redis):
     wide, narrow = rates.Limit("9/minute", ("all",)), rates.Limit("1/minute", ("a",))
-    rates.check_here(wide, narrow)
+    rates.check_locally(wide, narrow)
     for _ in range(5):
         with pytest.raises(rates.RateLimited):
-            rates.check_here(wide, narrow)
+            rates.check_locally(wide, narrow)
 
     rates._telling.tell()
 
@@ -165,28 +165,28 @@ def test_what_is_refused_here_is_told_to_nobody(redis):
 
 
 def test_hits_are_told_by_themselves(redis):
-    rates.check_here(rates.Limit("9/minute", ("a",)))
+    rates.check_locally(rates.Limit("9/minute", ("a",)))
 
     client = rates._redis(redis.url).client
     assert wait_until(lambda: list(client.scan_iter()) == [b"{hub}/a/9/60"])
 
 
 def test_without_redis_each_process_counts_and_nothing_is_gathered():
-    rates.check_here(rates.Limit("1/minute", ("a",)))
+    rates.check_locally(rates.Limit("1/minute", ("a",)))
 
     with pytest.raises(rates.RateLimited):
-        rates.check_here(rates.Limit("1/minute", ("a",)))
+        rates.check_locally(rates.Limit("1/minute", ("a",)))
     assert not rates._telling._hits
 
 
 def test_a_redis_that_is_away_is_said_once_and_limits_hold_in_this_process(settings, caplog):
     settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}"
     for _ in range(3):
-        rates.check_here(rates.Limit("3/minute", ("a",)))
+        rates.check_locally(rates.Limit("3/minute", ("a",)))
         rates._telling.tell()
 
     with pytest.raises(rates.RateLimited):
-        rates.check_here(rates.Limit("3/minute", ("a",)))
+        rates.check_locally(rates.Limit("3/minute", ("a",)))
     assert len(alarms(caplog)) == 1
 
 

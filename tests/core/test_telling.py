@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -18,10 +19,15 @@ def threads() -> list[threading.Thread]:
 
 
 @pytest.fixture
-def told(monkeypatch) -> list[Hits]:
-    monkeypatch.setattr(telling, "REST", 0.01)
-    yield []
-    assert wait_until(lambda: not threads())
+def told() -> list[Hits]:
+    return []
+
+
+@pytest.fixture(autouse=True)
+def ended() -> Iterator[None]:
+    """No thread of these tests goes on."""
+    yield
+    assert not threads()
 
 
 def test_hits_are_gathered_and_told_together(told, monkeypatch):
@@ -36,13 +42,32 @@ def test_hits_are_gathered_and_told_together(told, monkeypatch):
     assert told == [{ONE: 1, TWO: 2}]
 
 
-def test_a_thread_tells_them_ends_and_is_started_again(told):
-    hits = Telling(told.append, lambda: None)
+def test_one_thread_tells_them_until_it_is_ended(told):
+    hits = Telling(told.append, lambda: told.append({}))
     for number in (1, 2):
         hits.note([ONE])
-        assert wait_until(lambda number=number: len(told) == number and not threads())
+        assert wait_until(lambda number=number: len(told) == number)
+    assert len(threads()) == 1
 
-    assert told == [{ONE: 1}, {ONE: 1}]
+    hits.end()
+
+    assert told == [{ONE: 1}, {ONE: 1}, {}]
+
+
+def test_where_no_thread_can_be_started_hits_wait_for_one(told, monkeypatch, caplog):
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    hits = Telling(told.append, lambda: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        hits.note([ONE])
+    hits.note([ONE])
+
+    assert wait_until(lambda: told)
+    hits.end()
+    assert told == [{ONE: 2}]
+    assert len(caplog.records) == 1
 
 
 def test_a_flood_of_windows_is_not_gathered_without_end(told, monkeypatch):
@@ -64,12 +89,16 @@ def test_a_process_that_was_forked_tells_its_own(told):
 
     child = os.fork()
     if not child:
-        hits._tell = lambda hits: os.write(writer, b"told")
-        hits.note([ONE])
-        wait_until(lambda: not hits._hits)
-        os._exit(0)
+        try:
+            hits._tell = lambda hits: os.write(writer, b"told")
+            hits.note([ONE])
+            wait_until(lambda: not hits._hits, 10)
+            hits.end()
+        finally:
+            os._exit(0)
     os.waitpid(child, 0)
     os.close(writer)
+    hits.end()
 
     with os.fdopen(reader, "rb") as said:
         assert said.read() == b"told"

@@ -195,6 +195,25 @@ def test_a_connection_that_was_kept_for_a_while_is_tried_before_it_is_used(monke
 
 
 @pytest.mark.usefixtures("kept")
+def test_a_connection_goes_back_to_the_pool_now_and_then_however_busy_it_is():
+    request()
+    connection._asked_at -= base.REST + 1
+
+    connection.take_up()
+
+    assert connection.connection is None
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_connection_that_somebody_has_closed_is_not_used(monkeypatch):
+    monkeypatch.setattr(base, "A_MOMENT", 0)
+    request()
+    connection.connection.close()
+
+    assert request() == "answered"
+
+
+@pytest.mark.usefixtures("kept")
 def test_a_connection_that_was_kept_for_a_while_has_rested_when_it_is_given_back():
     request()
     rested = connection.connection

@@ -7,9 +7,11 @@ import psycopg
 import pytest
 from django.db import DataError, IntegrityError, OperationalError, connection, transaction
 from psycopg import IsolationLevel
+from psycopg.pq import ExecStatus
 
 from core import connections, prepared
 from core.prepared import PreparedStatement
+from hub.postgresql import prepared as libpq
 from orgs.models import Organization
 from tests import build
 
@@ -151,6 +153,32 @@ def test_a_constraint_is_an_error_of_django_and_the_connection_goes_on():
 
     assert isinstance(error.value.__cause__, psycopg.errors.UniqueViolation)
     assert connection.prepared_rows("SELECT 1::int4", []) == [(1,)]
+
+
+@pytest.mark.parametrize("kind", ["float8", "numeric", "date", "text[]"])
+def test_a_type_that_nobody_reads_yet_is_an_error(kind):
+    with pytest.raises(NotImplementedError):
+        connection.prepared_rows(f"SELECT NULL::{kind}", [])
+
+
+def test_a_value_that_nobody_writes_yet_is_an_error():
+    with pytest.raises(NotImplementedError, match="float"):
+        connection.prepared_rows("SELECT %s::text", [1.5])
+
+
+def test_every_statement_has_columns_of_types_that_are_read():
+    connection.ensure_connection()
+    asked = connection.connection.pgconn
+    for number, statement in enumerate(PreparedStatement.every):
+        name = b"described_%d" % number
+        sql = libpq._numbered(statement.sql["postgresql"]).sql
+        assert asked.prepare(name, sql).status == ExecStatus.COMMAND_OK, statement.question
+
+        described = asked.describe_prepared(name)
+
+        kinds = {described.ftype(column) for column in range(described.nfields)}
+        assert kinds <= libpq._READERS.keys(), statement.question
+    assert number > 10
 
 
 def test_a_server_that_is_gone_is_a_database_that_is_away():

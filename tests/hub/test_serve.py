@@ -45,13 +45,30 @@ def test_no_thread_of_the_server_interrupts_another_one(hub_process):
     assert policies == {os.SCHED_BATCH}
 
 
+@pytest.mark.slow
+def test_two_processes_accept_at_most_twice_the_limit_and_then_both_know(
+    transactional_db, code_host, redis
+):
+    shared = {"REDIS_URL": redis.url, "HUB_PROCESSES": "2", "HUB_REPORT_RATE": "5/minute"}
+    with HubProcess(**shared) as hub:
+        answers = []
+        for number in range(60):
+            report = build.report(report__summary=f"Step {number} is wrong")
+            answers.append(
+                requests.post(f"{hub.url}/v1/reports", json=report, timeout=10).status_code
+            )
+
+    assert 5 <= answers.count(201) <= 10
+    assert answers.count(201) + answers.count(429) == 60
+
+
 def test_a_server_begins_where_it_may_not_choose_how_it_is_scheduled(monkeypatch):
     def refused(*args):
         raise PermissionError
 
     monkeypatch.setattr(os, "sched_setscheduler", refused)
 
-    serve._let_each_thread_finish()
+    serve._schedule_as_batch()
 
 
 def test_a_chunked_body_is_refused_in_words(hub_process):

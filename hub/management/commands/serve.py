@@ -79,7 +79,7 @@ class Command(HubCommand):
             workers_kill_timeout=STOPPING,
             log_level=LogLevels.error,
         )
-        _let_each_thread_finish()
+        _schedule_as_batch()
         if not no_maintain:
             keeper = MaintenanceKeeper()
             server.on_startup(keeper.start)
@@ -140,13 +140,15 @@ def _preload() -> None:
     gc.freeze()  # or the first collection in a worker would copy all that is shared
 
 
-def _let_each_thread_finish() -> None:
-    """Let no thread of the workers interrupt another one just because it is ready (Linux: sched(7), SCHED_BATCH).
+def _schedule_as_batch() -> None:
+    """Let no thread of the workers, or of `maintain`, interrupt another one just because it is ready.
 
-    It would only wait for the interpreter's lock then. That costs a report a tenth of its CPU.
+    It would only wait for the interpreter's lock then, which costs a report a tenth of its CPU. Linux:
+    sched(7), SCHED_BATCH. A policy that somebody has chosen stays.
     """
     with suppress(AttributeError, OSError):  # of another system, or where it is not allowed
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+        if os.sched_getscheduler(0) == os.SCHED_OTHER:
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _connections() -> int:

@@ -70,6 +70,20 @@ def test_a_thread_that_has_rested_or_ends_does_what_it_was_given_for_that(monkey
     assert set(rested) == {worked}
 
 
+def test_a_thread_whose_rest_fails_goes_on(monkeypatch, caplog):
+    monkeypatch.setattr("hub.server.threads.A_WHILE", 0.01)
+
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    async def conversation(threads: Threads) -> bool:
+        first = await threads.run(threading.get_ident)
+        assert await asyncio.to_thread(wait_until, lambda: caplog.records)
+        return await threads.run(threading.get_ident) == first
+
+    assert ask(Threads(1, fail), conversation)
+
+
 def test_what_finds_no_thread_free_is_done_in_the_order_it_came():
     done: list[int] = []
     most_at_once: list[int] = []
