@@ -71,8 +71,8 @@ def check_all(*limits: Limit, what: str = "requests") -> None:
 def check_locally(*limits: Limit, what: str = "requests") -> None:
     """As `check_all`, and nobody waits for Redis: this process decides by what it knows.
 
-    It tells the others what it has counted, and hears which limits are reached, within `telling.GATHER`. What
-    several processes take meanwhile may be more than the limit, by so much.
+    It tells the others what it has counted, and hears which limits are reached, every `telling.GATHER` seconds.
+    What several processes accept until then may be over a limit; none accepts more than the limit by itself.
     """
     windows = _windows_of(limits)
     _refuse_for(_full.look(*windows) or _windows.wait(*windows), what)

@@ -145,9 +145,8 @@ class SharedWindows:
                 raise self._redis.exceptions.TimeoutError("Timeout reading from Redis") from error
             if not has_answered:
                 raise
-            answer = self._answered(
-                connection, script, keys, sizes
-            )  # it was restarted since it answered
+            # Redis was restarted since it answered.
+            answer = self._answered(connection, script, keys, sizes)
         self._own.has_answered = True
         return answer
 

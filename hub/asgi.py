@@ -3,11 +3,10 @@
 from django.conf import settings
 
 from hub import logs, wsgi  # before all that needs Django, which `wsgi` sets up
-from hub.server import between_requests, listening
+from hub.server import listening
 from hub.server.asgi import Receive, Scope, Send
 from hub.server.bridge import Bridge
 
-between_requests.keep_connections()
 bridge = Bridge(wsgi.application, threads=settings.HUB_THREADS)
 
 

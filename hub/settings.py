@@ -306,7 +306,6 @@ def _database() -> dict:
         database["ENGINE"] = "hub.postgresql"
         database["OPTIONS"] = options = POSTGRESQL_PATIENCE | options
         options["pool"] = POSTGRESQL_POOL
-        options["prepare_threshold"] = 5 if HUB_PREPARED_STATEMENTS else None  # uses before it
     return database
 
 

@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import psycopg
+from django.conf import settings
 from psycopg import errors
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 
 Session = psycopg.Connection[Any]
 
 NUL = b"\0"
+PREPARED_AFTER = 5  # uses
+STALE = ("0A000", "26000")  # a column has changed, or somebody has deallocated what was prepared
 INTERVAL = "%d days %d seconds %d microseconds"
 
 
@@ -31,12 +34,13 @@ class Statement(NamedTuple):
 
 
 def rows(session: Session, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """All rows of the statement, which is prepared after `prepare_threshold` uses, if that is not None.
+    """All rows of the statement, which is prepared after some uses, unless HUB_PREPARED_STATEMENTS is false.
 
     `sql` has `%s` for each of the `values`, which the server reads as what they stand for: text, whole
     numbers, true and false, times, intervals, UUIDs, lists of these, or None. Its columns are of the types in
     `_READERS`. Raises what psycopg raises.
     """
+    _renew(session)
     _begin(session)
     statement = _numbered(sql)
     written: list[Any] = [each.encode() if type(each) is str else _written(each) for each in values]
@@ -65,16 +69,22 @@ def _begin(session: Session) -> None:
 
 def _is_prepared(session: Session, statement: Statement) -> bool:
     """Whether the server knows the statement by its name; it is told if it is time for that."""
-    threshold = session.prepare_threshold
-    if threshold is None:
+    if not settings.HUB_PREPARED_STATEMENTS:
         return False
     asked = vars(session).setdefault("hub_asked", {})  # how often, by the name of each statement
     uses = asked.get(statement.name, 0)
-    if uses == threshold:
+    if uses == PREPARED_AFTER:
         _check(session, session.pgconn.prepare(statement.name, statement.sql))
-    if uses <= threshold:
+    if uses <= PREPARED_AFTER:
         asked[statement.name] = uses + 1
-    return uses >= threshold
+    return uses >= PREPARED_AFTER
+
+
+def _renew(session: Session) -> None:
+    """Prepare all anew if one was stale. The statement that found out has failed, and its transaction with it."""
+    if vars(session).pop("hub_stale", False):
+        vars(session).pop("hub_asked", None)
+        _check(session, session.pgconn.exec_(b"DEALLOCATE ALL"))
 
 
 def _check(session: Session, result: Any) -> None:
@@ -83,7 +93,10 @@ def _check(session: Session, result: Any) -> None:
         return
     if session.pgconn.status == ConnStatus.BAD:
         raise psycopg.OperationalError(result.error_message.decode(errors="replace").strip())
-    raise errors.error_from_result(result, "utf-8")
+    error = errors.error_from_result(result, "utf-8")
+    if error.sqlstate in STALE:
+        vars(session)["hub_stale"] = True
+    raise error
 
 
 @cache

@@ -206,10 +206,12 @@ def test_nobody_waits_for_a_reader_that_does_not_read(behind, monkeypatch):
     """As with a terminal that was stopped: what is over the bound is dropped and counted."""
     handler, reader = behind
     monkeypatch.setattr(logs, "UNREAD", 200_000)
+    monkeypatch.setattr(logs, "GATHER", 10)  # longer than it takes to log all of them
     lines = [f"{number} {'x' * 990}" for number in range(1000)]
 
     for line in lines:  # a pipe takes 65,536 bytes, and here nobody reads it
         handler.handle(record(line))
+    handler._hurry.set()
     with ThreadPoolExecutor(1) as pool:
         read = pool.submit(os.read, reader.here, 65_536)
         read.result()

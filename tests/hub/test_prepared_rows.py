@@ -5,7 +5,15 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from django.db import DataError, IntegrityError, OperationalError, connection, transaction
+from django.db import (
+    DataError,
+    IntegrityError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+    transaction,
+)
 from psycopg import IsolationLevel
 from psycopg.pq import ExecStatus
 
@@ -105,16 +113,59 @@ def test_a_statement_is_prepared_after_five_uses_and_only_once():
     assert prepared_ones() == before + 1
 
 
-def test_nothing_is_prepared_where_that_is_turned_off():
-    connection.ensure_connection()
-    connection.connection.prepare_threshold = None
+def test_nothing_is_prepared_where_that_is_turned_off(settings):
+    settings.HUB_PREPARED_STATEMENTS = False
+    before = prepared_ones()
+
+    for _ in range(20):
+        assert connection.prepared_rows("SELECT %s::text, 'never'", ["a"]) == [("a", "never")]
+
+    assert prepared_ones() == before
+
+
+def ask_in_a_transaction() -> list[tuple]:
+    with transaction.atomic():
+        return connection.prepared_rows("SELECT name FROM orgs_domain WHERE id = %s", ["a"])
+
+
+def test_a_column_that_changes_costs_a_connection_one_transaction():
+    def widen(size: int) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE orgs_domain ALTER name TYPE varchar({size})")
+
+    for _ in range(10):
+        ask_in_a_transaction()
+    widen(300)
     try:
-        for _ in range(20):
-            assert connection.prepared_rows("SELECT %s::text, 'never'", ["a"]) == [("a", "never")]
-        assert prepared_ones() == 0
+        with pytest.raises(NotSupportedError):
+            ask_in_a_transaction()
+
+        assert [ask_in_a_transaction() for _ in range(10)] == [[]] * 10
     finally:
-        connection.connection.close()
-        connection.close()
+        widen(253)
+
+
+def test_what_somebody_has_deallocated_is_prepared_again():
+    for _ in range(10):
+        ask_in_a_transaction()
+    connection.connection.pgconn.exec_(b"DEALLOCATE ALL")
+
+    with pytest.raises(ProgrammingError, match="does not exist"):
+        ask_in_a_transaction()
+
+    assert [ask_in_a_transaction() for _ in range(10)] == [[]] * 10
+
+
+def test_what_somebody_watches_and_a_rollback_leave_the_rest_prepared():
+    for _ in range(10):
+        ask_in_a_transaction()
+    for _ in range(10):
+        both_ways("SELECT %s::text, 'watched'", "a")
+    with transaction.atomic():
+        ask_in_a_transaction()
+        transaction.set_rollback(True)
+
+    assert ask_in_a_transaction() == []
 
 
 def test_the_first_statement_of_a_transaction_begins_it():

@@ -24,6 +24,7 @@ from granian.log import LogLevels
 
 from core import backups
 from core.command import Group, HubCommand
+from hub.server import between_requests
 from hub.setup import redis_server
 from hub.setup.findings import Level
 
@@ -61,6 +62,7 @@ class Command(HubCommand):
         _collect_static_files()
         _begin_metrics()
         _preload()
+        between_requests.keep_connections()
         _close_connections()
         server = Granian(
             APPLICATION,
