@@ -21,6 +21,7 @@ from core.windows import Full, Window, Windows
 log = logging.getLogger(__name__)
 
 LONGEST_REASON = 300  # characters
+UNTOLD = 1 / 8  # of a limit: what all processes together take before they tell each other
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
 
 
@@ -69,15 +70,15 @@ def check_all(*limits: Limit, what: str = "requests") -> None:
 
 
 def check_locally(*limits: Limit, what: str = "requests") -> None:
-    """As `check_all`, and nobody waits for Redis: this process decides by what it knows.
+    """As `check_all`, and hardly anybody waits for Redis: this process decides by what it knows.
 
-    It tells the others what it has counted, and hears which limits are reached, every `telling.GATHER` seconds.
-    What several processes accept until then may be over a limit; none accepts more than the limit by itself.
+    It tells the others what it has counted, and hears which limits are reached, every `telling.GATHER` seconds,
+    and at once when it has taken its part of `UNTOLD`. So much is what several processes may accept over a limit.
     """
     windows = _windows_of(limits)
     _refuse_for(_full.look(*windows) or _windows.wait(*windows), what)
-    if settings.REDIS_URL:
-        _telling.note(windows)
+    if settings.REDIS_URL and _telling.note(windows) >= UNTOLD / settings.HUB_PROCESSES:
+        _telling.tell()
 
 
 def refuse_known(*limits: Limit, what: str = "requests") -> None:

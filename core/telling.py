@@ -30,16 +30,19 @@ class Telling:
         self._thread: Thread | None = None
         self._over = Event()
 
-    def note(self, windows: Iterable[Window]) -> None:
-        """One more hit of each."""
+    def note(self, windows: Iterable[Window]) -> float:
+        """One more hit of each. Returns the largest part of a window's amount that is not told yet."""
+        part = 0.0
         with self._lock:
             for window in windows:
                 if window in self._hits or len(self._hits) < MOST:
-                    self._hits[window] = self._hits.get(window, 0) + 1
+                    self._hits[window] = hits = self._hits.get(window, 0) + 1
+                    part = max(part, hits / window.amount)
             if not self._any.is_set():
                 self._any.set()
             if self._process != os.getpid():
                 self._start()
+        return part
 
     def _start(self) -> None:
         thread = Thread(target=self._tell_as_they_come, name="telling", daemon=True)

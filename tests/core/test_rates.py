@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
 
 from core import rates
+from core.telling import Telling
+from core.windows import Full, Windows
 from tests.hub_process import ROOT, free_port
 from tests.waiting import wait_until
 
@@ -149,6 +152,25 @@ def test_what_several_processes_count_for_themselves_is_heard_by_all(redis):
         rates.refuse_known(limit)
     with pytest.raises(rates.RateLimited):
         rates.check_all(limit)
+
+
+def test_a_burst_that_several_processes_take_at_once_is_over_a_limit_by_an_eighth(
+    redis, settings, monkeypatch
+):
+    settings.HUB_PROCESSES = 4
+    processes = [(Windows(), Full(), Telling(rates._tell, rates._close)) for _ in range(4)]
+    for *_, telling in processes:
+        monkeypatch.setattr(telling, "_process", os.getpid())  # nobody tells in time
+    limit, taken = rates.Limit("64/minute", ("a",)), 0
+
+    for process in processes * 64:
+        for name, own in zip(("_windows", "_full", "_telling"), process, strict=True):
+            monkeypatch.setattr(rates, name, own)
+        with suppress(rates.RateLimited):
+            rates.check_locally(limit)
+            taken += 1
+
+    assert 64 <= taken <= 64 + 8
 
 
 def test_what_is_refused_here_is_told_to_nobody(redis):

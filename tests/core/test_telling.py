@@ -42,6 +42,18 @@ def test_hits_are_gathered_and_told_together(told, monkeypatch):
     assert told == [{ONE: 1, TWO: 2}]
 
 
+def test_the_largest_part_of_an_amount_that_is_not_told_is_known(told, monkeypatch):
+    hits = Telling(told.append, lambda: None)
+    monkeypatch.setattr(hits, "_process", os.getpid())  # no thread
+    four, eight = Window("four", 4, 60), Window("eight", 8, 60)
+
+    parts = [hits.note([eight]), hits.note([eight, four]), hits.note([four])]
+    hits.tell()
+
+    assert parts == [1 / 8, 1 / 4, 1 / 2]
+    assert hits.note([eight]) == 1 / 8
+
+
 def test_one_thread_tells_them_until_it_is_ended(told):
     hits = Telling(told.append, lambda: told.append({}))
     for number in (1, 2):

@@ -46,7 +46,7 @@ def test_no_thread_of_the_server_interrupts_another_one(hub_process):
 
 
 @pytest.mark.slow
-def test_two_processes_accept_at_most_twice_the_limit_and_then_both_know(
+def test_two_processes_accept_what_a_limit_allows_and_then_both_know(
     transactional_db, code_host, redis
 ):
     shared = {"REDIS_URL": redis.url, "HUB_PROCESSES": "2", "HUB_REPORT_RATE": "5/minute"}
@@ -58,7 +58,7 @@ def test_two_processes_accept_at_most_twice_the_limit_and_then_both_know(
                 requests.post(f"{hub.url}/v1/reports", json=report, timeout=10).status_code
             )
 
-    assert 5 <= answers.count(201) <= 10
+    assert 5 <= answers.count(201) <= 6
     assert answers.count(201) + answers.count(429) == 60
 
 
