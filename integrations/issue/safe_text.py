@@ -48,11 +48,13 @@ _RULES: Rules = [
         (r"(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])", _in_sixes),  # commits
         (r"(?:\A|(?<=[^\n]\n))[ \t>]*(?==+[ \t]*$|-+[ \t]*$)", _AFTER),  # setext headings
         (KEYWORD + r"(?=[:：]?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
+        (r"(?=\$)|(?<=\$)", _HERE),  # formulas, in which TeX hides what it likes
         (r"\\(?=" + TEX + r"|\Z)", _AFTER),
     )
 ]
 _NO_TABLES: Rules = [(re.compile(DELIMITERS, FLAGS), _AFTER)]
-ARMED = "@#&<>:[]!`~/\\-=|."  # a zero-width space only stands next to these, or in words of letters
+# a zero-width space only stands next to these, or in words of letters: one, or one on each side
+ARMED = "@#&<>:[]!`~/\\-=|.$$"
 
 _IN_URL = "%/?=&+,:._~-"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")

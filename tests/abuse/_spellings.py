@@ -100,3 +100,12 @@ WAYS_OUT = [
         "$$\n@octocat\n$$",
     ),
 ]
+FORMULAS = [
+    "$x % hidden$",
+    "a ($\\phantom{hidden}$)",
+    "$`x % hidden`$",
+    "\\$x % hidden\\$",
+    "$$\n\\def\\a{hidden}\n$$",
+    "```math\nx % hidden\n```",
+    "＄\\label{hidden}x＄",
+]

@@ -9,7 +9,7 @@ from django.db import connection
 from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Integration
 from tests import build
-from tests.abuse._spellings import COMMANDS, HTML, LINKS, MENTIONS, REFERENCES, WAYS_OUT
+from tests.abuse._spellings import COMMANDS, FORMULAS, HTML, LINKS, MENTIONS, REFERENCES, WAYS_OUT
 from tests.abuse.table import STRANGER, attack
 from tests.abuse.world import Shipped, World, stands_if
 from tests.integrations.delivery.alike import AGAIN, PUSH
@@ -59,6 +59,12 @@ def commands(world: World) -> str:
 def html(world: World) -> str:
     """Twelve pieces of HTML in every field, in ten templates; two are comments as the Hub's own mark."""
     return _written(world, HTML)
+
+
+@attack(STRANGER, "hide an order to an agent from people")
+def formulas(world: World) -> str:
+    """Seven formulas in every field, in ten templates; in each, TeX leaves something out."""
+    return _written(world, FORMULAS)
 
 
 @attack(STRANGER, "lead readers elsewhere, and load images")

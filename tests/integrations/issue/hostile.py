@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 WORDS = r"""
 @ # 1 octocat @octocat @lru_cache #0366d6 /docs gh GH- - a5c3785 deadbee fixes hub: / /close word * ** _ = === --- |
-https: // : www . http://evil.example https://github.com/o/r/issues/1 a@evil.example mailto: $$
+https: // : www . http://evil.example https://github.com/o/r/issues/1 a@evil.example mailto: $ $$ $x
 [ ] ( ) ![ [^1] [^1]: < > <!-- --> -- <img </details> <pre> <? " ' & &#64; &commat; #64; lt; \
 \href{//evil.example} ` `` ``` ```` ~ ~~~ ＠ ＃ ＜ ／ ： ［ ］ （ ㈀ ＧＨ － １ ａ ｀ ～ ² …
 """

@@ -26,6 +26,7 @@ _FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
 MENTION = re.compile(r"(?<![a-z0-9_])@[a-z0-9]", _FLAGS)
 REFERENCE = re.compile(r"#\d|(?<![a-z0-9_])gh-\d", _FLAGS)
 COMMIT = re.compile(r"(?<![a-z0-9_])[0-9a-f]{7,40}(?![a-z0-9_])", _FLAGS)
+FORMULA = re.compile(r"(?<!\u200b)\$|\$(?!\u200b)")  # where one may begin or end, and TeX hide text
 KEYWORD = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|duplicate of)"
 IN_RAW_TEXT = {
     "raw mention": MENTION,
@@ -155,9 +156,11 @@ def _code(body: str) -> str:
 def _in_page(body: str, links: tuple[str, ...]) -> Counter[str]:
     page = Page(body)
     searched = [text for text, around in page.texts if not NOT_SEARCHED & around]
+    outside = [text for text, around in page.texts if "pre" not in around]  # also in code of a line
     found = Counter({tag: n for tag, n in page.elements.items() if tag not in HARMLESS})
     found["raw HTML"] = html(body, unsafe=False).count("<!-- raw HTML omitted -->")
     found["link"] = sum(not link.startswith(links) for link in page.links)
     for name, pattern in ("mention", MENTION), ("reference", REFERENCE), ("commit", COMMIT):
         found[name] = sum(len(pattern.findall(text)) for text in searched)
+    found["formula"] = sum(len(FORMULA.findall(text)) for text in outside)
     return +found
