@@ -72,13 +72,15 @@ def check_all(*limits: Limit, what: str = "requests") -> None:
 def check_locally(*limits: Limit, what: str = "requests") -> None:
     """As `check_all`, and hardly anybody waits for Redis: this process decides by what it knows.
 
-    It tells the others what it has counted, and hears which limits are reached, every `telling.GATHER` seconds,
-    and at once when it has taken its part of `UNTOLD`. So much is what several processes may accept over a limit.
+    It tells the others what it has counted, and hears which limits are reached, every `telling.GATHER` seconds.
+    Once its part of `UNTOLD` is not told yet, it asks first, as `check_all` does: so much is what the processes of
+    one server may accept over a limit.
     """
     windows = _windows_of(limits)
     _refuse_for(_full.look(*windows) or _windows.wait(*windows), what)
-    if settings.REDIS_URL and _telling.note(windows) >= UNTOLD / settings.HUB_PROCESSES:
+    if settings.REDIS_URL and not _telling.note(windows, UNTOLD / settings.HUB_PROCESSES):
         _telling.tell()
+        _refuse_for(_wait_for_all(windows) or 0, what)
 
 
 def refuse_known(*limits: Limit, what: str = "requests") -> None:
@@ -139,10 +141,15 @@ def _wait(windows: list[Window]) -> float:
 
     Asks Redis; counts in this process if there is none, or for a while after it failed to answer.
     """
-    if settings.REDIS_URL:
-        with suppress(RedisAway), asking_redis():
-            return _wait_in_redis(windows)
-    return _windows.wait(*windows)
+    wait = _wait_for_all(windows) if settings.REDIS_URL else None
+    return _windows.wait(*windows) if wait is None else wait
+
+
+def _wait_for_all(windows: list[Window]) -> float | None:
+    """The same by the counts of all processes; None if Redis does not answer."""
+    with suppress(RedisAway), asking_redis():
+        return _wait_in_redis(windows)
+    return None
 
 
 def _wait_in_redis(windows: list[Window]) -> float:

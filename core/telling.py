@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Callable, Iterable
+from math import inf
 from threading import Event, Lock, Thread
 
 from core.windows import MOST, Window
@@ -24,25 +25,31 @@ class Telling:
     def __init__(self, tell: Callable[[Hits], None], at_end: Callable[[], None]) -> None:
         self._tell, self._at_end = tell, at_end
         self._hits: Hits = {}
+        self._on_the_way: list[Hits] = []  # being told
         self._any = Event()
         self._lock = Lock()
         self._process = 0  # in which the thread runs; a process that was forked needs its own
         self._thread: Thread | None = None
         self._over = Event()
 
-    def note(self, windows: Iterable[Window]) -> float:
-        """One more hit of each. Returns the largest part of a window's amount that is not told yet."""
-        part = 0.0
+    def note(self, windows: Iterable[Window], most: float = inf) -> bool:
+        """One more hit of each, unless more than `most` (a part of its amount) of one would not be told then."""
         with self._lock:
-            for window in windows:
+            noted = {window: self._untold(window) + 1 for window in windows}
+            if any(hits > max(1, window.amount * most) for window, hits in noted.items()):
+                return False
+            for window in noted:
                 if window in self._hits or len(self._hits) < MOST:
-                    self._hits[window] = hits = self._hits.get(window, 0) + 1
-                    part = max(part, hits / window.amount)
+                    self._hits[window] = self._hits.get(window, 0) + 1
             if not self._any.is_set():
                 self._any.set()
             if self._process != os.getpid():
                 self._start()
-        return part
+        return True
+
+    def _untold(self, window: Window) -> int:
+        """Hits of which nobody has heard yet, also while they are told."""
+        return self._hits.get(window, 0) + sum(each.get(window, 0) for each in self._on_the_way)
 
     def _start(self) -> None:
         thread = Thread(target=self._tell_as_they_come, name="telling", daemon=True)
@@ -58,8 +65,14 @@ class Telling:
         with self._lock:
             self._any.clear()
             hits, self._hits = self._hits, {}
+            if hits:
+                self._on_the_way.append(hits)
         if hits:
-            self._tell(hits)
+            try:
+                self._tell(hits)
+            finally:
+                with self._lock:
+                    self._on_the_way.remove(hits)
 
     def end(self) -> None:
         """End the thread. What was not told yet, is forgotten."""

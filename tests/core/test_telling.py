@@ -42,16 +42,29 @@ def test_hits_are_gathered_and_told_together(told, monkeypatch):
     assert told == [{ONE: 1, TWO: 2}]
 
 
-def test_the_largest_part_of_an_amount_that_is_not_told_is_known(told, monkeypatch):
+def test_no_more_than_a_part_of_an_amount_is_not_told(told, monkeypatch):
     hits = Telling(told.append, lambda: None)
     monkeypatch.setattr(hits, "_process", os.getpid())  # no thread
     four, eight = Window("four", 4, 60), Window("eight", 8, 60)
 
-    parts = [hits.note([eight]), hits.note([eight, four]), hits.note([four])]
+    noted = [hits.note(windows, 1 / 4) for windows in ([eight], [eight, four], [eight], [four])]
     hits.tell()
 
-    assert parts == [1 / 8, 1 / 4, 1 / 2]
-    assert hits.note([eight]) == 1 / 8
+    assert noted == [True, True, False, False]
+    assert told == [{eight: 2, four: 1}]
+    assert hits.note([eight, four], 1 / 4)
+
+
+def test_of_what_is_being_told_nobody_has_heard_yet(monkeypatch):
+    noted: list[bool] = []
+    hits = Telling(lambda _: noted.append(hits.note([TWO], 1 / 2)), lambda: None)
+    monkeypatch.setattr(hits, "_process", os.getpid())  # no thread
+    hits.note([TWO], 1 / 2)
+
+    hits.tell()
+
+    assert noted == [False]
+    assert hits.note([TWO], 1 / 2)
 
 
 def test_one_thread_tells_them_until_it_is_ended(told):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import psutil
 import pytest
@@ -58,8 +59,31 @@ def test_two_processes_accept_what_a_limit_allows_and_then_both_know(
                 requests.post(f"{hub.url}/v1/reports", json=report, timeout=10).status_code
             )
 
-    assert 5 <= answers.count(201) <= 6
+    assert 5 <= answers.count(201) <= 5 + 2
     assert answers.count(201) + answers.count(429) == 60
+
+
+@pytest.mark.slow
+def test_a_burst_to_two_processes_is_over_a_limit_by_an_eighth(transactional_db, code_host, redis):
+    shared = {"REDIS_URL": redis.url, "HUB_PROCESSES": "2", "HUB_REPORT_RATE": "48/minute"}
+    together = Barrier(32)
+
+    def send(number: int) -> list[int]:
+        with requests.Session() as session:
+            session.get(f"{hub.url}/healthz", timeout=60)  # is connected
+            together.wait()
+            return [
+                session.post(f"{hub.url}/v1/reports", json=report, timeout=60).status_code
+                for report in (
+                    build.report(report__summary=f"Step {number}.{n} is wrong") for n in range(5)
+                )
+            ]
+
+    with HubProcess(**shared) as hub, ThreadPoolExecutor(32) as threads:
+        answers = [status for each in threads.map(send, range(32)) for status in each]
+
+    assert 48 <= answers.count(201) <= 48 + 6
+    assert answers.count(201) + answers.count(429) == 160
 
 
 def test_a_server_begins_where_it_may_not_choose_how_it_is_scheduled(monkeypatch):
