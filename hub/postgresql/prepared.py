@@ -91,9 +91,10 @@ def _check(session: Session, result: Any) -> None:
     """Raise the error that the server has answered, or that it is gone."""
     if result.status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
         return
-    if session.pgconn.status == ConnStatus.BAD:
-        raise psycopg.OperationalError(result.error_message.decode(errors="replace").strip())
     error = errors.error_from_result(result, "utf-8")
+    if error.sqlstate is None or session.pgconn.status == ConnStatus.BAD:
+        session.close()  # libpq itself may not know yet that the server is gone
+        raise psycopg.OperationalError(result.error_message.decode(errors="replace").strip())
     if error.sqlstate in STALE:
         vars(session)["hub_stale"] = True
     raise error

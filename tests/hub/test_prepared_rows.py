@@ -1,5 +1,6 @@
 """Prepared statements of PostgreSQL, asked by way of libpq."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
@@ -143,6 +144,8 @@ def test_a_column_that_changes_costs_a_connection_one_transaction():
         assert [ask_in_a_transaction() for _ in range(10)] == [[]] * 10
     finally:
         widen(253)
+        with suppress(NotSupportedError):  # the next test may have this connection
+            ask_in_a_transaction()
 
 
 def test_what_somebody_has_deallocated_is_prepared_again():
@@ -242,5 +245,19 @@ def test_a_server_that_is_gone_is_a_database_that_is_away():
         connection.prepared_rows("SELECT 1::int4", [])
 
     assert connections.is_lost(error.value)
+    connection.close()
+    assert connection.prepared_rows("SELECT 1::int4", []) == [(1,)]
+
+
+def test_a_failure_without_a_code_is_a_server_that_is_gone():
+    """libpq's own: after a crash it has read the server's last words, and not yet that there are no more."""
+    connection.ensure_connection()
+    session = connection.connection
+    failure = session.pgconn.make_empty_result(ExecStatus.FATAL_ERROR)
+
+    with pytest.raises(psycopg.OperationalError):
+        libpq._check(session, failure)
+
+    assert session.broken or session.closed
     connection.close()
     assert connection.prepared_rows("SELECT 1::int4", []) == [(1,)]
