@@ -140,6 +140,7 @@ class Report(Statement):
         models.SET_NULL,
         null=True,
         blank=True,
+        db_index=False,  # below, without the many reports that nobody has received
         related_name="+",
         help_text="The organization that received it; empty while nobody has claimed the page.",
     )
@@ -196,13 +197,18 @@ class Report(Statement):
         indexes = [
             models.Index(
                 fields=["organization", "received_at", "id"],
-                condition=Q(withheld_for__isnull=True),
-                name="report_readable",
+                condition=Q(organization__isnull=False, withheld_for__isnull=True),
+                name="report_received",
             ),
             models.Index(
                 fields=["organization", "withheld_for"],
                 condition=Q(withheld_for__isnull=False),
                 name="report_withheld",
+            ),
+            models.Index(
+                fields=["organization"],
+                condition=Q(organization__isnull=False),
+                name="report_of_organization",
             ),
             models.Index(  # as in `integrations/answers/known.py`
                 Func(
@@ -301,7 +307,9 @@ class Account(Statement):
     Only `reports.accounts.keep` creates one.
     """
 
-    report = models.ForeignKey(Report, models.CASCADE, related_name="accounts")
+    report = models.ForeignKey(  # its constraint has an index that begins with it
+        Report, models.CASCADE, related_name="accounts", db_index=False
+    )
     received_at = models.DateTimeField()
     last_received_at = models.DateTimeField()
     times_received = models.PositiveIntegerField(default=1)

@@ -454,7 +454,12 @@ class Delivery(models.Model):
         DELETED = "deleted"
 
     report = models.OneToOneField(Report, models.CASCADE, related_name="+")
-    integration = models.ForeignKey(Integration, models.CASCADE, related_name="deliveries")
+    integration = models.ForeignKey(
+        Integration,
+        models.CASCADE,
+        related_name="deliveries",
+        db_index=False,  # several of those below begin with it
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     held_for = models.CharField(max_length=11, choices=Cause, blank=True)
     reason = models.TextField(blank=True, help_text="Why it has its status, in words.")

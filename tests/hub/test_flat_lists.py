@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 WHOLE = "SCAN (reports_report|integrations_del|orgs_)|Seq Scan on (reports_report|integrations_del|orgs_)"
 
 FLAT = (  # an index, or some rows by their ids
-    "report_readable|report_withheld|delivery_turn|delivery_held|delivery_pace"
+    "report_received|report_withheld|delivery_turn|delivery_held|delivery_pace"
     "|integrations_delivery_report_id|autoindex_integrations_delivery_1"
     "|reports_report_pkey|autoindex_reports_report_1"
 )
@@ -112,7 +112,7 @@ def test_the_files(acme):
     for plans in (csv, exported):
         read = [str(plan) for plan in plans if 'FROM "reports_report"' in plan.sql]
         assert read
-        assert all("report_readable" in plan for plan in read)
+        assert all("report_received" in plan for plan in read)
         assert not [plan for plan in read if re.search("Sort|TEMP B-TREE", plan)]
 
 

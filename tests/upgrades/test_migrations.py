@@ -2,10 +2,11 @@
 
 import pytest
 from django.db import connection, migrations, models
+from django.db.backends.utils import CursorWrapper
 from django.db.migrations.state import ModelState, ProjectState
 from django.db.models.functions import Now
 
-from core.migrating import AddIndexWhileServing
+from core.migrating import AddIndexWhileServing, RemoveIndexesWhileServing
 from tests.upgrades import upgrading
 
 ADD, ALTER = migrations.AddField, migrations.AlterField
@@ -84,6 +85,7 @@ REFUSED = [
     (ALTER("report", "at", models.DateTimeField()), "leaves it out"),
     (migrations.AddIndex("report", INDEX), "AddIndexWhileServing"),
     (AddIndexWhileServing("report", INDEX), "atomic = False"),
+    (RemoveIndexesWhileServing(["by_text"]), "atomic = False"),
 ]
 
 
@@ -103,6 +105,14 @@ def test_what_breaks_the_version_before_is_refused(operation, why):
 
 def test_an_index_that_is_added_while_serving_is_accepted():
     assert not found(AddIndexWhileServing("report", INDEX), atomic=False)
+
+
+def test_indexes_that_are_removed_while_serving_are_accepted_with_nothing_else():
+    narrower = ALTER("report", "text", models.CharField(max_length=8))
+
+    assert not found(RemoveIndexesWhileServing(["by_text"]), atomic=False)
+    [mistake] = found(RemoveIndexesWhileServing(["by_text"], [narrower]), atomic=False)
+    assert "another type" in mistake
 
 
 def test_what_a_version_says_that_it_contracts_is_accepted(monkeypatch):
@@ -125,15 +135,70 @@ def test_an_index_is_added_and_removed_while_others_write():
         state.add_model(ModelState("hub", "Lease", fields))
     operation.state_forwards("hub", after)
 
-    def names() -> set[str]:
-        with connection.cursor() as cursor:
-            return set(connection.introspection.get_constraints(cursor, "hub_lease"))
-
     with connection.schema_editor(atomic=False) as editor:
         operation.database_forwards("hub", editor, before, after)
-    added = names()
+    added = indexes("hub_lease")
     with connection.schema_editor(atomic=False) as editor:
         operation.database_backwards("hub", editor, after, before)
 
     assert "lease_by_holder_for_a_test" in added
-    assert "lease_by_holder_for_a_test" not in names()
+    assert "lease_by_holder_for_a_test" not in indexes("hub_lease")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_indexes_are_removed_where_there_are_any_while_others_write():
+    state, name = ProjectState(), "lease_by_holder_for_a_test"
+    operation = RemoveIndexesWhileServing([name, "of_another_database"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE INDEX {name} ON hub_lease (holder)")
+
+    with connection.schema_editor(atomic=False) as editor:
+        operation.database_forwards("hub", editor, state, state)
+
+    assert name not in indexes("hub_lease")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", sorted(upgrading.LARGE), ids=".".join)
+def test_a_large_table_has_no_index_that_another_one_begins_with(model):
+    """Each costs every row that is written. PostgreSQL's own for `LIKE 'x%'` are of nobody's questions."""
+    found = indexes("_".join(model))
+
+    whole = {name: columns for name, (columns, is_whole) in found.items() if is_whole}
+    needless = [
+        name
+        for name, columns in whole.items()
+        if any(
+            other != name and [*more, ""][: len(columns)] == columns
+            for other, more in whole.items()
+        )
+    ]
+    assert not needless
+
+
+def indexes(table: str) -> dict[str, tuple[list[str], bool]]:
+    """The columns of each index, and whether it has every row."""
+    with connection.cursor() as cursor:
+        found = connection.introspection.get_constraints(cursor, table)
+        partial = _partial(cursor, table)
+    return {
+        name: (each["columns"], name not in partial)
+        for name, each in found.items()
+        if each["index"] or each["unique"]
+    }
+
+
+def _partial(cursor: CursorWrapper, table: str) -> set[str]:
+    """The names of the indexes that have a condition."""
+    if connection.vendor == "postgresql":
+        cursor.execute(
+            "SELECT indexname FROM pg_indexes WHERE tablename = %s AND indexdef LIKE '%% WHERE %%'",
+            [table],
+        )
+    else:
+        cursor.execute(
+            "SELECT name FROM sqlite_master WHERE tbl_name = %s AND type = 'index' "
+            "AND sql LIKE '%% WHERE %%'",
+            [table],
+        )
+    return {name for (name,) in cursor.fetchall()}

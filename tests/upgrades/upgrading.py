@@ -8,7 +8,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
-from core.migrating import AddIndexWhileServing
+from core.migrating import AddIndexWhileServing, RemoveIndexesWhileServing
 from tests.upgrades.kept import Table, all_kept
 
 BASELINE = all_kept()[-1].baseline  # the state of the latest release
@@ -78,8 +78,11 @@ def _mistake(migration: Migration, operation: Operation, state: ProjectState) ->
     if isinstance(operation, operations.AlterField):
         before = state.models[migration.app_label, _table(operation)].fields[operation.name]
         return _alteration(before, operation.field)
-    if isinstance(operation, AddIndexWhileServing):
-        return "" if not migration.atomic else "its migration needs atomic = False"
+    if isinstance(operation, AddIndexWhileServing | RemoveIndexesWhileServing):
+        if migration.atomic:
+            return "its migration needs atomic = False"
+        fields = getattr(operation, "state_operations", ())
+        return next(filter(None, (_mistake(migration, each, state) for each in fields)), "")
     if (
         isinstance(operation, operations.AddIndex)
         and (migration.app_label, _table(operation)) in LARGE

@@ -254,7 +254,7 @@ def test_a_badge_is_read_from_an_index(alice, domain):
     plans = plans_of(lambda: badge(domain))
 
     assert not whole_tables_in(plans, "reports_report", "orgs_domain")
-    assert any("report_readable" in plan for plan in plans)
+    assert any("report_received" in plan for plan in plans)
 
 
 def test_a_badge_of_who_has_opted_out_says_so(alice, domain):

@@ -160,7 +160,7 @@ def test_what_joined_is_counted_from_an_index(bob, acme):
 
     assert len(plans) == 2
     assert "delivery_turn" in str(plans[0])
-    assert "report_readable" in str(plans[1])
+    assert "report_received" in str(plans[1])
     assert not re.search("Sort|TEMP B-TREE|SCAN reports_report|SCAN integrations", str(plans[1]))
 
 
