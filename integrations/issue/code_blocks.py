@@ -7,10 +7,14 @@ copied. The blocks are written again with a fence that nothing inside can close.
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
+
+from pygments.lexers import get_all_lexers
 
 from integrations.issue.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, inert
 
+FURTHER = {"jsonc", "mdx", "plaintext", "svelte", "txt"}  # languages that Pygments does not know
 RENDERED = {"geojson", "math", "mermaid", "stl", "suggestion", "topojson"}  # and not shown as code
 
 _OPENING = re.compile(r"([ \t]*+)(`{3,}+|~{3,}+)([^`]*+)")
@@ -104,7 +108,16 @@ def _fence(lines: list[str]) -> str:
 
 
 def _language(info: str) -> str:
-    """The language in an opening fence, or nothing if GitHub would do more than color it."""
+    """The language in an opening fence, or nothing if it is none that is known: nobody sees this word.
+
+    Nor if GitHub would do more than color the code.
+    """
     word = info.split()[0] if info.strip() else ""
-    plain = _LANGUAGE.fullmatch(word) and applied(_RULES, word) == word
-    return word if plain and word.lower() not in RENDERED else ""
+    return word if word.lower() in _languages() and applied(_RULES, word) == word else ""
+
+
+@cache
+def _languages() -> frozenset[str]:
+    """The names of languages, as those who write Markdown use them."""
+    names = {name for _, aliases, *_ in get_all_lexers(plugins=False) for name in aliases}
+    return frozenset(filter(_LANGUAGE.fullmatch, (names | FURTHER) - RENDERED))

@@ -17,6 +17,7 @@ from integrations.issue.github_markdown import shows_code, taking_code, what_end
 from integrations.issue.placement import CONTAINER, Surroundings, place
 from integrations.issue.safe_text import (
     ARMED,
+    NESTED,
     clean,
     inert_with_tables,
     neutralize,
@@ -59,6 +60,8 @@ PLACEHOLDERS = (
 _PARAGRAPH = re.compile(rf"(?:\A|(?<=\n\n)){CONTAINER}\{{([a-z_]+)\}}[ \t]*(?:\n\n|\n?\Z)")
 
 
+WIDEST_GAP = 40  # blanks
+_GAP = re.compile(rf"[ \t]{{{WIDEST_GAP + 1},}}")
 _MARKUP = 3  # characters per byte in percent-encoding
 _SHARES = (
     3  # how often a text that is too long is shortened, each time by a third of its first length
@@ -122,8 +125,11 @@ def parts(template: str) -> list[str]:
 
 
 def shown(name: str, text: str) -> str:
-    """A reported text as it stands in an issue, before it is shortened and made inert."""
-    text = clean(text[:RAW_LIMIT])
+    """A reported text as it stands in an issue, before it is shortened and made inert.
+
+    What stands behind a wide gap is out of sight where lines of code do not wrap.
+    """
+    text = _GAP.sub(WIDEST_GAP * " ", clean(text[:RAW_LIMIT]))
     return text.strip() if name in LONG else " ".join(text.split())
 
 
@@ -212,7 +218,7 @@ class _Size(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "_Size":
-        armed = sum(map(text.count, ARMED))
+        armed = sum(map(text.count, ARMED)) + sum(1 for _ in NESTED.finditer(text))
         return cls(len(text), len(text.encode()), armed, text.count("\n"))
 
     def placed(self, at: Surroundings) -> int:

@@ -17,6 +17,7 @@ from reports import canonical
 from reports.cleaning import clean
 
 ZWSP = "\u200b"
+DEEPEST = 10  # quotes and lists in one another, in one line
 
 _HERE, _AFTER = ZWSP, r"\g<0>" + ZWSP
 _LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)）])*"  # from the start of a line to its text
@@ -30,6 +31,9 @@ def _in_sixes(run: re.Match[str]) -> str:
 
 Rules = Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]
 FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
+# so deep in the margin that what follows may be out of sight
+_NESTED = rf"^(?:[ \t]*(?:>|[*+-][ \t]|\d{{1,9}}[.)][ \t])){{{DEEPEST}}}"
+NESTED = re.compile(_NESTED, FLAGS)
 _RULES: Rules = [
     (re.compile(pattern, FLAGS), replacement)
     for pattern, replacement in (
@@ -50,10 +54,11 @@ _RULES: Rules = [
         (KEYWORD + r"(?=[:：]?\s*\Z)", _AFTER),  # the template may go on with a #1 of its own
         (r"(?=\$)|(?<=\$)", _HERE),  # formulas, in which TeX hides what it likes
         (r"\\(?=" + TEX + r"|\Z)", _AFTER),
+        (_NESTED, _AFTER),
     )
 ]
 _NO_TABLES: Rules = [(re.compile(DELIMITERS, FLAGS), _AFTER)]
-# a zero-width space only stands next to these, or in words of letters: one, or one on each side
+# a zero-width space only stands next to these, in words of letters, or once in a line: one, or one on each side
 ARMED = "@#&<>:[]!`~/\\-=|.$$"
 
 _IN_URL = "%/?=&+,:._~-"

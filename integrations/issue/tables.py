@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 CELLS = 2_000  # of all tables of an issue together
+COLUMNS = 20  # further ones are out of sight
 DELIMITERS = r"^[ \t>]*+(?=[|:\- \t\v\f]*+$)(?=[ \t-]*+[|:\v\f])"  # what a table's second line is
 
 _SPACE = " \t\v\f"
@@ -47,11 +48,11 @@ def ends_one(line: str) -> bool:
 
 
 def can_be_shown(text: str) -> bool:
-    """Whether a text's tables are small, and no row has more cells than its table."""
+    """Whether a text's tables are small, and all of their cells can be seen."""
     if not is_in(text):
         return True
     lines = text.split("\n")
-    hiding = any(table.widest > table.columns for table in found(lines))
+    hiding = any(table.widest > table.columns or table.columns > COLUMNS for table in found(lines))
     return not hiding and next(too_large(lines), None) is None
 
 

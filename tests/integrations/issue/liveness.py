@@ -87,6 +87,11 @@ class Page(HTMLParser):
             self.texts.append((self._text, set(self._around)))
         self._text = ""
 
+    @property
+    def text(self) -> str:
+        """All that is to be read."""
+        return " ".join(text for text, _ in self.texts)
+
     def shows(self, word: str) -> bool:
         """Whether the word is to be read, and not as code."""
         return any(not around & {"pre", "code"} for around in self.around(word))

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,35 @@ def test_a_code_block_is_no_way_out(template, details, evidence, suggested_fix, 
 
     assert not newly_live(template, fields, links=(SITE,))
     assert Page(body + FOOTER).shows("Receipt")
+
+
+WORDS = re.compile(r"[A-Za-z]{4,}")
+OPEN = {
+    "code in a list",
+    "comments",
+    "tags",
+    "tags over lines",
+    "targets",
+    "definitions",
+    "left open",
+}  # by themselves
+
+
+@pytest.mark.slow
+@given(
+    st.sampled_from(sorted(hostile.TEMPLATES.keys() - OPEN)).map(hostile.TEMPLATES.get),
+    st.fixed_dictionaries(dict.fromkeys(WRITTEN, st.one_of(hostile.text, hostile.code_block))),
+)
+@FUZZ
+def test_people_see_each_word_that_an_agent_reads(template, fields):
+    """But the language of a code block, the page's address, and what acts in the template."""
+    fields["doc_url"] = PAGE
+
+    _, body = render_issue(template, fields)
+
+    seen = Counter(WORDS.findall(template) + WORDS.findall(Page(body).text))
+    hidden = Counter(WORDS.findall(body)) - seen
+    assert not [word for word in hidden if word not in PAGE]
 
 
 @pytest.mark.slow

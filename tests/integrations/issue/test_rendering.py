@@ -168,3 +168,12 @@ def test_an_address_beside_the_code_host_is_a_link():
     fields = {"doc_url": "https://mygit.acme.com/x"}
 
     assert render_issue("{doc_url}", fields, code_host="git.acme.com")[1] == fields["doc_url"]
+
+
+@pytest.mark.parametrize("field", ["details", "suggested_fix", "evidence"])
+def test_nothing_stands_behind_a_wide_gap(field):
+    text = f"```\npip install acme{' ' * 250}# hidden\n{chr(9) * 90}# hidden\n```"
+
+    _, body = render_issue(f"{{{field}}}", {field: text})
+
+    assert body == f"```\npip install acme{' ' * 40}# hidden\n{' ' * 40}# hidden\n```"

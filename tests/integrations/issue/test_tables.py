@@ -135,3 +135,13 @@ def test_the_parser_never_makes_more_cells_than_were_counted(text):
     lines = text.split("\n")
 
     assert cells(text) <= sum(table.cells for table in tables.found(lines))
+
+
+def test_a_table_that_is_wider_than_a_page_is_text():
+    narrow, wide = (
+        issue("{details}", details=table(20, 2)),
+        issue("{details}", details=table(21, 2)),
+    )
+
+    assert cells(narrow) == 3 * 20
+    assert cells(wide) == 0
