@@ -41,7 +41,7 @@ class RemoveIndexesWhileServing(SeparateDatabaseAndState):
         super().__init__(state_operations=state_operations)
         self.indexes = indexes
 
-    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
         """As Django writes it."""
         name, args, kwargs = super().deconstruct()
         return name, args, {"indexes": self.indexes, **kwargs}

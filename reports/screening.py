@@ -91,6 +91,8 @@ def _kinds(*addresses: str) -> list[str]:
     Both forms have to be looked at: the canonical one ends where a slash or a fragment was.
     """
     readings = dict.fromkeys(form for each in addresses for form in (each, unquote(each)))
+    if secrets.none_in(*readings):
+        return []
     return next((kinds for each in readings if (kinds := secrets.remove(each)[1])), [])
 
 

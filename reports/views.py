@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from rest_framework.renderers import JSONRenderer
+from pydantic_core import to_json
 from rest_framework.request import Request
 
 from core import json_body
@@ -39,7 +39,7 @@ class Reports(AnyOrigin):
     def post(self, request: Request) -> HttpResponse:
         sent = request._request  # Django's own, in which nothing has to be looked for twice
         receipt = admission.take(sent, lambda: _read(sent))
-        answer = JSONRenderer().render({**answer_of(receipt), **self._outcome(receipt)})
+        answer = to_json({**answer_of(receipt), **self._outcome(receipt)})
         return HttpResponse(answer, "application/json", status=_status(sent, receipt))
 
     def _outcome(self, receipt: intake.Receipt) -> dict[str, Any]:
