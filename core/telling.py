@@ -82,6 +82,8 @@ class Telling:
             self._thread.join()
 
     def _tell_as_they_come(self) -> None:
-        while self._any.wait() and not self._over.wait(GATHER):
-            self.tell()
+        while not self._over.is_set():
+            self._any.wait()
+            if not self._over.wait(GATHER):
+                self.tell()
         self._at_end()

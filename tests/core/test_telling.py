@@ -79,6 +79,14 @@ def test_one_thread_tells_them_until_it_is_ended(told):
     assert told == [{ONE: 1}, {ONE: 1}, {}]
 
 
+def test_a_thread_that_is_ended_while_it_tells_ends(told):
+    hits = Telling(lambda _: hits._over.set() or hits._any.set() or hits._any.clear(), lambda: None)
+
+    hits.note([ONE])
+
+    assert wait_until(lambda: not threads())
+
+
 def test_where_no_thread_can_be_started_hits_wait_for_one(told, monkeypatch, caplog):
     def refused(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
