@@ -60,6 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [item for item in items if selection.runs_here(item)]
     if config.getoption("fast"):
         kept = [item for item in kept if selection.is_fast(item)]
+    if config.getoption("cov_source", None):
+        selection.leave_untraced(kept)
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = sorted(kept, key=lambda item: parallel.place(item.nodeid))

@@ -2,9 +2,13 @@
 
 import os
 import subprocess
+from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from tests.hub_process import ROOT
 
 DATABASE_FIXTURES = {"db", "transactional_db"}
 # What either database shows the same: pages, sockets, who may call what, one fault after the other,
@@ -72,6 +76,25 @@ SAME_ON_EITHER = (
     "tests/test_first_run.py",
     "tests/test_setting_up.py",
 )
+# Other tests reach what these do. To look at each line of them would take as long again.
+UNTRACED = (
+    "tests/abuse/",
+    "tests/bench/",
+    "tests/browser/",
+    "tests/chaos/",
+    "tests/clients/",
+    "tests/deploy/",
+    "tests/docs/",
+    "tests/hostile/",
+    "tests/openapi/",
+    "tests/releasing/",
+    "tests/supply/",
+    "tests/test_architecture.py",
+    "tests/test_docstrings.py",
+    "tests/test_patterns.py",
+    "tests/upgrades/",
+)
+SOURCE = ("core", "hub", "integrations", "orgs", "reports", "sandbox")
 SLOW = ("tests/browser/", "tests/clients/", "tests/faults/", "tests/sandbox/")
 PROCESS_FIXTURES = {"hub_process", "hub", "redis"}
 
@@ -106,6 +129,27 @@ def is_fast(item: pytest.Item) -> bool:
     fixtures = set(getattr(item, "fixturenames", ()))
     slow = item.get_closest_marker("slow") or fixtures & PROCESS_FIXTURES
     return not slow and not item.nodeid.startswith(SLOW)
+
+
+def is_traced(item: pytest.Item) -> bool:
+    """Whether the lines that it reaches are counted."""
+    is_of_many_examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return not is_of_many_examples and not item.nodeid.startswith(UNTRACED)
+
+
+def leave_untraced(items: Iterable[pytest.Item]) -> None:
+    """Count no lines that some of them reach.
+
+    All modules are loaded before: what is in none of their functions would not count where such a test is the
+    first that needs it.
+    """
+    for path in sorted(path for room in SOURCE for path in (ROOT / room).rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        if ".migrations" not in name and not name.endswith("__main__"):
+            import_module(name)
+    for item in items:
+        if not is_traced(item):
+            item.add_marker(pytest.mark.no_cover)
 
 
 def refuse_processes(patch: pytest.MonkeyPatch) -> None:
