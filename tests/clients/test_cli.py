@@ -333,12 +333,18 @@ def _check_requests(case: dict[str, Any], world: World) -> None:
     for host, times in case.get("asked", {}).items():
         assert len(world.stage.asked.get(host, [])) == times
     asked = world.stage.asked.get(HUB, [])
-    if not case.get("endless"):
+    if _gives_up_soon(case):  # perhaps before its request arrives
+        assert len(asked) <= len(case["hub"])
+    elif not case.get("endless"):
         assert len(asked) == len(case.get("hub", []))
     if not SIGN_IN_COMMANDS & {*case["args"]}:
         assert len({(one.method, one.path, one.body) for one in asked}) <= 1
     for one, request in zip(asked, case.get("requests", [case.get("request", {})]), strict=False):
         _check_request(request, one)
+
+
+def _gives_up_soon(case: dict[str, Any]) -> bool:
+    return case.get("env", {}).get("DOCFEEDBACK_TIMEOUT", "").startswith("0.")
 
 
 def _check_request(request: dict[str, Any], asked: Asked) -> None:
