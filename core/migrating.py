@@ -34,7 +34,8 @@ class RemoveIndexesWhileServing(SeparateDatabaseAndState):
 
     Of each text that is indexed it makes a second one on PostgreSQL, for `LIKE 'x%'`, which nobody asks; the
     name of that ends with `_like`. `state_operations` tell the models of the others. Its migration has
-    `atomic = False`. They are not made again backwards: the version before is only slower without them.
+    `atomic = False`. They are not made again backwards: the version before is only slower without them
+    (and SQLite cannot go back beyond the migration that has made one by its name).
     """
 
     def __init__(self, indexes: Sequence[str], state_operations: Sequence[Operation] = ()) -> None:

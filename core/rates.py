@@ -74,11 +74,15 @@ def check_locally(*limits: Limit, what: str = "requests") -> None:
 
     It tells the others what it has counted, and hears which limits are reached, every `telling.GATHER` seconds.
     Once its part of `UNTOLD` is not told yet, it asks first, as `check_all` does: so much is what the processes of
-    one server may accept over a limit.
+    one server may accept over a limit. What the others' counts refuse, this process has counted all the same.
     """
     windows = _windows_of(limits)
     _refuse_for(_full.look(*windows) or _windows.wait(*windows), what)
-    if settings.REDIS_URL and not _telling.note(windows, UNTOLD / settings.HUB_PROCESSES):
+    if not settings.REDIS_URL:
+        return
+    if _telling.note(windows, UNTOLD / settings.HUB_PROCESSES):
+        _refuse_for(_full.look(*windows), what)  # another thread may have heard just now
+    else:
         _telling.tell()
         _refuse_for(_wait_for_all(windows) or 0, what)
 

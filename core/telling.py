@@ -18,7 +18,7 @@ Hits = dict[Window, int]
 class Telling:
     """Hits of windows that the others have not heard of yet, of at most `MOST` windows.
 
-    `tell` tells them, and raises nothing. Whoever notes a hit does not wait for that. The thread does
+    `tell` tells them, and raises nothing. A thread does so; whoever notes a hit need not wait for that. It does
     `at_end` when it ends.
     """
 
@@ -64,6 +64,8 @@ class Telling:
         """Tell all that was noted."""
         with self._lock:
             self._any.clear()
+            if self._over.is_set():
+                self._any.set()
             hits, self._hits = self._hits, {}
             if hits:
                 self._on_the_way.append(hits)
