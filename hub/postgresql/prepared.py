@@ -93,7 +93,7 @@ def _check(session: Session, result: Any) -> None:
         return
     error = errors.error_from_result(result, "utf-8")
     if error.sqlstate is None or session.pgconn.status == ConnStatus.BAD:
-        session.close()  # libpq itself may not know yet that the server is gone
+        session.pgconn.finish()  # libpq may not know yet, and the pool asks it, that the server is gone
         raise psycopg.OperationalError(result.error_message.decode(errors="replace").strip())
     if error.sqlstate in STALE:
         vars(session)["hub_stale"] = True
