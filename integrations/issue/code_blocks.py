@@ -14,7 +14,10 @@ from pygments.lexers import get_all_lexers
 
 from integrations.issue.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, inert
 
-FURTHER = {"jsonc", "mdx", "plaintext", "svelte", "txt"}  # languages that Pygments does not know
+FURTHER = {  # languages that Pygments does not know
+    *("astro", "bicep", "cjs", "cmd", "csv", "dotenv", "env", "jsonc", "jsonl", "mdx", "mjs"),
+    *("node", "patch", "plaintext", "prisma", "razor", "svelte", "txt", "vb", "wasm"),
+}
 RENDERED = {"geojson", "math", "mermaid", "stl", "suggestion", "topojson"}  # and not shown as code
 
 _OPENING = re.compile(r"([ \t]*+)(`{3,}+|~{3,}+)([^`]*+)")

@@ -60,8 +60,8 @@ PLACEHOLDERS = (
 _PARAGRAPH = re.compile(rf"(?:\A|(?<=\n\n)){CONTAINER}\{{([a-z_]+)\}}[ \t]*(?:\n\n|\n?\Z)")
 
 
-WIDEST_GAP = 40  # blanks
-_GAP = re.compile(rf"[ \t]{{{WIDEST_GAP + 1},}}")
+WIDEST_GAP = 40  # columns
+_GAP = re.compile(r"[ \t]{6,}")  # no fewer are wider
 _MARKUP = 3  # characters per byte in percent-encoding
 _SHARES = (
     3  # how often a text that is too long is shortened, each time by a third of its first length
@@ -129,8 +129,12 @@ def shown(name: str, text: str) -> str:
 
     What stands behind a wide gap is out of sight where lines of code do not wrap.
     """
-    text = _GAP.sub(WIDEST_GAP * " ", clean(text[:RAW_LIMIT]))
+    text = _GAP.sub(_narrow, clean(text[:RAW_LIMIT]))
     return text.strip() if name in LONG else " ".join(text.split())
+
+
+def _narrow(gap: re.Match[str]) -> str:
+    return gap[0] if len(gap[0].expandtabs(8)) <= WIDEST_GAP else WIDEST_GAP * " "
 
 
 def inert_title(text: str, *, limit: int = TITLE_LIMIT) -> str:

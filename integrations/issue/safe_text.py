@@ -17,7 +17,7 @@ from reports import canonical
 from reports.cleaning import clean
 
 ZWSP = "\u200b"
-DEEPEST = 10  # quotes and lists in one another, in one line
+DEEPEST = 10  # quotes and lists in one another in one line, or as many times two blanks
 
 _HERE, _AFTER = ZWSP, r"\g<0>" + ZWSP
 _LINE = r"^(?:[^\S\n]|[>*+-]|\d+[.)）])*"  # from the start of a line to its text
@@ -32,7 +32,7 @@ def _in_sixes(run: re.Match[str]) -> str:
 Rules = Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]
 FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
 # so deep in the margin that what follows may be out of sight
-_NESTED = rf"^(?:[ \t]*(?:>|[*+-][ \t]|\d{{1,9}}[.)][ \t])){{{DEEPEST}}}"
+_NESTED = rf"^(?: {{2}}|\t|[ \t]?(?:>|[*+-][ \t]|\d{{1,9}}[.)][ \t])){{{DEEPEST}}}"
 NESTED = re.compile(_NESTED, FLAGS)
 _RULES: Rules = [
     (re.compile(pattern, FLAGS), replacement)

@@ -59,6 +59,7 @@ class Page(HTMLParser):
         self.elements: Counter[str] = Counter()
         self._around: list[str] = []
         self._text = ""
+        self._deepest = 0
         self.feed(html(body))
         self.close()
         self._end_text()
@@ -69,6 +70,8 @@ class Page(HTMLParser):
         self.links += [value for name, value in attrs if name in {"href", "src"} and value]
         if tag not in VOID:
             self._around.append(tag)
+            deep = sum(each in {"blockquote", "ul", "ol"} for each in self._around)
+            self._deepest = max(self._deepest, deep)
 
     def handle_endtag(self, tag: str) -> None:
         self._end_text()
@@ -95,6 +98,11 @@ class Page(HTMLParser):
     def shows(self, word: str) -> bool:
         """Whether the word is to be read, and not as code."""
         return any(not around & {"pre", "code"} for around in self.around(word))
+
+    @property
+    def depth(self) -> int:
+        """In how many quotes and lists the text that is in most of them stands."""
+        return self._deepest
 
     def around(self, word: str) -> list[set[str]]:
         """The elements around each text that has the word in it."""

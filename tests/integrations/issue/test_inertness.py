@@ -122,6 +122,26 @@ def test_people_see_each_word_that_an_agent_reads(template, fields):
     assert not [word for word in hidden if word not in PAGE]
 
 
+@pytest.mark.parametrize(
+    "details",
+    [
+        ">" * 7900 + " x",
+        "- " * 3000 + "x",
+        "1. > - " * 900 + "x",
+        "\n".join(" " * 18 * n + "- " * 9 + "x" for n in range(12)),
+        "\n".join("\t" * 4 * n + "- " * 8 + "x" for n in range(12)),
+        "\n".join("\t" * n + "- x" for n in range(90)),
+        "\n".join("  " * n + "- x" for n in range(90)),
+        "\n".join("> " * n + "- x" for n in range(60)),
+    ],
+    ids=lambda details: details[:20].replace("\n", " "),
+)
+def test_nothing_stands_so_deep_in_quotes_and_lists_that_it_is_out_of_sight(details):
+    _, body = render_issue("{details}", {"details": details})
+
+    assert 5 <= Page(body).depth <= 24
+
+
 @pytest.mark.slow
 @given(templates, *[hostile.table] * 3)
 @settings(FUZZ, max_examples=100)

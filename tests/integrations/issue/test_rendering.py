@@ -172,7 +172,7 @@ def test_an_address_beside_the_code_host_is_a_link():
 
 @pytest.mark.parametrize("field", ["details", "suggested_fix", "evidence"])
 def test_nothing_stands_behind_a_wide_gap(field):
-    text = f"```\npip install acme{' ' * 250}# hidden\n{chr(9) * 90}# hidden\n```"
+    text = f"```\npip install acme{' ' * 250}# hidden\n{chr(9) * 6}# hidden\n```"
 
     _, body = render_issue(f"{{{field}}}", {field: text})
 

@@ -82,6 +82,7 @@ def test_only_what_can_be_seen_is_left_and_in_one_spelling(text, expected):
         ("> - 1. " * 4 + "x", "> - 1. > - 1. > - 1. >| - 1. x"),
         ("> " * 10 + "/x\n" + "- " * 9 + "x", "> " * 9 + ">| /|x\n" + "- " * 9 + "x"),
         ("--------------", "|--------------"),
+        ("  " * 11 + "- x\n" + "\t" * 9 + "- - x", "  " * 10 + "|  - x\n" + "\t" * 9 + "- |- x"),
         ("\\href{x} C:\\users \\", "\\|href{x} C:|\\users \\|"),
         ("*a* _b_ ~c~\n\n- d\n1. e\n> f", "*a* _b_ ~c~\n\n- d\n1. e\n> f"),
     ],
