@@ -140,7 +140,6 @@ class Report(Statement):
         models.SET_NULL,
         null=True,
         blank=True,
-        db_index=False,  # below, without the many reports that nobody has received
         related_name="+",
         help_text="The organization that received it; empty while nobody has claimed the page.",
     )
@@ -204,11 +203,6 @@ class Report(Statement):
                 fields=["organization", "withheld_for"],
                 condition=Q(withheld_for__isnull=False),
                 name="report_withheld",
-            ),
-            models.Index(
-                fields=["organization"],
-                condition=Q(organization__isnull=False),
-                name="report_of_organization",
             ),
             models.Index(  # as in `integrations/answers/known.py`
                 Func(

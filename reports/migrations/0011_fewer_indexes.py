@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('reports', '0011_report_received'),
+        ('reports', '0010_report_received'),
     ]
 
     operations = [
@@ -18,17 +18,11 @@ class Migration(migrations.Migration):
                 'reports_report_dedup_key_feb9ec7d_like',
                 'report_readable',
                 'reports_report_organization_id_7b98c560_like',
-                'reports_report_organization_id_7b98c560',
                 'reports_account_report_id_2c7abe7e_like',
                 'reports_account_report_id_2c7abe7e',
             ],
             state_operations=[
                 migrations.RemoveIndex(model_name='report', name='report_readable'),
-                migrations.AlterField(
-                    model_name='report',
-                    name='organization',
-                    field=models.ForeignKey(blank=True, db_index=False, help_text='The organization that received it; empty while nobody has claimed the page.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='orgs.organization'),
-                ),
                 migrations.AlterField(
                     model_name='account',
                     name='report',

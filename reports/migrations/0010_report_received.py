@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
     operations = [
         AddIndexWhileServing(
             model_name='report',
-            index=models.Index(condition=models.Q(('organization__isnull', False)), fields=['organization'], name='report_of_organization'),
+            index=models.Index(condition=models.Q(('organization__isnull', False), ('withheld_for__isnull', True)), fields=['organization', 'received_at', 'id'], name='report_received'),
         ),
     ]
