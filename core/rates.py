@@ -21,7 +21,7 @@ from core.windows import Full, Window, Windows
 log = logging.getLogger(__name__)
 
 LONGEST_REASON = 300  # characters
-UNTOLD = 1 / 8  # of a limit: what all processes together take before they tell each other
+UNTOLD = 1 / 8  # of a limit: what the processes of a server keep to themselves, all together
 REDIS_PAUSE = 5.0  # seconds in which a Redis that gave no answer is not asked again
 
 

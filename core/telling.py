@@ -64,7 +64,7 @@ class Telling:
         """Tell all that was noted."""
         with self._lock:
             self._any.clear()
-            if self._over.is_set():
+            if self._over.is_set():  # just now: the thread has to see it
                 self._any.set()
             hits, self._hits = self._hits, {}
             if hits:
@@ -84,8 +84,6 @@ class Telling:
             self._thread.join()
 
     def _tell_as_they_come(self) -> None:
-        while not self._over.is_set():
-            self._any.wait()
-            if not self._over.wait(GATHER):
-                self.tell()
+        while self._any.wait() and not self._over.wait(GATHER):
+            self.tell()
         self._at_end()

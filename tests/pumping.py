@@ -64,7 +64,7 @@ def patterns() -> list[Found]:
     everywhere = _ways("".join(sources.values()))
     found = []
     for path, source in sources.items():
-        inside = [(f"{path}: {name}", name, each) for name, each in _compiled(_module(path))]
+        inside = [(f"{path}: {name}", name, each) for name, each in _compiled(module(path))]
         inside += [(f"{path}: {each.pattern}", "", each) for each in _written(source)]
         used = everywhere | _ways(source)
         found += [Found(where, each, used.get(name, BOTH)) for where, name, each in inside]
@@ -86,7 +86,7 @@ def _ways(source: str) -> dict[str, frozenset[str]]:
     return {name: frozenset(ways) for name, ways in uses.items()}
 
 
-def _module(path: Path) -> Any:
+def module(path: Path) -> Any:
     """The module of a file; None for one that would run."""
     room = next(each for each in ROOMS if path.is_relative_to(each))
     inside = path.relative_to(room) if room.endswith("src") else path

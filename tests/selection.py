@@ -3,12 +3,11 @@
 import os
 import subprocess
 from collections.abc import Iterable
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from tests.hub_process import ROOT
+from tests import pumping
 
 DATABASE_FIXTURES = {"db", "transactional_db"}
 # What either database shows the same: pages, sockets, who may call what, one fault after the other,
@@ -94,7 +93,6 @@ UNTRACED = (
     "tests/test_patterns.py",
     "tests/upgrades/",
 )
-SOURCE = ("core", "hub", "integrations", "orgs", "reports", "sandbox")
 SLOW = ("tests/browser/", "tests/clients/", "tests/faults/", "tests/sandbox/")
 PROCESS_FIXTURES = {"hub_process", "hub", "redis"}
 
@@ -143,10 +141,9 @@ def leave_untraced(items: Iterable[pytest.Item]) -> None:
     All modules are loaded before: what is in none of their functions would not count where such a test is the
     first that needs it.
     """
-    for path in sorted(path for room in SOURCE for path in (ROOT / room).rglob("*.py")):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        if ".migrations" not in name and not name.endswith("__main__"):
-            import_module(name)
+    for path in pumping.MODULES:
+        if path.parts[0] != "clients":  # packages of their own
+            pumping.module(path)
     for item in items:
         if not is_traced(item):
             item.add_marker(pytest.mark.no_cover)

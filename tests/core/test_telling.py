@@ -79,8 +79,13 @@ def test_one_thread_tells_them_until_it_is_ended(told):
     assert told == [{ONE: 1}, {ONE: 1}, {}]
 
 
-def test_a_thread_that_is_ended_while_it_tells_ends(told):
-    hits = Telling(lambda _: hits._over.set() or hits._any.set() or hits._any.clear(), lambda: None)
+def test_a_thread_that_is_ended_while_somebody_tells_ends():
+    def ended_meanwhile(_: Hits) -> None:
+        hits._over.set()
+        hits._any.set()
+        hits.tell()
+
+    hits = Telling(ended_meanwhile, lambda: None)
 
     hits.note([ONE])
 

@@ -66,7 +66,7 @@ def test_two_processes_accept_what_a_limit_allows_and_then_both_know(
 @pytest.mark.slow
 def test_a_burst_to_two_processes_is_over_a_limit_by_an_eighth(transactional_db, code_host, redis):
     shared = {"REDIS_URL": redis.url, "HUB_PROCESSES": "2", "HUB_REPORT_RATE": "48/minute"}
-    together = Barrier(32)
+    together = Barrier(32, timeout=60)
 
     def send(number: int) -> list[int]:
         with requests.Session() as session:
