@@ -12,6 +12,11 @@ def is_lost(error: BaseException) -> bool:
     return is_cut_off or isinstance(error, OperationalError | InterfaceError)
 
 
+def is_held() -> bool:
+    """Whether this thread has a connection now."""
+    return connection.connection is not None
+
+
 def give_back() -> None:
     """Give the connection back to the pool of PostgreSQL. SQLite's is only a file that stays open."""
     if connection.vendor == "postgresql":

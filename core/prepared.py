@@ -6,10 +6,10 @@ PostgreSQL they are prepared, unless `HUB_PREPARED_STATEMENTS` is false.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
-from typing import Any, TypeVar
+from functools import cache, partial, wraps
+from typing import Any, ParamSpec, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, NotSupportedError, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -19,6 +19,8 @@ from django.utils.duration import duration_microseconds
 from core import clock
 
 M = TypeVar("M", bound=models.Model)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 NOW = {
     "postgresql": "statement_timestamp()",
@@ -32,6 +34,27 @@ AS_THEY_ARE = (  # these are given no other values than those that they return
     models.IntegerField,
     models.TextField,
 )
+
+
+def again_if_stale(work: Callable[P, T]) -> Callable[P, T]:
+    """Does `work` once more if a migration has changed a column that a statement was prepared for.
+
+    In a transaction that was begun before, the error is raised: what else was done there is lost.
+    """
+
+    @wraps(work)
+    def done(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return work(*args, **kwargs)
+        except NotSupportedError:
+            database = connections[DEFAULT_DB_ALIAS]
+            if database.in_atomic_block:
+                raise
+            database.connection.close()
+            database.close()
+            return work(*args, **kwargs)
+
+    return done
 
 
 class PreparedStatement:
@@ -71,25 +94,16 @@ class PreparedStatement:
         """The first row; None if there is none."""
         return next(iter(self.rows(*values)), None)
 
+    @again_if_stale
     def rows(self, *values: Any) -> list[tuple[Any, ...]]:
         """All rows, read to their end: until then, SQLite keeps its lock."""
         database = connections[DEFAULT_DB_ALIAS]
-        try:
-            return self._rows(database, values)
-        except NotSupportedError:  # a migration has changed a column that was prepared for
-            if database.in_atomic_block:
-                raise
-            database.connection.close()
-            database.close()
-            return self._rows(database, values)
-
-    def _rows(self, database: BaseDatabaseWrapper, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         sql = self._for(database.vendor) if clock.ahead else self.sql[database.vendor]
         if database.vendor == "postgresql":
             return database.prepared_rows(sql, values)  # type: ignore[attr-defined]
-        values = [each if type(each) is str else _for_sqlite(each, database) for each in values]
+        bound = [each if type(each) is str else _for_sqlite(each, database) for each in values]
         with database.cursor() as cursor:
-            cursor.execute(sql, values)
+            cursor.execute(sql, bound)
             return cursor.fetchall()
 
 

@@ -36,6 +36,7 @@ def forward_when_saved(instance: Report, raw: bool, **kwargs: Any) -> None:
         return
     if settings.HUB_FORWARDING == "queue":
         forward_report.enqueue(instance.pk)
+        instance.is_queued = True
     else:
         transaction.on_commit(partial(forward_report.enqueue, instance.pk), robust=True)
 

@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from core.errors import ApiError
+from core.prepared import again_if_stale
 from core.watching import current, metrics
 from orgs.ownership import Claim, Unclaimed, claim_covering, shared_name, unclaimed
 from reports import repeats
@@ -24,7 +25,8 @@ class Receipt(NamedTuple):
     """The result of `accept`.
 
     `claimed`: whether an organization receives reports about the page now. `has_receiver`: whether one
-    has received this report, or the first one that it repeats.
+    has received this report, or the first one that it repeats. `is_queued`: whether this one is to be sent
+    on, and nothing has become of it yet.
     """
 
     id: str
@@ -34,6 +36,7 @@ class Receipt(NamedTuple):
     claimed: bool
     has_receiver: bool
     canonical_url: str
+    is_queued: bool = False
 
 
 class Stored(NamedTuple):
@@ -42,6 +45,7 @@ class Stored(NamedTuple):
     id: str
     received_at: datetime
     organization_id: str | None
+    is_queued: bool = False
 
 
 class OptedOut(ApiError):
@@ -89,7 +93,7 @@ def accept(
         _refuse_if_opted_out(claim)
     is_duplicate = stored.id != new.id
     received_by = (claim is not None, stored.organization_id is not None)
-    about = (*received_by, address["canonical_url"])
+    about = (*received_by, address["canonical_url"], stored.is_queued)
     return _noted(Receipt(stored.id, stored.received_at, is_duplicate, notices, *about), claim)
 
 
@@ -150,12 +154,11 @@ def _stored(new: Report) -> Stored:
     Raises `IntegrityError` if another request stores the same report, or deletes the owner, between our
     statements, or if there is a claim after all; a second try finds that.
     """
-    if new.organization_id and (repeated := repeats.count_in_same_words(new)):
-        return _told(repeated, new)
     try:
         return _saved(new)
     except Repeated as repeated:
-        return _told(repeated, new)
+        repeats.tell(repeated, new.source)
+        return Stored(repeated.report_id, repeated.received_at, repeated.organization_id)
     except AlreadyThere:
         if new.unless_claimed and claim_covering(new.canonical_url):
             raise
@@ -168,24 +171,23 @@ def _stored(new: Report) -> Stored:
         return _saved(new)
 
 
-def _told(repeated: Repeated, new: Report) -> Stored:
-    repeats.tell(repeated, new.source)
-    return Stored(repeated.report_id, repeated.received_at, repeated.organization_id)
-
-
 def _facts(report: Report) -> Stored:
-    return Stored(report.id, report.received_at, report.organization_id)
+    return Stored(report.id, report.received_at, report.organization_id, report.is_queued)
 
 
+@again_if_stale
 def _saved(new: Report) -> Stored:
     """What nobody owns is a single statement, which needs no transaction of its own."""
-    try:
-        with transaction.atomic() if new.organization_id else nullcontext():
+    already: AlreadyThere | None = None
+    with transaction.atomic() if new.organization_id else nullcontext():
+        try:
             new.save(force_insert=True)
-    except AlreadyThere:  # nothing has failed that a transaction around this has to undo
-        if connection.in_atomic_block:
-            transaction.set_rollback(False)
-        raise
+        except AlreadyThere as error:  # nothing has failed that a transaction has to undo
+            already = error
+            if connection.in_atomic_block:
+                transaction.set_rollback(False)
+    if already:
+        raise already
     return _facts(new)
 
 

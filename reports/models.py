@@ -187,6 +187,7 @@ class Report(Statement):
 
     waits_for_its_turn = False  # True: its delivery does not start as soon as it is there
     source = ""  # from `core.client_address`, for the receivers of `post_save`; not stored here
+    is_queued = False  # True: what it becomes is made later, by a receiver of `post_save`
 
     unless_claimed: Unclaimed | None = None  # then it is inserted only if its page is nobody's
 
@@ -236,10 +237,6 @@ class Report(Statement):
         """Django's hook for the statement of `save()`: its INSERT is ours. Raises `AlreadyThere` or `Repeated`."""
         if raw or not (force_insert or self._state.adding):
             return super()._save_table(raw, cls, force_insert, *args)  # type: ignore[misc]
-        if self.organization_id:
-            if not prepared.insert(self, unique="dedup_key"):
-                raise AlreadyThere
-            return False
         only_if, values = self.unless_claimed or Unclaimed("", ())
         row = prepared.insert(
             self,

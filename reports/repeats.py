@@ -1,6 +1,5 @@
 """Repeats: what arrives under the key of an earlier report is counted there, or replaces it."""
 
-import json
 from contextlib import suppress
 
 from django.db import IntegrityError, transaction
@@ -9,18 +8,6 @@ from django.db.models import F
 from reports import accounts
 from reports.models import Account, Repeated, Report, Statement
 from reports.signals import is_true, is_unheard, is_unwanted
-from reports.statements import COUNT
-
-
-def count_in_same_words(new: Report) -> Repeated | None:
-    """Count `new` with the earlier report that it repeats word by word; None if there is none.
-
-    None, too, if more has to be done than to count: `count` does that.
-    """
-    words = [new.summary, new.details, json.dumps(new.evidence), new.suggested_fix]
-    now, owner = new.received_at, new.organization_id
-    row = COUNT.first(now, new.dedup_key, new.too_old_to_repeat, *words, owner, owner)
-    return Repeated(*row) if row else None
 
 
 def tell(repeated: Repeated, source: str) -> None:

@@ -1,20 +1,7 @@
 """What is asked of the database for each report, besides whose page it is (`orgs/ownership.py`)."""
 
-from core.prepared import PreparedStatement
-
-COUNT = PreparedStatement(
-    "Is there a report with this key, not too old, in the same words, and its owner's if the page has "
-    "one? Then count it once more.",
-    """
-    UPDATE reports_report SET times_reported = times_reported + 1, last_received_at = %s
-    WHERE dedup_key = %s AND received_at > %s
-        AND summary = %s AND details = %s AND evidence = %s::jsonb AND suggested_fix = %s
-        AND (%s::text IS NULL OR organization_id = %s)
-    RETURNING id, received_at, organization_id
-    """,
-)
-
-# The same, asked where a report that nobody owns is inserted.
+# Asked where a report is inserted: is there one with this key, not too old, in the same words, and its
+# owner's if the page has one? Then that is counted once more.
 OR_COUNT = """
     DO UPDATE SET
         times_reported = reports_report.times_reported + 1,
@@ -24,5 +11,9 @@ OR_COUNT = """
         AND reports_report.details = excluded.details
         AND reports_report.evidence = excluded.evidence
         AND reports_report.suggested_fix = excluded.suggested_fix
+        AND (
+            excluded.organization_id IS NULL
+            OR reports_report.organization_id = excluded.organization_id
+        )
     RETURNING id, received_at, organization_id
 """

@@ -4,11 +4,11 @@ import select
 from collections.abc import Sequence
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 from django.db.backends.postgresql import base, operations
-from django.db.backends.utils import CursorWrapper
+from django.db.backends.utils import CursorWrapper, debug_transaction
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
@@ -42,6 +42,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     ops_class = DatabaseOperations
     _drained_at = 0.0
+    _waiting: ClassVar[list[None]] = []  # one for each thread that waits for a connection
     _asked_at = 0.0
     _is_kept = False  # between two requests of a thread
 
@@ -49,7 +50,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """A connection from the pool that works."""
         self._is_kept = False
         self._asked_at = asked_at = monotonic()
-        connection = super().get_new_connection(conn_params)
+        connection = self._next(conn_params)
         if self.pool is None or _is_fresh(connection):
             return connection
         try:
@@ -57,15 +58,25 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except psycopg.Error:
             self._drain(asked_at)
             self.pool.putconn(connection)
-            return super().get_new_connection(conn_params)
+            return self._next(conn_params)
         return connection
 
+    def _next(self, conn_params: dict[str, Any]) -> psycopg.Connection:
+        self._waiting.append(None)
+        try:
+            return super().get_new_connection(conn_params)
+        finally:
+            self._waiting.pop()
+
     def keep(self) -> None:
-        """After a request: keep the connection for the next one of this thread, unless something is wrong with it."""
+        """After a request: keep the connection for the next one of this thread.
+
+        Not if something is wrong with it, or another thread waits for one: there may be too few.
+        """
         if self.connection is None or self.in_atomic_block:
             return
         is_idle = self.connection.pgconn.transaction_status == TransactionStatus.IDLE
-        if self.errors_occurred or not is_idle or not self.get_autocommit():
+        if self.errors_occurred or self._waiting or not is_idle or not self.get_autocommit():
             self.close()
             return
         self.connection.rests_since = monotonic()
@@ -101,6 +112,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.validate_no_broken_transaction()
         with self.wrap_database_errors:
             return prepared.rows(self.connection, sql, values)
+
+    def _commit(self) -> None:
+        """Django's hook: the round trip alone, without what psycopg does around it."""
+        if self.connection is not None:
+            with debug_transaction(self, "COMMIT"), self.wrap_database_errors:
+                prepared.commit(self.connection)
 
     def _prepared_cursor(self) -> CursorWrapper:
         with self.wrap_database_errors:

@@ -58,6 +58,12 @@ def rows(session: Session, sql: str, values: Sequence[Any]) -> list[tuple[Any, .
     ]
 
 
+def commit(session: Session) -> None:
+    """Commit the transaction, if one has begun. Raises what psycopg raises."""
+    if session.pgconn.transaction_status != TransactionStatus.IDLE:
+        _check(session, session.pgconn.exec_(b"COMMIT"))
+
+
 def _begin(session: Session) -> None:
     """Begin the transaction that a statement is to be in, as psycopg does."""
     if session.autocommit or session.pgconn.transaction_status != TransactionStatus.IDLE:

@@ -28,7 +28,7 @@ class Bridge:
 
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application
-        self._threads = Threads(threads, connections.give_back)
+        self._threads = Threads(threads, connections.give_back, connections.is_held)
         self._room = threads * (1 + WAITING)
         self._share = self._room // SHARE
         self._callers: Counter[str] = Counter()  # of the requests that wait or are answered

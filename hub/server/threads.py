@@ -18,13 +18,23 @@ log = logging.getLogger(__name__)
 class Threads:
     """At most `most` threads, started as they are needed.
 
-    The one that was busy last is taken first, since what it needs is still in the processor's caches.
+    The one that was busy last is taken first, since what it needs is still in the processor's caches. One
+    that has ended without what it needs is taken last, or it would try in vain again while others have it.
     `ThreadPoolExecutor` takes the one that has rested longest, and wakes a further one for nothing.
     """
 
-    def __init__(self, most: int, after_a_while: Callable[[], None] = lambda: None) -> None:
-        """A thread that has had nothing to do for a minute, and one that ends, does `after_a_while`."""
+    def __init__(
+        self,
+        most: int,
+        after_a_while: Callable[[], None] = lambda: None,
+        has_what_it_needs: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """A thread that has had nothing to do for a minute, and one that ends, does `after_a_while`.
+
+        It asks `has_what_it_needs` after each thing that it does.
+        """
         self._most, self._after_a_while = most, after_a_while
+        self._has_what_it_needs = has_what_it_needs
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []  # the one that was busy last is the last
         self._waiting: deque[_Job] = deque()
@@ -44,7 +54,7 @@ class Threads:
     def _further(self) -> "_Worker":
         if not self._workers:  # in the process that was forked, or the end of this one is not seen
             Finalize(self, _end, [self._workers], exitpriority=2)  # before that of the log
-        self._workers.append(_Worker(self._after_a_while))
+        self._workers.append(_Worker(self._after_a_while, self._has_what_it_needs))
         return self._workers[-1]
 
     def _over(
@@ -53,8 +63,10 @@ class Threads:
         """What a worker did, told in the event loop."""
         if self._waiting:
             worker.take(self._waiting.popleft())
-        else:
+        elif worker.is_equipped:
             self._idle.append(worker)
+        else:
+            self._idle.insert(0, worker)
         if job.result.done():  # nobody waits for it any more
             return
         if error:
@@ -75,8 +87,12 @@ class _Job(NamedTuple):
 class _Worker:
     """One thread. It holds nothing of what it did, so that `Threads` that nobody uses can end."""
 
-    def __init__(self, after_a_while: Callable[[], None]) -> None:
+    def __init__(
+        self, after_a_while: Callable[[], None], has_what_it_needs: Callable[[], bool]
+    ) -> None:
         self._after_a_while = after_a_while
+        self._has_what_it_needs = has_what_it_needs
+        self.is_equipped = True
         self._job: _Job | None = None
         self._called = Lock()  # locked until there is something to do
         self._called.acquire()
@@ -118,6 +134,7 @@ class _Worker:
                 result = job.work()
             except BaseException as raised:
                 error = raised
+            self.is_equipped = self._has_what_it_needs()
         with suppress(RuntimeError):  # the event loop has ended
             job.loop.call_soon_threadsafe(job.over, self, job, result, error)
         return True

@@ -29,6 +29,9 @@ STATUS: dict[str, str] = {
 }
 
 
+QUEUED: dict[str, Any] = {"status": "forwarding", "issue_url": None, **telling.NOTHING}
+
+
 class ReceiptView(AnyOrigin):
     """`GET /v1/reports/<id>`: the receipt."""
 
@@ -54,8 +57,11 @@ def as_data(report: Report) -> dict[str, Any]:
 def outcome(receipt: Receipt) -> dict[str, Any]:
     """How far a report has come, as its receipt says it; files of a private repository are nobody's.
 
-    The report is stored, so that it is no error if this cannot be read now: then nothing is known of it.
+    What was just queued need not be looked at, unless it is of a repository's file. The report is stored, so
+    that it is no error if this cannot be read now: then nothing is known of it.
     """
+    if receipt.is_queued and not public_files.are_at(receipt.canonical_url):
+        return QUEUED
     try:
         return _outcome(receipt, Delivery.objects.outcome_of(receipt.id))
     except Error as error:

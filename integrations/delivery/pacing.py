@@ -98,6 +98,7 @@ def _each(item: RateLimitItem) -> str:
     return f"an {name}" if name == "hour" else f"a {name}"
 
 
+@prepared.again_if_stale
 def take(report_id: str) -> Delivery | None:
     """Take a delivery for one attempt if its installation and its source may send one more now; None if it has to wait.
 

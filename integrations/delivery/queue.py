@@ -3,7 +3,9 @@
 from typing import Any
 
 from django.utils import timezone
+from django_tasks.signals import task_enqueued
 from django_tasks_db import DatabaseBackend
+from django_tasks_db.backend import TaskResult
 from django_tasks_db.models import DBTaskResult, get_date_max
 
 from core import prepared
@@ -11,6 +13,13 @@ from core import prepared
 
 class Queue(DatabaseBackend):
     """The backend of the library; a row is made as the library and its receivers make it."""
+
+    def enqueue(self, task: Any, args: Any, kwargs: Any) -> TaskResult:
+        """As in the library, which makes the result twice."""
+        self.validate_task(task)
+        result: TaskResult = self._task_to_db_task(task, args, kwargs).task_result
+        task_enqueued.send(type(self), task_result=result)
+        return result
 
     def _task_to_db_task(self, task: Any, args: Any, kwargs: Any) -> DBTaskResult:
         row: DBTaskResult = DBTaskResult(

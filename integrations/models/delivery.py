@@ -100,8 +100,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         cause, reason = (self.model.Cause.OPERATOR, hold.words) if hold else target.stop
         status = self.model.Status.HELD if cause else self.model.Status.PENDING
         new = self.model(
-            report=report,
-            integration=target,
+            report_id=report.pk,
+            integration_id=target.pk,
             status=status,
             held_for=cause,
             reason=reason,

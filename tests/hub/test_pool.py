@@ -3,19 +3,22 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from threading import Barrier
 
 import psutil
 import pytest
 import requests
-from django.db import OperationalError, connection, transaction
+from django.db import NotSupportedError, OperationalError, connection, transaction
 from django.test import Client
 from psycopg_pool import ConnectionPool
 
 from core import connections
+from core.prepared import again_if_stale
 from hub.postgresql import base
 from orgs import ownership
 from tests import build
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 
@@ -195,6 +198,24 @@ def test_a_connection_that_was_kept_for_a_while_is_tried_before_it_is_used(monke
 
 
 @pytest.mark.usefixtures("kept")
+def test_a_connection_is_given_to_a_thread_that_waits_for_one():
+    """PostgreSQL lets in fewer than there are threads."""
+    connection.ensure_connection()
+    pool, taken = connection.pool, []
+    with ThreadPoolExecutor(1) as threads, ExitStack() as stack:
+        request()
+        for _ in range(pool.max_size - 1):
+            taken.append(stack.enter_context(pool.connection()))
+        other = threads.submit(lambda: (request(), connection.close()))
+        wait_until(lambda: connection._waiting)
+
+        request()
+
+        assert other.result(timeout=10)[0] == "answered"
+        assert len(taken) == pool.max_size - 1
+
+
+@pytest.mark.usefixtures("kept")
 def test_a_connection_goes_back_to_the_pool_now_and_then_however_busy_it_is():
     request()
     connection._asked_at -= base.REST + 1
@@ -254,6 +275,32 @@ def test_a_column_that_a_migration_changes_costs_no_request():
         assert ownership.claim_covering("https://docs.acme.com/") is None
     finally:
         widen(26)
+
+
+def test_a_column_that_a_migration_changes_costs_no_transaction():
+    @again_if_stale
+    def asked_in_a_transaction() -> list[tuple]:
+        with transaction.atomic():
+            connection.prepared_rows("SELECT 1::int4", [])
+            return connection.prepared_rows("SELECT name FROM orgs_domain WHERE id = %s", ["a"])
+
+    def widen(size: int) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE orgs_domain ALTER name TYPE varchar({size})")
+
+    for _ in range(10):
+        asked_in_a_transaction()
+    widen(300)
+    try:
+        for _ in range(10):
+            assert asked_in_a_transaction() == []
+        with transaction.atomic():
+            widen(301)
+            with pytest.raises(NotSupportedError):
+                asked_in_a_transaction()
+            transaction.set_rollback(True)
+    finally:
+        widen(253)
 
 
 def test_a_transaction_that_stands_still_for_too_long_is_a_database_that_is_away(monkeypatch):

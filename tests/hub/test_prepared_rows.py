@@ -1,6 +1,6 @@
 """Prepared statements of PostgreSQL, asked by way of libpq."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
@@ -235,13 +235,14 @@ def test_every_statement_has_columns_of_types_that_are_read():
     assert number > 10
 
 
-def test_a_server_that_is_gone_is_a_database_that_is_away():
+@pytest.mark.parametrize("within", [nullcontext, transaction.atomic])
+def test_a_server_that_is_gone_is_a_database_that_is_away(within):
     connection.ensure_connection()
     with psycopg.connect(connection.connection.info.dsn, autocommit=True) as other:
         pid = connection.connection.info.backend_pid
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
 
-    with pytest.raises(OperationalError) as error:
+    with pytest.raises(OperationalError) as error, within():
         connection.prepared_rows("SELECT 1::int4", [])
 
     assert connections.is_lost(error.value)

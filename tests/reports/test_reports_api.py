@@ -660,17 +660,21 @@ def test_a_new_report_that_nobody_owns_costs_one_statement(client):
     assert statements(lambda: build.send(client)) == 1
 
 
-def test_a_new_report_with_a_delivery_costs_six_statements(client, code_host):
+@pytest.mark.parametrize("forwarding", ["inline", "queue"])
+def test_a_new_report_with_a_delivery_costs_five_statements(
+    client, settings, code_host, forwarding
+):
+    settings.HUB_FORWARDING = forwarding
     build.acme(code_host)
     build.send(client)
 
-    assert statements(lambda: build.send(client, build.report(report__summary="Another"))) == 6
+    assert statements(lambda: build.send(client, build.report(report__summary="Another"))) == 5
 
 
 def test_the_first_report_about_pages_that_are_owned_costs_two_more(client, code_host):
     build.acme(code_host)
 
-    assert statements(lambda: build.send(client)) == 8
+    assert statements(lambda: build.send(client)) == 7
 
 
 def test_a_duplicate_costs_one_statement(client):

@@ -50,6 +50,23 @@ def test_the_thread_that_was_busy_last_is_taken_first():
     ask(Threads(3), conversation)
 
 
+def test_a_thread_that_lacks_what_it_needs_is_taken_last():
+    """One that waited for a connection in vain, while others have theirs and rest."""
+    poor: set[int] = set()
+
+    async def conversation(threads: Threads) -> None:
+        together = threading.Barrier(3)
+        working = [threads.run(lambda: together.wait(10)) for _ in range(3)]
+        await asyncio.gather(*working)
+        poor.add(await threads.run(threading.get_ident))  # as it is found to be after the next
+        assert await threads.run(threading.get_ident) in poor
+        others = {await threads.run(threading.get_ident) for _ in range(5)}
+        assert len(others) == 1
+        assert not others & poor
+
+    ask(Threads(3, has_what_it_needs=lambda: threading.get_ident() not in poor), conversation)
+
+
 def test_a_thread_that_has_rested_or_ends_does_what_it_was_given_for_that(monkeypatch):
     monkeypatch.setattr("hub.server.threads.A_WHILE", 0.01)
     rested: list[int] = []
