@@ -8,4 +8,5 @@ canonical.py           one spelling for each page
 screening.py           removes secrets from a report, by secrets.py
 cleaning.py, plain.py  texts without what cannot be seen, for secrets and for issues
 erasing.py             erasing the text of a report
+receivers.py           a report whose organization is deleted
 """

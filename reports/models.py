@@ -161,7 +161,8 @@ class Report(Statement):
         unique=True,
         null=True,
         editable=False,
-        help_text="Empty once a repeat counts as a new report: this one is too old, or was erased.",
+        help_text="Empty once a repeat counts as a new report: this one is too old, was erased, or has lost "
+        "the organization that received it.",
     )
 
     doc_url = models.TextField(help_text="As sent.")
@@ -260,6 +261,11 @@ class Report(Statement):
     def title(self) -> str:
         """The title shown on pages."""
         return self.summary or "Erased report"
+
+    @property
+    def was_anothers(self) -> bool:
+        """Whether an organization has received it that is gone."""
+        return self.organization_id is None and self.unclaimed_name is None
 
     def receive(self, organization_id: str) -> list[str]:
         """It had no owner, and now has this one. Not saved; returns the columns that changed."""

@@ -138,6 +138,11 @@ class Changes(Announcements):
             changed.private = private
             self.announce_repository("privatized" if private else "publicized", changed)
 
+    def set_pages(self, repository: AnyRepository, on: bool) -> None:
+        """Publish a site from it, or none. GitHub tells nobody."""
+        with self.changing():
+            self.repository(repository).has_pages = on
+
     def set_issues(self, repository: AnyRepository, on: bool) -> None:
         """Turn issues on or off. GitHub sends no webhook about it."""
         with self.changing():

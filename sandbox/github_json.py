@@ -140,6 +140,7 @@ def repository(
         "pushed_at": timestamp(repository.created_at),
         "homepage": None,
         "has_issues": repository.has_issues,
+        "has_pages": repository.has_pages,
         "archived": repository.archived,
         "disabled": False,
         "open_issues_count": open_issues,

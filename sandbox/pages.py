@@ -54,6 +54,7 @@ def show_repository(call: Call) -> Response:
     facts = ["private" if repository.private else "public"]
     facts += ["archived"] if repository.archived else []
     facts += [] if repository.has_issues else ["issues are turned off"]
+    facts += [] if repository.has_pages else ["publishes no site"]
     content = html(
         '<h1>{name}</h1><p class="soft">{facts}</p><p><a href="/{name}/issues">Issues</a> · '
         '<a href="/{name}/blob/HEAD/README.md">README.md</a></p>',

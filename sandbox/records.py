@@ -144,6 +144,7 @@ class Repository:
     private: bool = False
     archived: bool = False
     has_issues: bool = True
+    has_pages: bool = True
     issues: list[Issue] = field(default_factory=list)
     grants: dict[str, Role] = field(default_factory=dict)
     labels: list[str] = field(default_factory=lambda: list(DEFAULT_LABELS))

@@ -145,6 +145,7 @@ class State:
         name: str,
         *,
         issues: bool = True,
+        pages: bool = True,
         private: bool = False,
         archived: bool = False,
     ) -> Repository:
@@ -156,6 +157,7 @@ class State:
                 name=name,
                 created_at=self.now(),
                 has_issues=issues,
+                has_pages=pages,
                 private=private,
                 archived=archived,
             )

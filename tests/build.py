@@ -96,6 +96,7 @@ def integration(
         repo_owner=target.owner.login,
         repo_name=target.name,
         repository_private=target.private,
+        has_pages=target.has_pages,
     )
 
 

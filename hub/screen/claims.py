@@ -16,6 +16,7 @@ from core.errors import ApiError
 from hub.screen import domain_page, setup_steps
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of, next_step
+from integrations.models import Integration
 from integrations.ownership import site_claims, taking_over, unclaimed
 from orgs import repository_pages
 from orgs.domains import claiming as domain_claims
@@ -118,7 +119,7 @@ def _unclaimed(organization: Organization) -> list[str]:
     if mine is None or mine.repository_id is None:
         return []
     claims = organization.sites.filter(lapsed_at=None, repository__iexact=mine.repository)
-    claimed = {each.is_repository for each in claims}
+    claimed = {each.is_repository for each in claims} | ({False} if not mine.has_pages else set())
     offers = {False: setup_steps.site_of(mine), True: setup_steps.files_of(mine)}
     return [address for kind, address in offers.items() if kind not in claimed]
 
@@ -138,6 +139,7 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
     }
     if isinstance(found, Site):
         context["is_published"] = _is_published(found)
+        context["publishes_nothing"] = _publishes_nothing(found)
         context["code_host"] = _code_host()
         return render(request, "hub/site.html", context)
     return render(request, "hub/domain.html", context | domain_page.shown(request, found))
@@ -152,12 +154,21 @@ def _is_private(claim: Domain | Site) -> bool:
 
 def _is_published(site: Site) -> bool:
     """Whether the organization's issues go to the repository that publishes a site."""
+    mine = _integration_at(site)
+    return mine is not None and (site.is_repository or mine.has_pages)
+
+
+def _publishes_nothing(site: Site) -> bool:
+    """Whether they go to the repository of that name, which has no site now."""
+    mine = _integration_at(site)
+    return mine is not None and not mine.has_pages
+
+
+def _integration_at(site: Site) -> Integration | None:
+    """The organization's integration, if it is with the repository of a claim, and push access is known."""
     mine = integration_of(site.organization)
-    return (
-        mine is not None
-        and not mine.rights_lost_at
-        and mine.repository.lower() == site.repository.lower()
-    )
+    is_there = mine and mine.repository.lower() == site.repository.lower()
+    return mine if mine and is_there and not mine.rights_lost_at else None
 
 
 @members_only

@@ -169,6 +169,11 @@ def _claim(claims: Claims, integration: Integration | None, *, has_tried: bool) 
     publisher, so_far = integration.repository, ""
     if claims.files_of:
         publisher, so_far = "it", f"So far only the files of {claims.files_of} are yours. "
+    if not integration.has_pages:
+        hint = (
+            f"{so_far}GitHub Pages publishes nothing from {integration.repository}. Claim a domain."
+        )
+        return Step(*task, StepState.TO_DO, hint)
     hint = f"{so_far}If {publisher} publishes {site}, claim it. Or claim another address."
     press = Press("settings-new-claim", f"Claim {site}", {"address": site})
     return Step(*task, StepState.TO_DO, hint, press)

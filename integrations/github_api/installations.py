@@ -37,6 +37,7 @@ class RepositoryFacts(NamedTuple):
     is_private: bool
     has_issues: bool
     is_archived: bool
+    has_pages: bool = True
 
     @property
     def full_name(self) -> str:
@@ -110,6 +111,7 @@ def repository_facts(body: Mapping[str, Any]) -> RepositoryFacts:
         body.get("private", True),
         body.get("has_issues", True),
         body.get("archived", False),
+        body.get("has_pages", True),
     )
 
 

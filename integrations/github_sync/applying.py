@@ -52,7 +52,7 @@ def mark_uninstalled(installation: Installation) -> None:
     """The app was uninstalled. Nothing proves its sites any more, so others may claim them."""
     holds.suspend(installation, installation.uninstalled)
     for integration in Integration.objects.filter(installation=installation):
-        site_claims.lapse_unpublished(integration.organization, "")
+        site_claims.lapse_unpublished(integration.organization)
 
 
 def apply_repository(integration: Integration, facts: RepositoryFacts) -> bool:
@@ -61,7 +61,7 @@ def apply_repository(integration: Integration, facts: RepositoryFacts) -> bool:
     name = facts.full_name
     if facts.owner.lower() != integration.installation.account.lower():
         _block(integration, f"{name} now belongs to another account. Choose a repository again.")
-        site_claims.lapse_unpublished(integration.organization, "")
+        site_claims.lapse_unpublished(integration.organization)
     elif facts.is_archived:
         _block(integration, f"{name} is archived. Unarchive it, then press Try again.")
     elif not facts.has_issues:
@@ -95,13 +95,13 @@ def mark_out_of_reach(integration: Integration) -> None:
         f"The app's installation on {integration.installation.account} can't see "
         f"{integration.repository}. Give it access on GitHub, or choose another repository.",
     )
-    site_claims.lapse_unpublished(integration.organization, "")
+    site_claims.lapse_unpublished(integration.organization)
 
 
 def mark_repository_deleted(integration: Integration) -> None:
     """The repository was deleted."""
     _block(integration, f"{integration.repository} was deleted. Choose another repository.")
-    site_claims.lapse_unpublished(integration.organization, "")
+    site_claims.lapse_unpublished(integration.organization)
 
 
 def mark_taking_issues(integration: Integration) -> None:
@@ -109,9 +109,7 @@ def mark_taking_issues(integration: Integration) -> None:
     if integration.problem:
         holds.unblock(integration)
     if integration.is_on_its_account() and not integration.rights_absences:
-        site_claims.revive_published(
-            integration.organization, integration.repository, integration.repository_id
-        )
+        site_claims.revive_published(integration)
 
 
 def rights_stay_lost(integration: Integration) -> None:
@@ -120,7 +118,6 @@ def rights_stay_lost(integration: Integration) -> None:
     if lost.exists():
         site_claims.lapse_unpublished(
             integration.organization,
-            "",
             why=site_claims.without_push_access(integration.repository, GRACE.days),
         )
 
@@ -150,10 +147,13 @@ def _follow(integration: Integration, facts: RepositoryFacts) -> None:
     was = integration.repository
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.note_visibility(private=facts.is_private)
-    integration.save(update_fields=["repo_owner", "repo_name", "repository_private", "alerts"])
+    integration.has_pages = facts.has_pages
+    integration.save(
+        update_fields=["repo_owner", "repo_name", "repository_private", "alerts", "has_pages"]
+    )
     site_claims.follow(integration.organization, facts.id, facts.full_name)
-    if facts.full_name != was:
-        site_claims.lapse_unpublished(integration.organization, facts.full_name, facts.id)
+    if facts.full_name != was or not facts.has_pages:
+        site_claims.lapse_unpublished(integration.organization, facts)
 
 
 def _block(integration: Integration, problem: str) -> None:

@@ -48,7 +48,7 @@ def repository(payload: Payload) -> RepositoryFacts:
     number(payload, "repository", "id")
     name(payload, "repository", "name")
     name(payload, "repository", "owner", "login")
-    for key in ("private", "has_issues", "archived"):
+    for key in ("private", "has_issues", "archived", "has_pages"):
         if not isinstance(payload["repository"].get(key, False), bool):
             raise another_shape("repository", key)
     return repository_facts(payload["repository"])

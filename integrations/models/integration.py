@@ -204,6 +204,11 @@ class Integration(models.Model):
     repo_owner = models.CharField(max_length=255, blank=True)
     repo_name = models.CharField(max_length=255, blank=True)
     repository_private = models.BooleanField(default=True)
+    has_pages = models.BooleanField(
+        default=True,
+        db_default=True,
+        help_text="Whether GitHub Pages publishes a site from the repository.",
+    )
     issue_template = models.TextField(blank=True, help_text="Empty: the default template.")
     problem = models.TextField(blank=True, help_text="Why nothing is sent now, in words.")
     probe_at = models.DateTimeField(

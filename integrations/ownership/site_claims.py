@@ -17,6 +17,7 @@ from django.utils import timezone
 from core import clock
 from core.errors import ApiError
 from integrations.delivery import ownership_changes
+from integrations.github_api import RepositoryFacts
 from integrations.models import Installation, Integration
 from integrations.models.integration import NO_RIGHTS
 from integrations.ownership import push_access
@@ -55,6 +56,13 @@ class DifferentRepository(ApiError):
 
     status_code = 422
     default_code = "different_repository"
+
+
+class NotPublished(ApiError):
+    """422: GitHub Pages publishes no site from the repository."""
+
+    status_code = 422
+    default_code = "not_published"
 
 
 class NotConfigured(ApiError):
@@ -138,6 +146,12 @@ def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
                 f"That {it} {where.repository}, but your issues go to "
                 f"{integration.repository}. Choose {where.repository} as your repository first."
             )
+        if not (where.is_repository or integration.has_pages):
+            raise NotPublished(
+                f"GitHub Pages publishes nothing from {integration.repository}, so it does not prove "
+                "whose that site is. Turn Pages on in the repository's settings; then save the "
+                "integration here again, and claim the site."
+            )
         site, is_new = verified(organization, where, integration)
         ownership_changes.release_regained(organization)
     return site, is_new
@@ -194,17 +208,16 @@ def without_push_access(repository: str, days: int) -> Why:
 
 def lapse_unpublished(
     organization: Organization,
-    repository: str,
-    number: int | None = None,
+    repository: RepositoryFacts | None = None,
     *,
     why: Why = UNPUBLISHED,
 ) -> int:
-    """Let the claims lapse of what `repository` (owner/name, or empty) neither publishes nor is.
-
-    `number` is GitHub's of that repository. Returns how many.
-    """
+    """Let the claims lapse of what this repository, if any, neither publishes nor is. Returns how many."""
     live = Site.objects.live().filter(organization=organization)
-    return _lapse(live.exclude(_belongs_to(repository, number)), why)
+    if repository:
+        kept = _belongs_to(repository.full_name, repository.id, has_pages=repository.has_pages)
+        live = live.exclude(kept)
+    return _lapse(live, why)
 
 
 def lapse_of_other_accounts(installation: Installation) -> int:
@@ -284,10 +297,10 @@ def _columns(number: int, full_name: str) -> dict[str, Any]:
     }
 
 
-def _belongs_to(repository: str, number: int | None) -> Q:
-    """Sites that this repository publishes, and its own pages."""
-    published = Q(repository_id=None, repository__iexact=repository)
-    return published if number is None else published | Q(repository_id=number)
+def _belongs_to(repository: str, number: int | None, *, has_pages: bool) -> Q:
+    """The repository's own pages, and the sites that it publishes, if it does; `number` is GitHub's of it."""
+    own = Q(repository_id=number, repository_id__isnull=False)
+    return own | Q(repository_id=None, repository__iexact=repository) if has_pages else own
 
 
 def _lapse(sites: QuerySet[Site], why: Why) -> int:
@@ -305,12 +318,16 @@ def _lapse(sites: QuerySet[Site], why: Why) -> int:
     return len(lost)
 
 
-def revive_published(organization: Organization, repository: str, number: int | None = None) -> int:
-    """Restore the claims that lapsed while `repository` was out of reach; returns how many.
+def revive_published(integration: Integration) -> int:
+    """Restore the claims that lapsed while its repository was out of reach, or had no Pages; returns how many.
 
     What somebody else has claimed since then stays theirs.
     """
-    mine = Site.objects.filter(_belongs_to(repository, number), organization=organization)
+    organization = integration.organization
+    there = _belongs_to(
+        integration.repository, integration.repository_id, has_pages=integration.has_pages
+    )
+    mine = Site.objects.filter(there, organization=organization)
     revived = 0
     for site in mine.exclude(lapsed_at=None):
         if site.repository_id and _is_anothers(site.repository_id, organization):

@@ -86,7 +86,7 @@ def configure(
         integration.issue_template = template
         choices.set_on(integration)
         _goes_on(integration, facts, member)
-        site_claims.lapse_unpublished(integration.organization, facts.full_name, facts.id)
+        site_claims.lapse_unpublished(integration.organization, facts)
     return integration
 
 
@@ -151,7 +151,7 @@ def leave_repository(integration: Integration, reason: str) -> None:
     holds.follow(integration.deliveries.waiting(), lambda some: some.hold(here, reason))
     without_right = integration.deliveries.held(rights)
     holds.follow(without_right, lambda some: some.hold_instead(rights, here, reason))
-    site_claims.lapse_unpublished(integration.organization, "")
+    site_claims.lapse_unpublished(integration.organization)
 
 
 def repositories(member: Membership, *, page: int) -> github_api.RepositoryPage:
@@ -271,10 +271,11 @@ def _goes_on(
 ) -> None:
     """Save the repository that GitHub has confirmed, release what was held, and restore its sites."""
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
+    integration.has_pages = facts.has_pages
     integration.note_visibility(private=facts.is_private)
     integration.problem, integration.probe_at = "", None
     integration.save()
     holds.record_push_access_found(integration, member.github_id)
     holds.release(integration, Delivery.Cause.INTEGRATION)
     site_claims.follow(integration.organization, facts.id, facts.full_name)
-    site_claims.revive_published(integration.organization, facts.full_name, facts.id)
+    site_claims.revive_published(integration)

@@ -256,6 +256,9 @@ def sites(asked, clients, code_host):
     taken.delete()
     for refused in ("/docs/install/", "/handbook/"):
         asked(alice, claim, {"url": f"https://acme.github.io{refused}"})
+    Integration.objects.update(has_pages=False)
+    asked(alice, claim, mine)
+    Integration.objects.update(has_pages=True)
     asked(alice, claim, {"url": "https://github.io/"})
     asked(alice, claim, {"url": "https://docs.example.com/"})
     site = asked(alice, claim, mine)["id"]

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from integrations.models import Delivery, Integration
 from integrations.ownership import unclaimed
-from orgs.models import Domain
+from orgs.models import Domain, Membership, Site
 from reports.models import Report
 from tests import build
 from tests.plans import plans_of
@@ -326,6 +326,29 @@ def test_the_site_of_a_repository_is_a_button(alice, repository, site):
 
     assert f"Claim {site}</button>" in page
     assert "Another address</a>" in page
+
+
+def test_no_site_is_offered_where_pages_publishes_nothing(alice):
+    Integration.objects.update(has_pages=False)
+
+    for page in ("/settings/integration/", "/settings/claims/new/"):
+        assert "Claim https://acme.github.io" not in text_of(alice.get(page))
+    assert "GitHub Pages publishes nothing from acme/docs. Claim a domain." in text_of(
+        alice.get("/settings/")
+    )
+
+
+def test_the_page_of_a_site_says_what_to_do_without_pages(alice):
+    organization = Membership.objects.get(login="alice").organization
+    site = build.site(organization, "acme.github.io", "/docs/")
+    Site.objects.update(lapsed_at=timezone.now(), repository="acme/docs")
+    said = [text_of(alice.get(f"/settings/claims/{site.id}/"))]
+
+    Integration.objects.update(has_pages=False)
+    said.append(text_of(alice.get(f"/settings/claims/{site.id}/")))
+
+    assert "Your issues go to acme/docs again, which publishes this site." in said[0]
+    assert "GitHub Pages publishes nothing from acme/docs now. Turn it on" in said[1]
 
 
 def test_the_next_step_leads_to_the_claim_that_waits(alice, claim):

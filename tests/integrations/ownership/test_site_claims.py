@@ -1,6 +1,7 @@
 """Site claims: whoever receives issues in the repository that publishes a site owns it."""
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from integrations.delivery import holds
@@ -88,6 +89,41 @@ def test_the_site_of_a_user_is_published_by_the_repository_of_that_name(db):
 
     assert (site.path, site.repository) == ("/", "acme/acme.github.io")
     assert owner_of("https://acme.github.io/any/page") == acme.pk
+
+
+def test_a_repository_that_publishes_nothing_proves_no_site(alice, acme):
+    """Without Pages, what is there comes from the repository of the user's whole site."""
+    Integration.objects.update(has_pages=False)
+    rest = organization("the docs team", "acme", "acme.github.io")
+    claim_site(rest, "https://acme.github.io/")
+
+    answer = claim(alice, "https://acme.github.io/docs/")
+
+    assert (answer.status_code, answer.json()["error"]) == (422, "not_published")
+    assert "Turn Pages on" in answer.json()["message"]
+    assert owner_of("https://acme.github.io/docs/install") == rest.pk
+    assert claim(alice, "https://github.com/acme/docs/").status_code == 201
+
+
+@pytest.mark.django_db
+def test_a_claim_ends_and_comes_back_with_pages(code_host):
+    owner = build.acme(code_host)
+    build.member(owner, github_id=code_host.account("alice").id)
+    code_host.grant("alice", "acme/docs", "push")
+    site, _ = claim_site(owner, "https://acme.github.io/docs/")
+    files, _ = claim_site(owner, f"{code_host.url}/acme/docs/")
+
+    states = []
+    for on in (False, False, True):
+        code_host.set_pages("acme/docs", on)
+        call_command("reconcile_installations")
+        site.refresh_from_db()
+        files.refresh_from_db()
+        states.append((site.lapsed_at is None, files.lapsed_at is None))
+
+    assert states == [(False, True), (False, True), (True, True)]
+    [told] = owner.notices.all()
+    assert told.text.startswith(f"{site.url} is no longer published by your repository")
 
 
 def test_claiming_again_changes_nothing(alice):
@@ -307,4 +343,4 @@ def test_a_site_without_proof_is_nobodys_until_it_is_proved_again(code_host):
     assert while_gone is None
     assert acme.notices.filter(text__contains="no longer published by your repository").exists()
     assert site.organization == other
-    assert site_claims.revive_published(acme, "acme/docs") == 0
+    assert site_claims.revive_published(Integration.objects.get(organization=acme)) == 0

@@ -65,6 +65,28 @@ def test_reports_stay_without_a_name(alice, client):
     assert client.get(f"/v1/reports/{report.id}").json()["status"] == "received"
 
 
+@pytest.mark.parametrize("is_of_an_earlier_version", [False, True])
+@pytest.mark.parametrize("details", ["What the old owner has read.", "Other words."])
+def test_the_next_owner_receives_nothing_that_the_old_one_has_received(
+    alice, client, details, is_of_an_earlier_version
+):
+    Report.objects.all().delete()
+    build.send(client, build.report(report__details="What the old owner has read."))
+    old = Report.objects.get()
+    leaving.leave(alice, "acme")
+    if is_of_an_earlier_version:
+        Report.objects.update(dedup_key=old.dedup_key)
+    build.domain(build.organization("next"), "docs.acme.com")
+
+    answer = build.send(client, build.report(report__details=details)).json()
+
+    assert not answer["is_duplicate"]
+    mine = Report.objects.exclude(organization=None).get()
+    assert (mine.pk, mine.details) == (answer["id"], details)
+    old.refresh_from_db()
+    assert (old.organization_id, old.times_reported, old.further_accounts) == (None, 1, 0)
+
+
 def test_the_accounts_of_its_members_go_too(acme, alice):
     bob = build.member(acme, "bob", role="member")
     value = build.token(bob)
@@ -135,8 +157,7 @@ def test_what_is_free_again_can_be_claimed_by_another(alice, client):
 
     answer = build.send(client)
 
-    assert answer.json()["is_duplicate"]
-    assert Report.objects.get().organization == bobs
+    assert Report.objects.get(pk=answer.json()["id"]).organization == bobs
 
 
 def test_who_belongs_to_no_organization_can_leave(db):
