@@ -19,10 +19,8 @@ _JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden ne
     rf"(?=[{_JOINERS}])(?:(?<=[^\x00-\x7f{_JOINERS}])"
     rf"(\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?))?[{_JOINERS}]*"
 )
-_KEPT = "…¹²³™ªº"  # their NFKC is ASCII, but arms nothing, and reads worse
-_KEPT += (
-    "，！？：；（）"  # Chinese and Japanese; what makes text safe knows those that NFKC would arm
-)
+# Their NFKC is ASCII, but reads worse; what makes text safe knows those that it would arm.
+_KEPT = "…¹²³™ªº，！？：；（）"
 _LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
     code: plain
     for code in range(0x80, 0x20000)  # above are ideographs only
