@@ -31,6 +31,7 @@ FUZZ = settings(max_examples=300)
         ("你好，世界！（是：否；？）", "你好，世界！（是：否；？）"),
         ("\ufe6b\ufe5f \u212a \u037e \u1fef", "@# K ; `"),
         ("a\u00a0b\u3000c\u2800d\u1680e", "a b c d e"),
+        ("a\U0001d159b\U00016fe4c\U00013441d\U00013442e", "a b c d e"),
         ("x² … ™ 5º ½", "x² … ™ 5º ½"),
         ("👩\u200d💻 ⚠\ufe0f می\u200cروم", "👩\u200d💻 ⚠\ufe0f می\u200cروم"),
         ("G\u200dH a\ufe0f é\u200d\u200dé \u200c", "GH a éé "),
