@@ -19,11 +19,10 @@ _JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden ne
     rf"(?=[{_JOINERS}])(?:(?<=[^\x00-\x7f{_JOINERS}])"
     rf"(\ufe0f?(?:[\u200c\u200d](?=[^\x00-\x7f{_JOINERS}]))?))?[{_JOINERS}]*"
 )
-_KEPT = "…¹²³™ªº"  # their NFKC is ASCII, but arms nothing, and reads worse
-_KEPT += (
-    "，！？：；（）"  # Chinese and Japanese; what makes text safe knows those that NFKC would arm
-)
-_LOOK_ALIKES = {0x1680: " ", 0x2800: " "} | {
+# Their NFKC is ASCII, but reads worse; what makes text safe knows those that it would arm.
+_KEPT = "…¹²³™ªº，！？：；（）"
+BLANKS = "\u1680\u2800\U00013441\U00013442\U00016fe4\U0001d159"  # that are no space to NFKC
+_LOOK_ALIKES = dict.fromkeys(map(ord, BLANKS), " ") | {
     code: plain
     for code in range(0x80, 0x20000)  # above are ideographs only
     if chr(code) not in _KEPT and (plain := unicodedata.normalize("NFKC", chr(code))).isascii()
@@ -36,9 +35,9 @@ _HEAP = re.compile(f"({_MARK}{{{MAX_MARKS}}}){_MARK}+")  # `normalize` would be 
 def clean(text: str) -> str:
     """`text` without invisible characters, in one spelling.
 
-    Line ends become LF. Dropped: ANSI sequences, control characters, bidirectional marks, invisible and
-    tag characters, lone surrogates, marks heaped on one character. Characters that NFKC makes ASCII
-    become ASCII; the rest is NFC. Idempotent; it removes whatever `neutralize` has inserted.
+    Line ends become LF, blanks spaces. Dropped: ANSI sequences, control characters, bidirectional marks,
+    invisible and tag characters, lone surrogates, marks heaped on one character. Characters that NFKC makes
+    ASCII become ASCII; the rest is NFC. Idempotent; it removes whatever `neutralize` has inserted.
     """
     if text.isascii() and _shows_all(text):
         return text

@@ -1,6 +1,7 @@
 """Intake: stores a well-formed report, or counts it as a duplicate of an earlier one."""
 
 import hashlib
+import secrets
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime
@@ -14,7 +15,7 @@ from core.prepared import again_if_stale
 from core.watching import current, metrics
 from orgs.ownership import Claim, Unclaimed, claim_covering, shared_name, unclaimed
 from reports import repeats
-from reports.models import AlreadyThere, Repeated, Report
+from reports.models import TEST, AlreadyThere, Repeated, Report
 from reports.screening import SecretNotice, page, without_secrets
 from reports.shape import ReportBody
 
@@ -62,12 +63,14 @@ def accept(
     idempotency_key: str | None = None,
     source: str = "",
     admit: Callable[[Claim | None], None] = lambda claim: None,
+    is_test: bool = False,
 ) -> Receipt:
     """Store a report, or count it as a duplicate of an earlier one. Raises `OptedOut`.
 
     `source` is the network it comes from, or empty if that is not to be counted. `admit` is called
     with the claim that covers the page before anything else is done, and raises to refuse the report.
     It is called with None if the page is thought to be nobody's, and again if there is a claim after all.
+    With `is_test` it is a test report (`Report.is_test`), and repeats none.
     Saving the row makes it travel on: delivery listens to its `post_save`, in the same transaction.
     """
     notices: list[SecretNotice] = []
@@ -75,7 +78,8 @@ def accept(
     claim, unless_claimed = _admitted(address["canonical_url"], admit)
     _refuse_if_opted_out(claim)
     fields = {**address, **_columns(body, notices)}
-    dedup_key = _dedup_key(fields, idempotency_key or body.idempotency_key)
+    key = idempotency_key or body.idempotency_key
+    dedup_key = _test_key() if is_test else _dedup_key(fields, key)
     for further_tries in reversed(range(TRIES)):
         new = _report(fields, dedup_key, claim, source)
         new.unclaimed_name = None if claim else shared_name(address["canonical_url"])
@@ -197,11 +201,15 @@ def _refuse_if_opted_out(claim: Claim | None) -> None:
 
 
 def _dedup_key(fields: dict[str, Any], client_key: str | None) -> str:
-    """A key that two reports share if one repeats the other. No client can send an `auto:` key."""
+    """A key that two reports share if one repeats the other. No client can send an `auto:` or `test:` key."""
     scope = [fields["canonical_url"], fields["agent_name"]]
     if client_key:
         return f"key:{_sha256([*scope, client_key])}"
     return f"auto:{_sha256([*scope, fields['summary']])[:16]}"
+
+
+def _test_key() -> str:
+    return TEST + secrets.token_urlsafe(16)
 
 
 def _sha256(lines: list[str]) -> str:

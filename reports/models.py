@@ -34,6 +34,7 @@ class Repeated(AlreadyThere):
 PREFIX = (
     200  # characters of an address in the index of pages: no database takes those of any length
 )
+TEST = "test:"  # begins the keys of test reports; no client can send such a key
 NEWEST = ("organization_id", "received_at", "id")
 UNCLAIMED = ("unclaimed_name", "received_at", "id")
 
@@ -52,6 +53,10 @@ def _id_of(organization: Organization | str) -> str:
 
 class ReportQuerySet(StatementQuerySet):
     """Queries over reports."""
+
+    def tests(self) -> Self:
+        """Those for which `is_test`."""
+        return self.filter(dedup_key__startswith=TEST)
 
     def readable_by(
         self, organization: Organization | str, *, ids: Collection[str] | None = None
@@ -256,6 +261,11 @@ class Report(Statement):
     def too_old_to_repeat(self) -> datetime:
         """Reports that arrived until then are too old for this one to be their duplicate."""
         return self.received_at - timedelta(days=settings.HUB_DEDUP_DAYS)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether a maintainer sent it from the Hub, to see that everything works; False once erased."""
+        return (self.dedup_key or "").startswith(TEST)
 
     @property
     def title(self) -> str:

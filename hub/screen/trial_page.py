@@ -54,7 +54,7 @@ def new(request: MemberRequest) -> HttpResponse:
 def sent(request: MemberRequest, report_id: str) -> HttpResponse:
     """Show how far a test report is."""
     mine = Report.objects.readable_by(request.membership.organization)
-    report = ids.find(mine.filter(agent_name=trial_report.AGENT), report_id)
+    report = ids.find(mine.tests(), report_id)
     delivery = (
         Delivery.objects.select_related("report", "integration").filter(report=report).first()
     )

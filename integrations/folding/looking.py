@@ -14,8 +14,6 @@ from integrations.likeness.choosing import Candidate, nearest
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery, Integration
 
-OWN_AGENT = "Docs Feedback Hub"  # of test reports, each of which becomes an issue
-
 
 class Alike(NamedTuple):
     """The lead that a delivery is like, and what they have in common."""
@@ -59,10 +57,11 @@ class _Compared:
 def look(delivery: Delivery) -> Alike | None:
     """The issue that a delivery is or may be about, after its terms were stored; None if there is none.
 
-    It is one that is being tried, and never posted. Raises `LeaseLost`.
+    The delivery is one that is being tried, and never posted. A test report is like no other, so that each
+    becomes an issue. Raises `LeaseLost`.
     """
     mode = delivery.integration.likeness
-    if mode == Integration.Likeness.OFF or delivery.report.agent_name == OWN_AGENT:
+    if mode == Integration.Likeness.OFF or delivery.report.is_test:
         return None
     terms = stored_terms.of(delivery.report)
     stored_terms.store(delivery, terms)

@@ -9,10 +9,10 @@ from django.db.models import F, Q
 
 from core.batches import at_leisure
 from integrations.folding import stored_terms
-from integrations.folding.looking import OWN_AGENT
 from integrations.likeness.terms import RULE
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import DELIVERED, DeliveryQuerySet
+from reports.models import TEST
 
 LOOKED_AT = 1000  # deliveries for each query; most need nothing
 BATCH = 50  # in one transaction
@@ -56,7 +56,9 @@ def outdated() -> DeliveryQuerySet:
     older = Q(terms__rule__lt=RULE)
     lead = Q(status="sent", repository_id=F("integration__repository_id"))
     compared = (lead | Q(status="folded")) & ~Q(integration__likeness=Integration.Likeness.OFF)
-    known = Delivery.objects.filter(report__erased_at=None).exclude(report__agent_name=OWN_AGENT)
+    known = Delivery.objects.filter(report__erased_at=None).exclude(
+        report__dedup_key__startswith=TEST
+    )
     return known.filter(older | Q(terms=None, status__in=DELIVERED) & compared)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pygments.lexers import get_all_lexers
 
+from integrations.issue import gaps
 from integrations.issue.safe_text import FLAGS, KEYWORD, ZWSP, Rules, applied, inert
 
 FURTHER = {  # languages that Pygments does not know
@@ -37,23 +38,32 @@ _RULES: Rules = [
 
 
 class CodeBlock(NamedTuple):
-    """A code block; `indent` and `info` are those of its opening fence."""
+    """A code block, with its fences in `text`; `indent` and `info` are those of its opening fence."""
 
     indent: str
     info: str
     lines: list[str]
+    text: str
 
 
 def keep_code(text: str, prose: Callable[[str], str] = inert) -> tuple[str, list[str]]:
     """A cleaned Markdown text made inert, and the text of each of its code blocks as it is shown.
 
-    Only closed blocks are kept as code. `prose` makes the rest inert.
+    Only closed blocks are kept as code, and of several in a row that show nothing only the first. `prose`
+    makes the rest inert.
     """
     written, shown = [], []
+    in_gap = False  # an empty block is the last thing that was shown
     for part in _parts(text):
         if isinstance(part, str):
             written.append(prose(part))
+            in_gap &= gaps.is_one(part)
             continue
+        is_empty = not "".join(part.lines).strip()
+        if is_empty and in_gap:
+            written.append(prose(part.text))
+            continue
+        in_gap = is_empty
         code, fence = _inert(part), _fence(part.lines)
         written += [fence + _language(part.info), code, fence]
         shown.append(code)
@@ -81,7 +91,8 @@ def _parts(text: str) -> Iterator[str | CodeBlock]:
         end = _end(lines, number, opening)
         if end is None:
             break
-        yield CodeBlock(opening[1], opening[3], lines[number + 1 : end])
+        written = "\n".join(lines[number : end + 1])
+        yield CodeBlock(opening[1], opening[3], lines[number + 1 : end], written)
         at = end + 1
     if at < len(lines):
         yield "\n".join(lines[at:])

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from integrations.issue import tables, template_limits
 from integrations.issue.code_blocks import end_code, keep_code
+from integrations.issue.gaps import narrowed
 from integrations.issue.github_markdown import shows_code, taking_code, what_ends
 from integrations.issue.placement import CONTAINER, Surroundings, place
 from integrations.issue.safe_text import (
@@ -59,9 +60,6 @@ PLACEHOLDERS = (
 )
 _PARAGRAPH = re.compile(rf"(?:\A|(?<=\n\n)){CONTAINER}\{{([a-z_]+)\}}[ \t]*(?:\n\n|\n?\Z)")
 
-
-WIDEST_GAP = 40  # columns
-_GAP = re.compile(r"[ \t]{6,}")  # no fewer are wider
 _MARKUP = 3  # characters per byte in percent-encoding
 _SHARES = (
     3  # how often a text that is too long is shortened, each time by a third of its first length
@@ -125,16 +123,9 @@ def parts(template: str) -> list[str]:
 
 
 def shown(name: str, text: str) -> str:
-    """A reported text as it stands in an issue, before it is shortened and made inert.
-
-    What stands behind a wide gap is out of sight where lines of code do not wrap.
-    """
-    text = _GAP.sub(_narrow, clean(text[:RAW_LIMIT]))
-    return text.strip() if name in LONG else " ".join(text.split())
-
-
-def _narrow(gap: re.Match[str]) -> str:
-    return gap[0] if len(gap[0].expandtabs(8)) <= WIDEST_GAP else WIDEST_GAP * " "
+    """A reported text as it stands in an issue, before it is shortened and made inert."""
+    text = clean(text[:RAW_LIMIT])
+    return narrowed(text).strip() if name in LONG else " ".join(text.split())
 
 
 def inert_title(text: str, *, limit: int = TITLE_LIMIT) -> str:

@@ -44,7 +44,7 @@ _RULES: Rules = [
         (r"(?<=--)(?=[!！]?>)", _HERE),  # the end of a comment
         (r"(?<=\bhub)(?=[:：])", _HERE),  # the Hub's marker, in a comment of the template
         (r"(?<=[:：])(?=[/\\]|\Z)", _HERE),  # URLs
-        (r"(?<=www)(?=\\*\.|\Z)", _HERE),
+        (r"(?<=www)(?=\\*[.…]|\Z)", _HERE),  # NFKC makes three dots of the ellipsis
         (r"(?<=!)(?=\[)|(?<=\[)", _HERE),  # links, images, footnotes, tasks, alerts
         (r"\A(?=\])|(?<=\])(?=[(（\[:：\\\u3200-\u3243]|\Z)", _HERE),  # the last range: (…)
         (r"(?<=``)(?=`)|(?<=~~)(?=~)", _HERE),  # code fences

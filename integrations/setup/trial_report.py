@@ -1,9 +1,6 @@
 """Test reports: a real report about a page of the organization, to see that everything works."""
 
-import secrets
-
 from core.errors import ApiError
-from integrations.folding.looking import OWN_AGENT
 from integrations.models import Integration
 from integrations.models.integration import NO_RIGHTS
 from integrations.ownership.site_claims import NotConfigured
@@ -11,7 +8,7 @@ from orgs.models import Domain, Membership, Organization, Site
 from orgs.people import counted
 from reports import intake, shape
 
-AGENT = OWN_AGENT
+AGENT = "Docs Feedback Hub"  # a name that anybody may send: it tells nothing
 RATE = "5/minute;50/day"  # real issues in a real repository
 
 
@@ -34,7 +31,7 @@ def pages(organization: Organization) -> list[str]:
 
 
 def send(member: Membership, page: str = "") -> intake.Receipt:
-    """Send a harmless report about `page`; it is delivered like any other report.
+    """Send a harmless report about `page`; it is delivered like any other, as an issue of its own.
 
     `page` is one of `pages`; any other value means the first one. Raises `NotConfigured`, `NoClaim`, or
     as `counted.check` does.
@@ -60,4 +57,4 @@ def send(member: Membership, page: str = "") -> intake.Receipt:
             },
         }
     )
-    return intake.accept(body, idempotency_key=secrets.token_urlsafe(16))
+    return intake.accept(body, is_test=True)

@@ -12,7 +12,7 @@ from integrations.models import Answer, Attempt, Delivery, Hold, Integration
 from integrations.setup import trial_report
 from orgs.models import Domain, Organization, User
 from reports.erasing import erase
-from reports.models import Account, Report
+from reports.models import TEST, Account, Report
 from tests import build
 from tests.browser import screens as screens_module
 from tests.browser.screens import Screen
@@ -127,7 +127,8 @@ def busy(code_host) -> Organization:
         "pending": {"reason": "GitHub answered 502, without an issue."},
         "failed": {"reason": "GitHub refused the issue: Validation Failed."},
     }.items():
-        trial = received(owner, f"Test: {status}", agent_name=trial_report.AGENT)
+        key = f"{TEST}{status}"
+        trial = received(owner, f"Test: {status}", agent_name=trial_report.AGENT, dedup_key=key)
         delivered(trial, status, **columns)
     Integration.objects.update(problem=PROBLEM)
     owner.tell("The DNS record of acme.dev is gone. Without it the claim lapses on 3 January 2027.")

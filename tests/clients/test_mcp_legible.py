@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from reports.cleaning import BLANKS, clean
 from tests.clients.mcp_desk import (
     BODY,
     NO,
@@ -22,7 +23,7 @@ from tests.clients.mcp_desk import (
 _hub = pytest.fixture(autouse=True)(hub_takes_reports)
 desk = pytest.fixture(params=PROTOCOLS)(at_desk)
 
-NOBODY_SEES = "\u2800\ufffc\U0001d159\U00016fe4\u3164\u200b\u202e\xa0\u3000\U000e0041\x1b\xad"
+NOBODY_SEES = "\u2800\ufffc\U0001d159\U00016fe4\U00013441\U00013442\u3164\u200b\u202e\xa0\u3000\U000e0041\x1b\xad"
 TEXTS = [
     "",
     "short",
@@ -71,6 +72,13 @@ def test_a_text_keeps_its_lines():
         '    "and wait."',
         "}",
     ]
+
+
+def test_what_the_hub_takes_for_nothing_a_person_is_not_asked_to_see():
+    nothing = [c for c in map(chr, range(0x110000)) if not clean(c).strip() and c != " "]
+
+    assert not [c for c in nothing if legible.can_be_seen(c)]
+    assert {*BLANKS, *legible.BLANK} <= {*nothing}
 
 
 @pytest.mark.parametrize("many", [" ", "\n", "\n ", "\u2800", "\t"])

@@ -148,6 +148,16 @@ def test_nobody_can_send_the_key_that_another_report_gets_by_itself(client):
     assert other.json()["is_duplicate"] is False
 
 
+@pytest.mark.parametrize("key", ["test:", "test:1"])
+def test_no_key_that_is_sent_makes_a_test_report(client, key):
+    build.send(client, build.report(idempotency_key=key))
+    build.send(client, build.report(report__summary="Another"), Idempotency_Key=f"{key}2")
+
+    assert Report.objects.count() == 2
+    assert not Report.objects.tests().exists()
+    assert not any(each.is_test for each in Report.objects.all())
+
+
 def test_after_the_window_the_same_report_is_new(client, settings):
     first = build.send(client).json()
     settings.HUB_DEDUP_DAYS = 0

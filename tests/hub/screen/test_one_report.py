@@ -474,7 +474,7 @@ def test_githubs_limit_needs_attention_on_the_overview(alice, acme):
 def test_a_test_report_says_why_it_waits(alice, acme, settings):
     settings.HUB_ISSUE_RATE = "1/hour"
     delivered(stored(acme), status="failed", last_tried_at=timezone.now())
-    report = stored(acme, agent_name="Docs Feedback Hub")
+    report = stored(acme, dedup_key="test:1")
     delivered(report, status="pending", due_at=timezone.now())
 
     page = alice.get(f"/settings/test/{report.id}/").content.decode()

@@ -11,10 +11,10 @@ from django.test import Client
 from integrations import github_api
 from integrations.delivery import trying_again
 from integrations.folding import joining
-from integrations.folding.looking import OWN_AGENT
 from integrations.folding.signals import delivery_folded, delivery_unfolded
 from integrations.models import Attempt, Delivery, Integration, Terms, Verdict
 from integrations.models.delivery import LeaseLost
+from integrations.setup import trial_report
 from tests import build
 from tests.integrations.delivery.alike import (
     AGAIN,
@@ -249,10 +249,23 @@ def test_nothing_joins_an_issue_that_was_deleted(acme):
 
 
 def test_test_reports_become_issues_each(acme, code_host):
-    words = {"report__summary": "Test report: this is how reports arrive", "agent__name": OWN_AGENT}
-    earlier(sent(words), timedelta(hours=1))
+    alice = build.member(acme).membership
+    first = of({"id": trial_report.send(alice).id})
+    earlier(first, timedelta(hours=1))
 
-    assert sent(words, report__details="Once more").status == "sent"
+    second = of({"id": trial_report.send(alice).id})
+
+    assert (first.status, second.status) == ("sent", "sent")
+    assert not Terms.objects.exists()
+
+
+def test_no_name_of_an_agent_makes_an_issue_of_what_is_alike(acme, code_host):
+    lead = sent(PUSH)
+
+    joined = sent(AGAIN, agent__name=trial_report.AGENT)
+
+    assert (joined.status, joined.lead) == ("folded", lead)
+    assert len(code_host.issues("acme/docs")) == 1
 
 
 def test_joining_takes_no_turn(acme, settings, code_host):

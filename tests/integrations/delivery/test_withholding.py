@@ -10,8 +10,7 @@ from integrations.github_sync import applying
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims
 from integrations.setup import configuration
-from integrations.setup.trial_report import AGENT
-from reports.models import Account, Report
+from reports.models import TEST, Account, Report
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,7 +23,6 @@ AFTER = build.report(
     report__details="Quagga details",
     report__suggested_fix="Quagga fix",
     report__evidence=[{"kind": "error_message", "text": "quagga"}],
-    agent__name=AGENT,  # as a stranger may call theirs
     agent__vendor="quagga",
 )
 LISTS = [
@@ -115,7 +113,10 @@ def test_no_list_has_a_word_of_what_came_in_after_the_loss(address, alice, api, 
 @pytest.mark.parametrize("address", OF_ONE)
 def test_what_came_in_after_the_loss_is_not_found(address, alice, api, client, code_host):
     loses_the_right(code_host)
-    address = address.format(id=send(AFTER))
+    report = send(AFTER)
+    if "/test/" in address:
+        Report.objects.update(dedup_key=f"{TEST}1")
+    address = address.format(id=report)
 
     lost = text_at(address, client, api)
     has_it_again(code_host)

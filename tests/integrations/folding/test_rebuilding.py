@@ -8,6 +8,7 @@ from django.test import Client
 
 from integrations.folding import rebuilding
 from integrations.models import Delivery, Integration, Terms
+from integrations.setup import trial_report
 from tests import build
 from tests.integrations.delivery.alike import AGAIN, ONCE_MORE, OTHER, PUSH, mode, sent
 
@@ -77,6 +78,15 @@ def test_nothing_is_made_of_what_nothing_is_compared_with(acme, code_host):
     Terms.objects.all().delete()
 
     assert rebuild() == "0 parsed again."
+
+
+def test_nothing_is_made_of_a_test_report_but_of_what_has_its_name(acme):
+    trial_report.send(build.member(acme).membership)
+    named = sent(PUSH, agent__name=trial_report.AGENT)
+    Terms.objects.all().delete()
+
+    assert rebuild() == "1 parsed again."
+    assert Terms.objects.get().delivery == named
 
 
 def test_nothing_is_made_where_it_is_off(acme):

@@ -21,6 +21,7 @@ NOT_SEARCHED = {"pre", "code", "a"}  # elsewhere GitHub looks for mentions and r
 VOID = {"br", "hr", "img", "input", "source"}
 HARMLESS = {"p", "br", "hr", "em", "strong", "del", "code", "pre", "blockquote", "a"}
 HARMLESS |= {"ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"}
+LINES = {"p", "li", "tr", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"}
 
 _FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
 MENTION = re.compile(r"(?<![a-z0-9_])@[a-z0-9]", _FLAGS)
@@ -109,9 +110,51 @@ class Page(HTMLParser):
         return [around for text, around in self.texts if word in text]
 
 
-def html(body: str, *, unsafe: bool = True, positions: bool = False) -> str:
+class _Lines(HTMLParser):
+    """`most`: how many lines in a row show nothing; marks of lists and frames of tables count as nothing."""
+
+    def __init__(self, body: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.most = self._now = 0
+        self._begun: list[tuple[str, int]] = []
+        self.feed(html(body, breaks=True))
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"br", "hr"}:
+            self._add(1)
+        elif tag not in VOID:
+            self._begun.append((tag, self._now))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._begun:
+            begun, before = self._begun.pop()
+            if begun == tag:
+                self._add(int(tag in LINES and before == self._now))
+                return
+
+    def handle_data(self, data: str) -> None:
+        in_code = any(tag == "pre" for tag, _ in self._begun)
+        for number, line in enumerate(data.split("\n")):
+            self._add(int(in_code and number > 0))
+            if line.replace("\u200b", "").strip():
+                self._now = 0
+                self._begun = [(tag, -1) for tag, _ in self._begun]
+
+    def _add(self, lines: int) -> None:
+        self._now += lines
+        self.most = max(self.most, self._now)
+
+
+def highest_gap(body: str) -> int:
+    """How many lines in a row show nothing in an issue."""
+    return _Lines(body).most
+
+
+def html(body: str, *, unsafe: bool = True, positions: bool = False, breaks: bool = False) -> str:
     options = Options.CMARK_OPT_FOOTNOTES | (Options.CMARK_OPT_UNSAFE if unsafe else 0)
     options |= Options.CMARK_OPT_SOURCEPOS if positions else 0
+    options |= Options.CMARK_OPT_HARDBREAKS if breaks else 0
     return cmarkgfm.markdown_to_html_with_extensions(body, options=options, extensions=EXTENSIONS)
 
 

@@ -25,6 +25,9 @@ FUZZ = settings(max_examples=300)
         ("[a](b)\n```\nx\n```\n```\n[a](b)", "[|a]|(b)\n```\nx\n```\n``|`\n[|a]|(b)"),
         ("> ```\n> x\n> ```", "> ``|`\n> x\n> ``|`"),
         ("``` a`b\nx\n```", "``|` a`b\nx\n``|`"),
+        ("```\n```\n```js\n\n```\nx", "```\n\n```\n``|`js\n\n``|`\nx"),
+        ("```\n```\n\n> \\\n~~~\n~~~", "```\n\n```\n\n> \\|\n~~|~\n~~|~"),
+        ("```\n```\nx\n```\n```", "```\n\n```\nx\n```\n\n```"),
     ],
 )
 def test_closed_blocks_are_fenced_anew_and_all_else_is_prose(text, expected):

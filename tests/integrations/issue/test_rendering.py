@@ -177,3 +177,14 @@ def test_nothing_stands_behind_a_wide_gap(field):
     _, body = render_issue(f"{{{field}}}", {field: text})
 
     assert body == f"```\npip install acme{' ' * 40}# hidden\n{' ' * 40}# hidden\n```"
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\u00a0", "\u2800", "\U0001d159\u3000"])
+@pytest.mark.parametrize("field", ["details", "suggested_fix", "evidence"])
+def test_nothing_stands_below_a_high_gap(field, blank):
+    blanks = f"{blank}\n" * 2600
+    text = f"```\nnpm install x\n{blanks}hidden\n```"
+
+    _, body = render_issue(f"{{{field}}}", {field: text})
+
+    assert body == "```\nnpm install x" + "\n" * 11 + "hidden\n```"

@@ -31,6 +31,7 @@ FUZZ = settings(max_examples=300)
         ("你好，世界！（是：否；？）", "你好，世界！（是：否；？）"),
         ("\ufe6b\ufe5f \u212a \u037e \u1fef", "@# K ; `"),
         ("a\u00a0b\u3000c\u2800d\u1680e", "a b c d e"),
+        ("a\U0001d159b\U00016fe4c\U00013441d\U00013442e", "a b c d e"),
         ("x² … ™ 5º ½", "x² … ™ 5º ½"),
         ("👩\u200d💻 ⚠\ufe0f می\u200cروم", "👩\u200d💻 ⚠\ufe0f می\u200cروم"),
         ("G\u200dH a\ufe0f é\u200d\u200dé \u200c", "GH a éé "),
@@ -55,6 +56,7 @@ def test_only_what_can_be_seen_is_left_and_in_one_spelling(text, expected):
         ("hub:01H", "hub|:01H"),
         ("https://x http:\\/ a: b 10:30", "https:|//x http:|\\/ a: b 10:30"),
         ("www.x WWW\\.x www", "www|.x WWW|\\.x www|"),
+        ("www…x.example www\\…", "www|…x.example www|\\…"),
         ("[x](y) ![z][w]: [ ]", "[|x]|(y) !|[|z]|[|w]|: [| ]|"),
         (
             "https：／／x [x]（y） [z]：a hub：1 --！>",
@@ -100,6 +102,40 @@ def test_taking_the_zero_width_spaces_out_gives_the_cleaned_text_back(text):
     assert neutralize(safe) == safe
     assert clean(clean(text)) == clean(text)
     assert unicodedata.is_normalized("NFC", clean(text))
+
+
+def _is_kept_although_readers_may_spell_it_in_ascii(character: str) -> bool:
+    spelled = unicodedata.normalize("NFKC", character)
+    return (
+        spelled != character
+        and any(c.isascii() and not c.isspace() for c in spelled)
+        and clean(character) == character
+    )
+
+
+KEPT = [*filter(_is_kept_although_readers_may_spell_it_in_ascii, map(chr, range(0x80, 0x110000)))]
+BESIDE = (  # each with something missing, which a character might be for those that normalize
+    *("www{}evil.example", "www{0}{0}evil.example", "www\\{}evil.example", "www.evil{}example"),
+    *("{}www.evil.example", "ww{}.evil.example", "http{}//evil.example", "http:{}/evil.example"),
+    *("http:/{}evil.example", "http{}evil.example", "mailto{}a@evil.example", "a{}evil.example"),
+    *("x{}octocat", "{}octocat", "@{}octocat", "{}@octocat", "#{}", "{}#1", "o/r{}1", "o{}r#1"),
+    *("GH{}1", "GH-{}", "gh{0}{0}1", "fixes{} #1", "fixes {}1", "fixes{}", "{}close", "{}/close"),
+    *("[x]{}https://evil.example)", "[x]{}y)", "[x{}(y)", "[x](y{}", "[x]{} y", "!{}x](y)"),
+    *("<{}b>", "{}b>", "<b{}", "<!{}-- hub: 1 -->", "&{}64;", "&#64{}", "&amp{}", "``{}\nx\n``{}"),
+    *("hub{}01H", "a\n{}", "a\n{0}{0}{0}", "a{}b\n-{}-", "${}a$", "{}a{}", "\\{}href{{x}}"),
+)
+
+
+def test_there_are_characters_that_only_readers_spell_in_ascii():
+    assert len(KEPT) > 150
+    assert {*"…（）：！㈀"} <= {*KEPT}
+
+
+@pytest.mark.parametrize("character", KEPT)
+def test_nothing_acts_when_a_reader_spells_a_character_in_ascii(character):
+    text = "\n\n".join(each.format(character, character) for each in BESIDE)
+
+    assert not live(neutralize(text))
 
 
 @given(hostile.text)

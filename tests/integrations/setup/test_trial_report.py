@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from integrations.setup.trial_report import AGENT
 from reports.models import Report
 from tests import build
 
@@ -39,6 +40,19 @@ def test_a_test_report_is_a_report_like_any_other(code_host):
     }
     assert (report.kind, report.doc_url) == ("other", "https://docs.acme.com/")
     assert issue.title == "[docs] Test report: this is how reports arrive"
+
+
+def test_its_own_page_shows_no_report_that_a_stranger_sends_in_its_name(code_host, client):
+    acme = build.acme(code_host)
+    client.force_login(build.member(acme))
+    stranger = build.send(client, build.report(agent__name=AGENT)).json()["id"]
+    client.post("/settings/test/")
+    own = Report.objects.exclude(pk=stranger).get()
+
+    answers = [client.get(f"/settings/test/{each}/").status_code for each in (own.id, stranger)]
+
+    assert own.agent_name == AGENT
+    assert answers == [200, 404]
 
 
 def test_every_one_is_an_issue_of_its_own(code_host):

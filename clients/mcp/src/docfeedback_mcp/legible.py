@@ -8,7 +8,7 @@ from typing import Any
 from docfeedback.address import FORBIDDEN
 from docfeedback.report import texts
 
-BLANK = "\u2800\ufffc\U00016fe4\U0001d159"  # printable to Unicode, and yet nothing to see
+BLANK = "\u2800\ufffc\U00013441\U00013442\U00016fe4\U0001d159"  # letters or signs, and yet nothing to see
 LONG_GAP = re.compile(" {5,}")
 WIDTH = 100
 TEXT_LINE = re.compile(r'( *)("[a-z_]+": )?"(.*)"(,?)')
