@@ -23,7 +23,9 @@ UNFIT = (
 NOTHING_FROM_HERE = (  # else Python looks for modules in the current folder first: in the repository
     "-P" if sys.version_info >= (3, 11) else "-I"
 )
-HIDDEN = "It contains invisible characters; they are shown as escapes."
+HIDDEN = (
+    "It contains invisible characters, or some that hide others; they are shown as escapes."
+)
 BREAK = "\n\n"
 FORM = {
     "type": "object",
