@@ -33,7 +33,8 @@ def escaped(text: str) -> str:
     """The same JSON, with invisible characters (or those that hide others) as escapes."""
     without_gaps = LONG_GAP.sub(lambda gap: "\\u0020" * len(gap[0]), text)
     return "".join(
-        c if c == "\n" or is_seen else json.dumps(c)[1:-1] for c, is_seen in _looked_at(without_gaps)
+        c if c == "\n" or is_seen else json.dumps(c)[1:-1]
+        for c, is_seen in _looked_at(without_gaps)
     )
 
 
