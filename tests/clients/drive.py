@@ -101,6 +101,18 @@ def resolve_as(call):
     ]
 
 
+def resolve_nothing(call):
+    """As in a network where only the proxy resolves names."""
+    found = socket.getaddrinfo
+
+    def by_number(host, port, *args, **more):
+        if not host[-1].isdigit():
+            raise socket.gaierror(socket.EAI_AGAIN, "no")
+        return found(host, port, *args, **more)
+
+    socket.getaddrinfo = by_number
+
+
 def resolve_slowly(call):
     def late(host, port, *args, **more):
         sockets.append("late")
@@ -484,6 +496,7 @@ DO = {
     "judge": judge,
     "ascii": lambda call: address.check(call["url"]).ascii_url(),
     "resolve_as": resolve_as,
+    "resolve_nothing": resolve_nothing,
     "become_nobody": become_nobody,
     "forbid_chown": forbid_chown,
     "watch_drafts": watch_drafts,

@@ -93,14 +93,15 @@ class Person:
     """Gives the replies in order, the last one again and again, and keeps what was shown."""
 
     replies: list[types.ElicitResult | types.ErrorData]
-    meanwhile: Callable[[], None] = lambda: None  # what happens while the first form is open
+    meanwhile: Callable[[], None] = lambda: None  # what happens while a form is open
+    during: int = 1  # which form
     saw: list[str] = field(default_factory=list)
 
     async def __call__(
         self, context: object, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
         self.saw.append(params.message)
-        if len(self.saw) == 1:
+        if len(self.saw) == self.during:
             self.meanwhile()
         return self.replies[min(len(self.saw), len(self.replies)) - 1]
 

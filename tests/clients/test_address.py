@@ -2,9 +2,14 @@
 
 import json
 
-from tests.clients.conftest import CONTRACT, Sdk
+import pytest
+
+from tests.clients.conftest import CONTRACT, Sdk, World
+from tests.clients.stand_ins import HUB
 
 CASES = json.loads((CONTRACT / "address_cases.json").read_text())
+NEW = {"status": 201, "headers": {}, "body": {"id": "r1"}}
+OPTED_IN = {"status": 200, "body": {"protocol_version": "0", "opt_in": True}}
 VERDICTS = {url: verdict for verdict, urls in CASES.items() for url in urls}
 
 
@@ -93,6 +98,34 @@ def test_a_host_that_leads_to_a_private_address_is_refused(sdk: Sdk):
     sentence = "docs.acme.com resolves to a private address. Only public pages can be reported."
     for outcome in outcomes[1::2]:
         assert (outcome["raises"], outcome["message"]) == ("PrivateAddress", sentence)
+
+
+@pytest.mark.parametrize("ips", [["10.1.2.3"], ["1.1.1.1", "192.168.0.1"]])
+def test_a_proxy_does_not_hide_that_a_host_leads_to_a_private_address(
+    sdk: Sdk, world: World, ips: list[str]
+):
+    world.stage.answers = {HUB: [NEW], "docs.acme.com": [OPTED_IN]}
+
+    _, outcome = sdk.do(
+        {"do": "resolve_as", "ips": ips},
+        {"do": "send", "report": _report("https://docs.acme.com/install")},
+    )
+
+    sentence = "docs.acme.com resolves to a private address. Only public pages can be reported."
+    assert (outcome["raises"], outcome["message"]) == ("PrivateAddress", sentence)
+    assert world.stage.asked == {}
+
+
+def test_where_only_the_proxy_resolves_names_it_is_asked(sdk: Sdk, world: World):
+    world.stage.answers = {HUB: [NEW], "docs.acme.com": [OPTED_IN]}
+
+    _, outcome = sdk.do(
+        {"do": "resolve_nothing"},
+        {"do": "send", "report": _report("https://docs.acme.com/install")},
+    )
+
+    assert outcome["result"]["id"] == "r1"
+    assert set(world.stage.asked) == {HUB, "docs.acme.com"}
 
 
 def test_the_proxy_is_used_as_the_environment_says(sdk: Sdk):

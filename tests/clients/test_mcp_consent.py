@@ -194,7 +194,7 @@ def test_a_link_has_less_than_6000_characters(monkeypatch: pytest.MonkeyPatch, m
 
     def link(details: str) -> question.Link | None:
         body = {**BODY, "doc_url": "docs/x.md", "report": {**REPORT["report"], "details": details}}
-        return question.prepare(client, client.draft(body)).link()
+        return question.link(client.draft(body))
 
     room = 5999 - len(link("d").url) + 1
     found = link("d" * (room + more))

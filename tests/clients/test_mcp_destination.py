@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.clients.conftest import World
-from tests.clients.mcp_desk import BODY, PROTOCOLS, REPORT, YES, Desk, Person, at_desk
+from tests.clients.mcp_desk import BODY, NO, PROTOCOLS, REPORT, YES, Desk, Person, at_desk
 from tests.clients.stand_ins import HUB
 
 desk = pytest.fixture(params=PROTOCOLS)(at_desk)
@@ -69,26 +69,29 @@ def test_a_hub_that_the_page_names_while_the_form_is_open_gets_nothing(unset: De
         _naming(f"https://{NAMED}/v1/reports"),
         _naming(f"https://{OTHER}/v1/reports"),
     ]
-    person = Person([YES], meanwhile=lambda: _forget_the_hosts(unset.world))
+    person = Person([YES], meanwhile=lambda: _forget_the_hosts(unset.world), during=2)
 
     (outcome,) = unset.call(REPORT, person=person)
 
     assert outcome["status"] == "sent"
     assert (
         f"Send this report to https://{NAMED}? This Hub was chosen by {HOST}, not by you."
-        in (person.saw[0])
+        in (person.saw[1])
     )
     assert [len(asked.get(host, [])) for host in (HOST, NAMED, OTHER)] == [2, 1, 0]
 
 
-def test_an_opt_out_while_the_form_is_open_counts(desk: Desk):
-    desk.world.stage.answers[HOST] = [_listing(), _listing(opt_in=False)]
-    person = Person([YES], meanwhile=lambda: _forget_the_hosts(desk.world))
+def test_an_opt_out_while_the_form_is_open_counts(unset: Desk):
+    unset.world.stage.answers[HOST] = [
+        _naming(f"https://{NAMED}/v1/reports"),
+        _listing(opt_in=False),
+    ]
+    person = Person([YES], meanwhile=lambda: _forget_the_hosts(unset.world), during=2)
 
-    (outcome,) = desk.call(REPORT, person=person)
+    (outcome,) = unset.call(REPORT, person=person)
 
     assert (outcome["status"], outcome["error"]) == ("refused", "opted_out")
-    assert desk.sent == []
+    assert NAMED not in unset.world.stage.asked
 
 
 def test_the_sentence_names_the_origin_and_the_code_block_all_of_it(unset: Desk):
@@ -98,7 +101,7 @@ def test_the_sentence_names_the_origin_and_the_code_block_all_of_it(unset: Desk)
 
     unset.call(REPORT, person=person)
 
-    sentence, shown = person.saw[0].split("```", 1)
+    sentence, shown = person.saw[1].split("```", 1)
     assert "github.com" not in sentence
     assert shown.startswith(f"\n{url}\n```\n")
 
@@ -118,11 +121,13 @@ def test_nobody_is_asked_about_an_address_that_nobody_can_judge(unset: Desk, url
     (outcome,) = unset.call(REPORT, person=person)
 
     assert (outcome["status"], outcome["error"]) == ("not_sent", "invalid_endpoint")
-    assert (person.saw, NAMED in unset.world.stage.asked) == ([], False)
+    assert ["Send this report" in text for text in person.saw] == [False]
+    assert NAMED not in unset.world.stage.asked
 
 
 def test_a_hub_that_the_page_names_has_no_link(unset: Desk):
     unset.world.stage.answers[HOST] = [_naming(f"https://{NAMED}/take/it")]
+    unset.call(REPORT, person=Person([YES, NO]))  # after which it is cached
 
     (result,) = unset.results(REPORT)
 

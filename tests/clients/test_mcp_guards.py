@@ -72,15 +72,20 @@ def test_address_and_secrets_are_judged_before_any_socket(desk: Desk):
     assert (person.saw, desk.network) == ([], [])
 
 
-def test_nobody_is_asked_about_a_page_that_has_opted_out(desk: Desk):
+def test_an_opt_out_is_looked_up_after_a_yes_and_beats_it(desk: Desk):
     person = Person([YES])
 
-    (result,) = desk.results(REPORT, person=person)
+    results = desk.results(REPORT, REPORT, person=person)
 
-    assert result.is_error
-    assert result.structured_content["status"] == "refused"
-    assert result.structured_content["error"] == "opted_out"
-    assert (person.saw, set(desk.world.stage.asked)) == ([], {HOST})
+    for result in results:
+        assert result.is_error
+        assert result.structured_content["status"] == "refused"
+        assert result.structured_content["error"] == "opted_out"
+        assert result.structured_content["message"] == (
+            f"The owner of {HOST} does not want reports, so nothing was sent."
+        )
+    assert len(person.saw) == 1  # from then on it is cached
+    assert set(desk.world.stage.asked) == {HOST}
 
 
 def test_consent_beforehand_does_not_beat_an_opt_out(desk: Desk):
@@ -108,11 +113,11 @@ def test_the_hub_that_the_page_names_is_shown_and_used(desk: Desk, examples: dic
     (outcome,) = desk.call(REPORT, person=person)
 
     assert outcome["status"] == "sent"
-    assert "Send this report to https://hub.acme.com?" in person.saw[0]
+    assert "Send this report to https://hub.acme.com?" in person.saw[1]
     assert len(desk.world.stage.asked["hub.acme.com"]) == 1
 
 
-def test_nobody_is_asked_where_no_hub_is_known(desk: Desk):
+def test_nobody_is_asked_to_send_where_no_hub_is_known(desk: Desk):
     del desk.environment["DOCFEEDBACK_HUB_URL"]
     desk.world.stage.answers[HOST] = [{"status": 404, "text": ""}]
     person = Person([YES])
@@ -124,7 +129,9 @@ def test_nobody_is_asked_where_no_hub_is_known(desk: Desk):
     }
     assert "Set DOCFEEDBACK_HUB_URL in the environment of this MCP server" in outcomes[0]["message"]
     assert "--hub-url" not in outcomes[0]["message"]  # a flag of the command line
-    assert person.saw == []
+    assert [text.split("?")[0] for text in person.saw] == [
+        f"Ask {HOST} which Hub takes reports about its pages"
+    ]
 
 
 def test_an_answer_of_the_hub_arrives_in_its_words(desk: Desk, examples: dict[str, Any]):

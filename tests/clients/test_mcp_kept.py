@@ -184,6 +184,7 @@ def test_a_yes_is_for_no_other_hub(desk: Desk):
     _in_turn(desk, person, REPORT, lambda: _forget_the_hosts(desk.world), REPORT, REPORT)
 
     assert [text.split("?")[0] for text in person.saw] == [
+        f"Ask {HOST} which Hub takes reports about its pages",
         "Send this report to https://hub.acme.com",
         f"Send this report to https://{OTHER_HUB}",
     ]
@@ -207,7 +208,7 @@ def test_a_yes_is_for_the_one_who_chose_the_hub_too(desk: Desk):
 
     _in_turn(desk, person, REPORT, set_it, REPORT)
 
-    assert ["chosen by" in text for text in person.saw] == [True, False]
+    assert ["chosen by" in text for text in person.saw] == [False, True, False]
 
 
 def test_a_yes_does_not_outlive_an_opt_out(desk: Desk, taken: dict[str, Any]):

@@ -42,7 +42,10 @@ TEXTS = [
     "```\n```json\n```",
     "ünï " * 700,
     "\t\r\n" * 500,
+    "Z" + "\u0308" * 450,
+    ("Z" + "\U0001e8d0" * 20) * 100,
 ]
+MARKS = "\u0308\u0489\u20dd\u0e31\u0302\U0001e8d0"  # of each kind, also those that nothing is composed with
 
 
 def _body(text: str) -> dict[str, Any]:
@@ -94,6 +97,28 @@ def test_what_nobody_sees_is_an_escape(character: str):
     assert legible.escaped(f"a{character}b") == f"a{json.dumps(character)[1:-1]}b"
     assert legible.hides({"x": [f"a{character}b"]})
     assert legible.line(f"a{character}b", 10) in ("ab", "a b")
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_marks_that_would_stack_over_other_lines_are_escapes(mark: str):
+    escape = json.dumps(mark)[1:-1]
+
+    assert legible.escaped(f"a{mark * 8}") == f"a{mark * 8}"
+    assert legible.escaped(f"a{mark * 450}b{mark}") == f"a{mark * 8}{escape * 442}b{mark}"
+    assert legible.hides({"x": [f"a{mark * 9}"]})
+    assert not legible.hides({"x": [f"a{mark * 8}b{mark * 8}"]})
+    assert legible.line(f"a{mark * 450}b", 20) == f"a{mark * 8}b"
+
+
+def test_marks_cover_nothing_of_a_question(desk: Desk):
+    person = Person([NO])
+    report = {"kind": "other", "summary": "Z" + "\u0308" * 450}
+
+    desk.call({**REPORT, "report": report}, person=person)
+
+    assert person.saw[0].count("\u0308") == 8
+    assert "that hide others" in person.saw[0]
+    assert person.reports[0]["report"] == report
 
 
 def test_what_everybody_sees_is_shown_as_it_is():

@@ -22,8 +22,7 @@ from tests.clients.mcp_desk import (
 
 _hub = pytest.fixture(autouse=True)(hub_takes_reports)
 
-LOOKING, WAITING, SENDING = (
-    "Looking up whether the page's host takes reports.",
+WAITING, SENDING = (
     "Waiting for the person's answer.",
     "Sending the report.",
 )
@@ -58,13 +57,13 @@ def _heard(desk: Desk, person: Person) -> list[tuple[float, float | None, str | 
 def test_a_call_that_is_open_while_a_person_reads_says_so(of_2025: Desk):
     heard = _heard(of_2025, Person([YES]))
 
-    assert heard == [(1, None, LOOKING), (2, None, WAITING), (3, None, SENDING)]
+    assert heard == [(1, None, WAITING), (2, None, SENDING)]
 
 
 def test_no_call_is_open_while_a_person_reads_in_the_current_protocol(current: Desk):
     heard = _heard(current, Person([YES]))
 
-    assert [(number, doing) for number, _, doing in heard] == [(1, LOOKING), (1, SENDING)]
+    assert [(number, doing) for number, _, doing in heard] == [(1, SENDING)]
 
 
 def test_it_is_said_again_as_long_as_it_lasts(monkeypatch: pytest.MonkeyPatch):

@@ -145,6 +145,22 @@ def test_a_wrong_filter_lists_nothing(sdk: Sdk, world: World, filters: dict[str,
     assert HUB not in world.stage.asked
 
 
+def test_the_environments_token_is_not_sent_to_another_hub(sdk: Sdk, world: World):
+    world.stage.answers = {HUB: [_page("a")]}
+    sdk.environment |= {"DOCFEEDBACK_HUB_URL": world.dead, "DOCFEEDBACK_TOKEN": "t-1"}
+
+    refused, given = sdk.do(
+        {"do": "reports", "client": {"hub_url": world.hub}},
+        {"do": "reports", "client": {"hub_url": world.hub, "token": "t-2"}},
+    )
+
+    assert (refused["raises"], refused["code"]) == ("AuthError", "no_token")
+    assert f"or set DOCFEEDBACK_HUB_URL to {world.hub}." in refused["message"]
+    assert given["result"]["ids"] == ["a"]
+    (asked,) = world.stage.asked[HUB]
+    assert asked.headers["Authorization"] == "Bearer t-2"
+
+
 def test_reports_need_a_token(sdk: Sdk, world: World):
     (listed,) = sdk.do({"do": "reports", "filters": {"kind": None}})
 

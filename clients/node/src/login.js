@@ -27,7 +27,7 @@ export async function login({ flags }) {
   const before = await signIns.replace(hubUrl, tokens);
   if (before) await attempt(() => revokeAll(endpoints, before, hubUrl, time)); // it ends by itself, too
   const { line, whose, notes } = await whoseIs(hubUrl, tokens, time);
-  if (settings.environmentToken()) notes.push(message("token_wins"));
+  if (settings.environmentToken(hubUrl)) notes.push(message("token_wins"));
   const remembered = await remember(hubUrl);
   if (remembered) notes.push(remembered);
   const data = { hub_url: hubUrl, signed_in: true, ...whose, scope: tokens.scope };
@@ -68,7 +68,7 @@ export async function organizationOf(client) {
 
 /** What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file. */
 export async function signedIn(hubUrl, milliseconds, ask) {
-  let tokens = settings.environmentToken() ? null : signIns.stored(hubUrl);
+  let tokens = settings.environmentToken(hubUrl) ? null : signIns.stored(hubUrl);
   if (!tokens) return withAToken(hubUrl, ask);
   if (tokens.expires_at - EARLY_SECONDS < Date.now() / 1000) {
     tokens = await signIns.refreshed(hubUrl, tokens, milliseconds);
@@ -96,9 +96,12 @@ export function usedData({ place, until }) {
 }
 
 async function withAToken(hubUrl, ask) {
-  const fromEnvironment = settings.environmentToken();
+  const fromEnvironment = settings.environmentToken(hubUrl);
   const token = fromEnvironment ?? settings.configToken(hubUrl);
-  if (!token) throw AuthError.of("not_signed_in", { url: hubUrl });
+  if (!token) {
+    settings.refuseTokenOfAnother(hubUrl, "not_signed_in");
+    throw AuthError.of("not_signed_in", { url: hubUrl });
+  }
   const place = fromEnvironment ? "DOCFEEDBACK_TOKEN" : basename(settings.configPath());
   try {
     return { answer: await ask(settings.token(token, hubUrl)), used: { place, until: null } };

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { attempt, isLoopback } from "./address.js";
+import { message } from "./contract.js";
 import { isObject, parse } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
 
@@ -106,19 +107,37 @@ export function base(url) {
 
 /**
  * The token for `hub`: as given, DOCFEEDBACK_TOKEN, or the file's; AuthError without one.
- * The file's token belongs to the Hub in the file, and no token is sent unencrypted.
+ * That of the environment belongs to the Hub that is set, if one is, and the file's to the Hub in the
+ * file. No token is sent unencrypted.
  */
 export function token(given, hub) {
-  const found = given || environmentToken() || configToken(hub);
-  if (!found) throw AuthError.of("no_token", { path: configPath() });
+  const found = given || environmentToken(hub) || configToken(hub);
+  if (!found) {
+    refuseTokenOfAnother(hub, "no_token");
+    throw AuthError.of("no_token", { path: configPath() });
+  }
   if (!TOKEN.test(found)) throw AuthError.of("invalid_token");
   refuseInsecure(hub);
   return found;
 }
 
-/** The token in DOCFEEDBACK_TOKEN, which comes before all others; null without one. */
-export function environmentToken() {
-  return process.env.DOCFEEDBACK_TOKEN || null;
+/** The token in DOCFEEDBACK_TOKEN, which comes before all others; null without one for `hub`. */
+export function environmentToken(hub) {
+  const found = process.env.DOCFEEDBACK_TOKEN;
+  return found && mayGetIt(hub) ? found : null;
+}
+
+/** Throw AuthError, which says what to do, if the environment has a token, and it is not for `hub`. */
+export function refuseTokenOfAnother(hub, code) {
+  if (process.env.DOCFEEDBACK_TOKEN && !mayGetIt(hub)) {
+    throw new AuthError(code, message("token_for_another", { url: hub, own: hubUrl() }));
+  }
+}
+
+/** Whether the environment's token is for `hub`: no other Hub is set, there or in the file. */
+function mayGetIt(hub) {
+  const own = hubUrl();
+  return own === null || oneSpelling(own) === oneSpelling(hub);
 }
 
 /** Throw AuthError if a token for `hub` would be sent unencrypted over a network. */

@@ -36,8 +36,8 @@ const OURS = [Failed, LeadsToPrivate, DocFeedbackError];
 /**
  * The answer of any status as `{status, headers, json, text, size}`, or Failed, or LeadsToPrivate.
  *
- * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` no connection is made
- * if the host's name resolves to a private address. The third is how it leaves: `fetch` sends it in
+ * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` nothing is sent
+ * if the host's name resolves to a private address, through a proxy either. The third is how it leaves: `fetch` sends it in
  * place of ours, and when `signal` aborts, this rejects with its reason, and nothing more is sent.
  */
 export const exchange = shown(async (request, milliseconds, { fetch, signal } = {}) => {
@@ -50,7 +50,9 @@ export const exchange = shown(async (request, milliseconds, { fetch, signal } = 
   signal?.addEventListener("abort", follow);
   try {
     const whole = { ...request, headers };
-    const work = fetch ? sendBy(fetch, whole, stop.signal) : send(whole, stop.signal);
+    const work = fetch
+      ? sendBy(fetch, whole, stop.signal)
+      : send(whole, stop.signal, milliseconds / 2);
     return await unlessAborted(work, stop.signal);
   } catch (error) {
     signal?.throwIfAborted();
@@ -90,8 +92,9 @@ function headOf(response) {
 }
 
 /** A connection of its own for each request, to the proxy or to the addresses that it may go to. */
-async function send(request, signal) {
+async function send(request, signal, patience) {
   const proxy = proxyFor(request.url);
+  if (proxy && request.publicOnly) await refusePrivate(request.url, patience);
   const direct = request.publicOnly ? { lookup: publicLookup } : {};
   const how = proxy ? await connectThrough(proxy, request.url, signal) : { agent: false, ...direct };
   const { method, url, headers, body } = request;
@@ -142,6 +145,22 @@ export function publicLookup(host, options, callback) {
     }
     if (options.all) return callback(null, found);
     return callback(null, found[0].address, found[0].family);
+  });
+}
+
+/**
+ * LeadsToPrivate if the host's name resolves here to a private address. In some networks only the
+ * proxy resolves names, so a lookup that fails or takes longer ends nothing.
+ */
+function refusePrivate(url, milliseconds) {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    publicLookup(host, {}, (error) => {
+      clearTimeout(timer);
+      if (error instanceof LeadsToPrivate) reject(error);
+      else resolve();
+    });
   });
 }
 

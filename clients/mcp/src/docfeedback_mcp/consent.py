@@ -14,12 +14,19 @@ from typing import NamedTuple
 
 from docfeedback import Draft
 from mcp.server.session import ServerSession
-from mcp_types import CallToolRequestParams, ElicitResult, InputRequiredResult
+from mcp_types import (
+    CallToolRequestParams,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from . import canonical
 from .kept import Kept
-from .question import FORM, Question
+from .look_up import LookUp
+from .question import Question
 
 KEY = "consent"
 MOST_CLOSED = 2  # forms for one page
@@ -38,13 +45,13 @@ class Answer(Enum):
 class Answered(NamedTuple):
     """What the person answered, and to which question. `since`: when, if it was for an earlier call."""
 
-    question: Question
+    question: Question | LookUp
     answer: Answer
     since: float | None = None
 
 
 class _Open(NamedTuple):
-    question: Question
+    question: Question | LookUp
     page: str
     since: float
 
@@ -53,12 +60,13 @@ class _Open(NamedTuple):
 class History:
     """What this client's person was asked and has answered, while the process runs.
 
-    `refused` and `closed` are by page. `asked` holds the open questions, by their state; `kept` each yes
-    whose report could not be sent.
+    `refused` and `closed` are by page; `looked_up` has the addresses that may be looked up.
+    `asked` holds the open questions, by their state; `kept` each yes whose report could not be sent.
     """
 
     refused: set[str] = field(default_factory=set)
     closed: Counter[str] = field(default_factory=Counter)
+    looked_up: set[str] = field(default_factory=set)
     asked: dict[str, _Open] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
 
@@ -69,7 +77,11 @@ class History:
             return Answer.NO
         return Answer.NONE if self.closed[page] >= MOST_CLOSED else None
 
-    def open(self, question: Question) -> str | None:
+    def allows(self, look_up: LookUp) -> bool:
+        """Whether the person has agreed to this look-up, for this or another page of the host."""
+        return look_up.url in self.looked_up
+
+    def open(self, question: Question | LookUp) -> str | None:
         """The state of a new question; None if one about its page is already open."""
         page, now = _page(question.draft), time.monotonic()
         if any(o.page == page and now - o.since < OPEN_SECONDS for o in self.asked.values()):
@@ -98,13 +110,16 @@ class History:
         return None
 
     def settle(self, answered: Answered) -> bool:
-        """Whether to send; a refusal holds for the page, in whatever order answers arrive."""
+        """Whether to send, or to look up; a refusal holds for the page, in whatever order answers arrive."""
         page = _page(answered.question.draft)
         if answered.answer is Answer.NO:
             self.refused.add(page)
         if answered.answer is Answer.NONE:
             self.closed[page] += 1
-        return answered.answer is Answer.YES and page not in self.refused
+        agreed = answered.answer is Answer.YES and page not in self.refused
+        if agreed and isinstance(answered.question, LookUp):
+            self.looked_up.add(answered.question.url)
+        return agreed
 
 
 def preapproved() -> bool:
@@ -126,14 +141,19 @@ def asks_by_answer(session: ServerSession) -> bool:
     return session.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
-def ask_by_answer(question: Question, state: str) -> InputRequiredResult:
+def ask_by_answer(question: Question | LookUp, state: str) -> InputRequiredResult:
     """The question, as the answer to the call."""
-    return InputRequiredResult(input_requests={KEY: question.form()}, request_state=state)
+    form = ElicitRequestFormParams(message=question.message(), requested_schema=question.form())
+    return InputRequiredResult(
+        input_requests={KEY: ElicitRequest(params=form)}, request_state=state
+    )
 
 
-async def ask(question: Question, session: ServerSession, request_id: str | int | None) -> Answer:
+async def ask(
+    question: Question | LookUp, session: ServerSession, request_id: str | int | None
+) -> Answer:
     """Ask in the middle of the call; raises MCPError if the client cannot."""
-    return _read(await session.elicit_form(question.message(), FORM, request_id))
+    return _read(await session.elicit_form(question.message(), question.form(), request_id))
 
 
 def _read(result: ElicitResult) -> Answer:

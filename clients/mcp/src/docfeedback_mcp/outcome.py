@@ -28,7 +28,8 @@ from docfeedback.web import Failed
 from mcp_types import CallToolResult, TextContent
 
 from . import kept, known, legible, quoting, schemas
-from .question import HIDDEN, Question
+from .look_up import LookUp
+from .question import HIDDEN, Question, command, link
 
 LONGEST_SENTENCE = 500
 LONGEST_NAME = 200  # of a field, in what is said here
@@ -152,11 +153,12 @@ def of_error(error: DocFeedbackError) -> Outcome:
     )
 
 
-def of_question(question: Question) -> CallToolResult:
+def of_question(question: Question | LookUp) -> CallToolResult:
     """The result if the person could not be asked: what they would have read, and how to send it."""
     hidden = HIDDEN if question.hides() else ""
+    looked_up = question.chosen_by() if isinstance(question, LookUp) else ""
     outcome = Outcome(status="needs_approval", message=NEEDS_APPROVAL)
-    return _with_other_ways(outcome, question, hidden)
+    return _with_other_ways(outcome, question, looked_up, hidden)
 
 
 def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
@@ -168,18 +170,18 @@ def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
     return _with_other_ways(again, question, failed.message)
 
 
-def _with_other_ways(outcome: Outcome, question: Question, *more: str) -> CallToolResult:
+def _with_other_ways(outcome: Outcome, question: Question | LookUp, *more: str) -> CallToolResult:
     """With the draft, and how the person can send it."""
-    command, link = question.command(), question.link()
+    line, form = command(question.draft), link(question.draft)
     shown = (question.about_page(), question.chosen_by(), question.shown())
     texts = ["\n\n".join(filter(None, shown))]
-    if len(command) <= LONGEST_COMMAND:
-        texts.append(f"For the person to run:\n\n```sh\n{command}\n```")
-    ways = WITH_LINK if link else WITH_COMMAND
-    left_out = LEFT_OUT.format(", ".join(link.left_out)) if link and link.left_out else ""
+    if len(line) <= LONGEST_COMMAND:
+        texts.append(f"For the person to run:\n\n```sh\n{line}\n```")
+    ways = WITH_LINK if form else WITH_COMMAND
+    left_out = LEFT_OUT.format(", ".join(form.left_out)) if form and form.left_out else ""
     said = " ".join(filter(None, (outcome.message, ways, left_out, *more)))
-    draft, url = question.draft.body, link.url if link else None
-    return replace(outcome, message=said, draft=draft, command=command, link=url).result(*texts)
+    draft, url = question.draft.body, form.url if form else None
+    return replace(outcome, message=said, draft=draft, command=line, link=url).result(*texts)
 
 
 def of_no(sentence: str) -> Outcome:

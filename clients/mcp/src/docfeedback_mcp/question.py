@@ -10,7 +10,6 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from docfeedback import Client, Draft, ValidationError, settings
 from docfeedback.web import Request
-from mcp_types import ElicitRequest, ElicitRequestFormParams
 
 from . import legible
 
@@ -23,7 +22,7 @@ UNFIT = (
 NOTHING_FROM_HERE = (  # else Python looks for modules in the current folder first: in the repository
     "-P" if sys.version_info >= (3, 11) else "-I"
 )
-HIDDEN = "It contains invisible characters; they are shown as escapes."
+HIDDEN = "It contains invisible characters, or some that hide others; they are shown as escapes."
 BREAK = "\n\n"
 FORM = {
     "type": "object",
@@ -73,6 +72,10 @@ class Question(NamedTuple):
             f"This is all that is sent, and where:{BREAK}{self.shown()}"
         )
 
+    def form(self) -> dict[str, Any]:
+        """The JSON Schema of what the person fills in."""
+        return FORM
+
     def about_page(self) -> str:
         """What the person has to know about the page, in short lines."""
         return textwrap.fill(self.note, legible.WIDTH)
@@ -94,42 +97,42 @@ class Question(NamedTuple):
         report = legible.shown(json.loads(self.request.body or b"{}"))
         return f"```\n{self.request.url}\n```\n\n```json\n{report}\n```"
 
-    def form(self) -> ElicitRequest:
-        """The form for the person."""
-        form = ElicitRequestFormParams(message=self.message(), requested_schema=FORM)
-        return ElicitRequest(params=form)
 
-    def command(self) -> str:
-        """A command line that sends the same report."""
-        words = [*_program(), "report"]
-        if self.draft.hub_url is not None:
-            words += ["--hub-url", self.draft.hub_url]
-        flags = _flags(self.draft.body)
-        if flags is not None:
-            return shlex.join([*words, *flags])
-        data = shlex.join(["printf", "%s", legible.escaped(self.draft.data.decode())])
-        return f"{data} | {shlex.join([*words, '--file', '-'])}"
+def command(draft: Draft) -> str:
+    """A command line that sends the report."""
+    words = [*_program(), "report"]
+    if draft.hub_url is not None:
+        words += ["--hub-url", draft.hub_url]
+    flags = _flags(draft.body)
+    if flags is not None:
+        return shlex.join([*words, *flags])
+    data = shlex.join(["printf", "%s", legible.escaped(draft.data.decode())])
+    return f"{data} | {shlex.join([*words, '--file', '-'])}"
 
-    def link(self) -> Link | None:
-        """The form for people at a Hub that is configured here, filled in; other Hubs may have a different one.
 
-        What makes it too long is left out, the longest text first; None if that is the page.
-        """
-        if self.draft.hub_url is None:
+def link(draft: Draft) -> Link | None:
+    """The form for people at a Hub that is configured here, filled in; other Hubs may have a different one.
+
+    What makes it too long is left out, the longest text first; None if that is the page.
+    """
+    if draft.hub_url is None:
+        return None
+    said = dict(_leaves(draft.body))
+    filled = {_field(FLAGS[at]): said[at] for at in said if at in FLAGS}
+    while len(url := _form(draft.hub_url, filled)) > LONGEST_LINK:
+        if len(filled) == 1:
             return None
-        said = dict(_leaves(self.draft.body))
-        filled = {_field(FLAGS[at]): said[at] for at in said if at in FLAGS}
-        while len(url := _form(self.draft.hub_url, filled)) > LONGEST_LINK:
-            if len(filled) == 1:
-                return None
-            del filled[max(filled.keys() - {"doc_url"}, key=lambda name: len(quote(filled[name])))]
-        left_out = [at for at in said if _field(FLAGS.get(at, at)) not in filled]
-        return Link(url, [_name(at) for at in left_out if at != "/protocol_version"])
+        del filled[max(filled.keys() - {"doc_url"}, key=lambda name: len(quote(filled[name])))]
+    left_out = [at for at in said if _field(FLAGS.get(at, at)) not in filled]
+    return Link(url, [_name(at) for at in left_out if at != "/protocol_version"])
 
 
 def prepare(client: Client, draft: Draft, note: str = "") -> Question:
-    """Look up the page's host. Raises OptedOut, or ValidationError if no usable Hub is known."""
-    request = client.resolve(draft)
+    """What the person will be asked. The page's host is looked up only where no Hub is configured.
+
+    Raises OptedOut, or ValidationError if no usable Hub is known.
+    """
+    request = client.to_known_hub(draft) or client.resolve(draft)
     if len(request.url) > LONGEST_URL or not settings.HUB_URL.fullmatch(request.url):
         raise ValidationError("invalid_endpoint", UNFIT)
     return Question(draft, request, note)

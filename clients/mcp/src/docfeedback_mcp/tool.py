@@ -19,8 +19,9 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from . import agent, arguments, consent, kept, outcome, places, question, schemas
+from . import agent, arguments, consent, kept, look_up, outcome, places, question, schemas
 from .consent import Answer, Answered, History
+from .look_up import LookUp
 from .progress import Progress
 from .question import Question
 
@@ -90,32 +91,47 @@ class _Call:
         body, note = await places.addressed(body, session)
         draft = client.draft(body)  # judges address, then secrets
         answered = self.history.answered(draft, self.params) or await self._ask(client, draft, note)
-        if not isinstance(answered, Answered):
-            return answered
-        if not self.history.settle(answered):
-            return outcome.of_no(CLOSED if answered.answer is Answer.NONE else REFUSED).result()
-        return await self._send(client, answered)
+        while isinstance(answered, Answered):
+            if not self.history.settle(answered):
+                return outcome.of_no(CLOSED if answered.answer is Answer.NONE else REFUSED).result()
+            if isinstance(answered.question, Question):
+                return await self._send(client, answered.question, answered.since)
+            answered = await self._ask_to_send(client, draft, note)
+        return answered
 
     async def _ask(
         self, client: Client, draft: Draft, note: str
     ) -> Answered | CallToolResult | InputRequiredResult:
         """The person's answer, or what the call answers instead."""
-        ended, before = self.history.ended(draft), self.history.kept.take(draft)
+        ended = self.history.ended(draft)
         if ended is not None:
             return outcome.of_no(REFUSED if ended is Answer.NO else CLOSED_AGAIN).result()
-        await self.progress.say("Looking up whether the page's host takes reports.")
+        needed = look_up.needed(draft, note)
+        if needed is None or consent.preapproved() or self.history.allows(needed):
+            return await self._ask_to_send(client, draft, note)
+        return await self._ask_person(needed)
+
+    async def _ask_to_send(
+        self, client: Client, draft: Draft, note: str
+    ) -> Answered | CallToolResult | InputRequiredResult:
+        """The same, once the page's host may be looked up where that is needed."""
+        before = self.history.kept.take(draft)
+        if draft.hub_url is None:
+            await self.progress.say("Looking up whether the page's host takes reports.")
         prepare = partial(question.prepare, client, draft, note)
         asked = await to_thread.run_sync(prepare, abandon_on_cancel=True)
         if before is not None and before.is_for(asked):
             return Answered(asked, Answer.YES, before.since)
         if consent.preapproved():
             return Answered(asked, Answer.YES)
-        if not consent.can_ask(self.context.session):
-            return outcome.of_question(asked)
         return await self._ask_person(asked)
 
-    async def _ask_person(self, asked: Question) -> Answered | CallToolResult | InputRequiredResult:
+    async def _ask_person(
+        self, asked: Question | LookUp
+    ) -> Answered | CallToolResult | InputRequiredResult:
         session, history = self.context.session, self.history
+        if not consent.can_ask(session):
+            return outcome.of_question(asked)
         state = history.open(asked)
         if state is None:
             return outcome.of_no(ASKED_ALREADY).result()
@@ -129,15 +145,14 @@ class _Call:
         finally:
             history.asked.pop(state, None)
 
-    async def _send(self, client: Client, answered: Answered) -> CallToolResult:
-        asked = answered.question
+    async def _send(self, client: Client, asked: Question, since: float | None) -> CallToolResult:
         await self.progress.say("Sending the report.")
         try:
             sent = await _deliver(client, asked)
         except DocFeedbackError as error:
             if not kept.can_be_tried_again(error):
                 raise
-            self.history.kept.keep(asked, answered.since)
+            self.history.kept.keep(asked, since)
             return outcome.of_delay(error, asked)
         return outcome.of_sent(sent, asked).result()
 

@@ -143,8 +143,9 @@ class Client:
         self._check()
         _refuse_other(draft, Draft, "draft")
         listing = self._listing(draft.page)
-        if draft.hub_url is not None:
-            return web.Request("POST", draft.hub_url + settings.REPORTS, draft.headers, draft.data)
+        known_hub = self.to_known_hub(draft)
+        if known_hub is not None:
+            return known_hub
         url = draft.page and discovery.endpoint(
             draft.page, listing, allow_private=self.allow_private
         )
@@ -153,6 +154,12 @@ class Client:
         return web.Request(
             "POST", url, draft.headers, draft.data, public_only=not self.allow_private
         )
+
+    def to_known_hub(self, draft: Draft) -> Optional[web.Request]:
+        """What `resolve` returns, without the network; None if only the page's host can name the Hub."""
+        if draft.hub_url is None:
+            return None
+        return web.Request("POST", draft.hub_url + settings.REPORTS, draft.headers, draft.data)
 
     def deliver(self, draft: Draft, request: web.Request) -> SentReport:
         """Send what `resolve` returned, at most once, unless the page's host has opted out since."""

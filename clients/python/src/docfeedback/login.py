@@ -62,7 +62,7 @@ def login(arguments: Arguments) -> Result:
         with contextlib.suppress(DocFeedbackError):  # it ends by itself, too
             _revoke(endpoints, before, hub_url, seconds)
     line, whose, notes = _whose(hub_url, tokens, seconds)
-    if settings.environment_token():
+    if settings.environment_token(hub_url):
         notes.append(message("token_wins"))
     notes += filter(None, [config.remember(hub_url)])
     data = {"hub_url": hub_url, "signed_in": True, **whose, "scope": tokens.scope}
@@ -102,7 +102,7 @@ def organization(client: Client) -> Tuple[Dict[str, Any], Used]:
 
 def signed_in(hub_url: str, seconds: float, ask: Callable[[str], T]) -> Tuple[T, Used]:
     """What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file."""
-    tokens = None if settings.environment_token() else sign_ins.stored(hub_url)
+    tokens = None if settings.environment_token(hub_url) else sign_ins.stored(hub_url)
     if tokens is None:
         return _with_a_token(hub_url, ask)
     if tokens.expires_at - EARLY_SECONDS < time.time():
@@ -118,10 +118,11 @@ def signed_in(hub_url: str, seconds: float, ask: Callable[[str], T]) -> Tuple[T,
 
 
 def _with_a_token(hub_url: str, ask: Callable[[str], T]) -> Tuple[T, Used]:
-    token, place = settings.environment_token(), "DOCFEEDBACK_TOKEN"
+    token, place = settings.environment_token(hub_url), "DOCFEEDBACK_TOKEN"
     if token is None:
         token, place = settings.config_token(hub_url), settings.config_path().name
     if not token:
+        settings.refuse_token_of_another(hub_url, "not_signed_in")
         raise AuthError.of("not_signed_in", url=hub_url)
     try:
         return ask(settings.token(token, hub_url)), Used(place)

@@ -9,6 +9,7 @@ from typing import Any, Dict, Optional
 
 from . import document
 from .address import Page, Refused, is_loopback, parse
+from .contract import message
 from .errors import AuthError, DocFeedbackError, ValidationError
 
 REPORTS = "/v1/reports"
@@ -121,10 +122,12 @@ def base(url: str) -> str:
 def token(given: Optional[str], hub: str) -> str:
     """The token for `hub`: as given, DOCFEEDBACK_TOKEN, or from the file. Raises AuthError without one.
 
-    The file's token belongs to the Hub in the file, and no token is sent unencrypted.
+    That of the environment belongs to the Hub that is set, if one is, and the file's to the Hub in the
+    file. No token is sent unencrypted.
     """
-    found = given or environment_token() or config_token(hub)
+    found = given or environment_token(hub) or config_token(hub)
     if not found:
+        refuse_token_of_another(hub, "no_token")
         raise AuthError.of("no_token", path=config_path())
     if not TOKEN.fullmatch(found):
         raise AuthError.of("invalid_token")
@@ -132,9 +135,16 @@ def token(given: Optional[str], hub: str) -> str:
     return found
 
 
-def environment_token() -> Optional[str]:
-    """The token in DOCFEEDBACK_TOKEN, which comes before all others; None without one."""
-    return os.environ.get("DOCFEEDBACK_TOKEN") or None
+def environment_token(hub: str) -> Optional[str]:
+    """The token in DOCFEEDBACK_TOKEN, which comes before all others; None without one for `hub`."""
+    found = os.environ.get("DOCFEEDBACK_TOKEN")
+    return found if found and _may_get_it(hub) else None
+
+
+def refuse_token_of_another(hub: str, code: str) -> None:
+    """Raise AuthError, which says what to do, if the environment has a token, and it is not for `hub`."""
+    if os.environ.get("DOCFEEDBACK_TOKEN") and not _may_get_it(hub):
+        raise AuthError(code, message("token_for_another", url=hub, own=hub_url()))
 
 
 def refuse_insecure(hub: str) -> None:
@@ -183,6 +193,12 @@ def config() -> Dict[str, str]:
     ):
         raise ValidationError.of("invalid_config", path=path)
     return found
+
+
+def _may_get_it(hub: str) -> bool:
+    """Whether the environment's token is for `hub`: no other Hub is set, there or in the file."""
+    own = hub_url()
+    return own is None or one_spelling(own) == one_spelling(hub)
 
 
 def _folder(variable: str, default: str) -> Path:

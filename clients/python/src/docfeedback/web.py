@@ -27,7 +27,7 @@ USER_AGENT = f"docfeedback-python/{__version__}"
 
 @dataclass(frozen=True)
 class Request:
-    """`public_only`: refuse to connect if the host's name resolves to a private address.
+    """`public_only`: send nothing if the host's name resolves to a private address, through a proxy either.
 
     `timeout`: for how many seconds somebody waits for the response, as far as that is known.
     """
@@ -205,6 +205,8 @@ class _Attempt:
     def _send(self, request: Request) -> Response:
         """Our own transport."""
         self._proxied = _goes_through_a_proxy(request.url)
+        if self._proxied and request.public_only:
+            _refuse_private(request.url, self._seconds_left() / 2)
         with self._open(request) as response:
             return Response(response.status, dict(response.headers), self._read(response))
 
@@ -289,6 +291,28 @@ def _goes_through_a_proxy(url: str) -> bool:
     if address.is_loopback(url) or parts.scheme not in urllib.request.getproxies():
         return False
     return not urllib.request.proxy_bypass(parts.netloc)
+
+
+def _refuse_private(url: str, seconds: float) -> None:
+    """Raise LeadsToPrivate if the host's name resolves here to a private address.
+
+    In some networks only the proxy resolves names, so a lookup that fails or takes longer ends nothing.
+    """
+    parts = urlsplit(url)
+    found: List[LeadsToPrivate] = []
+
+    def look_up() -> None:
+        with contextlib.suppress(OSError, UnicodeError):
+            try:
+                public_addresses(parts.hostname or "", parts.port or 443)
+            except LeadsToPrivate as error:
+                found.append(error)
+
+    thread = threading.Thread(target=look_up, name="docfeedback", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if found:
+        raise found[0]
 
 
 def public_addresses(host: str, port: int) -> List[str]:
