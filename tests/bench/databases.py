@@ -68,6 +68,8 @@ def use(url: str) -> None:
     connection.close()
     connections.settings["default"].update(NAME="", USER="", HOST="", OPTIONS={})
     connections.settings["default"].update(Env.db_url_config(url))
+    if not url.startswith("sqlite:"):
+        connections.settings["default"]["ENGINE"] = "hub.postgresql"  # as in the settings
     del connections["default"]
 
 

@@ -24,6 +24,19 @@ def test_a_quick_run_measures_the_hub(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_quick_run_fills_a_database_first(tmp_path):
+    command = [sys.executable, "-m", "tests.bench", "scale", "--quick", "--database", "postgresql"]
+    command += ["--no-redis", "--out", str(tmp_path)]
+
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    samples = json.loads((tmp_path / "scale.json").read_text())["samples"]
+    assert {each["server"] for each in samples} == {"hub, empty", "hub, 1,000 reports"}
+    assert all(each["requests"] > 0 for each in samples)
+
+
+@pytest.mark.slow
 def test_it_says_what_it_can_do():
     command = [sys.executable, "-m", "tests.bench", "--help"]
 
