@@ -13,7 +13,7 @@ from integrations.models import Delivery
 from orgs.models import Domain
 from reports.models import Report
 from tests import build
-from tests.abuse.people import Program, member
+from tests.abuse.people import Browser, Program, member
 from tests.abuse.table import NAME_SERVER, OTHER, STRANGER, attack
 from tests.abuse.world import Shipped, World, stands_if
 from tests.dns_server import DNSServer
@@ -186,6 +186,55 @@ def pages_beside_a_claim(world: World) -> str:
         f"{dict(told)}; {len(wrong)} were acme's {wrong[:2]}; its own page {mine}, {sent} issue"
     )
     return stands_if(not wrong and sent == 1 and set(told) <= {201, 400}, figures)
+
+
+@attack(OTHER, "read what an earlier owner of the page has received")
+def pages_of_a_deleted_organization(world: World) -> str:
+    """acme receives a report and is deleted; evil claims its domain; the report is sent again, without its details."""
+    acme = world.acme()
+    alice, _ = member(acme)
+    with world.hub() as hub:
+        old = hub.post(build.report(report__details="Told to acme alone.")).json()["id"]
+        Browser(hub, alice).submit("/settings/account/delete/", name="acme")
+        evil = build.organization("evil")
+        build.integration(evil, world.host)
+        build.domain(evil, "docs.acme.com")
+        _, token = member(evil, "charlie")
+        again = hub.post(build.report()).json()["id"]
+        read = [
+            Program(hub, token).call("GET", f"/orgs/me/reports/{each}") for each in (old, again)
+        ]
+    issues = [issue.body for issue in world.host.issues("acme/docs")]
+    told = sum(
+        "Told to acme alone." in body for body in (*issues[1:], *(each.text for each in read))
+    )
+    figures = f"{len(issues)} issues; evil reads {[each.status_code for each in read]}, the old words {told} times"
+    return stands_if(
+        len(issues) == 2 and [each.status_code for each in read] == [404, 200] and not told, figures
+    )
+
+
+@attack(OTHER, "have part of a site with a repository that publishes nothing")
+def a_repository_without_pages(world: World) -> str:
+    """The docs team has all of acme.github.io; evil may push to acme/blog, which has no Pages, and claims /blog/."""
+    team, evil = build.organization("team"), build.organization("evil")
+    world.host.add_repository("acme", "acme.github.io")
+    world.host.add_repository("acme", "blog", pages=False)
+    build.integration(team, world.host, "acme/acme.github.io")
+    build.integration(evil, world.host, "acme/blog")
+    build.site(team, "acme.github.io", "/")
+    _, token = member(evil, "charlie")
+    with world.hub() as hub:
+        told = Program(hub, token).call(
+            "POST", "/orgs/me/sites", {"url": "https://acme.github.io/blog/"}
+        )
+        hub.post(build.report("https://acme.github.io/blog/post"))
+    owner = Report.objects.get().organization
+    connection.close()
+    figures = (
+        f"evil is told {told.status_code}; the report is {owner.name if owner else 'nobody'}'s"
+    )
+    return stands_if(told.status_code == 422 and owner == team, figures)
 
 
 def _report(hub: Shipped, url: str, address: str) -> int:
