@@ -105,7 +105,7 @@ def test_a_repository_that_publishes_nothing_proves_no_site(alice, acme):
     assert claim(alice, "https://github.com/acme/docs/").status_code == 201
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)  # GitHub is asked outside of any
 def test_a_claim_ends_and_comes_back_with_pages(code_host):
     owner = build.acme(code_host)
     build.member(owner, github_id=code_host.account("alice").id)
