@@ -127,7 +127,7 @@ def test_the_link_of_the_mcp_server_arrives_filled_in_and_can_be_sent(client):
     words = {"kind": "missing", "summary": "a & b", "details": "1\n2", "suggested_fix": "€"}
     body = {"doc_url": page, "agent": {"name": "claude-code"}, "report": words}
     draft = question.Draft(body, b"", {}, "https://hub.example", None)
-    link = question.Question(draft, None).link()
+    link = question.link(draft)
 
     assert link
     assert not link.left_out
