@@ -119,8 +119,9 @@ def _unclaimed(organization: Organization) -> list[str]:
     if mine is None or mine.repository_id is None:
         return []
     claims = organization.sites.filter(lapsed_at=None, repository__iexact=mine.repository)
-    claimed = {each.is_repository for each in claims} | ({False} if not mine.has_pages else set())
-    offers = {False: setup_steps.site_of(mine), True: setup_steps.files_of(mine)}
+    claimed = {each.is_repository for each in claims}
+    offers = {False: setup_steps.site_of(mine)} if mine.has_pages else {}
+    offers[True] = setup_steps.files_of(mine)
     return [address for kind, address in offers.items() if kind not in claimed]
 
 

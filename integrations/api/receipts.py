@@ -29,7 +29,11 @@ STATUS: dict[str, str] = {
 }
 
 
-QUEUED: dict[str, Any] = {"status": "forwarding", "issue_url": None, **telling.NOTHING}
+QUEUED: dict[str, Any] = {
+    "status": STATUS[Delivery.Status.PENDING],
+    "issue_url": None,
+    **telling.NOTHING,
+}
 
 
 class ReceiptView(AnyOrigin):

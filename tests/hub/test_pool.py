@@ -263,18 +263,20 @@ def test_a_server_asks_for_all_reports_over_the_connection_that_it_has(hub_proce
     assert backends() == before
 
 
-def test_a_column_that_a_migration_changes_costs_no_request():
-    def widen(size: int) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(f"ALTER TABLE orgs_domain ALTER organization_id TYPE varchar({size})")
+def widen(column: str, size: int) -> None:
+    """As a migration does with a column of claims of domains."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE orgs_domain ALTER {column} TYPE varchar({size})")
 
+
+def test_a_column_that_a_migration_changes_costs_no_request():
     for _ in range(10):
         ownership.claim_covering("https://docs.acme.com/")
-    widen(30)
+    widen("organization_id", 30)
     try:
         assert ownership.claim_covering("https://docs.acme.com/") is None
     finally:
-        widen(26)
+        widen("organization_id", 26)
 
 
 def test_a_column_that_a_migration_changes_costs_no_transaction():
@@ -284,23 +286,19 @@ def test_a_column_that_a_migration_changes_costs_no_transaction():
             connection.prepared_rows("SELECT 1::int4", [])
             return connection.prepared_rows("SELECT name FROM orgs_domain WHERE id = %s", ["a"])
 
-    def widen(size: int) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(f"ALTER TABLE orgs_domain ALTER name TYPE varchar({size})")
-
     for _ in range(10):
         asked_in_a_transaction()
-    widen(300)
+    widen("name", 300)
     try:
         for _ in range(10):
             assert asked_in_a_transaction() == []
         with transaction.atomic():
-            widen(301)
+            widen("name", 301)
             with pytest.raises(NotSupportedError):
                 asked_in_a_transaction()
             transaction.set_rollback(True)
     finally:
-        widen(253)
+        widen("name", 253)
 
 
 def test_a_transaction_that_stands_still_for_too_long_is_a_database_that_is_away(monkeypatch):

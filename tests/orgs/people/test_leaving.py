@@ -87,6 +87,16 @@ def test_the_next_owner_receives_nothing_that_the_old_one_has_received(
     assert (old.organization_id, old.times_reported, old.further_accounts) == (None, 1, 0)
 
 
+@pytest.mark.parametrize("details", ["", "Other words."])
+def test_what_repeats_its_reports_is_new_and_waits_for_the_next_owner(alice, client, details):
+    leaving.leave(alice, "acme")
+
+    answer = build.send(client, build.report(report__details=details)).json()
+
+    assert not answer["is_duplicate"]
+    assert Report.objects.get(pk=answer["id"]).unclaimed_name == "acme.com"
+
+
 def test_the_accounts_of_its_members_go_too(acme, alice):
     bob = build.member(acme, "bob", role="member")
     value = build.token(bob)

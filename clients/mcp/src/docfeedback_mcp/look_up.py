@@ -11,18 +11,7 @@ from urllib.parse import urlsplit
 from docfeedback import Draft, discovery
 
 from . import legible
-
-FORM = {
-    "type": "object",
-    "properties": {
-        "send": {
-            "type": "boolean",
-            "title": "Ask this host",
-            "description": "The report is not sent yet.",
-        }
-    },
-    "required": ["send"],
-}
+from .question import yes
 
 
 class LookUp(NamedTuple):
@@ -50,7 +39,7 @@ class LookUp(NamedTuple):
 
     def form(self) -> dict[str, Any]:
         """The JSON Schema of what the person fills in."""
-        return FORM
+        return yes("Ask this host", "The report is not sent yet.")
 
     def about_page(self) -> str:
         """What the person has to know about the page, in short lines."""

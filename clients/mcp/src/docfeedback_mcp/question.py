@@ -24,17 +24,6 @@ NOTHING_FROM_HERE = (  # else Python looks for modules in the current folder fir
 )
 HIDDEN = "It contains invisible characters, or some that hide others; they are shown as escapes."
 BREAK = "\n\n"
-FORM = {
-    "type": "object",
-    "properties": {
-        "send": {
-            "type": "boolean",
-            "title": "Send this report",
-            "description": "Nothing is sent unless you agree.",
-        }
-    },
-    "required": ["send"],
-}
 FLAGS = {
     "/doc_url": "--doc-url",
     "/agent/name": "--agent",
@@ -74,7 +63,7 @@ class Question(NamedTuple):
 
     def form(self) -> dict[str, Any]:
         """The JSON Schema of what the person fills in."""
-        return FORM
+        return yes("Send this report", "Nothing is sent unless you agree.")
 
     def about_page(self) -> str:
         """What the person has to know about the page, in short lines."""
@@ -96,6 +85,12 @@ class Question(NamedTuple):
         """Address and report, in code blocks."""
         report = legible.shown(json.loads(self.request.body or b"{}"))
         return f"```\n{self.request.url}\n```\n\n```json\n{report}\n```"
+
+
+def yes(title: str, description: str) -> dict[str, Any]:
+    """The JSON Schema of a form with one box, which is ticked to agree."""
+    box = {"type": "boolean", "title": title, "description": description}
+    return {"type": "object", "properties": {"send": box}, "required": ["send"]}
 
 
 def command(draft: Draft) -> str:
