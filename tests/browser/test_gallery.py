@@ -251,6 +251,9 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen, others
     faults += window.look_at({"paused": "/settings/integration/"})
     Integration.objects.update(paused_at=None, **CHOICE)
     faults += window.look_at({"labels": "/settings/integration/", "lacking": "/settings/"})
+    Integration.objects.update(has_pages=False)
+    busy.sites.filter(path="/docs/").update(lapsed_at=timezone.now())
+    faults += window.look_at({"site-without-pages": sites["/docs/"]})
 
     assert not faults
 
