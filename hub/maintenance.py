@@ -28,7 +28,7 @@ from integrations.delivery import (
     turns,
 )
 from integrations.folding import rebuilding
-from integrations.github_sync import reconciling
+from integrations.github_sync import reconciling, visibility
 from orgs.discovery import checking
 from orgs.domains import reverification
 
@@ -66,6 +66,7 @@ JOBS = [
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("public files", timedelta(minutes=5), checking.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
+    Job("visibility", timedelta(minutes=1), visibility.finish),
     Job("terms", timedelta(hours=1), partial(rebuilding.rebuild, bookmark=rebuilding.Bookmark())),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
     Job("prune queue", timedelta(days=1), pruning.prune_queue),

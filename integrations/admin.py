@@ -25,6 +25,7 @@ from integrations.models import (
     Installation,
     Integration,
     OneTimeState,
+    Visibility,
     Webhook,
 )
 from integrations.models.delivery import EARLIER, DeliveryQuerySet
@@ -340,6 +341,14 @@ class OneTimeStateAdmin(ReadOnly):
 
     list_display = ["id", "organization", "member", "expires_at", "used_at"]
     list_select_related = ["organization", "member"]
+
+
+@admin.register(Visibility)
+class VisibilityAdmin(ReadOnly):
+    """Lists repositories that have become private or public, while their issues follow."""
+
+    list_display = ["repository_id", "is_private", "installation_id"]
+    search_fields = ["repository_id"]
 
 
 @admin.register(Webhook)

@@ -16,6 +16,7 @@ from orgs.domains import claiming, reverification
 from orgs.models import (
     Domain,
     EarlierChallenge,
+    FormerAddress,
     Invitation,
     Membership,
     Notice,
@@ -218,3 +219,12 @@ class SiteAdmin(ReadOnly):
     list_filter = [("lapsed_at", admin.EmptyFieldListFilter)]
     list_select_related = ["organization"]
     search_fields = ["host", "path", "repository", "organization__name"]
+
+
+@admin.register(FormerAddress)
+class FormerAddressAdmin(ReadOnly):
+    """Lists the addresses that repositories had before they were renamed."""
+
+    list_display = ["host", "path", "organization", "repository_id", "left_at"]
+    list_select_related = ["organization"]
+    search_fields = ["path", "organization__name"]

@@ -12,8 +12,10 @@ from core import keyset, prepared
 from core.ids import ULIDField
 from core.prepared import time_of
 from core.unindexed import Unindexed
+from orgs import renamed
 from orgs.models import Organization
-from orgs.ownership import Unclaimed, owner_of
+from orgs.ownership import Unclaimed
+from orgs.renamed import Received
 from reports.screening import SCREENED, SecretNotice, screened
 from reports.statements import OR_COUNT
 
@@ -284,8 +286,20 @@ class Report(Statement):
 
     def is_still_owned(self) -> bool:
         """Whether its page still belongs to the organization that received it."""
-        owner = owner_of(self.canonical_url)
-        return owner is not None and owner == self.organization_id
+        return self._address_now() is not None
+
+    def follow_page(self) -> bool:
+        """The same; and if its repository was renamed, it is about the page by the new name from now on."""
+        address = self._address_now()
+        if address and address != self.canonical_url:
+            Report.objects.filter(pk=self.pk).update(canonical_url=address)
+            self.canonical_url = address
+        return address is not None
+
+    def _address_now(self) -> str | None:
+        if self.organization_id is None:
+            return None
+        return renamed.address_now(Received(self.canonical_url, self.organization_id))
 
     def screen(self) -> tuple[list[str], list[SecretNotice]]:
         """Remove what today counts as a secret; returns the changed columns and what was removed."""

@@ -60,7 +60,7 @@ def _try(delivery: Delivery, deadline: float) -> None:
     """One attempt, from claiming the delivery to saving the result."""
     if hold := delivery.hold_found:
         return delivery.hold_before_sending(Delivery.Cause.OPERATOR, hold.words, by=hold)
-    if not delivery.report.is_still_owned():
+    if not delivery.report.follow_page():
         return delivery.hold_before_sending(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
     if not delivery.has_target():  # the integration has just been disconnected
         return delivery.hold_before_sending(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)

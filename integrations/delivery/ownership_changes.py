@@ -7,16 +7,16 @@ were won back. So a request need not check more than `batches.AT_ONCE`.
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from django.db.models import OuterRef, Q, Subquery, Value
-from django.db.models.functions import Coalesce, Concat, Substr
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
 from core import batches
 from integrations.models import Delivery, Integration
-from integrations.models.delivery import DELIVERED, READABLE_THERE, DeliveryQuerySet
+from integrations.models.delivery import READABLE_THERE, DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
-from orgs import ownership
+from orgs import ownership, renamed
 from orgs.models import Domain, Organization, Site
-from reports.models import Report
+from orgs.renamed import Received
 
 INTEGRATIONS = 500  # that one call checks deliveries of
 LOST = "This page no longer belongs to your organization."
@@ -48,26 +48,6 @@ def release_regained(organization: Organization) -> int:
     """Release what was held for pages that belong to the organization again; returns how many."""
     held = _first(_of(organization).held(Delivery.Cause.OWNERSHIP))
     return sum(_release_regained_among(some) for some in batches.of(held))
-
-
-def follow_renamed(organization: Organization, before: str, now: str) -> int:
-    """Let what is not sent yet about a repository that was renamed be about its pages by the new name.
-
-    `before` and `now` are its URLs, without a slash at the end. Returns how many. All of them, however
-    many: what kept the old name would be held for good, since nobody can win back that page.
-    """
-    there = Q(canonical_url=before) | Q(canonical_url__startswith=f"{before}/")
-    about = Q(report__canonical_url=before) | Q(report__canonical_url__startswith=f"{before}/")
-    unsent = _of(organization).exclude(status__in=DELIVERED).filter(about)
-    pks = list(unsent.order_by("pk").values_list("report", flat=True))
-    address = Concat(Value(now), Substr("canonical_url", len(before) + 1))
-    renamed = (
-        Report.objects.filter(there, pk__in=some).update(canonical_url=address)
-        for some in batches.of(pks)
-    )
-    followed = sum(batches.at_leisure(lambda: True, renamed))
-    release_regained(organization)
-    return followed
 
 
 def release_all_regained(
@@ -144,4 +124,7 @@ def _owned_of(deliveries: DeliveryQuerySet) -> set[int]:
     rows = list(deliveries.values_list(*columns))
     places = {pk: ownership.place(url) for pk, url, _ in rows}
     owners = ownership.owners_at(filter(None, places.values()))
-    return {pk for pk, _, to in rows if (place := places[pk]) and owners.get(place, "") == to}
+    mine = {pk for pk, _, to in rows if (place := places[pk]) and owners.get(place, "") == to}
+    others = {pk: Received(url, to) for pk, url, to in rows if to and pk not in mine}
+    moved = renamed.addresses_now(others.values())
+    return mine | {pk for pk, page in others.items() if page in moved}

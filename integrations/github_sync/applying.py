@@ -3,20 +3,13 @@
 Each function states what is true now, and may be called again and again.
 """
 
-from collections.abc import Iterator
-
-from django.db import transaction
-
-from core import batches, clock
+from core import clock
 from integrations.delivery import holds, issue_states
 from integrations.delivery.issue_states import IssueNews
 from integrations.github_api import InstallationFacts, RepositoryFacts
 from integrations.models import Alert, Delivery, Installation, Integration
-from integrations.models.delivery import DELIVERED
 from integrations.ownership import site_claims
 from orgs.models.domain import GRACE
-
-UNSENT = [each for each in Delivery.Status if each not in DELIVERED]
 
 
 def apply_installation(installation: Installation, facts: InstallationFacts | None) -> None:
@@ -71,23 +64,6 @@ def apply_repository(integration: Integration, facts: RepositoryFacts) -> bool:
     return False
 
 
-def apply_visibility(repository: RepositoryFacts, *, installation_id: int) -> None:
-    """Apply whether the repository is public: receipts show links to issues in public ones only.
-
-    `installation_id` is GitHub's. Deliveries that have started through it, without an issue yet, are
-    updated too. Of many, the first are updated now, and the others right after the transaction.
-    """
-    known = Delivery.objects.filter(repository_id=repository.id)
-    others = known.exclude(repository_private=repository.is_private)
-    there = Integration.objects.filter(installation__github_id=installation_id)
-    sent = others.filter(issue_number__isnull=False)  # each by an index, and so not in one
-    begun = others.filter(integration__in=there, status__in=UNSENT)
-    pks = [pk for some in (sent, begun) for pk in some.values_list("pk", flat=True)]
-    sum(_shown(repository, pks[: batches.AT_ONCE]))
-    rest = batches.at_leisure(lambda: True, _shown(repository, pks[batches.AT_ONCE :]))
-    transaction.on_commit(lambda: sum(rest), robust=True)
-
-
 def mark_out_of_reach(integration: Integration) -> None:
     """The repository was deleted, or the installation can no longer access it."""
     _block(
@@ -112,6 +88,14 @@ def mark_taking_issues(integration: Integration) -> None:
         site_claims.revive_published(integration)
 
 
+def mark_in_reach(integration: Integration) -> None:
+    """The installation can access the repository again: it is asked about soon, and then goes on.
+
+    Whether it takes issues, whether it has Pages, whose its site is by its present name: that is not known.
+    """
+    Installation.objects.filter(pk=integration.installation_id).update(asked_about_at=None)
+
+
 def rights_stay_lost(integration: Integration) -> None:
     """Still no member has push access: after the grace period the claims of its sites lapse."""
     lost = Integration.objects.filter(pk=integration.pk, rights_lost_at__lte=clock.now() - GRACE)
@@ -127,20 +111,6 @@ def apply_issue_state(repository_id: int, number: int, news: IssueNews) -> None:
     issue_states.note(repository_id, number, news)
     is_open = news.state == Delivery.IssueState.OPEN
     Alert.objects.note_state(repository_id, number, is_open=is_open)
-
-
-def _shown(repository: RepositoryFacts, pks: list[int]) -> Iterator[int]:
-    """Show or hide the issues of these deliveries, in batches; yields how many in each.
-
-    Meanwhile a later webhook may have said that the repository is private.
-    """
-    for some in batches.of(pks):
-        now_private = Integration.objects.filter(
-            repository_id=repository.id, repository_private=True
-        )
-        is_private = repository.is_private or now_private.exists()
-        there = Delivery.objects.filter(pk__in=some, repository_id=repository.id)
-        yield there.update(repository_private=is_private)
 
 
 def _follow(integration: Integration, facts: RepositoryFacts) -> None:

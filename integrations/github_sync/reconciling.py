@@ -11,7 +11,7 @@ from django.db import transaction
 
 from integrations import github_api
 from integrations.github_api.asking import DEADLINE, deadline
-from integrations.github_sync import applying
+from integrations.github_sync import applying, visibility
 from integrations.models import Installation, Integration
 from integrations.ownership import push_access
 
@@ -107,7 +107,7 @@ def _follow(
 ) -> None:
     if applying.apply_repository(integration, facts) and may_write:
         applying.mark_taking_issues(integration)
-    applying.apply_visibility(facts, installation_id=integration.installation.github_id)
+    visibility.apply(facts, installation_id=integration.installation.github_id)
 
 
 def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:

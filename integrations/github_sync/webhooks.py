@@ -21,7 +21,7 @@ from core import client_address, rates
 from core.cors import OneOrigin
 from core.errors import ApiError
 from integrations.delivery import holds
-from integrations.github_sync import applying, webhook_payload
+from integrations.github_sync import applying, visibility, webhook_payload
 from integrations.github_sync.webhook_payload import NotAWebhook, Payload
 from integrations.models import Delivery, Installation, Integration, Webhook
 from integrations.models.integration import IntegrationQuerySet
@@ -153,7 +153,7 @@ def _added(integration: Integration, repository: Payload) -> None:
     """Its repository is in reach again, and may have been renamed meanwhile."""
     full_name = webhook_payload.name(repository, "full_name")
     site_claims.follow(integration.organization, cast(int, integration.repository_id), full_name)
-    applying.mark_taking_issues(integration)
+    applying.mark_in_reach(integration)
 
 
 def _removed(integration: Integration, repository: Payload) -> None:
@@ -183,7 +183,7 @@ def _follow(payload: Payload) -> list[Integration]:
         each for each in _integrations(facts.id) if applying.apply_repository(each, facts)
     ]
     installation_id = webhook_payload.number(payload, "installation", "id")
-    applying.apply_visibility(facts, installation_id=installation_id)
+    visibility.apply(facts, installation_id=installation_id)
     return integrations
 
 

@@ -10,6 +10,7 @@ from integrations.models.integration import Installation, Integration, Repositor
 from integrations.models.one_time_state import OneTimeState
 from integrations.models.terms import Terms
 from integrations.models.verdict import Verdict
+from integrations.models.visibility import Visibility
 from integrations.models.webhook import Webhook
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "Repository",
     "Terms",
     "Verdict",
+    "Visibility",
     "Webhook",
 ]

@@ -21,7 +21,7 @@ from integrations.github_api import RepositoryFacts
 from integrations.models import Installation, Integration
 from integrations.models.integration import NO_RIGHTS
 from integrations.ownership import push_access
-from orgs import repository_pages
+from orgs import renamed, repository_pages
 from orgs.domains import hosts
 from orgs.models import Membership, Organization, Site
 from orgs.people import members
@@ -267,18 +267,8 @@ def _move(organization: Organization, number: int, full_name: str) -> None:
     except IntegrityError:
         _lapse(mine.live(), UNPUBLISHED)
         mine.update(**columns)
-    following = partial(_take_along, organization, number, before.path, columns["path"])
-    transaction.on_commit(following, robust=True)
-
-
-def _take_along(organization: Organization, number: int, before: str, now: str) -> None:
-    """Let the backlog follow the claim, and again if that has moved on while a long one followed."""
-    code_host = repository_pages.code_host_at(settings.HUB_GITHUB_URL).url
-    mine = Site.objects.filter(organization=organization, repository_id=number)
-    while before != now:
-        urls = [f"{code_host}{path.removesuffix('/')}" for path in (before, now)]
-        ownership_changes.follow_renamed(organization, *urls)
-        before, now = now, mine.values_list("path", flat=True).first() or now
+    if before.path != columns["path"]:
+        renamed.leave(before)
 
 
 def _forget_earlier(organization: Organization, columns: dict[str, Any]) -> None:

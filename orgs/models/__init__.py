@@ -2,6 +2,7 @@
 
 from orgs.models.challenge import EarlierChallenge
 from orgs.models.domain import Domain
+from orgs.models.former_address import FormerAddress
 from orgs.models.organization import (
     Invitation,
     Membership,
@@ -16,6 +17,7 @@ from orgs.models.terminal import Terminal, TerminalToken
 __all__ = [
     "Domain",
     "EarlierChallenge",
+    "FormerAddress",
     "Invitation",
     "Membership",
     "Notice",

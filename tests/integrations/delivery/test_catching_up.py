@@ -15,8 +15,6 @@ from django.utils import timezone
 from core import batches
 from hub.maintenance import JOBS
 from integrations.delivery import catching_up, holds, trying_again, turns, withholding
-from integrations.github_api import RepositoryFacts
-from integrations.github_sync import applying
 from integrations.models import Attempt, Delivery, Installation, Integration
 from integrations.models.delivery import DeliveryQuerySet
 from integrations.setup import configuration
@@ -442,46 +440,6 @@ def test_an_operator_stops_and_sets_out_a_backlog_a_little_at_a_time(alice, few,
     assert held == {"operator": BACKLOG}
     assert states() == {"pending": BACKLOG}
     assert max(stopping + setting_out) <= 4  # of those without a known outcome, then of the others
-
-
-def test_a_repository_that_becomes_private_hides_its_issues_a_little_at_a_time(alice, few):
-    backlog(repository_id=1, repository="acme/docs", repository_private=False)
-    for number, each in enumerate(Delivery.objects.all()):
-        Delivery.objects.filter(pk=each.pk).update(status="sent", issue_number=number)
-    facts = RepositoryFacts(
-        id=1, owner="acme", name="docs", is_private=True, has_issues=True, is_archived=False
-    )
-
-    with transactions() as sizes, transaction.atomic():
-        applying.apply_visibility(facts, installation_id=1)
-
-    assert sizes[0] == 4
-    assert max(sizes[1:]) <= 2
-    assert not Delivery.objects.filter(repository_private=False).exists()
-
-
-def test_a_repository_that_is_private_again_meanwhile_shows_no_issue(alice, few, monkeypatch):
-    mine = {"repository_id": integration().repository_id, "repository": "acme/docs"}
-    backlog(**mine, repository_private=True)
-    for number, each in enumerate(Delivery.objects.all()):
-        Delivery.objects.filter(pk=each.pk).update(status="sent", issue_number=number)
-    public = RepositoryFacts(mine["repository_id"], "acme", "docs", False, True, False)
-    later = iter([public._replace(is_private=True)])
-
-    def a_webhook_comes_in(seconds: float) -> None:
-        for facts in later:
-            tell(facts)
-
-    def tell(facts: RepositoryFacts) -> None:
-        with transaction.atomic():
-            Integration.objects.update(repository_private=facts.is_private)
-            applying.apply_visibility(facts, installation_id=1)
-
-    monkeypatch.setattr(batches.time, "sleep", a_webhook_comes_in)
-    tell(public)
-
-    assert next(later, None) is None
-    assert not Delivery.objects.filter(repository_private=False).exists()
 
 
 def test_what_is_held_for_another_cause_now_is_told_so_in_one_round(alice, few):

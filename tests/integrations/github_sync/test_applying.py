@@ -6,7 +6,7 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.github_api import RepositoryFacts
-from integrations.github_sync import applying
+from integrations.github_sync import applying, reconciling, visibility
 from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Installation, Integration
 from integrations.ownership import site_claims
@@ -124,7 +124,8 @@ def test_what_is_repaired_goes_on(webhooks, code_host, by_webhook, stop, repair)
 
     repair(code_host)
     if not by_webhook:
-        call_command("reconcile_installations")
+        Installation.objects.update(asked_about_at=None)
+    reconciling.reconcile_due()  # as `maintain` does each minute
     call_command("retry_deliveries")
 
     assert integration().problem == ""
@@ -223,7 +224,7 @@ def test_no_look_at_all_deliveries_is_needed_for_it(acme):
         id=1, owner="acme", name="docs", is_private=True, has_issues=True, is_archived=False
     )
 
-    plans = plans_of(lambda: applying.apply_visibility(facts, installation_id=1))
+    plans = plans_of(lambda: visibility.apply(facts, installation_id=1))
 
     assert plans
     assert not [
@@ -334,6 +335,22 @@ def test_a_site_is_claimed_again_when_an_issue_has_told_that_all_is_well(acme, c
     call_command("reconcile_installations")  # there is no problem any more
 
     assert Site.objects.get().status == "verified"
+
+
+def test_in_reach_again_by_another_name_it_does_not_bring_back_the_site_of_the_old_one(
+    acme, webhooks, code_host
+):
+    docs, installed = code_host.repository("acme/docs"), build.installed(code_host)
+    code_host.remove_from_installation(installed, docs)
+    code_host.rename(docs, "old-docs")
+    code_host.add_repository("acme", "docs")  # which publishes that site now
+
+    code_host.add_to_installation(installed, docs)
+
+    assert Site.objects.get().status == "lapsed"
+    assert Installation.objects.get().asked_about_at is None
+    call_command("reconcile_installations")
+    assert Site.objects.get().status == "lapsed"
 
 
 def test_a_site_of_a_name_that_was_given_up_is_not_claimed(acme, code_host):

@@ -3,12 +3,14 @@
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
-from core import batches
+from integrations.delivery import forwarding, ownership_changes
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration
-from orgs.models import Organization, Site
+from orgs import renamed
+from orgs.models import FormerAddress, Organization, Site
 from orgs.ownership import owner_of
 from reports.models import Report
 from tests import build
@@ -79,42 +81,91 @@ def test_what_waits_when_its_repository_is_renamed_is_delivered(acme, told, code
     ]
 
 
-def test_a_backlog_of_any_length_follows_a_rename(acme, told, code_host, here, monkeypatch):
-    """A flood before it would have left the rest by the old name, which nobody can win back."""
-    monkeypatch.setattr(batches, "AT_ONCE", 3)
-    monkeypatch.setattr(batches, "BATCH", 2)
+def test_a_rename_changes_no_report(acme, told, code_host, here):
+    """However many wait: their turn comes, and nothing else has to finish first."""
     code_host.fail("500", path="token", times=7)
     for page in range(7):
         send(f"{here}/acme/docs/blob/HEAD/{page}.md")
+    mine = Report.objects.filter(doc_url__startswith=here)
+    code_host.rename("acme/docs", "between")
+    told()
+    code_host.rename("acme/between", "handbook")
+    told()
 
+    before = {each.canonical_url for each in mine.all()}
+    call_command("retry_deliveries", "--now")
+
+    assert before == {f"{here}/acme/docs/blob/HEAD/{page}.md" for page in range(7)}
+    after = {each.canonical_url for each in mine.all()}
+    assert after == {f"{here}/acme/handbook/blob/HEAD/{page}.md" for page in range(7)}
+    assert {each.status for each in Delivery.objects.filter(report__in=mine)} == {"sent"}
+
+
+def test_a_report_that_is_stored_while_its_repository_is_renamed_is_delivered(
+    acme, told, code_host, here
+):
+    page = f"{here}/acme/docs/blob/HEAD/a.md"
     code_host.rename("acme/docs", "handbook")
     told()
 
-    about = {each.canonical_url for each in Report.objects.filter(doc_url__startswith=here)}
-    assert about == {f"{here}/acme/handbook/blob/HEAD/{page}.md" for page in range(7)}
+    now = timezone.now()
+    report = Report.objects.create(  # its owner was looked up before
+        organization=acme, doc_url=page, canonical_url=page, received_at=now, last_received_at=now
+    )
+    forwarding.forward(report.pk)
+
+    assert Delivery.objects.get(report=report).status == "sent"
+    report.refresh_from_db()
+    assert report.canonical_url == f"{here}/acme/handbook/blob/HEAD/a.md"
 
 
-def test_a_backlog_follows_a_rename_that_comes_while_it_follows_another(
-    acme, told, code_host, here, monkeypatch
-):
-    monkeypatch.setattr(batches, "BATCH", 2)
-    code_host.fail("500", path="token", times=7)
-    for page in range(7):
-        send(f"{here}/acme/docs/blob/HEAD/{page}.md")
+def test_what_is_held_for_its_old_address_is_released(acme, told, code_host, here):
+    Delivery.objects.all().delete()
+    send(f"{here}/acme/docs/blob/HEAD/a.md")
+    Delivery.objects.update(status="held", held_for="ownership", reason="Lost.")
+    code_host.rename("acme/docs", "handbook")
+    told()
 
-    sleep = batches.time.sleep
+    assert ownership_changes.release_all_regained() == 1
 
-    def renamed_again(seconds):
-        monkeypatch.setattr(batches.time, "sleep", sleep)
-        code_host.rename("acme/handbook", "manual")
+    assert ownership_changes.hold_lost(acme) == 0
+
+
+def test_the_old_address_of_a_repository_that_is_lost_is_lost_too(acme, told, code_host, here):
+    Delivery.objects.all().delete()
+    code_host.fail("500", path="token", times=1)
+    send(f"{here}/acme/docs/blob/HEAD/a.md")
+    code_host.rename("acme/docs", "handbook")
+    told()
+
+    claim().delete()
+
+    assert ownership_changes.hold_lost(acme) == 1
+
+
+def test_who_takes_the_name_gets_nothing_that_waits(acme, told, code_host, here):
+    Delivery.objects.all().delete()
+    code_host.fail("500", path="token", times=1)
+    send(f"{here}/acme/docs/blob/HEAD/a.md")
+    code_host.rename("acme/docs", "handbook")
+    told()
+    host = claim().host
+    other = build.site(build.organization("other"), host, "/acme/docs/")
+    Site.objects.filter(pk=other.pk).update(repository_id=99)
+
+    call_command("retry_deliveries", "--now")
+
+    assert Delivery.objects.get().status == "sent"
+    assert Delivery.objects.get().report.organization == acme
+
+
+def test_the_oldest_of_too_many_names_is_forgotten(acme, told, code_host, monkeypatch):
+    monkeypatch.setattr(renamed, "MOST", 2)
+    for before, name in zip(("docs", *"ab"), "abc", strict=True):
+        code_host.rename(f"acme/{before}", name)
         told()
 
-    monkeypatch.setattr(batches.time, "sleep", renamed_again)
-    code_host.rename("acme/docs", "handbook")
-    told()
-
-    about = {each.canonical_url for each in Report.objects.filter(doc_url__startswith=here)}
-    assert about == {f"{here}/acme/manual/blob/HEAD/{page}.md" for page in range(7)}
+    assert {each.path for each in FormerAddress.objects.all()} == {"/acme/a/", "/acme/b/"}
 
 
 def test_an_account_that_is_renamed_takes_its_repositories_along(acme, told, code_host, here):

@@ -1,0 +1,110 @@
+"""A repository that becomes private or public: of any number of issues, a few at a time."""
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from core import batches
+from integrations.github_api import RepositoryFacts
+from integrations.github_sync import visibility
+from integrations.models import Delivery, Integration, Visibility
+from reports.models import Report
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MANY = 9
+PRIVATE = RepositoryFacts(1, "acme", "docs", is_private=True, has_issues=True, is_archived=False)
+PUBLIC = PRIVATE._replace(is_private=False)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch) -> None:
+    """So few are changed at once that a few are many."""
+    monkeypatch.setattr(batches, "AT_ONCE", 4)
+    monkeypatch.setattr(batches, "BATCH", 2)
+
+
+@pytest.fixture(autouse=True)
+def issues(code_host) -> None:
+    """Issues in a public repository."""
+    integration = build.integration(build.organization(), code_host)
+    now = timezone.now()
+    url = "https://docs.acme.com/"
+    for number in range(1, MANY + 1):
+        report = Report.objects.create(
+            doc_url=url, canonical_url=url, received_at=now, last_received_at=now
+        )
+        Delivery.objects.create(
+            report=report,
+            integration=integration,
+            status="sent",
+            issue_number=number,
+            repository_id=1,
+            repository="acme/docs",
+            repository_private=False,
+        )
+    Integration.objects.update(repository_id=1, repository_private=False)
+
+
+def tell(facts: RepositoryFacts) -> None:
+    with transaction.atomic():
+        Integration.objects.update(repository_private=facts.is_private)
+        visibility.apply(facts, installation_id=1)
+
+
+def shown() -> int:
+    return Delivery.objects.filter(repository_private=False).count()
+
+
+def test_the_first_are_hidden_at_once_and_the_others_by_and_by():
+    tell(PRIVATE)
+    at_once = shown()
+
+    assert visibility.finish() == MANY - 4
+    assert (at_once, shown(), Visibility.objects.count()) == (MANY - 4, 0, 0)
+
+
+def test_it_goes_on_where_it_was_interrupted():
+    tell(PRIVATE)
+    goes_on = iter([True, False])
+
+    visibility.finish(lambda: next(goes_on))
+    between = shown()
+    visibility.finish()
+
+    assert (between, shown(), Visibility.objects.count()) == (MANY - 6, 0, 0)
+
+
+def test_what_is_private_again_meanwhile_shows_no_issue(monkeypatch):
+    Delivery.objects.update(repository_private=True)
+    tell(PUBLIC)
+    later = iter([PRIVATE])
+
+    def a_webhook_comes_in(seconds: float) -> None:
+        for facts in later:
+            tell(facts)
+
+    monkeypatch.setattr(batches.time, "sleep", a_webhook_comes_in)
+    visibility.finish()
+
+    assert next(later, None) is None
+    assert (shown(), Visibility.objects.count()) == (0, 0)
+
+
+def test_what_only_the_integration_knows_to_be_private_is_not_shown():
+    Delivery.objects.update(repository_private=True)
+    tell(PUBLIC)
+    Integration.objects.update(repository_private=True)
+
+    visibility.finish()
+
+    assert (shown(), Visibility.objects.count()) == (0, 0)
+
+
+def test_of_a_few_nothing_is_left_to_do():
+    Delivery.objects.filter(issue_number__gt=4).delete()
+
+    tell(PRIVATE)
+
+    assert (shown(), Visibility.objects.count()) == (0, 0)
