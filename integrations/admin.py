@@ -25,6 +25,7 @@ from integrations.models import (
     Installation,
     Integration,
     OneTimeState,
+    PastTry,
     Visibility,
     Webhook,
 )
@@ -341,6 +342,15 @@ class OneTimeStateAdmin(ReadOnly):
 
     list_display = ["id", "organization", "member", "expires_at", "used_at"]
     list_select_related = ["organization", "member"]
+
+
+@admin.register(PastTry)
+class PastTryAdmin(ReadOnly):
+    """Lists tries that count against the pace of an installation which their integration has left."""
+
+    list_display = ["installation", "last_tried_at"]
+    list_select_related = ["installation"]
+    search_fields = ["installation__account"]
 
 
 @admin.register(Visibility)

@@ -28,6 +28,7 @@ from integrations.models import (
     Hold,
     Installation,
     Integration,
+    PastTry,
 )
 from integrations.models import delivery as deliveries
 from integrations.models import integration as integrations
@@ -447,6 +448,9 @@ def test_tried(organizations, clock):
     deliveries_at_random(organizations)
     alerts_at_random()
     comments_at_random()
+    for integration in Integration.objects.all()[:2]:
+        pacing.keep_tries(integration)
+    assert PastTry.objects.filter(source="f" * 16).exists()
     for seconds in (60, 3600):
         clock.advance(seconds=DRAW.randrange(100))
         for installation in Installation.objects.all():
@@ -463,10 +467,14 @@ def test_tried(organizations, clock):
                 for rows in (Alert, Comment)
             )
             there = (installation.pk, long)
-            count, mine, first = pacing.TRIED.rows("f" * 16, *there, *there, *there)[0]
-            of_all = expected["all"] + alerts["all"] + comments["all"]
-            assert (count, mine) == (of_all, expected["own"])
-            firsts = [each["first"] for each in (expected, alerts, comments) if each["first"]]
+            past = PastTry.objects.filter(
+                installation=installation, last_tried_at__gt=clock.now() - long
+            ).aggregate(all=Count("pk"), own=own, first=Min("last_tried_at"))
+            count, mine, first = pacing.TRIED.rows("f" * 16, *there * 4)[0]
+            of_all = expected["all"] + alerts["all"] + comments["all"] + past["all"]
+            assert (count, mine) == (of_all, expected["own"] + past["own"])
+            parts = (expected, alerts, comments, past)
+            firsts = [each["first"] for each in parts if each["first"]]
             assert (first and time_of(first)) == min(firsts, default=None)
 
 
@@ -603,7 +611,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
     "UNHEARD": (again.UNHEARD, ["0" * 26, timedelta(days=1)]),
     "PLACE": (pacing.PLACE, ["0" * 26]),
-    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 3]),
+    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 4]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "RECORD": (deliveries.RECORD, [1, "", True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Max, Min, QuerySet, Value
+from django.db.models import Count, F, Max, Min, QuerySet, Value
 from limits import RateLimitItem, parse_many
 
 from core import batches, clock, prepared
 from core.prepared import PreparedStatement
-from integrations.models import Alert, Comment, Delivery, Installation
+from integrations.models import Alert, Comment, Delivery, Installation, Integration, PastTry
 from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
@@ -35,7 +35,7 @@ PLACE = PreparedStatement(
 )
 TRIED = PreparedStatement(
     "How many deliveries, alerts and comments of an installation were last tried in this time, how many "
-    "of this source, and since when?",
+    "of this source, and since when? With those of integrations that have left it.",
     f"""
     SELECT count(*), count(*) FILTER (WHERE tried.source = %s), min(tried.last_tried_at)
     FROM (
@@ -53,6 +53,10 @@ TRIED = PreparedStatement(
         FROM integrations_comment c
         JOIN integrations_integration i ON i.id = c.integration_id
         WHERE i.installation_id = %s AND c.last_tried_at > {{now}} - %s::interval
+        UNION ALL
+        SELECT p.source, p.last_tried_at
+        FROM integrations_pasttry p
+        WHERE p.installation_id = %s AND p.last_tried_at > {{now}} - %s::interval
     ) tried
     """,  # noqa: S608  (no values)
 )
@@ -131,7 +135,7 @@ def _has_room(installation: int, source: str) -> bool:
     """Whether one more may be sent now. If not, the installation's row says until when."""
     for item in parse_many(settings.HUB_ISSUE_RATE):
         there = (installation, _window(item))
-        tried, own, first = TRIED.rows(source, *there, *there, *there)[0]
+        tried, own, first = TRIED.rows(source, *there * 4)[0]
         free = item.amount - tried
         if free <= 0:
             until = prepared.time_of(first) + _window(item)
@@ -174,13 +178,35 @@ def _tried_by_source(item: RateLimitItem, installations: Collection[int]) -> Que
         )
         for rows, source in ((Alert.objects, ""), (Comment.objects, COMMENTS))
     ]
+    past = PastTry.objects.filter(last_tried_at__gt=since)
+    others.append(_by_source(past, installations, "installation"))
     return _by_source(_tried(item), installations).union(*others, all=True)
 
 
-def _by_source(rows: QuerySet[Any, Any], installations: Collection[int]) -> QuerySet[Any, Any]:
-    there = rows.filter(integration__installation__in=installations).order_by()
-    groups = there.values_list("integration__installation", "source")
+def _by_source(
+    rows: QuerySet[Any, Any],
+    installations: Collection[int],
+    installation: str = "integration__installation",
+) -> QuerySet[Any, Any]:
+    there = rows.filter(**{f"{installation}__in": installations}).order_by()
+    groups = there.values_list(installation, "source")
     return groups.annotate(Count("pk"), Min("last_tried_at"), Max("last_tried_at"))
+
+
+def keep_tries(integration: Integration) -> None:
+    """Let what was tried for an integration that leaves its installation count there still."""
+    windows = map(_window, parse_many(settings.HUB_ISSUE_RATE))
+    since = clock.now() - min(SOURCES_KEPT, max(windows))
+    sources = ((Delivery.objects, F("source")), (Alert.objects, Value("")))
+    tried = (
+        rows.filter(integration=integration, last_tried_at__gt=since).annotate(of=source)
+        for rows, source in (*sources, (Comment.objects, Value(COMMENTS)))
+    )
+    PastTry.objects.bulk_create(
+        PastTry(installation_id=integration.installation_id, source=source, last_tried_at=at)
+        for rows in tried
+        for source, at in rows.values_list("of", "last_tried_at")
+    )
 
 
 def _used(item: RateLimitItem, rows: list[tuple]) -> Used:
@@ -199,6 +225,7 @@ def forget_sources(go_on: Callable[[], bool] = lambda: True) -> int:
 
     Deliveries that still wait keep their turn, and together have the share of one source.
     """
+    PastTry.objects.filter(last_tried_at__lt=clock.now() - SOURCES_KEPT).delete()
     return sum(batches.at_leisure(go_on, _forgotten()))
 
 

@@ -8,6 +8,7 @@ from integrations.models.delivery import Delivery
 from integrations.models.hold import Hold
 from integrations.models.integration import Installation, Integration, Repository
 from integrations.models.one_time_state import OneTimeState
+from integrations.models.past_try import PastTry
 from integrations.models.terms import Terms
 from integrations.models.verdict import Verdict
 from integrations.models.visibility import Visibility
@@ -23,6 +24,7 @@ __all__ = [
     "Installation",
     "Integration",
     "OneTimeState",
+    "PastTry",
     "Repository",
     "Terms",
     "Verdict",

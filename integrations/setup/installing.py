@@ -13,7 +13,7 @@ from django.db import transaction
 
 from core.errors import ApiError
 from integrations import github_api
-from integrations.delivery import holds
+from integrations.delivery import holds, pacing
 from integrations.github_api import asking
 from integrations.github_sync import applying
 from integrations.models import Delivery, Installation, Integration, OneTimeState
@@ -232,6 +232,8 @@ def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integrati
 def _move(integration: Integration, installation: Installation) -> None:
     """Move to another installation. On the same account the repository stays."""
     former = integration.installation
+    if former != installation:
+        pacing.keep_tries(integration)
     integration.installation = installation
     if former.account.lower() != installation.account.lower():
         configuration.leave_repository(
