@@ -31,6 +31,7 @@ from integrations.folding import rebuilding
 from integrations.github_sync import reconciling, visibility
 from orgs.discovery import checking
 from orgs.domains import reverification
+from orgs.people import leaving
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +70,7 @@ JOBS = [
     Job("visibility", timedelta(minutes=1), visibility.finish),
     Job("terms", timedelta(hours=1), partial(rebuilding.rebuild, bookmark=rebuilding.Bookmark())),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
+    Job("organizations that were left", timedelta(minutes=1), leaving.delete_left),
     Job("prune queue", timedelta(days=1), pruning.prune_queue),
     # What takes longer continues in the next hour.
     Job("prune", timedelta(hours=1), partial(pruning.prune, bookmark=pruning.Bookmark())),

@@ -1,6 +1,6 @@
 """Starts, withholds, holds and releases deliveries when reports or claims change."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,9 @@ from integrations.delivery.task import forward_report
 from integrations.folding import stored_terms, verdicts
 from integrations.folding.signals import delivery_folded, delivery_unfolded
 from integrations.models import Comment, Delivery
+from integrations.setup import leaving
 from orgs.models import Organization
-from orgs.models.signals import domain_lost, domain_verified
+from orgs.models.signals import domain_lost, domain_verified, organization_left
 from reports.models import Account, Report
 from reports.signals import is_unheard, is_unwanted, report_erased
 
@@ -104,3 +105,9 @@ def release_when_verified(organization: Organization, **kwargs: Any) -> None:
 def hold_when_lost(organization: Organization, **kwargs: Any) -> None:
     """Hold what waits for pages that the organization has lost."""
     ownership_changes.hold_lost(organization)
+
+
+@receiver(organization_left, dispatch_uid="delete-its-integration")
+def delete_when_left(organization: Organization, **kwargs: Any) -> Iterator[int]:
+    """Delete the integration of an organization that is deleted, with all that it has."""
+    return leaving.deleted(organization)

@@ -75,7 +75,7 @@ class UserAdmin(ReadOnly):
 class OrganizationAdmin(ReadOnly):
     """Lists organizations, with their members and claims."""
 
-    list_display = ["name", "id", "created_at"]
+    list_display = ["name", "id", "created_at", "left_at"]
     search_fields = ["name", "id", "memberships__login"]
     inlines = [MemberInline, DomainInline, SiteInline]
 

@@ -14,7 +14,7 @@ from core.prepared import time_of
 from core.unindexed import Unindexed
 from orgs import renamed
 from orgs.models import Organization
-from orgs.ownership import Unclaimed
+from orgs.ownership import Unclaimed, shared_name
 from orgs.renamed import Received
 from reports.screening import SCREENED, SecretNotice, screened
 from reports.statements import OR_COUNT
@@ -168,8 +168,8 @@ class Report(Statement):
         unique=True,
         null=True,
         editable=False,
-        help_text="Empty once a repeat counts as a new report: this one is too old, was erased, or has lost "
-        "the organization that received it.",
+        help_text="Empty once a repeat counts as a new report: this one is too old, was erased, or was another "
+        "organization's.",
     )
 
     doc_url = models.TextField(help_text="As sent.")
@@ -277,7 +277,8 @@ class Report(Statement):
     @property
     def was_anothers(self) -> bool:
         """Whether an organization has received it that is gone."""
-        return self.organization_id is None and self.unclaimed_name is None
+        is_nobodys = self.organization_id is None and self.unclaimed_name is None
+        return is_nobodys and shared_name(self.canonical_url) is not None
 
     def receive(self, organization_id: str) -> list[str]:
         """It had no owner, and now has this one. Not saved; returns the columns that changed."""

@@ -1,15 +1,19 @@
-"""Lets nothing that comes later count with what an organization received before it was deleted."""
+"""Lets go of the reports of an organization that is deleted."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 
+from core import batches
 from orgs.models import Organization
+from orgs.models.signals import organization_left
 from reports.models import Report
 
 
-@receiver(pre_delete, sender=Organization, dispatch_uid="forget-keys-of-what-it-received")
-def forget_keys(instance: Organization, **kwargs: Any) -> None:
-    """What repeats one of its reports is a new report, so that the next owner of the page receives only that."""
-    Report.objects.filter(organization=instance).update(dedup_key=None)
+@receiver(organization_left, dispatch_uid="let-go-of-its-reports")
+def let_go(organization: Organization, **kwargs: Any) -> Iterator[int]:
+    """They stay, without its name."""
+    mine = Report.objects.filter(organization=organization)
+    while pks := list(mine.order_by().values_list("pk", flat=True)[: batches.BATCH]):
+        yield Report.objects.filter(pk__in=pks).update(organization=None)

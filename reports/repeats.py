@@ -5,6 +5,7 @@ from contextlib import suppress
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
+from orgs.models import Organization
 from reports import accounts
 from reports.models import Account, Repeated, Report, Statement
 from reports.signals import is_true, is_unheard, is_unwanted
@@ -51,16 +52,16 @@ def _may_be_repeated(report: Report, new: Report) -> bool:
     """Whether the report may still count what arrives under its key; if not, that is a new report.
 
     It may not if it is too old, or if its page has changed owners, since the new owner has heard
-    nothing yet, and reads nothing that the old one has received. Other words also make a new report if
-    nobody would read them here: if the report was discarded, or if its page has no owner now.
+    nothing yet, and reads nothing that the old one has received; if that one was deleted, there may be a
+    new one later. Other words also make a new report if nobody would read them here: if the report was
+    discarded, or if its page has no owner now.
     """
-    if report.received_at <= new.too_old_to_repeat:
+    if report.received_at <= new.too_old_to_repeat or report.was_anothers:
         return False
     repeats_words = report.words == new.words
-    if new.organization_id and report.was_anothers:
-        return False
     if report.organization_id not in (None, new.organization_id):
-        return new.organization_id is None and repeats_words
+        is_there = Organization.objects.filter(pk=report.organization_id, left_at=None)
+        return new.organization_id is None and repeats_words and is_there.exists()
     return repeats_words or not is_true(is_unwanted, report=report)
 
 

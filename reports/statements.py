@@ -1,7 +1,7 @@
 """What is asked of the database for each report, besides whose page it is (`orgs/ownership.py`)."""
 
 # Asked where a report is inserted: is there one with this key, not too old, in the same words, and its
-# owner's if the page has one? Then that is counted once more.
+# owner's if the page has one, else nobody's? Then that is counted once more.
 OR_COUNT = """
     DO UPDATE SET
         times_reported = reports_report.times_reported + 1,
@@ -13,6 +13,7 @@ OR_COUNT = """
         AND reports_report.suggested_fix = excluded.suggested_fix
         AND (
             excluded.organization_id IS NULL
+                AND (reports_report.unclaimed_name IS NOT NULL OR excluded.unclaimed_name IS NULL)
             OR reports_report.organization_id = excluded.organization_id
         )
     RETURNING id, received_at, organization_id

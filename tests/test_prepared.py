@@ -449,7 +449,7 @@ def test_tried(organizations, clock):
     alerts_at_random()
     comments_at_random()
     for integration in Integration.objects.all()[:2]:
-        pacing.keep_tries(integration)
+        pacing.keep_all_tries(integration)
     assert PastTry.objects.filter(source="f" * 16).exists()
     for seconds in (60, 3600):
         clock.advance(seconds=DRAW.randrange(100))

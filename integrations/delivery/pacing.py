@@ -193,20 +193,23 @@ def _by_source(
     return groups.annotate(Count("pk"), Min("last_tried_at"), Max("last_tried_at"))
 
 
-def keep_tries(integration: Integration) -> None:
-    """Let what was tried for an integration that leaves its installation count there still."""
-    windows = map(_window, parse_many(settings.HUB_ISSUE_RATE))
-    since = clock.now() - min(SOURCES_KEPT, max(windows))
-    sources = ((Delivery.objects, F("source")), (Alert.objects, Value("")))
-    tried = (
-        rows.filter(integration=integration, last_tried_at__gt=since).annotate(of=source)
-        for rows, source in (*sources, (Comment.objects, Value(COMMENTS)))
-    )
+def keep_tries(rows: QuerySet[Any, Any]) -> None:
+    """Let what was tried of these rows count at their installation still, when they leave it or are deleted."""
+    source: Any = {Delivery: F("source"), Comment: Value(COMMENTS)}.get(rows.model, Value(""))
+    since = clock.now() - min(SOURCES_KEPT, max(map(_window, parse_many(settings.HUB_ISSUE_RATE))))
+    tried = rows.filter(last_tried_at__gt=since).annotate(of=source)
     PastTry.objects.bulk_create(
-        PastTry(installation_id=integration.installation_id, source=source, last_tried_at=at)
-        for rows in tried
-        for source, at in rows.values_list("of", "last_tried_at")
+        PastTry(installation_id=installation, source=of, last_tried_at=at)
+        for installation, of, at in tried.values_list(
+            "integration__installation", "of", "last_tried_at"
+        )
     )
+
+
+def keep_all_tries(integration: Integration) -> None:
+    """The same of all that was tried for an integration."""
+    for model in (Delivery, Alert, Comment):
+        keep_tries(model.objects.filter(integration=integration))
 
 
 def _used(item: RateLimitItem, rows: list[tuple]) -> Used:

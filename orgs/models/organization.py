@@ -22,6 +22,18 @@ class Organization(models.Model):
     id = ULIDField()
     name = models.CharField(max_length=255)
     created_at = models.DateTimeField(auto_now_add=True)
+    left_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When its last owner left: what it has is being deleted, and then it.",
+    )
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["left_at"], name="organization_left", condition=Q(left_at__isnull=False)
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -1,10 +1,24 @@
-"""Deleting an account, and what is deleted with it."""
+"""Deleting an account, and what is deleted with it.
+
+An organization may have received any number of reports. So it first loses its claims and its people, in one
+short transaction; then what it has is deleted a little at a time, and it itself at the end.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from core import batches, clock
 from orgs.models import Membership, Organization, Terminal, User
+from orgs.models.signals import organization_left
 from orgs.people import members
+
+log = logging.getLogger(__name__)
+
+LONGEST = 1  # seconds that a request goes on deleting; `maintain` does the rest
 
 
 class NotConfirmed(Exception):
@@ -25,7 +39,6 @@ def name_to_type(user: User) -> str:
     return own.login if own else user.username
 
 
-@transaction.atomic
 def leave(user: User, name: str) -> None:
     """Delete an account with its tokens, and with its last owner the organization too.
 
@@ -34,17 +47,54 @@ def leave(user: User, name: str) -> None:
     in anew without it. The reports that it has received stay, without its name. Raises `NotConfirmed`
     unless `name` is what `name_to_type` returns now.
     """
+    if organization := _leave(user, name):
+        until = time.monotonic() + LONGEST
+        try:
+            _delete_left(organization, lambda: time.monotonic() < until)
+        except Exception:  # the account is gone, and `maintain` tries again
+            log.exception("An organization that was left is not deleted yet")
+
+
+def delete_left(go_on: Callable[[], bool] = lambda: True) -> int:
+    """Delete what `leave` has left of organizations, while `go_on` returns True; returns how many rows.
+
+    In random order, so that a long one does not delay the others.
+    """
+    left = Organization.objects.exclude(left_at=None).order_by("?")
+    return sum(_delete_left(each, go_on) for each in left)
+
+
+@transaction.atomic
+def _leave(user: User, name: str) -> Organization | None:
+    """Delete the account; returns the organization if it goes, too, which then has no claims and no members."""
     _wait_for_others_who_leave(user)
     if name != name_to_type(user):
         raise NotConfirmed(f"Type {name_to_type(user)} to delete it.")
-    if organization := organization_that_goes(user):
+    organization = organization_that_goes(user)
+    if organization:
         stays = Q(user__is_staff=True) | Q(user__is_active=False)
         for each in organization.memberships.filter(stays).exclude(user=user):
             members.go_alone(each)
         _delete(User.objects.filter(membership__organization=organization))
-        organization.delete()
+        organization.memberships.all().delete()
+        organization.domains.all().delete()
+        organization.sites.all().delete()
+        Organization.objects.filter(pk=organization.pk).update(left_at=clock.now())
     Membership.objects.filter(user=user).delete()
     _delete(User.objects.filter(pk=user.pk))
+    return organization
+
+
+def _delete_left(organization: Organization, go_on: Callable[[], bool]) -> int:
+    return sum(batches.at_leisure(go_on, _deleted(organization)))
+
+
+def _deleted(organization: Organization) -> Iterator[int]:
+    """Delete it, after what the apps above have of it; yields how many rows in each batch."""
+    for _, rows in organization_left.send(Organization, organization=organization):
+        yield from rows
+    organization.delete()
+    yield 1
 
 
 def _delete(users: QuerySet[User]) -> None:
