@@ -13,7 +13,7 @@ from django.core.exceptions import (
     SuspiciousOperation,
     TooManyFieldsSent,
 )
-from django.db import OperationalError, ProgrammingError, close_old_connections
+from django.db import IntegrityError, OperationalError, ProgrammingError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 OAUTH = "/oauth/"  # where errors have the form of RFC 6749
 UNDEFINED = ("42P01", "42703")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+FOREIGN_KEY = "23503"
 LACKING = re.compile("no such table|no such column|table .* has no column named")  # SQLite
 
 
@@ -59,6 +60,12 @@ class NotFound(ApiError):
     status_code = 404
     default_code = "not_found"
     default_detail = "There is nothing at this URL."
+
+
+class Gone(NotFound):
+    """404: what it belongs to was deleted while it was being saved."""
+
+    default_detail = "What this belongs to was deleted in the meantime. Nothing was saved."
 
 
 class FormRefused(ApiError):
@@ -164,6 +171,9 @@ def of_the_database(exc: Exception, path: str) -> ApiError | None:
             current.place(path),
         )
         return NotMigrated()
+    if _lacks_what_it_belongs_to(exc):
+        log.warning("%s at %s", str(exc).partition("\n")[0], current.place(path))
+        return Gone()
     if connections.is_lost(exc):
         log.error("The database cannot be reached: %s at %s", exc, current.place(path))
         close_old_connections()
@@ -178,6 +188,14 @@ def _lacks_a_table(exc: Exception) -> bool:
     return (
         getattr(exc.__cause__, "sqlstate", "") in UNDEFINED or LACKING.match(str(exc)) is not None
     )
+
+
+def _lacks_what_it_belongs_to(exc: Exception) -> bool:
+    """Whether a row refers to one that is not there: PostgreSQL says so by a code, SQLite in words."""
+    if not isinstance(exc, IntegrityError):
+        return False
+    is_so = getattr(exc.__cause__, "sqlstate", "") == FOREIGN_KEY
+    return is_so or str(exc).startswith("FOREIGN KEY constraint failed")
 
 
 @csrf_exempt

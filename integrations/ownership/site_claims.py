@@ -213,11 +213,21 @@ def lapse_unpublished(
     why: Why = UNPUBLISHED,
 ) -> int:
     """Let the claims lapse of what this repository, if any, neither publishes nor is. Returns how many."""
+    return _lapse(_unproved(organization, repository), why)
+
+
+def would_lapse(organization: Organization, repository: RepositoryFacts) -> bool:
+    """Whether claims would lapse if the organization's issues went to this repository."""
+    return _unproved(organization, repository).exists()
+
+
+def _unproved(organization: Organization, repository: RepositoryFacts | None) -> QuerySet[Site]:
+    """The live claims of what this repository, if any, neither publishes nor is."""
     live = Site.objects.live().filter(organization=organization)
-    if repository:
-        kept = _belongs_to(repository.full_name, repository.id, has_pages=repository.has_pages)
-        live = live.exclude(kept)
-    return _lapse(live, why)
+    if repository is None:
+        return live
+    kept = _belongs_to(repository.full_name, repository.id, has_pages=repository.has_pages)
+    return live.exclude(kept)
 
 
 def lapse_of_other_accounts(installation: Installation) -> int:

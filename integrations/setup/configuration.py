@@ -18,6 +18,7 @@ from orgs.models import Membership, Organization
 from orgs.people import counted, members
 
 NO_CHOICE = Choices()  # all as it is
+CHANGED = "The repository was changed in the meantime. Reload the page."
 LISTS = "20/hour"  # of repositories, for each member; twice as many for an installation
 
 
@@ -68,14 +69,20 @@ def configure(
     `choice`: the labels, assignees and type of new issues. They stay when the repository changes.
 
     The repository must be in the organization's installation, with issues turned on and not archived;
-    the app may write issues there, and `member` has push access. Raises the errors above, or
-    `asking.CodeHostUnavailable`; then nothing is saved.
+    the app may write issues there, and `member` has push access. If claims of sites lapse with the one
+    before, `member` needs it there, too, as for disconnecting. Raises the errors above, or as
+    `push_access.require_to_let_go` does; then nothing is saved.
     """
     template, choice = checked_template(issue_template), labels.checked(choice)
     integration = _integration(member.organization)
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
+    before = integration.repository_id
+    if before != facts.id and site_claims.would_lapse(member.organization, facts):
+        push_access.require_to_let_go(member)
     with transaction.atomic():
         integration = _unchanged(integration, member)
+        if integration.repository_id not in (before, facts.id):
+            raise NotInstalled(CHANGED)
         if integration.repository_id != facts.id:
             integration.note_visibility(private=facts.is_private)  # the choice is about this one
             alerts = facts.is_private if alerts is None else alerts
@@ -109,7 +116,7 @@ def try_again(member: Membership) -> Integration:
     with transaction.atomic():
         integration = _unchanged(known, member)
         if integration.repository_id != facts.id:
-            raise NotInstalled("The repository was changed in the meantime. Reload the page.")
+            raise NotInstalled(CHANGED)
         _goes_on(integration, facts, member)
     return integration
 

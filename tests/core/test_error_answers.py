@@ -7,6 +7,8 @@ from django.test import Client
 from core.watching.current import Asked
 from hub.server import answers
 from hub.server.charset import Application
+from orgs.domains import claiming
+from orgs.models import Organization
 from tests import build
 from tests.hub.server.test_bridge import scope
 
@@ -50,6 +52,28 @@ def test_a_crash_is_json_and_in_the_log(client, monkeypatch, caplog):
     assert answer.json()["error"] == "internal_error"
     assert "details of it" not in answer.content.decode()
     assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_belongs_to_something_that_was_just_deleted_is_not_found(monkeypatch, caplog):
+    alice = build.member(build.organization())
+    client = build.api(build.token(alice))
+    claim = claiming.claim_domain
+
+    def claim_of_one_that_goes(member, text):
+        Organization.objects.filter(pk=member.organization_id).delete()
+        return claim(member, text)
+
+    monkeypatch.setattr(claiming, "claim_domain", claim_of_one_that_goes)
+    answer = client.post(
+        "/v1/orgs/me/domains", {"domain": "docs.acme.com"}, content_type="application/json"
+    )
+
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+    assert "was deleted in the meantime" in answer.json()["message"]
+    assert [each.levelname for each in caplog.records if each.name == "core.error_answers"] == [
+        "WARNING"
+    ]
 
 
 @pytest.mark.django_db

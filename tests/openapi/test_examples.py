@@ -91,6 +91,8 @@ def _unique(text: str) -> list[str]:
 @pytest.fixture
 def acme(code_host):
     code_host.add_repository("acme", "old", archived=True)
+    handbook = code_host.add_repository("acme", "handbook")
+    code_host.add_to_installation(build.installed(code_host), handbook)
     return build.acme(code_host, "docs.example.com")
 
 
@@ -103,6 +105,7 @@ def people(acme, code_host):
         for login, role in roles.items()
     }
     code_host.grant("bob", "acme/docs", "push")
+    code_host.grant("charlie", "acme/handbook", "push")
     users["dora"] = build.member(build.organization("dora"), "dora")
     return users
 
@@ -263,6 +266,8 @@ def sites(asked, clients, code_host):
     asked(alice, claim, {"url": "https://docs.example.com/"})
     site = asked(alice, claim, mine)["id"]
     asked(alice, claim, mine)
+    other = {"repo_owner": "acme", "repo_name": "handbook"}
+    asked(clients["charlie"], "POST /v1/orgs/me/integrations/github", other)
     one = "/v1/orgs/me/sites/<id>"
     for who in ("bob", "charlie"):
         asked(clients[who], f"PATCH {one}", {"opted_out": True}, id=site)

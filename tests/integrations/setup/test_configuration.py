@@ -7,6 +7,7 @@ from django.test import Client
 
 from integrations.github_api import asking
 from integrations.models import Delivery, Integration
+from integrations.ownership import push_access, site_claims
 from integrations.setup import configuration
 from orgs.models import Membership
 from orgs.people import members
@@ -525,3 +526,63 @@ def test_alerts_go_off_where_everybody_can_read_them_now(alice, acme, code_host,
 @pytest.mark.parametrize("wrong", ["yes", 1, "", []])
 def test_a_choice_about_bad_news_is_true_or_false(alice, wrong):
     assert save(alice, alerts=wrong).status_code == 400
+
+
+@pytest.fixture
+def manual(acme, code_host) -> Client:
+    """bob, a member, who may push to acme/manual only, while acme/docs proves a site."""
+    code_host.add_to_installation(
+        build.installed(code_host), code_host.add_repository("acme", "manual")
+    )
+    code_host.account("acme").members.pop("bob", None)  # who could read and write all
+    code_host.grant("bob", "acme/manual", "push")
+    return caller(acme, code_host, "bob")
+
+
+def test_who_may_not_push_to_the_repository_before_gives_up_no_site(alice, acme, code_host, manual):
+    save(alice)
+    site, _ = site_claims.claim_site(acme, "https://acme.github.io/docs/")
+
+    refused = save(manual, repo_name="manual")
+
+    assert (refused.status_code, refused.json()["error"]) == (403, "no_push_right")
+    assert Integration.objects.get().repository == "acme/docs"
+    site.refresh_from_db()
+    assert site.lapsed_at is None
+    assert save(alice, repo_name="manual").status_code == 200
+    site.refresh_from_db()
+    assert site.lapsed_at
+
+
+def test_without_a_claim_that_lapses_nothing_is_given_up(alice, manual):
+    save(alice)
+
+    assert save(manual, repo_name="manual").status_code == 200
+
+
+def test_if_nobody_may_push_to_it_any_more_another_one_is_chosen(alice, acme, code_host, manual):
+    save(alice)
+    site_claims.claim_site(acme, "https://acme.github.io/docs/")
+    acme.memberships.exclude(login="bob").delete()
+
+    assert save(manual, repo_name="manual").status_code == 200
+
+
+def test_a_repository_that_another_member_has_chosen_meanwhile_is_not_given_up(
+    alice, acme, code_host, manual, monkeypatch
+):
+    save(alice)
+    site_claims.claim_site(acme, "https://acme.github.io/docs/")
+    code_host.grant("bob", "acme/docs", "push")
+    ask = push_access.require_to_let_go
+
+    def ask_while_another_is_chosen(member):
+        ask(member)
+        Integration.objects.update(repository_id=99, repo_name="handbook")
+
+    monkeypatch.setattr(push_access, "require_to_let_go", ask_while_another_is_chosen)
+    refused = save(manual, repo_name="manual")
+
+    assert (refused.status_code, refused.json()["error"]) == (409, "not_installed")
+    assert "changed in the meantime" in refused.json()["message"]
+    assert Integration.objects.get().repository == "acme/handbook"

@@ -8,11 +8,14 @@ import pytest
 import requests
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from core.at_once import AtOnce
 from integrations import github_api
+from integrations.delivery import pacing
 from integrations.github_api import asking
-from integrations.models import Integration, OneTimeState
+from integrations.models import Delivery, Integration, OneTimeState
+from reports.models import Report
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -478,3 +481,20 @@ def test_a_signed_in_browser_posts_nothing_to_the_callback_either(alice, acme):
     answer = browser.post(f"{CALLBACK}?state={begin(alice)['state']}")
 
     assert answer.status_code == 405
+
+
+def test_what_was_tried_counts_at_the_installation_that_was_left(alice, acme, code_host):
+    integration = build.integration(acme, code_host)
+    now = timezone.now()
+    report = Report.objects.create(received_at=now, last_received_at=now)
+    Delivery.objects.create(report=report, integration=integration, last_tried_at=now)
+    before = integration.installation_id
+    code_host.uninstall(build.installed(code_host))
+    code_host.add_installation("acme")
+
+    come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+
+    there = Integration.objects.get().installation_id
+    assert there != before
+    used = pacing.used([before, there])
+    assert [each[0].tried for each in used.values()] == [1, 1]

@@ -9,7 +9,9 @@ from allauth.idp.oidc.models import Token
 from allauth.socialaccount.models import SocialAccount
 from django.db import connection
 
-from integrations.models import Delivery, Installation, Integration
+from core import batches
+from integrations.delivery import forwarding, pacing
+from integrations.models import Delivery, Installation, Integration, PastTry
 from orgs.models import Domain, Membership, Organization, PersonalToken, Site, User
 from orgs.people import leaving
 from reports.models import Report
@@ -243,3 +245,104 @@ def test_the_page_says_who_stays_when_the_organization_goes(client, acme, alice)
 
     assert "You are the last owner of acme." in page
     assert "except those of operators and those that an operator has deactivated" in page
+
+
+def with_a_backlog(acme, number: int = 7) -> None:
+    """More reports, each of which has joined the issue of the first or is sent."""
+    lead = Delivery.objects.get()
+    Delivery.objects.update(status="sent", repository_id=7, issue_number=1)
+    for turn in range(number):
+        now = lead.report.received_at
+        report = Report.objects.create(received_at=now, last_received_at=now)
+        joined = {"status": "folded", "lead": lead, "folded_at": now} if turn % 2 else {}
+        Delivery.objects.create(report=report, integration=lead.integration, **joined)
+        Report.objects.filter(pk=report.pk).update(organization=acme)
+
+
+@pytest.fixture
+def few(monkeypatch) -> None:
+    monkeypatch.setattr(batches, "BATCH", 2)
+    monkeypatch.setattr(leaving, "LONGEST", 0)
+
+
+def test_its_claims_and_people_go_first_and_the_rest_a_little_at_a_time(acme, alice, few):
+    with_a_backlog(acme)
+
+    leaving.leave(alice, "acme")
+    first = count(Domain, Site, Membership, User, Organization, Delivery)
+    goes_on = iter([True, True, False])
+    leaving.delete_left(lambda: next(goes_on))
+    then = Report.objects.filter(organization=acme).count()
+    leaving.delete_left()
+
+    assert first == [0, 0, 0, 0, 1, 8]
+    assert then == 8 - 2 * batches.BATCH
+    assert count(Organization, Integration, Delivery) == [0, 0, 0]
+    assert {each.organization for each in Report.objects.all()} == {None}
+
+
+def test_one_that_was_left_is_not_deleted_with_the_account_if_that_fails(
+    acme, alice, few, monkeypatch
+):
+    with monkeypatch.context() as failing:
+        failing.setattr(leaving, "LONGEST", 60)
+        failing.setattr(Organization, "delete", lambda self: 1 / 0)
+        leaving.leave(alice, "acme")
+    assert count(User, Organization) == [0, 1]
+
+    leaving.delete_left()
+
+    assert count(Organization) == [0]
+
+
+def test_what_repeats_a_report_of_one_that_is_being_deleted_is_new(alice, client, few):
+    old = Report.objects.get()
+    leaving.leave(alice, "acme")
+    assert Report.objects.get().organization_id
+
+    answer = build.send(client).json()
+
+    assert not answer["is_duplicate"]
+    assert Report.objects.get(pk=answer["id"]).unclaimed_name == "acme.com"
+    old.refresh_from_db()
+    assert old.times_reported == 1
+
+
+def test_nothing_of_one_that_is_being_deleted_is_sent(alice, few):
+    leaving.leave(alice, "acme")
+
+    forwarding.forward(Report.objects.get().pk)
+
+    assert (Delivery.objects.get().status, Delivery.objects.get().held_for) == ("held", "ownership")
+
+
+def test_what_it_has_tried_counts_at_its_installation(alice, clock, settings):
+    settings.HUB_ISSUE_RATE = "20/minute;400/hour"
+    Delivery.objects.update(last_tried_at=clock.now(), source="a" * 16)
+    installation = Installation.objects.get()
+    Integration.objects.update(paused_at=clock.now())
+
+    leaving.leave(alice, "acme")
+
+    [minute, hour] = pacing.used([installation.pk])[installation.pk]
+    assert (minute.tried, hour.tried) == (1, 1)
+    clock.advance(minutes=2)
+    assert [each.tried for each in pacing.used([installation.pk])[installation.pk]] == [0, 1]
+    clock.advance(days=3)
+    pacing.forget_sources()
+    assert not PastTry.objects.exists()
+
+
+def test_what_it_has_tried_is_not_counted_twice(acme, alice, few, clock):
+    with_a_backlog(acme)
+    Delivery.objects.update(last_tried_at=clock.now())
+    installation = Installation.objects.get()
+    tried = []
+
+    leaving.leave(alice, "acme")
+    while Organization.objects.exists():
+        goes_on = iter([True, False])
+        leaving.delete_left(lambda goes_on=goes_on: next(goes_on))
+        tried.append(pacing.used([installation.pk])[installation.pk][0].tried)
+
+    assert set(tried) == {8}
