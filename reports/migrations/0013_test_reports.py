@@ -1,6 +1,17 @@
 
 
 from django.db import migrations, models
+from django.db.models import Value
+from django.db.models.functions import Concat
+
+
+def mark_test_reports(apps, schema_editor):
+    """They were told by the name of their agent before; their text is that of the Hub."""
+    tests = apps.get_model("reports", "Report").objects.filter(
+        agent_name="Docs Feedback Hub", summary="Test report: this is how reports arrive"
+    )
+    unmarked = tests.exclude(dedup_key=None).exclude(dedup_key__startswith="test:")
+    unmarked.update(dedup_key=Concat(Value("test:"), "id"))
 
 
 class Migration(migrations.Migration):
@@ -10,15 +21,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        # test reports were told by the name of their agent before; their text is that of the Hub
-        migrations.RunSQL(
-            """
-            UPDATE reports_report SET dedup_key = 'test:' || id
-            WHERE agent_name = 'Docs Feedback Hub' AND dedup_key NOT LIKE 'test:%'
-            AND summary = 'Test report: this is how reports arrive'
-            """,
-            migrations.RunSQL.noop,
-        ),
+        migrations.RunPython(mark_test_reports, migrations.RunPython.noop),
         migrations.AlterField(
             model_name='report',
             name='dedup_key',

@@ -12,11 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Delivery, Integration
-from orgs.models import Organization, User
-from reports.models import Report
+from orgs.models import User
 from tests import build
 from tests.abuse.table import MEMBER, attack
-from tests.abuse.world import Shipped, World, milliseconds, stands_if
+from tests.abuse.world import Shipped, World, let_wait, milliseconds, stands_if
 from tests.waiting import wait_until
 
 EACH = 0.5  # seconds that GitHub takes for an answer
@@ -53,7 +52,7 @@ def pause_and_resume_over_a_backlog(world: World) -> str:
     """Four connections of one member, with 150,000 reports that wait; each press changed all of them."""
     acme = world.acme()
     session = _session(build.member(acme))
-    _let_wait(acme, BACKLOG)
+    let_wait(acme, BACKLOG)
     with world.hub(maintain=True) as hub, _pressing(hub, session) as presses:
         wait_until(lambda: sum(presses.values()) > CONNECTIONS)
         taken: Counter[int] = Counter()
@@ -94,7 +93,7 @@ def discard_and_restore_a_backlog(world: World) -> str:
     """Four connections of one member, with 150,000 reports that are held, all that match each time."""
     acme = world.acme()
     session = _session(build.member(acme))
-    _let_wait(acme, BACKLOG)
+    let_wait(acme, BACKLOG)
     Integration.objects.update(paused_at=timezone.now())
     Delivery.objects.update(status="held", held_for="pause")
     connection.close()
@@ -137,22 +136,6 @@ def _pressed(
 
     with _all_the_time(press, CONNECTIONS) as answers:
         yield answers
-
-
-def _let_wait(owner: Organization, number: int) -> None:
-    now = timezone.now()
-    words = {"doc_url": "https://docs.acme.com/", "kind": "other", "summary": "x"}
-    known = {"received_at": now, "last_received_at": now, "canonical_url": "https://docs.acme.com/"}
-    integration = Integration.objects.get(organization=owner)
-    for first in range(0, number, 5000):
-        some = Report.objects.bulk_create(
-            Report(organization=owner, **words, **known) for _ in range(5000)
-        )
-        Delivery.objects.bulk_create(
-            Delivery(report=each, integration=integration, source="a", turn=turn)
-            for turn, each in enumerate(some, first)
-        )
-    connection.close()
 
 
 @contextmanager

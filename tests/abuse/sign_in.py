@@ -38,9 +38,9 @@ def a_state_used_six_times_at_once(world: World) -> str:
     acme = build.organization()
     _, token = member(acme, github_id=world.host.account("alice").id)
     with world.hub() as hub, ThreadPoolExecutor(6) as pool:
-        state = _begin(hub, token)
-        codes = [_code(world, "alice") for _ in range(6)]
-        answers = Counter(pool.map(lambda code: _come_back(hub, state, code), codes))
+        state = begin(hub, token)
+        codes = [code_of(world, "alice") for _ in range(6)]
+        answers = Counter(pool.map(lambda code: come_back(hub, state, code), codes))
     made = Integration.objects.count()
     connection.close()
     figures = f"{dict(answers)}; {made} integration"
@@ -58,13 +58,13 @@ def states_that_are_not_mine(world: World) -> str:
         build.organization("evil"), "charlie", github_id=world.host.account("charlie").id
     )
     with world.hub() as hub:
-        mine = _begin(hub, token)
+        mine = begin(hub, token)
         answers = [
-            _come_back(hub, _begin(hub, other), _code(world, "alice")),
-            _come_back(hub, f"{mine[:-1]}_", _code(world, "alice")),
-            _come_back(hub, "", _code(world, "alice")),
-            _come_back(hub, mine, _code(world, "alice"), installation_id=theirs),
-            _come_back(hub, mine, _code(world, "charlie")),
+            come_back(hub, begin(hub, other), code_of(world, "alice")),
+            come_back(hub, f"{mine[:-1]}_", code_of(world, "alice")),
+            come_back(hub, "", code_of(world, "alice")),
+            come_back(hub, mine, code_of(world, "alice"), installation_id=theirs),
+            come_back(hub, mine, code_of(world, "charlie")),
         ]
     made = Integration.objects.count()
     connection.close()
@@ -80,7 +80,7 @@ def a_callback_in_somebody_elses_browser(world: World) -> str:
         build.organization("evil"), "charlie", github_id=world.host.account("charlie").id
     )
     with world.hub() as hub:
-        query = {"state": _begin(hub, other), "code": _code(world, "charlie")}
+        query = {"state": begin(hub, other), "code": code_of(world, "charlie")}
         answer = Browser(hub, alice).get(CALLBACK, params=query).status_code
     made = Integration.objects.count()
     connection.close()
@@ -162,20 +162,20 @@ def _claim(call: Callable[..., requests.Response], number: int) -> requests.Resp
     return call("POST", "orgs/me/domains", domain=f"a{number}.dev")
 
 
-def _begin(hub: Shipped, token: str) -> str:
+def begin(hub: Shipped, token: str) -> str:
     """The state of a new installation."""
     answer = Program(hub, token).call("GET", "/integrations/github/install").json()
     return parse_qs(urlsplit(answer["install_url"]).query)["state"][0]
 
 
-def _code(world: World, login: str) -> str:
+def code_of(world: World, login: str) -> str:
     """What GitHub gives to the browser of somebody who agrees."""
     authorize = f"{world.host.url}/login/oauth/authorize?client_id=client&login={login}"
     answer = requests.get(authorize, allow_redirects=False, timeout=10)
     return parse_qs(urlsplit(answer.headers["Location"]).query)["code"][0]
 
 
-def _come_back(hub: Shipped, state: str, code: str, **more: Any) -> int:
+def come_back(hub: Shipped, state: str, code: str, **more: Any) -> int:
     query = {"state": state, "code": code, **more}
     return requests.get(
         f"{hub.url}{CALLBACK}", query, timeout=60, allow_redirects=False

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 import psutil
 import requests
 from django.db import connection
+from django.utils import timezone
 
+from integrations.models import Delivery, Integration
 from orgs.models import Organization
+from reports.models import Report
 from sandbox import CodeHost
 from tests import build
 from tests.conftest import callbacks, empty_tables, settings_for
@@ -79,6 +82,23 @@ class World(NamedTuple):
         owner = build.acme(self.host, *domains)
         connection.close()
         return owner
+
+
+def let_wait(owner: Organization, number: int, page: str = "https://docs.acme.com/") -> None:
+    """So many reports about a page that `owner` has received, all from one network, and that wait."""
+    now = timezone.now()
+    words = {"doc_url": page, "kind": "other", "summary": "x"}
+    known = {"received_at": now, "last_received_at": now, "canonical_url": page}
+    integration = Integration.objects.get(organization=owner)
+    for first in range(0, number, 5000):
+        some = Report.objects.bulk_create(
+            Report(organization=owner, **words, **known) for _ in range(min(5000, number - first))
+        )
+        Delivery.objects.bulk_create(
+            Delivery(report=each, integration=integration, source="a", turn=turn)
+            for turn, each in enumerate(some, first)
+        )
+    connection.close()
 
 
 def stands_if(holds: bool, figures: str) -> str:

@@ -17,4 +17,6 @@ def fill(hub: Hub, dns: DNSServer, clock: Clock) -> None:
     alerts.tell(hub, clock)
     operators.hold(hub)
     deliveries.stand_still(hub, clock)
+    claims.rename(hub)
+    people.leave(hub)
     people.begin_what_ends_soon(docs)

@@ -2,16 +2,19 @@
 
 from datetime import timedelta
 from io import StringIO
+from unittest import mock
 
 from django.core.management import call_command
 from django.test import Client
 
+from core import batches
 from core import clock as database_clock
+from integrations.ownership import site_claims
 from orgs.models import Domain, Membership, Site
 from tests import build
 from tests.conftest import Clock
 from tests.dns_server import DNSServer
-from tests.upgrades.filling.world import Team
+from tests.upgrades.filling.world import Hub, Team
 
 SITE = "https://acme.github.io/docs/"
 
@@ -44,6 +47,16 @@ def make(docs: Team, dns: DNSServer, clock: Clock) -> None:
     Domain.objects.get(name="api.acme.com").choose_badge("count")
     Site.objects.get(path="/docs/").choose_badge("count")
     Site.objects.get(path="/old/").choose_badge("state")
+
+
+def rename(hub: Hub) -> None:
+    """A repository has another name than before, and is private; the links to its issues are not all hidden yet."""
+    team = hub.team("renamed")
+    site_claims.claim_site(team.organization, f"{hub.host.url}/{team.repository}/")
+    team.send("In a repository that is renamed")
+    hub.host.rename(team.repository, "other-name")
+    with mock.patch.object(batches, "AT_ONCE", 0):
+        hub.host.set_private("acme/other-name", True)
 
 
 def claim(api: Client, name: str) -> Domain:

@@ -1,6 +1,7 @@
 """Who signs in, who is invited, and how programs sign in for them."""
 
 from datetime import timedelta
+from unittest import mock
 
 from allauth.socialaccount.models import SocialAccount
 from django.test import Client
@@ -9,8 +10,9 @@ from hub.maintenance import RUNNER
 from hub.models import Lease, Offer
 from integrations.models import OneTimeState
 from orgs.models import Invitation, Membership, Organization, User
-from orgs.people import members
+from orgs.people import leaving, members
 from sandbox.records import Account
+from tests import build
 from tests.orgs.terminals import terminal
 from tests.upgrades.filling.world import Hub, Team
 
@@ -51,6 +53,16 @@ def client_of(login: str) -> Client:
     assert user
     client.force_login(user)
     return client
+
+
+def leave(hub: Hub) -> None:
+    """An organization is being deleted, whose issue still counts at the installation."""
+    left = hub.team("left")
+    left.send("Of one who has left")
+    with mock.patch.object(leaving, "LONGEST", -1):
+        leaving.leave(build.member(left.organization, "dora"), "left")
+    goes_on = iter([True, True])
+    leaving.delete_left(lambda: next(goes_on, False))
 
 
 def begin_what_ends_soon(docs: Team) -> None:
