@@ -24,14 +24,14 @@ class Received(NamedTuple):
     organization: str
 
 
-def leave(site: Site) -> None:
-    """Remember the address of the claim of a repository, which is about to move."""
+def leave(site: Site, repository_id: int) -> None:
+    """Remember the address of the claim of this repository, which is about to move."""
     mine = FormerAddress.objects.filter(organization=site.organization_id)
     mine.update_or_create(
         organization_id=site.organization_id,
         host=site.host,
         path=site.path,
-        defaults={"repository_id": site.repository_id, "left_at": clock.now()},
+        defaults={"repository_id": repository_id, "left_at": clock.now()},
     )
     oldest = mine.order_by("-left_at", "-pk").values_list("pk", flat=True)[MOST : MOST * 2]
     FormerAddress.objects.filter(pk__in=list(oldest)).delete()

@@ -6,8 +6,11 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import QuerySet
+from django.forms.utils import flatatt
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from core import counting
 from hub.screen.delivery_states import IN_WORDS
@@ -22,6 +25,22 @@ COUNTED = ["pending", "held", "failed", "sent", "folded", "discarded"]
 ALWAYS_SHOWN = {"q", "kind", "status", "cursor"}  # the other filters open on request
 
 
+class Select(forms.Select):
+    """Makes its options without a template for each: of a hundred claims they cost a sixth of the page."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        """The element; `value` is what was asked for."""
+        marks = {True: mark_safe(" selected"), False: ""}
+        options = (
+            (each, marks[str(each) == str(value or "")], label) for each, label in self.choices
+        )
+        return format_html(
+            "<select{}>{}</select>",
+            flatatt(self.build_attrs(self.attrs, {"name": name, **(attrs or {})})),
+            format_html_join("\n", '<option value="{}"{}>{}</option>', options),
+        )
+
+
 class FilterForm(forms.Form):
     """The filters; `report_list.faults` says what is wrong with them, here as in the API."""
 
@@ -32,7 +51,7 @@ class FilterForm(forms.Form):
         ),
     )
     kind = forms.CharField(
-        label="Kind", widget=forms.Select(choices=[("", "Any kind"), *Report.Kind.choices])
+        label="Kind", widget=Select(choices=[("", "Any kind"), *Report.Kind.choices])
     )
     page = forms.CharField(
         label="Page",
@@ -42,7 +61,7 @@ class FilterForm(forms.Form):
     agent = forms.CharField(
         label="Agent", widget=forms.TextInput(attrs={"list": "agents", "autocomplete": "off"})
     )
-    claim = forms.CharField(label="Claim", widget=forms.Select)
+    claim = forms.CharField(label="Claim", widget=Select)
     since = forms.CharField(label="From", widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.CharField(label="To", widget=forms.DateInput(attrs={"type": "date"}))
 

@@ -278,7 +278,7 @@ def _move(organization: Organization, number: int, full_name: str) -> None:
         _lapse(mine.live(), UNPUBLISHED)
         mine.update(**columns)
     if before.path != columns["path"]:
-        renamed.leave(before)
+        renamed.leave(before, number)
 
 
 def _forget_earlier(organization: Organization, columns: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Deletes the integration of an organization that is deleted, and what it has."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,19 +18,19 @@ def deleted(organization: Organization) -> Iterator[int]:
     None of them is sent meanwhile, since the organization has no claims any more.
     """
     for integration in Integration.objects.filter(organization=organization):
-        alerts, comments, verdicts, deliveries = (
-            model.objects.filter(integration=integration)
-            for model in (Alert, Comment, Verdict, Delivery)
-        )
+        deliveries = Delivery.objects.filter(integration=integration)
+        others: list[QuerySet[Any]] = [
+            each.objects.filter(integration=integration) for each in (Alert, Comment, Verdict)
+        ]
         followers = deliveries.filter(status=Delivery.Status.FOLDED)  # before their leads
-        for rows in (alerts, comments, verdicts, followers, deliveries):
+        for rows in (*others, followers, deliveries):
             while pks := list(rows.order_by().values_list("pk", flat=True)[: batches.BATCH]):
-                yield _deleted(rows.model.objects.filter(pk__in=pks))
+                yield _deleted(rows.model._default_manager.filter(pk__in=pks))
         integration.delete()
 
 
 @transaction.atomic
-def _deleted(rows: QuerySet) -> int:
+def _deleted(rows: QuerySet[Any]) -> int:
     if rows.model is not Verdict:
         pacing.keep_tries(rows)
     return rows.delete()[0]

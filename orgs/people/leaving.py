@@ -7,12 +7,13 @@ short transaction; then what it has is deleted a little at a time, and it itself
 import logging
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from core import batches, clock
-from orgs.models import Membership, Organization, Terminal, User
+from orgs.models import Domain, Invitation, Membership, Organization, Site, Terminal, User
 from orgs.models.signals import organization_left
 from orgs.people import members
 
@@ -76,9 +77,8 @@ def _leave(user: User, name: str) -> Organization | None:
         for each in organization.memberships.filter(stays).exclude(user=user):
             members.go_alone(each)
         _delete(User.objects.filter(membership__organization=organization))
-        organization.memberships.all().delete()
-        organization.domains.all().delete()
-        organization.sites.all().delete()
+        for kind in (Membership, Invitation, Domain, Site):
+            kind.objects.filter(organization=organization).delete()
         Organization.objects.filter(pk=organization.pk).update(left_at=clock.now())
     Membership.objects.filter(user=user).delete()
     _delete(User.objects.filter(pk=user.pk))
@@ -91,7 +91,8 @@ def _delete_left(organization: Organization, go_on: Callable[[], bool]) -> int:
 
 def _deleted(organization: Organization) -> Iterator[int]:
     """Delete it, after what the apps above have of it; yields how many rows in each batch."""
-    for _, rows in organization_left.send(Organization, organization=organization):
+    receivers: Any = organization_left.send(Organization, organization=organization)
+    for _, rows in receivers:
         yield from rows
     organization.delete()
     yield 1

@@ -10,6 +10,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.db import connection
 
 from core import batches
+from hub.screen import inviting
 from integrations.delivery import forwarding, pacing
 from integrations.models import Delivery, Installation, Integration, PastTry
 from orgs.models import Domain, Membership, Organization, PersonalToken, Site, User
@@ -306,6 +307,17 @@ def test_what_repeats_a_report_of_one_that_is_being_deleted_is_new(alice, client
     assert Report.objects.get(pk=answer["id"]).unclaimed_name == "acme.com"
     old.refresh_from_db()
     assert old.times_reported == 1
+
+
+def test_nobody_joins_one_that_is_being_deleted(acme, alice, few):
+    bob = build.member(build.organization("bobs"), "bob", github_id=7).membership
+    invitation = inviting.Invitation.objects.create(
+        organization=acme, github_id=7, login="bob", role="owner", invited_by=alice.membership
+    )
+    leaving.leave(alice, "acme")
+
+    with pytest.raises(inviting.Withdrawn):
+        inviting.join(bob, invitation.pk, "owner")
 
 
 def test_nothing_of_one_that_is_being_deleted_is_sent(alice, few):
