@@ -15,7 +15,8 @@ from hub import deliveries_now
 
 INTERNALS = {
     *("Client", "DBTaskResult", "Lease", "SocialAccount", "Token"),
-    *("Alert", "EarlierChallenge", "OneTimeState", "TerminalToken", "Terms", "Verdict", "Webhook"),
+    *("Alert", "EarlierChallenge", "FormerAddress", "OneTimeState", "PastTry"),
+    *("TerminalToken", "Terms", "Verdict", "Visibility", "Webhook"),
 }
 
 

@@ -20,8 +20,8 @@ BATCH = 20  # reports read at once: with accounts and issue, one may take a mega
 
 
 def as_json(organization: Organization) -> Generator[str, None, None]:
-    """`{organization, members, invitations, tokens, terminals, domains, earlier_challenges, sites, integrations,
-    alerts, notices, verdicts, reports}`, piece by piece.
+    """`{organization, members, invitations, tokens, terminals, domains, earlier_challenges, sites,
+    former_addresses, integrations, alerts, notices, verdicts, reports}`, piece by piece.
     """
     integrations = Integration.objects.select_related("installation")
     parts: dict[str, Iterable[dict[str, Any]]] = {
@@ -34,6 +34,7 @@ def as_json(organization: Organization) -> Generator[str, None, None]:
         "domains": _rows(organization.domains.order_by("name")),
         "earlier_challenges": _rows(organization.earlier_challenges.order_by("pk")),
         "sites": _rows(organization.sites.order_by("host", "path")),
+        "former_addresses": _rows(organization.former_addresses.order_by("pk")),
         "integrations": (
             _row(each) | {"installation": _row(each.installation)}
             for each in integrations.of(organization)

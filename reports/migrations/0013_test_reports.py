@@ -1,5 +1,3 @@
-
-
 from django.db import migrations, models
 from django.db.models import Value
 from django.db.models.functions import Concat

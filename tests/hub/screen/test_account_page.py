@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core import batches
 from integrations.models import Attempt, Delivery
+from orgs import renamed
 from orgs.models import Domain, User
 from orgs.people import members
 from reports.models import Report
@@ -320,6 +321,16 @@ def test_the_export_has_invitations_tokens_and_earlier_challenges(client, acme, 
     [token] = found["tokens"]
     assert (token["name"], token["scopes"]) == ("for a test", ["orgs:read"])
     assert value not in text
+
+
+def test_the_export_has_the_addresses_that_a_repository_had(client, acme, alice):
+    site = build.site(acme, "github.com", "/acme/docs/")
+    renamed.leave(site, 7)
+
+    text = b"".join(client.get(f"{PAGE}export.json").streaming_content).decode()
+
+    [former] = json.loads(text)["former_addresses"]
+    assert (former["host"], former["path"]) == ("github.com", "/acme/docs/")
 
 
 def test_the_export_reads_few_notices_at_once(client, acme, alice, monkeypatch):
