@@ -25,7 +25,7 @@ def plans_of(work: Callable[[], Any]) -> list[Plan]:
     """The plans of all that `work` reads."""
     with CaptureQueriesContext(connection) as queries:
         work()
-    asked = [each["sql"] for each in queries]
+    asked = [each["sql"].lstrip() for each in queries]
     read = [each for each in asked if each.startswith(("SELECT", "(SELECT", "WITH"))]
     return _as_if_large(lambda: [_explained(each) for each in read])
 

@@ -17,7 +17,7 @@ from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from integrations.answers import known
 from integrations.comments import again
-from integrations.delivery import pacing
+from integrations.delivery import line, pacing
 from integrations.folding import candidates, stored_terms, verdicts
 from integrations.models import (
     Alert,
@@ -470,12 +470,49 @@ def test_tried(organizations, clock):
             past = PastTry.objects.filter(
                 installation=installation, last_tried_at__gt=clock.now() - long
             ).aggregate(all=Count("pk"), own=own, first=Min("last_tried_at"))
-            count, mine, first = pacing.TRIED.rows("f" * 16, *there * 4)[0]
+            count, mine, first = pacing.TRIED.rows("f" * 16, *there * pacing.PARTS)[0]
             of_all = expected["all"] + alerts["all"] + comments["all"] + past["all"]
             assert (count, mine) == (of_all, expected["own"] + past["own"])
             parts = (expected, alerts, comments, past)
             firsts = [each["first"] for each in parts if each["first"]]
             assert (first and time_of(first)) == min(firsts, default=None)
+
+
+def test_used(organizations, clock):
+    deliveries_at_random(organizations)
+    alerts_at_random()
+    comments_at_random()
+    pacing.keep_all_tries(Integration.objects.all()[0])
+    clock.advance(seconds=DRAW.randrange(100))
+    installations = list(Installation.objects.values_list("pk", flat=True))[:3]
+    long = timedelta(hours=1)
+    expected: dict[tuple[int, str], list[datetime]] = {}
+    of_integrations = ((Delivery, None), (Alert, ""), (Comment, pacing.COMMENTS))
+    for model, source in of_integrations:
+        there = model.objects.filter(integration__installation__in=installations)
+        for each in there.filter(last_tried_at__gt=clock.now() - long):
+            key = each.integration.installation_id, each.source if source is None else source
+            expected.setdefault(key, []).append(each.last_tried_at)
+    past = PastTry.objects.filter(installation__in=installations)
+    for each in past.filter(last_tried_at__gt=clock.now() - long):
+        expected.setdefault((each.installation_id, each.source), []).append(each.last_tried_at)
+
+    rows = pacing.USED.rows(*[installations, long] * pacing.PARTS)
+
+    assert {(of, source): (count, time_of(first), time_of(last)) for of, source, count, first, last in rows} == {
+        key: (len(times), min(times), max(times)) for key, times in expected.items()
+    }  # fmt: skip
+
+
+def test_due(organizations, clock):
+    deliveries_at_random(organizations)
+    clock.advance(minutes=DRAW.randrange(9))
+    for integration in Integration.objects.all():
+        for most in (2, 500):
+            plain = Delivery.objects.in_turn().filter(integration=integration)
+            columns = plain.values_list("turn", "due_at", "pk", "source")[:most]
+            found = line.DUE.rows(integration.pk, most)
+            assert [(turn, time_of(at), *rest) for turn, at, *rest in found] == list(columns)
 
 
 def test_take(organizations, clock, holds):
@@ -611,7 +648,9 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
     "UNHEARD": (again.UNHEARD, ["0" * 26, timedelta(days=1)]),
     "PLACE": (pacing.PLACE, ["0" * 26]),
-    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * 4]),
+    "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * pacing.PARTS]),
+    "USED": (pacing.USED, [[1, 2], timedelta(minutes=1)] * pacing.PARTS),
+    "DUE": (line.DUE, [1, 9]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "RECORD": (deliveries.RECORD, [1, "", True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),

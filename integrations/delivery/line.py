@@ -6,15 +6,27 @@ from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core import counting
+from core.prepared import PreparedStatement, time_of
 from integrations.delivery import pacing
 from integrations.delivery.pacing import Used
 from integrations.models import Delivery, Integration
 
 LOOKED_AT = counting.MOST  # deliveries of one integration
 LINES = 5  # integrations that are looked at for one page
+
+
+DUE = PreparedStatement(
+    "Which deliveries of an integration are due, in the order of sending? The first of them, by the "
+    "index of that order: `coalesce` keeps SQLite from that of the time.",
+    """
+    SELECT turn, due_at, id, source FROM integrations_delivery
+    WHERE status = 'pending' AND integration_id = %s AND coalesce(due_at, {now}) <= {now}
+    ORDER BY turn, due_at, id LIMIT %s
+    """,
+)
 
 
 class Place(NamedTuple):
@@ -55,7 +67,7 @@ def lines_of(integrations: Iterable[Integration]) -> dict[int, Line]:
     some = list(integrations)[:LINES]
     rows: defaultdict[int, list[tuple]] = defaultdict(list)
     for each in some:
-        rows[each.installation_id] += _first_of(each)
+        rows[each.installation_id] += DUE.rows(each.pk, LOOKED_AT)
     used = pacing.used(rows.keys())
     return {each: _line(rows[each], used[each]) for each in rows}
 
@@ -77,15 +89,11 @@ def latest(*times: datetime | None) -> datetime | None:
     return max(filter(None, times), default=None)
 
 
-def _first_of(integration: Integration) -> Any:
-    due = Delivery.objects.in_turn().filter(integration=integration)
-    return due.values_list("turn", "due_at", "pk", "source")[:LOOKED_AT]
-
-
 def _line(rows: list[tuple], used: list[Used]) -> Line:
     full = frozenset(chain.from_iterable(each.full for each in used))
     ordered = sorted(rows, key=itemgetter(0, 1, 2))[:LOOKED_AT]
-    places = [Place(*each[:3]) for each in ordered]
-    open_places = [Place(*each[:3]) for each in ordered if each[3] not in full]
+    placed = [(Place(turn, time_of(due_at), pk), source) for turn, due_at, pk, source in ordered]
+    places = [place for place, _ in placed]
+    open_places = [place for place, source in placed if source not in full]
     heavy = frozenset(chain.from_iterable(each.heavy for each in used))
     return Line(places, open_places, used, full, heavy)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, F, Max, Min, QuerySet, Value
+from django.db.models import F, QuerySet, Value
 from limits import RateLimitItem, parse_many
 
 from core import batches, clock, prepared
-from core.prepared import PreparedStatement
+from core.prepared import PreparedStatement, time_of
 from integrations.models import Alert, Comment, Delivery, Installation, Integration, PastTry
 from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
@@ -33,31 +33,39 @@ PLACE = PreparedStatement(
     FOR UPDATE OF n
     """,
 )
+_TRIED = f"""
+    SELECT i.installation_id, d.source, d.last_tried_at
+    FROM integrations_delivery d JOIN integrations_integration i ON i.id = d.integration_id
+    WHERE i.installation_id = WHICH AND d.last_tried_at > {{now}} - %s::interval
+    UNION ALL
+    SELECT i.installation_id, '', a.last_tried_at
+    FROM integrations_alert a JOIN integrations_integration i ON i.id = a.integration_id
+    WHERE i.installation_id = WHICH AND a.last_tried_at > {{now}} - %s::interval
+    UNION ALL
+    SELECT i.installation_id, '{COMMENTS}', c.last_tried_at
+    FROM integrations_comment c JOIN integrations_integration i ON i.id = c.integration_id
+    WHERE i.installation_id = WHICH AND c.last_tried_at > {{now}} - %s::interval
+    UNION ALL
+    SELECT p.installation_id, p.source, p.last_tried_at
+    FROM integrations_pasttry p
+    WHERE p.installation_id = WHICH AND p.last_tried_at > {{now}} - %s::interval
+"""  # noqa: S608  (no values)
+PARTS = 4  # of it: each is asked about an installation, or a list of them, and a time
 TRIED = PreparedStatement(
     "How many deliveries, alerts and comments of an installation were last tried in this time, how many "
     "of this source, and since when? With those of integrations that have left it.",
     f"""
     SELECT count(*), count(*) FILTER (WHERE tried.source = %s), min(tried.last_tried_at)
-    FROM (
-        SELECT d.source, d.last_tried_at
-        FROM integrations_delivery d
-        JOIN integrations_integration i ON i.id = d.integration_id
-        WHERE i.installation_id = %s AND d.last_tried_at > {{now}} - %s::interval
-        UNION ALL
-        SELECT NULL, a.last_tried_at
-        FROM integrations_alert a
-        JOIN integrations_integration i ON i.id = a.integration_id
-        WHERE i.installation_id = %s AND a.last_tried_at > {{now}} - %s::interval
-        UNION ALL
-        SELECT '{COMMENTS}', c.last_tried_at
-        FROM integrations_comment c
-        JOIN integrations_integration i ON i.id = c.integration_id
-        WHERE i.installation_id = %s AND c.last_tried_at > {{now}} - %s::interval
-        UNION ALL
-        SELECT p.source, p.last_tried_at
-        FROM integrations_pasttry p
-        WHERE p.installation_id = %s AND p.last_tried_at > {{now}} - %s::interval
-    ) tried
+    FROM ({_TRIED.replace("WHICH", "%s")}) tried
+    """,  # noqa: S608  (no values)
+)
+USED = PreparedStatement(
+    "How many were last tried in this time, for each of these installations and each source, when the "
+    "first of them and when the latest? Alerts are from no source, and all comments from one.",
+    f"""
+    SELECT tried.installation_id, tried.source, count(*), min(tried.last_tried_at), max(tried.last_tried_at)
+    FROM ({_TRIED.replace("WHICH", "ANY(%s)")}) tried
+    GROUP BY tried.installation_id, tried.source
     """,  # noqa: S608  (no values)
 )
 
@@ -135,10 +143,10 @@ def _has_room(installation: int, source: str) -> bool:
     """Whether one more may be sent now. If not, the installation's row says until when."""
     for item in parse_many(settings.HUB_ISSUE_RATE):
         there = (installation, _window(item))
-        tried, own, first = TRIED.rows(source, *there * 4)[0]
+        tried, own, first = TRIED.rows(source, *there * PARTS)[0]
         free = item.amount - tried
         if free <= 0:
-            until = prepared.time_of(first) + _window(item)
+            until = time_of(first) + _window(item)
             Installation.objects.filter(pk=installation).update(limited_until=until)
             return False
         if source and _has_its_share(own, free):
@@ -157,40 +165,14 @@ def sources_with_their_share(installations: Collection[int]) -> dict[int, set[st
 def used(installations: Collection[int]) -> dict[int, list[Used]]:
     """How much of each rate these installations have used now, by their ids."""
     found: dict[int, list[Used]] = {each: [] for each in installations}
-    for item in parse_many(settings.HUB_ISSUE_RATE):
+    for item in parse_many(settings.HUB_ISSUE_RATE) if found else ():
         by_source: defaultdict[int, list[tuple]] = defaultdict(list)
-        for installation, *row in _tried_by_source(item, installations):
-            by_source[installation].append(tuple(row))
+        there = (list(installations), _window(item))
+        for installation, source, tried, *times in USED.rows(*there * PARTS):
+            by_source[installation].append((source, tried, *map(time_of, times)))
         for installation, rates in found.items():
             rates.append(_used(item, by_source[installation]))
     return found
-
-
-def _tried_by_source(item: RateLimitItem, installations: Collection[int]) -> QuerySet[Any, Any]:
-    """For each installation and source how many were tried, and when the first and the latest of them.
-
-    Alerts are from no source, and all comments from one.
-    """
-    since = clock.now() - _window(item)
-    others = [
-        _by_source(
-            rows.filter(last_tried_at__gt=since).annotate(source=Value(source)), installations
-        )
-        for rows, source in ((Alert.objects, ""), (Comment.objects, COMMENTS))
-    ]
-    past = PastTry.objects.filter(last_tried_at__gt=since)
-    others.append(_by_source(past, installations, "installation"))
-    return _by_source(_tried(item), installations).union(*others, all=True)
-
-
-def _by_source(
-    rows: QuerySet[Any, Any],
-    installations: Collection[int],
-    installation: str = "integration__installation",
-) -> QuerySet[Any, Any]:
-    there = rows.filter(**{f"{installation}__in": installations}).order_by()
-    groups = there.values_list(installation, "source")
-    return groups.annotate(Count("pk"), Min("last_tried_at"), Max("last_tried_at"))
 
 
 def keep_tries(rows: QuerySet[Any, Any]) -> None:
@@ -241,10 +223,6 @@ def with_an_old_source() -> DeliveryQuerySet:
     """Deliveries whose source is to be forgotten, oldest first."""
     known = Delivery.objects.exclude(source="").exclude(source=FORGOTTEN)
     return known.filter(created_at__lt=clock.now() - SOURCES_KEPT).order_by("created_at")
-
-
-def _tried(item: RateLimitItem) -> DeliveryQuerySet:
-    return Delivery.objects.filter(last_tried_at__gt=clock.now() - _window(item))
 
 
 def _window(item: RateLimitItem) -> timedelta:

@@ -252,7 +252,7 @@ def test_words_of_a_withheld_lead_are_not_told(alice, api):
 
 
 def lapses_for_want_of_a_right(alice) -> None:
-    site_claims.lapse_unpublished(alice.organization, "")
+    site_claims.lapse_unpublished(alice.organization)
 
 
 def mark_uninstalled(alice) -> None:
