@@ -40,6 +40,8 @@ LEASE = timedelta(seconds=40)  # with RENEW: a killed runner is replaced within 
 RENEW = 10  # seconds
 PAUSE = 1  # seconds between two rounds
 LONGEST_JOB = 30  # seconds, for a job that can be stopped; all others wait for it
+SHORT = 3  # seconds, for what may take many turns and nobody waits for,
+OFTEN = timedelta(seconds=10)  # and how often it has one
 
 
 class Job(NamedTuple):
@@ -48,6 +50,7 @@ class Job(NamedTuple):
     name: str
     every: timedelta
     run: Callable[[Callable[[], bool]], object]  # gets a function that tells whether to continue
+    longest: int | None = None  # seconds of one turn; None: `LONGEST_JOB`
 
 
 JOBS = [
@@ -67,10 +70,10 @@ JOBS = [
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("public files", timedelta(minutes=5), checking.maintain),
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
-    Job("visibility", timedelta(minutes=1), visibility.finish),
+    Job("visibility", OFTEN, visibility.finish, longest=SHORT),
     Job("terms", timedelta(hours=1), partial(rebuilding.rebuild, bookmark=rebuilding.Bookmark())),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
-    Job("organizations that were left", timedelta(minutes=1), leaving.delete_left),
+    Job("organizations that were left", OFTEN, leaving.delete_left, longest=SHORT),
     Job("prune queue", timedelta(days=1), pruning.prune_queue),
     # What takes longer continues in the next hour.
     Job("prune", timedelta(hours=1), partial(pruning.prune, bookmark=pruning.Bookmark())),
@@ -126,11 +129,11 @@ class Runner:
 
     def _run_in_turn(self, job: Job) -> None:
         if self._go_on() and Lease.objects.take_turn(job.name, every=job.every):
-            job.run(self._for_a_while())
+            job.run(self._for_a_while(job.longest))
 
-    def _for_a_while(self) -> Callable[[], bool]:
+    def _for_a_while(self, seconds: int | None = None) -> Callable[[], bool]:
         """A function that tells whether a job that starts now may continue."""
-        until = time.monotonic() + LONGEST_JOB
+        until = time.monotonic() + (LONGEST_JOB if seconds is None else seconds)
         return lambda: self._go_on() and time.monotonic() < until
 
     def _do(self, name: str, work: Callable[[], object]) -> None:

@@ -87,7 +87,7 @@ def _web_address(text: str) -> Address:
     scheme, authority, path, query = parts.groups("")
     scheme = scheme.lower()
     host, port = _authority(authority, scheme)
-    url = f"{scheme}://{host}{port}{_resolved(path)}{_without_tracking(query)}"
+    url = f"{scheme}://{host}{port}{resolved(path)}{_without_tracking(query)}"
     return Address(text, url, host.strip("[]"))
 
 
@@ -107,7 +107,7 @@ def _authority(text: str, scheme: str) -> tuple[str, str]:
     return host, f":{int(parts[2])}"
 
 
-def _resolved(path: str) -> str:
+def resolved(path: str) -> str:
     """The path without dot segments and without slashes at its end.
 
     All of those slashes go: if only one went, the canonical form of `/a//` would not be canonical.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from django.db.models import Count, Min, Q
+from django.db.models import Count, F, Min, Q
 from django.db.models.functions import Length
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -444,25 +444,30 @@ def test_place(organizations, clock):
     assert pacing.PLACE.first("0" * 26) is None
 
 
+HERE = Q(integration__moved_at=None) | Q(last_tried_at__gt=F("integration__moved_at"))
+
+
 def test_tried(organizations, clock):
     deliveries_at_random(organizations)
     alerts_at_random()
     comments_at_random()
     for integration in Integration.objects.all()[:2]:
-        pacing.keep_all_tries(integration)
+        pacing.move(integration)
     assert PastTry.objects.filter(source="f" * 16).exists()
     for seconds in (60, 3600):
         clock.advance(seconds=DRAW.randrange(100))
         for installation in Installation.objects.all():
             long = timedelta(seconds=seconds)
             plain = Delivery.objects.filter(
-                integration__installation=installation, last_tried_at__gt=clock.now() - long
+                HERE, integration__installation=installation, last_tried_at__gt=clock.now() - long
             )
             own = Count("pk", filter=Q(source="f" * 16))
             expected = plain.aggregate(all=Count("pk"), own=own, first=Min("last_tried_at"))
             alerts, comments = (
                 rows.objects.filter(
-                    integration__installation=installation, last_tried_at__gt=clock.now() - long
+                    HERE,
+                    integration__installation=installation,
+                    last_tried_at__gt=clock.now() - long,
                 ).aggregate(all=Count("pk"), first=Min("last_tried_at"))
                 for rows in (Alert, Comment)
             )
@@ -482,14 +487,14 @@ def test_used(organizations, clock):
     deliveries_at_random(organizations)
     alerts_at_random()
     comments_at_random()
-    pacing.keep_all_tries(Integration.objects.all()[0])
+    pacing.move(Integration.objects.all()[0])
     clock.advance(seconds=DRAW.randrange(100))
     installations = list(Installation.objects.values_list("pk", flat=True))[:3]
     long = timedelta(hours=1)
     expected: dict[tuple[int, str], list[datetime]] = {}
     of_integrations = ((Delivery, None), (Alert, ""), (Comment, pacing.COMMENTS))
     for model, source in of_integrations:
-        there = model.objects.filter(integration__installation__in=installations)
+        there = model.objects.filter(HERE, integration__installation__in=installations)
         for each in there.filter(last_tried_at__gt=clock.now() - long):
             key = each.integration.installation_id, each.source if source is None else source
             expected.setdefault(key, []).append(each.last_tried_at)

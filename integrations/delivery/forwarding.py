@@ -15,7 +15,7 @@ from integrations.folding.looking import Alike
 from integrations.issue.evidence import evidence_text
 from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
-from integrations.models import Delivery, Integration
+from integrations.models import Delivery, Hold, Integration
 from integrations.models.delivery import LeaseLost
 from orgs import repository_pages
 from reports.models import Report
@@ -60,8 +60,12 @@ def _try(delivery: Delivery, deadline: float) -> None:
     """One attempt, from claiming the delivery to saving the result."""
     if hold := delivery.hold_found:
         return delivery.hold_before_sending(Delivery.Cause.OPERATOR, hold.words, by=hold)
+    address = delivery.report.canonical_url
     if not delivery.report.follow_page():
         return delivery.hold_before_sending(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
+    now = delivery.report.canonical_url
+    if now != address and (hold := Hold.objects.of_page(now)):
+        return delivery.hold_before_sending(Delivery.Cause.OPERATOR, hold.words, by=hold)
     if not delivery.has_target():  # the integration has just been disconnected
         return delivery.hold_before_sending(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
     if delivery.is_withheld_elsewhere():

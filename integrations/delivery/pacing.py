@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet, Value
+from django.db.models import F, Q, QuerySet, Value
 from limits import RateLimitItem, parse_many
 
 from core import batches, clock, prepared
@@ -37,14 +37,17 @@ _TRIED = f"""
     SELECT i.installation_id, d.source, d.last_tried_at
     FROM integrations_delivery d JOIN integrations_integration i ON i.id = d.integration_id
     WHERE i.installation_id = WHICH AND d.last_tried_at > {{now}} - %s::interval
+        AND (i.moved_at IS NULL OR d.last_tried_at > i.moved_at)
     UNION ALL
     SELECT i.installation_id, '', a.last_tried_at
     FROM integrations_alert a JOIN integrations_integration i ON i.id = a.integration_id
     WHERE i.installation_id = WHICH AND a.last_tried_at > {{now}} - %s::interval
+        AND (i.moved_at IS NULL OR a.last_tried_at > i.moved_at)
     UNION ALL
     SELECT i.installation_id, '{COMMENTS}', c.last_tried_at
     FROM integrations_comment c JOIN integrations_integration i ON i.id = c.integration_id
     WHERE i.installation_id = WHICH AND c.last_tried_at > {{now}} - %s::interval
+        AND (i.moved_at IS NULL OR c.last_tried_at > i.moved_at)
     UNION ALL
     SELECT p.installation_id, p.source, p.last_tried_at
     FROM integrations_pasttry p
@@ -179,7 +182,8 @@ def keep_tries(rows: QuerySet[Any, Any]) -> None:
     """Let what was tried of these rows count at their installation still, when they leave it or are deleted."""
     source: Any = {Delivery: F("source"), Comment: Value(COMMENTS)}.get(rows.model, Value(""))
     since = clock.now() - min(SOURCES_KEPT, max(map(_window, parse_many(settings.HUB_ISSUE_RATE))))
-    tried = rows.filter(last_tried_at__gt=since).annotate(of=source)
+    here = Q(integration__moved_at=None) | Q(last_tried_at__gt=F("integration__moved_at"))
+    tried = rows.filter(here, last_tried_at__gt=since).annotate(of=source)
     PastTry.objects.bulk_create(
         PastTry(installation_id=installation, source=of, last_tried_at=at)
         for installation, of, at in tried.values_list(
@@ -188,10 +192,12 @@ def keep_tries(rows: QuerySet[Any, Any]) -> None:
     )
 
 
-def keep_all_tries(integration: Integration) -> None:
-    """The same of all that was tried for an integration."""
+def move(integration: Integration) -> None:
+    """Let what was tried for an integration count at its installation only, which it is about to leave."""
     for model in (Delivery, Alert, Comment):
         keep_tries(model.objects.filter(integration=integration))
+    Integration.objects.filter(pk=integration.pk).update(moved_at=clock.now())
+    integration.refresh_from_db(fields=["moved_at"])
 
 
 def _used(item: RateLimitItem, rows: list[tuple]) -> Used:

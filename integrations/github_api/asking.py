@@ -10,7 +10,7 @@ from core import connections, rates
 from core.at_once import AtOnce
 from core.errors import ApiError
 from integrations import github_api
-from integrations.models import Installation
+from integrations.models import Installation, Integration
 from orgs.models import Membership
 from orgs.people import counted
 
@@ -19,7 +19,8 @@ DEADLINE = 10  # seconds, for all GitHub calls of one request
 # Times `HUB_ASKING_RATE`, for one installation. Whoever may read one of its account's repositories can ask
 # through it, and GitHub allows it 5,000 calls an hour. With the rate as shipped, these are 600 questions:
 # 40 lists of repositories of up to 54 calls, and 560 others of at most 3 for somebody who only reads. So
-# more than 1,000 calls are left, for 400 issues an hour.
+# more than 1,000 calls are left, for 400 issues an hour. Those without a repository there have half of them
+# together: GitHub is not asked whether they still may read anything.
 TIMES_THROUGH = 2
 
 looks = AtOnce(
@@ -77,6 +78,8 @@ def _limits(member: Membership, through: Installation | None) -> Iterator[rates.
     yield from counted.limits(member, rate, "github")
     if through:
         yield rates.Limit(rate, ("github through", str(through.github_id)), times=TIMES_THROUGH)
+        if not Integration.objects.configured().of(member.organization_id).exists():
+            yield rates.Limit(rate, ("github through, for nobody", str(through.github_id)))
 
 
 def deadline(seconds: int) -> float:

@@ -22,7 +22,12 @@ def html(text: str, *, breaks: bool = False) -> str:
     options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
     if breaks:
         options |= Options.CMARK_OPT_HARDBREAKS
-    return cmarkgfm.markdown_to_html_with_extensions(text, options=options, extensions=EXTENSIONS)
+    try:
+        return cmarkgfm.markdown_to_html_with_extensions(
+            text, options=options, extensions=EXTENSIONS
+        )
+    except UnicodeDecodeError as error:  # of `[^` without a note it cuts characters in two
+        return error.object.decode(errors="replace")
 
 
 def shows_code(body: str, blocks: Iterable[str]) -> bool:

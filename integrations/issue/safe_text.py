@@ -64,6 +64,9 @@ ARMED = "@#&<>:[]!`~/\\-=|.$$"
 _IN_URL = "%/?=&+,:._~-"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
+_DOTS = re.compile(
+    r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE
+)  # before `//` is escaped: `..` goes back over it
 _LIVE_IN_URL = re.compile(r"(?<=/)/|(?<=\bgh)-(?=\d)|~(?=~)|[.,:?_~]\Z", re.IGNORECASE)
 
 
@@ -117,7 +120,8 @@ def safe_url(url: str, *, code_host: str = "github.com", repository: str = "") -
         return None
     if f".{host}".endswith((".github.com", f".{code_host}")) or re.search(r"\bgh-\d", host):
         return None
-    path, query, fragment = _encoded(parts.path), _encoded(parts.query), _fragment(parts.fragment)
+    path = canonical.resolved(parts.path) if _DOTS.search(parts.path) else parts.path
+    path, query, fragment = _encoded(path), _encoded(parts.query), _fragment(parts.fragment)
     return urlunsplit((parts.scheme, host + port, path or "/", query, fragment))
 
 

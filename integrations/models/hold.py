@@ -21,6 +21,10 @@ class HoldQuerySet(models.QuerySet["Hold"]):
         """Those that nobody has released; the day of a source among them may just have ended."""
         return self.filter(released_at=None)
 
+    def of_page(self, address: str) -> "Hold | None":
+        """The one of this page that is in force, if any."""
+        return self.unreleased().filter(digest=digest(Hold.Kind.PAGE, address)).first()
+
     def released(self) -> Self:
         """Those that are over, the earliest first."""
         return self.filter(released_at__isnull=False).order_by("released_at")

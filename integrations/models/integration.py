@@ -200,6 +200,11 @@ class Integration(models.Model):
 
     organization = models.OneToOneField(Organization, models.CASCADE, related_name="+")
     installation = models.ForeignKey(Installation, models.PROTECT, related_name="integrations")
+    moved_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When it came to its installation from another one, at which counts what it has tried before.",
+    )
     repository_id = models.BigIntegerField(null=True, blank=True, db_index=True)
     repo_owner = models.CharField(max_length=255, blank=True)
     repo_name = models.CharField(max_length=255, blank=True)

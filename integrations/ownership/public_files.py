@@ -3,7 +3,8 @@
 from django.conf import settings
 
 from integrations.models import Delivery, Integration
-from orgs import repository_pages
+from orgs import renamed, repository_pages
+from orgs.renamed import Received
 
 
 def are_at(url: str) -> bool:
@@ -24,5 +25,8 @@ def are_told(url: str, delivery: Delivery | None) -> bool:
         return True
     if delivery is None:
         return False
-    has_public_issue = delivery.public_issue_url() is not None
-    return has_public_issue or are_of(delivery.integration, url)
+    if delivery.public_issue_url() is not None:
+        return True
+    mine = delivery.integration
+    now = renamed.address_now(Received(url, mine.organization_id))  # it may wait since before
+    return are_of(mine, now or url)

@@ -185,7 +185,10 @@ def _list_limits(integration: Integration, member: Membership) -> list[rates.Lim
     Whoever may read one of an account's repositories can have them listed.
     """
     key = ("lists", str(integration.installation.github_id))
-    return [rates.Limit(LISTS, key, times=2), *counted.limits(member, LISTS, *key)]
+    limits = [rates.Limit(LISTS, key, times=2), *counted.limits(member, LISTS, *key)]
+    if integration.repository_id is None:  # as with other questions (`asking`)
+        limits.append(rates.Limit(LISTS, ("lists for nobody", key[1])))
+    return limits
 
 
 def checked_template(template: str) -> str:

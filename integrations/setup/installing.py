@@ -233,7 +233,7 @@ def _move(integration: Integration, installation: Installation) -> None:
     """Move to another installation. On the same account the repository stays."""
     former = integration.installation
     if former != installation:
-        pacing.keep_all_tries(integration)
+        pacing.move(integration)
     integration.installation = installation
     if former.account.lower() != installation.account.lower():
         configuration.leave_repository(

@@ -24,8 +24,9 @@ def deleted(organization: Organization) -> Iterator[int]:
         ]
         followers = deliveries.filter(status=Delivery.Status.FOLDED)  # before their leads
         for rows in (*others, followers, deliveries):
-            while pks := list(rows.order_by().values_list("pk", flat=True)[: batches.BATCH]):
-                yield _deleted(rows.model._default_manager.filter(pk__in=pks))
+            while pks := list(rows.order_by().values_list("pk", flat=True)[: batches.AT_ONCE]):
+                for some in batches.of(pks):
+                    yield _deleted(rows.model._default_manager.filter(pk__in=some))
         integration.delete()
 
 

@@ -106,4 +106,5 @@ def _delete(users: QuerySet[User]) -> None:
 
 def _wait_for_others_who_leave(user: User) -> None:
     """Lock the organization: if two owners leave at once, the second sees that the first is gone."""
-    Organization.objects.select_for_update(of=("self",)).filter(memberships__user=user).first()
+    mine = Organization.objects.filter(memberships__user=user)
+    mine.select_for_update(of=("self",), no_key=True).first()

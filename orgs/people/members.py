@@ -112,7 +112,7 @@ def lock(*organization_ids: str) -> None:
     If two owners leave at once, the second sees that the first is gone. Call it before a membership is
     locked; the rows are locked in the order of their ids.
     """
-    locked = Organization.objects.select_for_update().filter(pk__in=organization_ids)
+    locked = Organization.objects.select_for_update(no_key=True).filter(pk__in=organization_ids)
     list(locked.order_by("pk").values_list("pk"))
 
 

@@ -195,6 +195,19 @@ def test_retries_and_jobs_leave_each_other_time(client, code_host, monkeypatch):
     assert Delivery.objects.get().status == "pending"
 
 
+def test_what_may_take_many_turns_has_short_ones(monkeypatch):
+    """Deliveries wait for it."""
+    left = []
+    job = Job("x", MINUTE, lambda go_on: left.append(go_on()), longest=0)
+    monkeypatch.setattr(maintenance, "JOBS", [job, Job("y", MINUTE, job.run)])
+    runner = Runner()
+    runner._mine.set()
+
+    runner._run_jobs()
+
+    assert left == [False, True]
+
+
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_each_job_runs(job):
     job.run(lambda: True)

@@ -1,6 +1,7 @@
 """Asking GitHub while a maintainer waits: how GitHub's answers become an answer of the Hub."""
 
 import time
+from collections import Counter
 from contextlib import suppress
 from datetime import timedelta
 
@@ -21,8 +22,9 @@ from integrations.github_api import (
     asking,
     transport,
 )
-from integrations.models import Installation
+from integrations.models import Installation, Integration
 from orgs.models import Membership, Organization
+from tests import build
 
 ACME = Membership(organization=Organization(pk="acme"), github_id=1)
 INITECH = Membership(organization=Organization(pk="initech"), github_id=2)
@@ -102,14 +104,20 @@ def test_several_readers_of_one_installation_leave_the_rest_of_it_to_deliveries(
         Membership(organization=Organization(pk=f"reader-{number}"), github_id=number)
         for number in range(10)
     ]
-    asked = 0
+    owner = build.organization()
+    acme.save()
+    Integration.objects.create(
+        organization=owner, installation=acme, repository_id=1, repo_owner="acme", repo_name="docs"
+    )
+    alice = Membership(organization=owner, github_id=99)
+    asked: Counter[str] = Counter()
 
-    for reader in readers:
+    for member in (*readers, alice):
         for _ in range(10):
-            with suppress(RateLimited), asking.github(reader, through=acme):
-                asked += 1
+            with suppress(RateLimited), asking.github(member, through=acme):
+                asked["alice" if member is alice else "readers"] += 1
 
-    assert asked == 20
+    assert asked == {"readers": 10, "alice": 10}
     for _ in range(10):  # what was refused counted for nobody
         with asking.github(readers[-1], through=other):
             pass

@@ -5,8 +5,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from integrations.delivery import forwarding, ownership_changes
-from integrations.models import Delivery, Integration
+from integrations.delivery import forwarding, operator_holds, ownership_changes
+from integrations.models import Delivery, Hold, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration
 from orgs import renamed
@@ -157,6 +157,36 @@ def test_who_takes_the_name_gets_nothing_that_waits(acme, told, code_host, here)
 
     assert Delivery.objects.get().status == "sent"
     assert Delivery.objects.get().report.organization == acme
+
+
+def test_what_an_operator_holds_by_the_new_address_is_held(acme, told, code_host, here):
+    Delivery.objects.all().delete()
+    code_host.fail("500", path="token", times=1)
+    send(f"{here}/acme/docs/blob/HEAD/a.md")
+    code_host.rename("acme/docs", "handbook")
+    told()
+    value = operator_holds.checked("page", f"{here}/acme/handbook/blob/HEAD/a.md")
+    root = build.member(build.organization("operators"), "root")
+    operator_holds.make(Hold(kind="page", value=value, reason="Made up."), by=root)
+
+    call_command("retry_deliveries", "--now")
+
+    assert Delivery.objects.get().held_for == "operator"
+    assert not code_host.issues("acme/handbook")
+
+
+def test_its_receipt_says_the_same_before_and_after(acme, told, code_host, here):
+    code_host.fail("500", path="token", times=1)
+    Integration.objects.update(repository_private=False)
+    page = f"{here}/acme/docs/blob/HEAD/a.md"
+    sent = build.send(Client(), build.report(page)).json()
+    statuses = [Client().get(f"/v1/reports/{sent['id']}").json()["status"]]
+    code_host.rename("acme/docs", "handbook")
+    told()
+
+    statuses.append(Client().get(f"/v1/reports/{sent['id']}").json()["status"])
+
+    assert statuses == ["forwarding", "forwarding"]
 
 
 def test_the_oldest_of_too_many_names_is_forgotten(acme, told, code_host, monkeypatch):

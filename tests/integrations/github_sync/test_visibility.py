@@ -1,7 +1,10 @@
 """A repository that becomes private or public: of any number of issues, a few at a time."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from core import batches
@@ -108,3 +111,41 @@ def test_of_a_few_nothing_is_left_to_do():
     tell(PRIVATE)
 
     assert (shown(), Visibility.objects.count()) == (0, 0)
+
+
+@pytest.mark.postgresql
+def test_news_waits_for_the_batch_that_is_being_changed(monkeypatch):
+    """Or what was asked before the news would be saved after it."""
+    Delivery.objects.update(repository_private=True)
+    tell(PUBLIC)
+    asked, goes_on, told = threading.Event(), threading.Event(), threading.Event()
+    shows = visibility._shown
+
+    def slowly(now, pks):
+        asked.set()
+        assert goes_on.wait(60)
+        return shows(now, pks)
+
+    def finish():
+        visibility.finish(lambda: not told.is_set())
+        connection.close()
+
+    def tell_it_is_private():
+        tell(PRIVATE)
+        told.set()
+        connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        monkeypatch.setattr(visibility, "_shown", slowly)
+        finishing = pool.submit(finish)
+        assert asked.wait(60)
+        monkeypatch.setattr(visibility, "_shown", shows)
+        telling = pool.submit(tell_it_is_private)
+        waits = not told.wait(0.5)
+        goes_on.set()
+        telling.result()
+        finishing.result()
+    visibility.finish()
+
+    assert waits
+    assert shown() == 0

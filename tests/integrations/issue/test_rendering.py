@@ -188,3 +188,10 @@ def test_nothing_stands_below_a_high_gap(field, blank):
     _, body = render_issue(f"{{{field}}}", {field: text})
 
     assert body == "```\nnpm install x" + "\n" * 11 + "hidden\n```"
+
+
+@pytest.mark.parametrize("opened", ["Pattern [^\n", "[^", "> [^\n> "])
+@pytest.mark.parametrize("words", ["日本語の文書 ] が古い", "é] |-|-|", "字/]\n]"])
+def test_a_note_that_a_template_leaves_open_takes_any_words(opened, words):
+    """GitHub's parser cuts characters in two there."""
+    assert words.split()[0] in body(f"{opened}{{details}}", details=words).replace("|", "")

@@ -163,6 +163,9 @@ def test_nothing_acts_in_a_text_that_stands_alone(text):
         ("https://x.example/~user/~~~", "https://x.example/~user/%7E%7E%7E"),
         ("https://x.example/\ud800\u202e", "https://x.example/%E2%80%AE"),
         ("http://localhost:8000/r/01H/", "http://localhost:8000/r/01H/"),
+        ("https://x.example/other//../../docs/install", "https://x.example/docs/install"),
+        ("https://x.example/a//%2E%2e/%2e/b", "https://x.example/a/b"),
+        ("https://x.example/a//b/", "https://x.example/a/%2Fb/"),
     ],
 )
 def test_the_address_of_a_page_stays_clickable_and_is_one_word(url, expected):

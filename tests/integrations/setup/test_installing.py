@@ -14,7 +14,8 @@ from core.at_once import AtOnce
 from integrations import github_api
 from integrations.delivery import pacing
 from integrations.github_api import asking
-from integrations.models import Delivery, Integration, OneTimeState
+from integrations.models import Delivery, Installation, Integration, OneTimeState, PastTry
+from integrations.setup import installing
 from reports.models import Report
 from tests import build
 
@@ -497,4 +498,22 @@ def test_what_was_tried_counts_at_the_installation_that_was_left(alice, acme, co
     there = Integration.objects.get().installation_id
     assert there != before
     used = pacing.used([before, there])
-    assert [each[0].tried for each in used.values()] == [1, 1]
+    assert [each[0].tried for each in used.values()] == [1, 0]
+
+
+def test_nothing_is_carried_to_the_installation_that_it_moves_to(alice, acme, code_host):
+    """However often it moves there and back."""
+    integration = build.integration(acme, code_host)
+    now = timezone.now()
+    report = Report.objects.create(received_at=now, last_received_at=now)
+    Delivery.objects.create(report=report, integration=integration, last_tried_at=now)
+    before = integration.installation_id
+    there = Installation.objects.create(github_id=99, account="acme")
+
+    for installation in (there, integration.installation) * 3:
+        moved = Integration.objects.select_related("installation").get()
+        installing._move(moved, installation)
+
+    used = pacing.used([before, there.pk])
+    assert [each[0].tried for each in used.values()] == [1, 0]
+    assert PastTry.objects.count() == 1

@@ -7,12 +7,12 @@ from contextlib import suppress
 import pytest
 from allauth.idp.oidc.models import Token
 from allauth.socialaccount.models import SocialAccount
-from django.db import connection
+from django.db import connection, transaction
 
 from core import batches
 from hub.screen import inviting
 from integrations.delivery import forwarding, pacing
-from integrations.models import Delivery, Installation, Integration, PastTry
+from integrations.models import Delivery, Installation, Integration, OneTimeState, PastTry
 from orgs.models import Domain, Membership, Organization, PersonalToken, Site, User
 from orgs.people import leaving
 from reports.models import Report
@@ -318,6 +318,24 @@ def test_nobody_joins_one_that_is_being_deleted(acme, alice, few):
 
     with pytest.raises(inviting.Withdrawn):
         inviting.join(bob, invitation.pk, "owner")
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_what_is_begun_while_somebody_leaves_does_not_wait_for_the_organization():
+    """Or each would wait for the other."""
+    acme = build.organization()
+    alice = build.member(acme).membership
+
+    def begin() -> None:
+        OneTimeState.objects.begin(alice)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        leaving._wait_for_others_who_leave(alice.user)
+        pool.submit(begin).result(timeout=60)
+
+    assert OneTimeState.objects.count() == 1
 
 
 def test_nothing_of_one_that_is_being_deleted_is_sent(alice, few):
