@@ -9,6 +9,7 @@ from django.test import Client
 
 from core import batches
 from core import clock as database_clock
+from integrations.delivery import pacing
 from integrations.ownership import site_claims
 from orgs.models import Domain, Membership, Site
 from tests import build
@@ -50,13 +51,17 @@ def make(docs: Team, dns: DNSServer, clock: Clock) -> None:
 
 
 def rename(hub: Hub) -> None:
-    """A repository has another name than before, and is private; the links to its issues are not all hidden yet."""
+    """A repository has another name than before, and is private; the links to its issues are not all hidden yet.
+
+    Its integration came from another installation.
+    """
     team = hub.team("renamed")
     site_claims.claim_site(team.organization, f"{hub.host.url}/{team.repository}/")
     team.send("In a repository that is renamed")
     hub.host.rename(team.repository, "other-name")
     with mock.patch.object(batches, "AT_ONCE", 0):
         hub.host.set_private("acme/other-name", True)
+    pacing.move(team.integration)
 
 
 def claim(api: Client, name: str) -> Domain:
