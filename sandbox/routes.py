@@ -4,6 +4,7 @@ import re
 import secrets
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from . import (
     api_app,
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 API = "/api/v3"
 REPOSITORY = r"(?:repos/(?P<owner>[^/]+)/(?P<name>[^/]+)|repositories/(?P<repository_id>\d{1,9}))"
+_LOOPBACK = re.compile(
+    r"(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?", re.ASCII | re.IGNORECASE
+)
 _FROM_ANYWHERE = re.compile(r"(?:/organizations/[^/]+)?/settings/apps/new")
 _OF_REPOSITORY = re.compile(rf"{API}/{REPOSITORY}(?P<rest>/.*)?")
 INSTALLATION = r"(?P<installation_id>\d{1,9})"
@@ -122,6 +126,9 @@ ROUTES = (
 
 def answer(host: "CodeHost", request: Request) -> Response:
     """The response of the code host if nothing goes wrong on the way."""
+    if not _is_own_name(host, request.headers.get("Host", "")):
+        sentence = f"The sandbox does not answer by this name. Open it at {host.url}."
+        return ApiError(400, sentence).response()
     if request.path.startswith(f"{API}/"):
         return _answer_api(host, request)
     try:
@@ -131,6 +138,14 @@ def answer(host: "CodeHost", request: Request) -> Response:
         if request.path.startswith("/_sandbox/") and not _is_for_a_person(request):
             return error.response()
         return pages.error(error)
+
+
+def _is_own_name(host: "CodeHost", name: str) -> bool:
+    """Whether a request names this machine, or where the code host says that it is.
+
+    Else a page of another site could read it, by letting its own name lead to this machine.
+    """
+    return bool(_LOOPBACK.fullmatch(name)) or name == urlsplit(host.url).netloc
 
 
 def _refuse_other_sites(host: "CodeHost", request: Request) -> None:

@@ -158,6 +158,19 @@ def sdk(request: pytest.FixtureRequest, world: World) -> Sdk:
     return Sdk(DRIVERS[request.param], world.environment)
 
 
+@pytest.fixture
+def sdk_for_which_loopback_is_public(sdk: Sdk, tmp_path: Path) -> Sdk:
+    """The clients with an empty list of private networks."""
+    shutil.copytree(CLIENTS / "python" / "src", tmp_path / "src")
+    shutil.copytree(CLIENTS / "node", tmp_path / "node")
+    for folder in (tmp_path / "src" / "docfeedback", tmp_path / "node"):
+        path = folder / "contract" / "addresses.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"private_ipv4": []}))
+    sdk.environment |= {"PYTHONPATH": str(tmp_path / "src"), "NODE_CLIENT": str(tmp_path / "node")}
+    del sdk.environment["https_proxy"]
+    return sdk
+
+
 forks = Forks(PYTHON, PATH, HURRIED_PATH)
 COMMAND_LINES: dict[str, CommandLine] = {
     "python": PythonCommandLine([PYTHON, "-m", "docfeedback"], forks),

@@ -22,7 +22,7 @@ createHook({
 }).enable();
 
 const { Client, DocFeedbackError, PrivateAddress, buildReport } = await load("index.js");
-const { asciiUrl, check } = await load("address.js");
+const { asciiHost, asciiUrl, check } = await load("address.js");
 const { Damaged, find, foreign, nameHub, put, takeOut } = await load("blocks.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
@@ -207,6 +207,16 @@ const DO = {
   find_secrets: ({ text }) => secrets.find(text),
   judge: ({ url }) => (check(url) ? "public" : "path"),
   ascii: ({ url }) => asciiUrl(check(url)),
+  longest_normalized: ({ host }) => {
+    const { normalize } = String.prototype;
+    let longest = 0;
+    String.prototype.normalize = function watched(form) {
+      longest = Math.max(longest, [...this].length);
+      return normalize.call(this, form);
+    };
+    asciiHost(host);
+    return longest;
+  },
   resolve_as: ({ ips }) => {
     dns.lookup = (host, options, callback) =>
       callback(null, ips.map((address) => ({ address, family: 4 })));

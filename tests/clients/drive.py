@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -93,6 +94,21 @@ def reports_async(call):
 
 def judge(call):
     return "path" if address.check(call["url"]) is None else "public"
+
+
+def longest_normalized(call):
+    """How long the longest text is that is normalized for the host."""
+    lengths = [0]
+
+    class Watched:
+        @staticmethod
+        def normalize(form, text):
+            lengths.append(len(text))
+            return unicodedata.normalize(form, text)
+
+    address.unicodedata = Watched
+    address.ascii_host(call["host"])
+    return max(lengths)
 
 
 def resolve_as(call):
@@ -495,6 +511,7 @@ DO = {
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
     "judge": judge,
     "ascii": lambda call: address.check(call["url"]).ascii_url(),
+    "longest_normalized": longest_normalized,
     "resolve_as": resolve_as,
     "resolve_nothing": resolve_nothing,
     "become_nobody": become_nobody,

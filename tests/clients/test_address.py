@@ -1,6 +1,7 @@
 """The address guard: one verdict in both clients, and no socket for what is refused."""
 
 import json
+import unicodedata
 
 import pytest
 
@@ -46,6 +47,21 @@ def test_an_international_host_is_the_one_that_browsers_mean(sdk: Sdk):
     outcomes = sdk.do(*({"do": "ascii", "url": url} for url in table))
 
     assert [outcome["result"] for outcome in outcomes] == list(table.values())
+
+
+def test_a_text_that_is_too_long_for_a_host_is_not_normalized(sdk: Sdk):
+    longest = unicodedata.normalize("NFD", ".".join([*["\u1fa7" * 62] * 3, "example."]))
+    heaped = f"a{chr(0x301) * 15_900}{chr(0x316) * 15_900}"
+
+    accepted, *lengths = sdk.do(
+        {"do": "judge", "url": f"https://{longest}/x"},
+        {"do": "longest_normalized", "host": longest},
+        {"do": "longest_normalized", "host": heaped},
+    )
+
+    assert accepted == {"result": "public"}
+    assert lengths == [{"result": len(longest)}, {"result": 0}]
+    assert len(longest) > 700
 
 
 def test_no_socket_is_opened_for_a_refused_page(sdk: Sdk):

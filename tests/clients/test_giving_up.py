@@ -1,5 +1,7 @@
 """A call that has failed is over: nothing is sent later, and nothing stays open."""
 
+import contextlib
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -49,6 +51,62 @@ def test_a_name_that_is_found_too_late_gets_no_report(
     assert outcome["raises"] == "Unreachable"
     assert left == {"result": 0}
     assert HUB not in hub.stage.asked
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """One where no address of loopback answers: the queue of whoever listens is full (Linux)."""
+    with socket.socket() as full, contextlib.ExitStack() as waiting:
+        full.bind(("0.0.0.0", 0))
+        full.listen(0)
+        port = full.getsockname()[1]
+        for _ in range(2):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(("127.0.0.1", port))
+        yield port
+
+
+def _resolve_as_many(count: int) -> dict[str, Any]:
+    return {"do": "resolve_as", "ips": [f"127.0.0.{number}" for number in range(1, count + 1)]}
+
+
+def _send_about_host(port: int | str) -> dict[str, Any]:
+    report = {**REPORT, "doc_url": f"https://docs.acme.com:{port}/install"}
+    return {"do": "send", "report": report, "client": {"timeout": 1}}
+
+
+def test_a_name_with_many_addresses_costs_no_more_than_one_with_a_few(
+    sdk_for_which_loopback_is_public: Sdk, world: World, examples: dict[str, Any]
+):
+    world.stage.answers = {HUB: [examples["a new report"]["answer"]] * 2}
+    port = world.dead.rpartition(":")[2]
+
+    few, many = (
+        sdk_for_which_loopback_is_public.do(
+            _resolve_as_many(count), _send_about_host(port), {"do": "sockets"}
+        )
+        for count in (8, 64)
+    )
+
+    assert "result" in few[1]
+    assert many == few
+
+
+def test_a_host_that_is_given_up_is_not_looked_for_at_its_other_addresses(
+    sdk_for_which_loopback_is_public: Sdk,
+    world: World,
+    examples: dict[str, Any],
+    silent_port: int,
+):
+    world.stage.answers = {HUB: [examples["a new report"]["answer"]]}
+
+    _, outcome, left = sdk_for_which_loopback_is_public.do(
+        _resolve_as_many(4), _send_about_host(silent_port), {"do": "connections", "after": 0.2}
+    )
+
+    assert "result" in outcome
+    assert left == {"result": 0}
 
 
 @pytest.mark.parametrize("does", ["drip body", "drip headers", "hang"])

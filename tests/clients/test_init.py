@@ -14,6 +14,7 @@ from tests.clients.command_line import CommandLine, Ended
 from tests.clients.conftest import CONTRACT, World
 
 CASES = json.loads((CONTRACT / "init.json").read_text())
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="nobody else can give a file away")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
@@ -101,6 +102,67 @@ def test_links_in_a_loop_are_told(client: CommandLine, world: World):
 
     reason = "its symbolic links form a loop"
     assert (ended.exit, ended.stderr) == (2, f"Error: AGENTS.md cannot be read: {reason}.\n")
+
+
+@only_root
+@pytest.mark.parametrize(
+    ("links", "theirs"),
+    [
+        ({"AGENTS.md": "docs/copilot-instructions.md"}, "AGENTS.md"),
+        ({"AGENTS.md": "a/copilot-instructions.md", "a": "docs"}, "a"),
+        ({".github": "docs"}, ".github"),
+    ],
+)
+def test_a_link_of_another_user_is_not_followed(
+    client: CommandLine, world: World, links: dict[str, str], theirs: str
+):
+    (world.folder / "docs").mkdir()
+    (world.folder / "docs" / "copilot-instructions.md").write_text("mine\n")
+    _link(world.folder, links)
+    _give_away(world.folder / theirs)
+
+    ended = _init(client, world)
+
+    assert ended.exit == 2
+    assert f" through {world.folder / theirs}, which belongs to another user." in ended.stderr
+    assert (world.folder / "docs" / "copilot-instructions.md").read_text() == "mine\n"
+
+
+@only_root
+def test_a_link_below_a_folder_of_another_user_is_not_followed(client: CommandLine, world: World):
+    (world.folder / ".github").mkdir()
+    (world.folder / ".github" / "copilot-instructions.md").symlink_to("../notes.md")
+    (world.folder / "notes.md").write_text("mine\n")
+    _give_away(world.folder / ".github")
+
+    ended = _init(client, world)
+
+    assert f" through {world.folder / '.github'}, which belongs to another user." in ended.stderr
+    assert (world.folder / "notes.md").read_text() == "mine\n"
+
+
+@only_root
+def test_a_link_of_another_user_to_a_repository_makes_no_root(client: CommandLine, world: World):
+    for name in ("own/.git", "work/sub"):
+        (world.folder / name).mkdir(parents=True)
+    (world.folder / "own" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (world.folder / ".git").symlink_to("own/.git")
+    _give_away(world.folder / ".git")
+
+    client.run(["init"], cwd=world.folder / "work" / "sub", env=world.environment)
+
+    assert not (world.folder / "AGENTS.md").exists()
+    assert (world.folder / "work" / "sub" / "AGENTS.md").exists()
+
+
+@only_root
+def test_a_file_of_another_user_that_is_no_link_gets_the_block(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").write_text("theirs\n")
+    _give_away(world.folder / "AGENTS.md", world.folder)
+
+    ended = _init(client, world)
+
+    assert ended.stdout == "Added the first-party block to AGENTS.md.\n"
 
 
 def test_a_read_only_file_is_not_changed(client: CommandLine, world: World):
@@ -224,6 +286,11 @@ def _at_a_terminal(client: CommandLine, world: World, typed: bytes) -> tuple[int
 
 def _init(client: CommandLine, world: World, *args: str) -> Ended:
     return client.run(["init", *args], cwd=world.folder, env=world.environment)
+
+
+def _give_away(*paths: Path) -> None:
+    for path in paths:
+        os.chown(path, 65534, 65534, follow_symlinks=False)
 
 
 def _filled(case: dict[str, Any], world: World) -> dict[str, Any]:

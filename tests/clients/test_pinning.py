@@ -1,16 +1,13 @@
 """The guarded connection goes to the very address that was checked, and speaks TLS to its name."""
 
-import json
-import shutil
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.clients import certificates
-from tests.clients.conftest import CLIENTS, Sdk, World
+from tests.clients.conftest import Sdk, World
 from tests.clients.stand_ins import HUB, Stage, TlsStandIn
 
 OPTED_OUT = {"status": 200, "body": {"protocol_version": "0", "opt_in": False}}
@@ -26,19 +23,6 @@ def doc_host(world: World) -> Iterator[TlsStandIn]:
         yield server
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture
-def sdk_for_which_loopback_is_public(sdk: Sdk, tmp_path: Path) -> Sdk:
-    """The clients with an empty list of private networks."""
-    shutil.copytree(CLIENTS / "python" / "src", tmp_path / "src")
-    shutil.copytree(CLIENTS / "node", tmp_path / "node")
-    for folder in (tmp_path / "src" / "docfeedback", tmp_path / "node"):
-        path = folder / "contract" / "addresses.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"private_ipv4": []}))
-    sdk.environment |= {"PYTHONPATH": str(tmp_path / "src"), "NODE_CLIENT": str(tmp_path / "node")}
-    del sdk.environment["https_proxy"]
-    return sdk
 
 
 def _send_about(host: str, server: TlsStandIn) -> dict[str, Any]:

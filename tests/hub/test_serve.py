@@ -16,6 +16,7 @@ import requests
 from django.conf import settings
 
 from hub.management.commands import serve
+from hub.server import listening
 from reports.models import Report
 from tests import build
 from tests.hub_process import ROOT, HubProcess, free_port
@@ -34,6 +35,23 @@ def test_a_report_over_a_real_socket(hub_process):
 
     assert answer.status_code == 201
     assert requests.get(f"{hub_process.url}/v1/reports/{answer.json()['id']}", timeout=10).ok
+
+
+def test_a_long_answer_comes_whole_to_a_client_that_takes_little_at_once(hub_process):
+    requests.get(f"{hub_process.url}/healthz", timeout=10)  # the first one bounds the others
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(10)
+        client.connect(("127.0.0.1", int(hub_process.url.rpartition(":")[2])))
+
+        client.sendall(
+            b"GET /llms-full.txt HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        )
+        answer = b"".join(iter(lambda: client.recv(65536), b""))
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert f"content-length: {len(body)}".encode() in head.lower().split(b"\r\n")
+    assert len(body) > 2 * listening.UNTAKEN_BYTES
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its scheduler")

@@ -153,7 +153,7 @@ def test_a_drip_comes_byte_by_byte(host, token):
     host.fail("drip", milliseconds=20)
     body = b'{"title": "Title"}'
     head = (
-        "POST /api/v3/repos/acme/docs/issues HTTP/1.1\r\nHost: sandbox\r\nUser-Agent: test\r\n"
+        "POST /api/v3/repos/acme/docs/issues HTTP/1.1\r\nHost: localhost\r\nUser-Agent: test\r\n"
         f"Authorization: Bearer {token}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
 

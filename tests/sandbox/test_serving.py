@@ -38,6 +38,33 @@ def test_it_serves_on_loopback(app, address):
     assert status == 200
 
 
+@pytest.mark.parametrize("path", ["/", "/_sandbox/state", "/api/v3/repos/acme/docs/issues"])
+@pytest.mark.parametrize(
+    "name", ["rebound.example", "127.0.0.1.rebound.example", "", "localhost@x"]
+)
+def test_it_answers_by_no_name_of_another_site(host, path, name):
+    host.create_issue("acme/docs", title="Before", user="charlie")
+
+    answer = requests.get(f"{host.url}{path}", headers={"Host": name}, timeout=5)
+
+    assert answer.status_code == 400
+    assert answer.json()["message"].endswith(f"Open it at {host.url}.")
+    assert "Before" not in answer.text
+
+
+@pytest.mark.parametrize("name", ["localhost", "LOCALHOST:9000", "127.0.0.1", "[::1]:9000"])
+def test_it_answers_by_the_names_of_this_machine(host, name):
+    assert requests.get(host.url, headers={"Host": name}, timeout=5).status_code == 200
+
+
+def test_it_answers_by_the_name_that_it_gives(host):
+    url, host.url = host.url, "https://code.acme.example"
+
+    answer = requests.get(url, headers={"Host": "code.acme.example"}, timeout=5)
+
+    assert answer.status_code == 200
+
+
 def test_it_remembers_over_a_stop_and_comes_back_on_the_same_port(host):
     host.create_issue("acme/docs", title="Before", user="charlie")
     port = int(host.url.rpartition(":")[2])
@@ -97,7 +124,7 @@ def test_one_connection_carries_many_requests(host):
     with socket.create_connection(("127.0.0.1", int(host.url.rpartition(":")[2])), 5) as client:
         answers = []
         for _ in range(2):
-            client.sendall(b"GET /_sandbox/style.css HTTP/1.1\r\nHost: sandbox\r\n\r\n")
+            client.sendall(b"GET /_sandbox/style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answers.append(client.recv(65536))
 
     assert all(answer.startswith(b"HTTP/1.1 200 OK\r\n") for answer in answers)

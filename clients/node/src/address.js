@@ -11,6 +11,8 @@ import { message, table } from "./contract.js";
 import { PrivateAddress, ValidationError } from "./errors.js";
 import { UNSEEN } from "./visible.js";
 
+const MAX_NAME = 253; // RFC 1035, without the trailing dot
+const MAX_WRITTEN = 4 * (MAX_NAME + 1); // NFKC makes one character of four at most
 const FORBIDDEN = new RegExp(`[${UNSEEN} \\\\]`, "u");
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s;
 const AUTHORITY = /^\/\/([^/?#]+)([^#]*)(?:#.*)?$/s;
@@ -174,13 +176,17 @@ function oldIp(text) {
 function hostOf(text) {
   if (text.startsWith("[")) return text.toLowerCase();
   const host = spelling(text);
-  if ([...host].length > 253 || FORBIDDEN.test(host)) throw new Refused("malformed");
+  if ([...host].length > MAX_NAME || FORBIDDEN.test(host)) throw new Refused("malformed");
   if (!host.split(".").every((label) => LABEL.test(label))) throw new Refused("malformed");
   return host;
 }
 
-/** NFKC, each letter in lower case, ASCII dots, no trailing dot. */
+/**
+ * NFKC, each letter in lower case, ASCII dots, no trailing dot; or Refused for what is too long. The
+ * length comes first: NFKC of heaped marks takes time that grows with its square.
+ */
 function spelling(text) {
+  if ([...text].length > MAX_WRITTEN) throw new Refused("malformed");
   const letters = [...text.normalize("NFKC")].map((letter) => letter.toLowerCase());
   return letters.join("").replaceAll("\u3002", ".").replace(/\.$/, "");
 }

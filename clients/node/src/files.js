@@ -24,6 +24,7 @@ const TOO_LARGE = { [MAX_REPORT]: "over_one_mebibyte", [MAX_DOCUMENT]: "over_eig
 const CHUNK = 64 * 1024;
 const STANDARD_INPUT = "-";
 const MOMENT = 20; // milliseconds: an interrupt that ended the writer of half a text comes before we send that
+const GIT = [".git", "git~1"]; // its own folder, as Windows abbreviates it too; disks may ignore case
 const MOST_LINKS = 40; // in one path, as Linux has it
 
 /** A file that cannot be read or written; `reason` is its message in `messages.json`. */
@@ -108,13 +109,32 @@ function stateOf(path) {
   }
 }
 
-/** The real path of the file, existing or not, if it is not below the folder, else null. */
+/** The real path of the file, existing or not, if it is not below the folder, or is git's; else null. */
 export function outside(path, folder) {
   return attempt(() => {
     const real = realPath(path);
-    const way = relative(realPath(folder), real);
-    return !way || way.split(sep)[0] === ".." || isAbsolute(way) ? real : null;
+    const names = way(realPath(folder), real);
+    return !names || names.some((name) => GIT.includes(name.toLowerCase())) ? real : null;
   });
+}
+
+/** The first link on the way to the file, or folder below the folder, of another user than root; else null. */
+export function ofAnotherUser(path, folder) {
+  if (!process.geteuid) return null;
+  return attempt(() => {
+    const inside = realPath(folder);
+    for (const { step, found } of steps(path)) {
+      const leads = found?.isSymbolicLink() || (found?.isDirectory() && way(inside, step));
+      if (leads && ![0, process.geteuid()].includes(found.uid)) return step;
+    }
+    return null;
+  });
+}
+
+/** The names between a folder and a file below it, or null if it is not below it. */
+function way(folder, path) {
+  const names = relative(folder, path);
+  return !names || names.split(sep)[0] === ".." || isAbsolute(names) ? null : names.split(sep);
 }
 
 /**
@@ -194,27 +214,34 @@ function handOver(draft, { uid, gid, mode }) {
   fs.chmodSync(draft, mode & 0o7777);
 }
 
-/**
- * Where the file is or would be, through symbolic links, its folders' and dangling ones too. One part
- * of the path after the other, as the system does: `link/..` is beside what the link leads to.
- */
+/** Where the file is or would be, through symbolic links, its folders' and dangling ones too. */
 function realPath(path) {
+  return [...steps(path)].filter(({ found }) => !found?.isSymbolicLink()).at(-1).step;
+}
+
+/**
+ * Each folder and link on the way to the file, and the file: `{step, found}`, `found` undefined where
+ * there is none. One part of the path after the other, as the system does: `link/..` is beside what
+ * the link leads to.
+ */
+function* steps(path) {
   const whole = isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`;
   let { root: real } = parsePath(whole);
   const parts = partsOf(whole);
   for (let links = 0; parts.length; ) {
-    const next = join(real, parts.shift());
-    if (!fs.lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink()) {
-      real = next;
+    const step = join(real, parts.shift());
+    const found = fs.lstatSync(step, { throwIfNoEntry: false });
+    yield { step, found };
+    if (!found?.isSymbolicLink()) {
+      real = step;
     } else if (++links > MOST_LINKS) {
       throw new Unusable("symlink_loop");
     } else {
-      const target = fs.readlinkSync(next);
+      const target = fs.readlinkSync(step);
       if (isAbsolute(target)) real = parsePath(target).root;
       parts.unshift(...partsOf(target));
     }
   }
-  return real;
 }
 
 function partsOf(path) {

@@ -7,7 +7,7 @@ import { usageError } from "./arguments.js";
 import { Damaged, find, foreign, hubUrlOf, nameHub, put, takeOut } from "./blocks.js";
 import { message } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
-import { Unusable, outside, read, remove, replace } from "./files.js";
+import { Unusable, ofAnotherUser, outside, read, remove, replace } from "./files.js";
 import { root } from "./roots.js";
 import { base, hubUrl, isHubUrl, noHubUrl, oneSpelling } from "./settings.js";
 import { ask } from "./terminal.js";
@@ -102,8 +102,8 @@ function said({ path, name, others = [] }, what, url = "") {
  * blocks of other tools begin.
  *
  * The candidates are at the root of the repository, without one in the current folder. One whose
- * links lead out of there is not read: whoever made the repository chose where to. A file that is
- * named may be anywhere.
+ * links lead out of there, into `.git`, or are another user's is not read: somebody else chose where
+ * to. A file that is named may be anywhere.
  */
 function targetOf(flags) {
   const name = flags.has("--global") ? "consumer" : "first-party";
@@ -113,19 +113,21 @@ function targetOf(flags) {
   const folder = root();
   const found = [...candidates(folder)];
   for (const candidate of found) {
-    const target = outsideOf(candidate, folder) ? null : examine(candidate, name);
+    const target = refusal(candidate, folder) ? null : examine(candidate, name);
     if (target?.place) return target;
   }
   const chosen = found[0] ?? below(folder, CANDIDATES[0]);
-  const real = outsideOf(chosen, folder);
-  if (real) {
-    throw DocFeedbackError.of("outside_folder", { path: chosen, real, folder: realpathSync(folder) });
-  }
+  const refused = refusal(chosen, folder);
+  if (refused) throw refused;
   return examine(chosen, name);
 }
 
-function outsideOf(path, folder) {
-  return attempt("unreadable_file", path, () => outside(path, folder));
+/** Why a file that was found is not used, if its links lead out or another user may choose where to; else null. */
+function refusal(path, folder) {
+  const real = attempt("unreadable_file", path, () => outside(path, folder));
+  if (real) return DocFeedbackError.of("outside_folder", { path, real, folder: realpathSync(folder) });
+  const link = attempt("unreadable_file", path, () => ofAnotherUser(path, folder));
+  return link ? DocFeedbackError.of("another_users_link", { path, link }) : null;
 }
 
 function below(folder, name) {

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
  * The way there, such as `../..`; `.` without a repository.
  *
  * The home folder counts only as the current folder, since a repository of settings is not what
- * stands in its sub-folders; and as git does it, nobody else's repository counts.
+ * stands in its sub-folders; and as git does it, nobody else's repository counts, nor their link to one.
  */
 export function root() {
   let folder = realpathSync(".");
@@ -33,7 +33,8 @@ function isRoot(folder) {
   const mark = join(folder, ".git");
   try {
     const found = statSync(mark);
-    if (process.geteuid && found.uid !== process.geteuid()) return false;
+    const owners = [found.uid, lstatSync(mark).uid];
+    if (process.geteuid && owners.some((uid) => uid !== process.geteuid())) return false;
     if (found.isDirectory()) return Boolean(lstatSync(join(mark, "HEAD")));
     return found.isFile() && startsWith(mark, "gitdir:");
   } catch {

@@ -11,6 +11,7 @@ import { shown } from "./verbose.js";
 import { VERSION } from "./version.js";
 
 const MAX_ANSWER = 1024 * 1024;
+const MAX_ADDRESSES = 4; // of IPv4 and of IPv6, of a name that may have a hundred
 export const ACCEPT = { Accept: "application/json" };
 const USER_AGENT = `docfeedback-node/${VERSION}`;
 const REASONS = { ECONNREFUSED: "refused", ENOTFOUND: "unknown_host", EAI_AGAIN: "unknown_host" };
@@ -143,9 +144,17 @@ export function publicLookup(host, options, callback) {
     if (!found.every(({ address }) => isPublicIp(address))) {
       return callback(new LeadsToPrivate(host));
     }
-    if (options.all) return callback(null, found);
+    if (options.all) return callback(null, few(found));
     return callback(null, found[0].address, found[0].family);
   });
+}
+
+/** The first ones of IPv4 and of IPv6: one of both may lead nowhere. */
+function few(found) {
+  const first = [4, 6].flatMap((family) =>
+    found.filter((each) => each.family === family).slice(0, MAX_ADDRESSES),
+  );
+  return found.filter((each) => first.includes(each));
 }
 
 /**

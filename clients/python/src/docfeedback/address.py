@@ -17,6 +17,9 @@ from .contract import message, table
 from .errors import DocFeedbackError, PrivateAddress, ValidationError
 from .visible import UNSEEN
 
+MAX_NAME = 253  # RFC 1035, without the trailing dot
+MAX_WRITTEN = 4 * (MAX_NAME + 1)  # NFKC makes one character of four at most
+
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
 FORBIDDEN = re.compile(rf"[{UNSEEN} \\]")
@@ -193,7 +196,7 @@ def _host(text: str) -> str:
     if text.startswith("["):
         return text.lower()
     host = _spelling(text)
-    if len(host) > 253 or FORBIDDEN.search(host):
+    if len(host) > MAX_NAME or FORBIDDEN.search(host):
         raise Refused("malformed")
     if not all(LABEL.fullmatch(label) for label in host.split(".")):
         raise Refused("malformed")
@@ -201,7 +204,12 @@ def _host(text: str) -> str:
 
 
 def _spelling(text: str) -> str:
-    """NFKC, each letter in lower case, ASCII dots, no trailing dot."""
+    """NFKC, each letter in lower case, ASCII dots, no trailing dot. Raises Refused for what is too long.
+
+    The length comes first: NFKC of heaped marks takes time that grows with its square.
+    """
+    if len(text) > MAX_WRITTEN:
+        raise Refused("malformed")
     letters = (letter.lower() for letter in unicodedata.normalize("NFKC", text))
     host = "".join(letters).replace("\u3002", ".")
     return host[:-1] if host.endswith(".") else host

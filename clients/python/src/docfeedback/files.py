@@ -9,7 +9,7 @@ import stat
 import sys
 import time
 from pathlib import Path
-from typing import Any, BinaryIO, Optional
+from typing import Any, BinaryIO, Iterator, Optional
 
 from . import document
 from .contract import message
@@ -28,6 +28,8 @@ REASONS = {
 MAX_REPORT = 1024 * 1024  # a report has 64 KiB
 MAX_DOCUMENT = 8 * 1024 * 1024
 TOO_LARGE = {MAX_REPORT: "over_one_mebibyte", MAX_DOCUMENT: "over_eight_mebibytes"}
+GIT = (".git", "git~1")  # its own folder, as Windows abbreviates it too; disks may ignore case
+MOST_LINKS = 40  # in one path, as Linux has it
 MOMENT = (
     0.02  # seconds: an interrupt that ended the writer of half a text comes before we send that
 )
@@ -106,9 +108,44 @@ def _standard_input() -> bytes:
 
 
 def outside(path: str, folder: str) -> Optional[str]:
-    """The real path of the file, existing or not, if that is not below the folder, else None."""
-    real = Path(os.path.realpath(path))
-    return None if Path(os.path.realpath(folder)) in real.parents else str(real)
+    """The real path of the file, existing or not, if that is not below the folder, or is git's; else None."""
+    real, inside = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
+    if inside not in real.parents:
+        return str(real)
+    names = (name.lower() for name in real.relative_to(inside).parts)
+    return str(real) if any(name in GIT for name in names) else None
+
+
+def of_another_user(path: str, folder: str) -> Optional[str]:
+    """The first link on the way to the file, or folder below the folder, of another user than root; else None."""
+    if not hasattr(os, "geteuid"):
+        return None
+    inside = Path(os.path.realpath(folder))
+    with contextlib.suppress(OSError):  # whoever reads the file is told
+        for step in _way(path):
+            found = step.lstat()
+            leads = stat.S_ISLNK(found.st_mode)
+            leads = leads or (stat.S_ISDIR(found.st_mode) and inside in step.parents)
+            if leads and found.st_uid not in (0, os.geteuid()):
+                return str(step)
+    return None
+
+
+def _way(path: str) -> Iterator[Path]:
+    """Each folder and link on the way to the file, and the file, in the order in which the system opens them."""
+    parts = [*reversed((Path.cwd() / path).parts)]
+    step, links = Path(), 0
+    while parts and links <= MOST_LINKS:
+        part = parts.pop()
+        if part == "..":
+            step = step.parent
+            continue
+        step /= part  # the root, if that is the part
+        yield step
+        if step.is_symlink():
+            links += 1
+            parts.extend(reversed(step.readlink().parts))
+            step = step.parent
 
 
 def replace(path: str, data: bytes) -> None:

@@ -140,8 +140,8 @@ def _target(arguments: Arguments) -> Target:
     """The named file, else the first with the block, else the first candidate.
 
     The candidates are at the root of the repository, without one in the current folder. One whose
-    links lead out of there is not read: whoever made the repository chose where to. A file that is
-    named may be anywhere.
+    links lead out of there, into `.git`, or are another user's is not read: somebody else chose where
+    to. A file that is named may be anywhere.
     """
     name = "consumer" if "--global" in arguments.flags else "first-party"
     path = arguments.get("--file")
@@ -152,14 +152,23 @@ def _target(arguments: Arguments) -> Target:
     root = roots.root()
     found = list(_candidates(root))
     for path in found:
-        target = None if files.outside(path, root) else _read(path, name)
+        target = None if _refusal(path, root) else _read(path, name)
         if target and target.place:
             return target
     path = found[0] if found else _below(root, CANDIDATES[0])
+    if refusal := _refusal(path, root):
+        raise refusal
+    return _read(path, name)
+
+
+def _refusal(path: str, root: str) -> Optional[DocFeedbackError]:
+    """Why a file that was found is not used, if its links lead out or another user may choose where to."""
     if real := files.outside(path, root):
         folder = os.path.realpath(root)
-        raise DocFeedbackError.of("outside_folder", path=path, real=real, folder=folder)
-    return _read(path, name)
+        return DocFeedbackError.of("outside_folder", path=path, real=real, folder=folder)
+    if link := files.of_another_user(path, root):
+        return DocFeedbackError.of("another_users_link", path=path, link=link)
+    return None
 
 
 def _candidates(root: str) -> Iterator[str]:

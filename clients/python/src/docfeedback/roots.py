@@ -11,7 +11,7 @@ def root() -> str:
     """The way there, such as `../..`; `.` without a repository.
 
     The home folder counts only as the current folder, since a repository of settings is not what
-    stands in its sub-folders; and as git does it, nobody else's repository counts.
+    stands in its sub-folders; and as git does it, nobody else's repository counts, nor their link to one.
     """
     here = Path(os.path.realpath("."))
     home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
@@ -27,7 +27,7 @@ def _is_root(folder: Path) -> bool:
     mark = folder / ".git"
     try:
         found = mark.stat()
-        if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
+        if hasattr(os, "geteuid") and {found.st_uid, mark.lstat().st_uid} != {os.geteuid()}:
             return False
         if stat.S_ISDIR(found.st_mode):
             return os.path.lexists(mark / "HEAD")

@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 from urllib.parse import urlsplit
 
 from . import address, document, verbose
@@ -21,8 +21,11 @@ from .errors import DocFeedbackError, Unreachable
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
+MAX_ADDRESSES = 4  # of IPv4 and of IPv6, of a name that may have a hundred
 ACCEPT = {"Accept": "application/json"}
 USER_AGENT = f"docfeedback-python/{__version__}"
+
+Found = Tuple[int, int, int, str, Any]  # an address, as `socket.getaddrinfo` returns it
 
 
 @dataclass(frozen=True)
@@ -178,12 +181,23 @@ class _Attempt:
         So a second lookup of the name cannot give another address.
         """
         guarded = self._request.public_only and not self._proxied
-        hosts = public_addresses(*place) if guarded else [place[0]]
-        sock = _connect_to_any(hosts, place[1], self._seconds_left())
+        found = public_addresses(*place) if guarded else _addresses(*place)
+        sock = self._connect_to_any(_few(found))
         self._line = sock.dup()
         if self._given_up:
             self._hang_up()
         return sock
+
+    def _connect_to_any(self, found: Sequence[Found]) -> socket.socket:
+        """A connection to the first address that answers while somebody waits for it."""
+        failure = OSError()
+        for each in found:
+            self.go_on()
+            try:
+                return _connected(each, self._seconds_left())
+            except OSError as error:
+                failure = error
+        raise failure
 
     def _hang_up(self) -> None:
         with contextlib.suppress(OSError):
@@ -315,22 +329,37 @@ def _refuse_private(url: str, seconds: float) -> None:
         raise found[0]
 
 
-def public_addresses(host: str, port: int) -> List[str]:
-    """The IP addresses of `host`. Raises LeadsToPrivate if any of them is not public."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    ips = [str(entry[4][0]) for entry in found]
-    if not all(address.is_public_ip(ip) for ip in ips):
+def public_addresses(host: str, port: int) -> Sequence[Found]:
+    """The addresses of `host`. Raises LeadsToPrivate if any of them is not public."""
+    found = _addresses(host, port)
+    if not all(address.is_public_ip(str(where[0])) for *_, where in found):
         raise LeadsToPrivate(host)
-    return ips
+    return found
 
 
-def _connect_to_any(hosts: List[str], port: int, timeout: float) -> socket.socket:
-    for host in hosts[:-1]:
-        try:
-            return socket.create_connection((host, port), timeout)
-        except OSError:
-            continue
-    return socket.create_connection((hosts[-1], port), timeout)
+def _addresses(host: str, port: int) -> Sequence[Found]:
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+
+
+def _few(found: Sequence[Found]) -> Sequence[Found]:
+    """The first ones of IPv4 and of IPv6, in their order: one of both may lead nowhere."""
+    few: List[Found] = []
+    for each in found:
+        if sum(other[0] == each[0] for other in few) < MAX_ADDRESSES:
+            few.append(each)
+    return few
+
+
+def _connected(found: Found, seconds: float) -> socket.socket:
+    family, kind, protocol, _, where = found
+    sock = socket.socket(family, kind, protocol)
+    try:
+        sock.settimeout(seconds)
+        sock.connect(where)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
 
 
 def _reason(error: BaseException) -> str:
