@@ -13,7 +13,7 @@ from hub import logs, pruning, scrape
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting
 from hub.screen import reports as report_pages
-from hub.server import answers, bodies, bridge, door, spool
+from hub.server import answers, bodies, bridge, door, listening, spool
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
 from integrations.answers import known
@@ -141,6 +141,9 @@ def test_sizes():
         "bodies that are being received": f"{bodies.ALTOGETHER} bytes for each process",
         "long responses that wait for their readers": (
             f"{spool.ON_DISK} bytes on disk for each process"
+        ),
+        "what the system keeps of a response that is not read": (
+            f"{listening.UNTAKEN_BYTES} bytes for each connection, on Linux"
         ),
         "lines of the log that nobody has read": f"{logs.UNREAD} characters for each process",
         "problems named in one response": f"{json_body.MAX_FAULTS}",
