@@ -7,7 +7,16 @@ from allauth.idp.oidc import app_settings
 from django.conf import settings
 from limits import parse_many
 
-from core import at_once, batches, client_address, deadlines, json_body, rates, telling
+from core import (
+    at_once,
+    batches,
+    client_address,
+    deadlines,
+    json_body,
+    look_ups,
+    rates,
+    telling,
+)
 from core.shared_windows import REDIS_TIMEOUT
 from hub import logs, pruning, scrape
 from hub.management.commands import serve
@@ -63,6 +72,8 @@ def test_rates():
         "all questions about pages from a network": times(
             DEFAULT["HUB_TOTAL_RATE"], admission.SHARE
         ),
+        "searches in these docs": look_ups.RATE,
+        "pages of receipts": look_ups.RATE,
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
