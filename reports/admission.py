@@ -52,6 +52,12 @@ def take(request: HttpRequest, read: Callable[[], Sent]) -> intake.Receipt:
         raise
 
 
+def refuse_known(request: HttpRequest) -> None:
+    """Refuse at once, before anything is read, a report of whom `take` would refuse. Counts nothing."""
+    source = client_address.source(client_address.client_address(request))
+    rates.refuse_known(*_of_sender(request, source), _of_network(source), what="reports")
+
+
 def count_look(request: HttpRequest) -> None:
     """Count a look at where a report would go as a report of its sender. Raises `rates.RateLimited`."""
     source = client_address.source(client_address.client_address(request))

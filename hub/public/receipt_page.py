@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -12,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core import durations
+from core import durations, look_ups
 from core.error_answers import page_error
 from integrations.answers import telling
 from integrations.api import receipts
@@ -34,10 +35,15 @@ class Step(NamedTuple):
 @require_safe
 @never_cache
 @vary_on_headers("Accept")
-def receipt(request: HttpRequest, report_id: str) -> HttpResponse:
+def receipt(request: HttpRequest, report_id: str) -> HttpResponseBase:
     """The receipt as a page if HTML is preferred; otherwise as JSON, like `GET /v1/reports/<id>`."""
     if request.get_preferred_type(["application/json", "text/html"]) != "text/html":
-        return cast(HttpResponse, _for_programs(request, report_id=report_id))
+        return cast(HttpResponseBase, _for_programs(request, report_id=report_id))
+    return _for_people(request, report_id)
+
+
+@look_ups.limited("receipts")
+def _for_people(request: HttpRequest, report_id: str) -> HttpResponseBase:
     try:
         report = receipts.find(report_id)
     except receipts.NoSuchReport as error:

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 from rest_framework.authentication import CSRFCheck
+from rest_framework.exceptions import ErrorDetail
 
 from core import error_answers, rates
 from core.errors import ApiError
@@ -24,6 +25,7 @@ from reports.screening import SecretNotice
 log = logging.getLogger("django.security.csrf")  # as Django says it of other forms
 
 LOOK_AGAIN = "Please look at your report once more, then press Send."
+SEND_AGAIN = "Reload this page then: your browser still has what you wrote, and sends it again."
 EXPIRED = f"This form has expired, or your browser keeps no cookies of this Hub. {LOOK_AGAIN}"
 
 
@@ -39,6 +41,11 @@ def report(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         form = ReportForm.filled_in(request.GET)
         return _page(request, form, _destination_of_link(request, form))
+    try:
+        admission.refuse_known(request)  # what was typed may cost more to read than to answer
+    except rates.RateLimited as error:
+        error.detail = ErrorDetail(f"{error.detail} {SEND_AGAIN}", error.default_code)
+        return error_answers.page_error(request, error)
     form = ReportForm(request.POST)
     if reason := CSRFCheck(report).process_view(request, None, (), {}):  # type: ignore[arg-type]
         log.warning("Forbidden (%s): %s", reason, request.path)

@@ -68,12 +68,13 @@ class Bridge:
         """What `work` returns. Raises `Overloaded` if there is no room for it."""
         if not self._room:
             raise Overloaded("All threads are busy, and the queue is full")
-        if caller != client_address.UNKNOWN and self._callers[caller] >= self._share:
+        known = None if caller == client_address.UNKNOWN else caller
+        if known and self._callers[caller] >= self._share:
             raise Overloaded("One address has too many requests waiting")
         self._room -= 1
         self._callers[caller] += 1
         try:
-            return await self._threads.run(work)
+            return await self._threads.run(work, known)
         finally:
             self._room += 1
             self._callers[caller] -= 1

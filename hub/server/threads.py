@@ -2,15 +2,18 @@
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from math import inf
 from multiprocessing.util import Finalize
 from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 A_WHILE = 60  # seconds
+SHARE = 4  # one caller may have a quarter of the threads while there are others
+ALONE = 10  # seconds without anybody else, after which one caller may have all threads
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +24,9 @@ class Threads:
     The one that was busy last is taken first, since what it needs is still in the processor's caches. One
     that has ended without what it needs is taken last, or it would try in vain again while others have it.
     `ThreadPoolExecutor` takes the one that has rested longest, and wakes a further one for nothing.
+
+    Callers take turns, and each has at most its share of the threads, since all threads share one interpreter:
+    what one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no such limit.
     """
 
     def __init__(
@@ -37,19 +43,44 @@ class Threads:
         self._has_what_it_needs = has_what_it_needs
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []  # the one that was busy last is the last
-        self._waiting: deque[_Job] = deque()
+        self._share = max(1, most // SHARE)
+        self._busy: Counter[str | None] = Counter()  # threads, by caller
+        self._waiting: OrderedDict[str | None, deque[_Job]] = OrderedDict()  # the next one is first
+        self._latest: str | None = None  # who called last
+        self._alone_from = -inf  # when whoever calls now counts as alone, in the loop's time
 
-    def run(self, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """Do `work` in a thread, as soon as one is free. Call it in the event loop."""
+    def run(self, work: Callable[[], T], caller: str | None = None) -> "asyncio.Future[T]":
+        """Do `work` in a thread, as soon as it is the turn of `caller`. Call it in the event loop.
+
+        Those who call without a name take turns as one caller, which may have all threads.
+        """
         loop = asyncio.get_running_loop()
-        job = _Job(work, loop, loop.create_future(), self._over)
-        if self._idle:
-            self._idle.pop().take(job)
-        elif len(self._workers) < self._most:
-            self._further().take(job)
-        else:
-            self._waiting.append(job)
+        if caller != self._latest and self._workers:
+            self._alone_from = loop.time() + ALONE
+        self._latest = caller
+        job = _Job(work, caller, loop, loop.create_future(), self._over)
+        self._waiting.setdefault(caller, deque()).append(job)
+        self._start(loop)
         return job.result
+
+    def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begin what may begin now."""
+        while (self._idle or len(self._workers) < self._most) and (job := self._next(loop.time())):
+            self._busy[job.caller] += 1
+            (self._idle.pop() if self._idle else self._further()).take(job)
+
+    def _next(self, now: float) -> "_Job | None":
+        """Take the first job of the caller whose turn it is; few have all of their share and are passed over."""
+        is_alone = now >= self._alone_from
+        for caller, jobs in self._waiting.items():
+            if is_alone or caller is None or self._busy[caller] < self._share:
+                job = jobs.popleft()
+                if jobs:
+                    self._waiting.move_to_end(caller)
+                else:
+                    del self._waiting[caller]
+                return job
+        return None
 
     def _further(self) -> "_Worker":
         if not self._workers:  # in the process that was forked, or the end of this one is not seen
@@ -61,12 +92,15 @@ class Threads:
         self, worker: "_Worker", job: "_Job", result: Any, error: BaseException | None
     ) -> None:
         """What a worker did, told in the event loop."""
-        if self._waiting:
-            worker.take(self._waiting.popleft())
-        elif worker.is_equipped:
+        self._busy[job.caller] -= 1
+        if not self._busy[job.caller]:
+            del self._busy[job.caller]
+        if worker.is_equipped:
             self._idle.append(worker)
         else:
             self._idle.insert(0, worker)
+        if self._waiting:
+            self._start(job.loop)
         if job.result.done():  # nobody waits for it any more
             return
         if error:
@@ -79,6 +113,7 @@ class _Job(NamedTuple):
     """Something to do; `over` is called in the event loop."""
 
     work: Callable[[], Any]
+    caller: str | None
     loop: asyncio.AbstractEventLoop
     result: asyncio.Future
     over: Callable[["_Worker", "_Job", Any, BaseException | None], None]

@@ -1,4 +1,4 @@
-"""Floods: many reports about the pages of one owner, and an honest one among them."""
+"""Floods: many reports about the pages of one owner, or requests for costly pages, and an honest one among them."""
 
 import subprocess
 import sys
@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from statistics import median
+from urllib.parse import quote, urlencode
 
 import requests
 from django.db import connection
@@ -14,14 +16,18 @@ from django.db import connection
 from reports.models import Report
 from tests import build
 from tests.abuse.table import STRANGER, attack
-from tests.abuse.world import Shipped, World, stands_if
+from tests.abuse.world import Shipped, World, milliseconds, stands_if
 from tests.hub_process import ROOT
 
 FLOOD = 60  # reports, which is what one address may send in a minute
 LASTS = 9.0  # seconds
 HONEST = "203.0.113.9"
 SOON = 5.0  # seconds in which an honest report is an issue
+FORM = "Content-Type: application/x-www-form-urlencoded"
 PATIENCE = 20.0  # seconds after which nobody waits for it any more
+CONNECTIONS = 100
+OTHERS = 15  # reports
+AT_ONCE = 1000  # milliseconds that half of the others' reports may take
 
 
 @attack(STRANGER, "flood a repository")
@@ -73,6 +79,67 @@ def flood_of_one_network(world: World) -> str:
         honest = Counter(_post(hub, f"198.51.{n}.7", n) for n in range(20))
     figures = f"{flood[201]} of 620 taken; of 20 honest readers {honest[201]} get in"
     return stands_if(flood[201] <= 60 and honest[201] == 20, figures)
+
+
+@attack(STRANGER, "leave no room for others")
+def costly_pages_of_one_address(world: World) -> str:
+    """One address asks for a costly page, or sends the form, in 100 connections; others' reports took 2 s."""
+    world.acme()
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub:
+        receipt = hub.post(build.report()).json()["id"]
+        took = {what: _took_beside(hub, asked) for what, asked in _costly(receipt).items()}
+    figures = ", ".join(f"{ms:.0f} ms beside {what}" for what, ms in took.items())
+    return stands_if(max(took.values()) < AT_ONCE, f"half of the others' reports took {figures}")
+
+
+def _costly(receipt: str) -> dict[str, bytes]:
+    """The requests, by what they ask for."""
+    form = {"doc_url": "https://docs.acme.com/", "kind": "other", "summary": "x"}
+    typed = urlencode(form | {"details": "é" * 20_000}).encode()
+    words = quote("the of and to a in is it the of and to")
+    return {
+        "searches": _get(f"/v0/search/?q={words}"),
+        "all docs": _get("/llms-full.txt"),
+        "receipts": _get(f"/r/{receipt}/"),
+        "forms": _request("POST /report/", f"{FORM}\r\nContent-Length: {len(typed)}\r\n") + typed,
+    }
+
+
+def _get(path: str) -> bytes:
+    return _request(f"GET {path}")
+
+
+def _request(line: str, headers: str = "") -> bytes:
+    return (
+        f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 192.0.2.1\r\n"
+        f"Accept: text/html\r\n{headers}\r\n"
+    ).encode()
+
+
+def _took_beside(hub: Shipped, request: bytes) -> float:
+    """Milliseconds, the median of others' reports, while one address asks."""
+    with _asking(hub, request):
+        time.sleep(2)  # until all of its connections ask
+        took = [_milliseconds_of_one(hub, f"203.0.{number}.77") for number in range(OTHERS)]
+    return median(took)
+
+
+def _milliseconds_of_one(hub: Shipped, address: str) -> float:
+    report = build.report("https://nobody.dev/", report__summary=f"{time.monotonic_ns()}")
+    return milliseconds(lambda: hub.post(report, **{"X-Forwarded-For": address}))
+
+
+@contextmanager
+def _asking(hub: Shipped, request: bytes) -> Iterator[None]:
+    command = [sys.executable, "-m", "tests.abuse._asking", str(hub.port), str(CONNECTIONS)]
+    asking = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE)
+    try:
+        asking.stdin.write(request)
+        asking.stdin.close()
+        yield
+    finally:
+        asking.terminate()
+        asking.wait(30)
 
 
 def _flood(world: World, hub: Shipped, addresses: list[str]) -> str:

@@ -7,13 +7,22 @@ from allauth.idp.oidc import app_settings
 from django.conf import settings
 from limits import parse_many
 
-from core import at_once, batches, client_address, deadlines, json_body, rates, telling
+from core import (
+    at_once,
+    batches,
+    client_address,
+    deadlines,
+    json_body,
+    look_ups,
+    rates,
+    telling,
+)
 from core.shared_windows import REDIS_TIMEOUT
 from hub import logs, pruning, scrape
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting
 from hub.screen import reports as report_pages
-from hub.server import answers, bodies, bridge, door, listening, spool
+from hub.server import answers, bodies, bridge, door, listening, spool, threads
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
 from integrations.answers import known
@@ -63,6 +72,8 @@ def test_rates():
         "all questions about pages from a network": times(
             DEFAULT["HUB_TOTAL_RATE"], admission.SHARE
         ),
+        "searches in these docs": look_ups.RATE,
+        "pages of receipts": look_ups.RATE,
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
@@ -114,10 +125,12 @@ def test_what_may_happen_at_once():
         "calls to GitHub altogether": "half of `HUB_THREADS`",
         "requests that wait for a thread": f"{bridge.WAITING} for each thread",
         "requests of one caller": "a quarter of those in progress and waiting",
+        "threads for one caller": "a quarter of `HUB_THREADS`, while others have asked within "
+        f"{threads.ALONE} seconds",
         "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",
     }
-    assert bridge.SHARE == 4
+    assert bridge.SHARE == threads.SHARE == 4
     assert deadlines.slots() == settings.HUB_THREADS // 2
     assert verification.slots()._initial_value == settings.HUB_THREADS // 4
 

@@ -129,3 +129,16 @@ def test_a_flood_of_searches_reads_no_text_but_what_it_shows(docs, query, texts)
     assert len(read) <= texts
     assert len(hits) == (3 * search.MOST_OF_A_PAGE if texts else 0)
     assert len(read) == len(hits)
+
+
+def test_one_address_searches_so_often_and_reads_on(client, docs, monkeypatch):
+    monkeypatch.setattr("core.look_ups.RATE", "2/minute")
+
+    answers = [client.get("/v0/search/?q=record", REMOTE_ADDR="192.0.2.1") for _ in range(3)]
+    page = client.get("/v0/how-to/opt-out/", REMOTE_ADDR="192.0.2.1")
+    other = client.get("/v0/search/?q=record", REMOTE_ADDR="192.0.2.2")
+
+    assert [each.status_code for each in answers] == [200, 200, 429]
+    assert b"Too many searches from your address." in answers[2].content
+    assert int(answers[2]["Retry-After"]) <= 60
+    assert (page.status_code, other.status_code) == (200, 200)

@@ -245,3 +245,16 @@ def test_a_receipt_costs_a_few_queries(client, acme, django_assert_num_queries):
 
     with django_assert_num_queries(4):
         page_of(client, report)
+
+
+def test_one_address_opens_so_many_receipts_and_programs_go_on(client, monkeypatch):
+    monkeypatch.setattr("core.look_ups.RATE", "2/minute")
+    path = f"/r/{received().id}/"
+
+    answers = [client.get(path, headers=HTML) for _ in range(3)]
+    as_json = client.get(path)
+    other = client.get(path, headers=HTML, REMOTE_ADDR="192.0.2.2")
+
+    assert [each.status_code for each in answers] == [200, 200, 429]
+    assert "Too many receipts from your address." in text_of(answers[2])
+    assert (as_json.status_code, other.status_code) == (200, 200)

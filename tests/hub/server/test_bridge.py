@@ -393,6 +393,32 @@ def test_one_address_leaves_room_for_others(settings, proxies, headers, others):
     assert sum(each.status == 200 for each in statuses) == 8 * (1 + WAITING) // SHARE
 
 
+def test_one_address_leaves_threads_to_others():
+    free = threading.Event()
+
+    def costly(environ, start_response) -> Pieces:
+        has_to_wait = environ["REMOTE_ADDR"] == "192.0.2.1"
+        is_late = has_to_wait and not free.wait(10)
+        start_response("500 Late" if is_late else "200 OK", [])
+        return Pieces([b""])
+
+    async def asked(bridge: Bridge, of: str) -> Request:
+        request = Request(bridge, of=of)
+        await request.send(b"", more=False)
+        return request
+
+    async def conversation(bridge: Bridge) -> tuple[Answer, list[Answer]]:
+        await (await asked(bridge, "192.0.2.2")).answer()
+        many = [await asked(bridge, "192.0.2.1") for _ in range(12)]
+        other = await (await asked(bridge, "192.0.2.2")).answer()
+        free.set()
+        return other, [await each.answer() for each in many]
+
+    other, waited = talk(conversation, costly, threads=8)
+
+    assert {other.status, *(each.status for each in waited)} == {200}
+
+
 def test_an_overload_is_one_line_when_it_begins_and_one_when_it_is_over(monkeypatch, caplog):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -122,6 +122,123 @@ def test_what_finds_no_thread_free_is_done_in_the_order_it_came():
     assert ask(Threads(1), conversation) == done == list(range(50))
     assert sorted(ask(Threads(3), conversation)) == list(range(50))
     assert max(most_at_once) <= 3
+
+
+def test_callers_take_turns():
+    """The first of somebody waits for one of each other caller, however many these have."""
+    done: list[str] = []
+
+    async def conversation(threads: Threads) -> None:
+        gate = threading.Event()
+        calls = [threads.run(lambda: gate.wait(10), "alice")]
+        for caller in ("alice", "bob", "charlie"):
+            calls += [threads.run(lambda c=caller: done.append(c), caller) for _ in range(8)]
+        calls.append(threads.run(lambda: done.append("dave"), "dave"))
+        gate.set()
+        await asyncio.gather(*calls)
+
+    ask(Threads(1), conversation)
+
+    assert done[:8] == ["alice", "bob", "charlie", "dave", "alice", "bob", "charlie", "alice"]
+    assert len(done) == 25
+
+
+class Held(NamedTuple):
+    begun: list[int]
+    calls: list[asyncio.Future]
+
+    async def until_begun(self, number: int) -> None:
+        assert await asyncio.to_thread(wait_until, lambda: len(self.begun) >= number)
+
+
+def held(threads: Threads, caller: str | None, number: int, gate: threading.Event) -> Held:
+    """So many calls that have begun or wait, and that end with the gate."""
+    begun: list[int] = []
+
+    def work() -> None:
+        begun.append(threading.get_ident())
+        gate.wait(10)
+
+    return Held(begun, [threads.run(work, caller) for _ in range(number)])
+
+
+def test_one_caller_has_a_quarter_of_the_threads_while_there_are_others():
+    async def conversation(threads: Threads) -> None:
+        gate = threading.Event()
+        await threads.run(lambda: None, "bob")
+        alice = held(threads, "alice", 20, gate)
+        await alice.until_begun(2)
+        for _ in range(5):
+            await threads.run(lambda: None, "bob")
+        assert len(alice.begun) == 2
+        gate.set()
+        await asyncio.gather(*alice.calls)
+
+    ask(Threads(8), conversation)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_one_caller_has_one_thread_where_there_are_few(most):
+    async def conversation(threads: Threads) -> list[int]:
+        await threads.run(lambda: None, "bob")
+        return await asyncio.gather(*(threads.run(threading.get_ident, "alice") for _ in range(9)))
+
+    assert len(set(ask(Threads(most), conversation))) == 1
+
+
+def test_whoever_is_alone_has_all_threads_and_gives_them_up_as_they_end(monkeypatch):
+    monkeypatch.setattr("hub.server.threads.ALONE", 0)
+    first, second = threading.Event(), threading.Event()
+
+    async def conversation(threads: Threads) -> None:
+        await threads.run(lambda: None, "bob")
+        alice = [held(threads, "alice", 1, first), held(threads, "alice", 7, second)]
+        await alice[1].until_begun(7)
+        monkeypatch.setattr("hub.server.threads.ALONE", 60)
+        waits = held(threads, "alice", 9, second)
+        bob = threads.run(lambda: None, "bob")
+        assert not bob.done()
+        first.set()
+        await bob
+        assert not waits.begun
+        second.set()
+        await asyncio.gather(*(call for each in (*alice, waits) for call in each.calls))
+
+    ask(Threads(8), conversation)
+
+
+@pytest.mark.parametrize("caller", [None, "alice"])
+def test_the_first_caller_is_alone(caller):
+    async def conversation(threads: Threads) -> None:
+        gate = threading.Event()
+        calls = held(threads, caller, 8, gate)
+        await calls.until_begun(8)
+        gate.set()
+        await asyncio.gather(*calls.calls)
+
+    ask(Threads(8), conversation)
+
+
+def test_callers_without_a_name_may_have_all_threads_beside_others():
+    async def conversation(threads: Threads) -> None:
+        gate = threading.Event()
+        await threads.run(lambda: None, "bob")
+        unnamed = held(threads, None, 8, gate)
+        await unnamed.until_begun(8)
+        gate.set()
+        await asyncio.gather(*unnamed.calls)
+
+    ask(Threads(8), conversation)
+
+
+def test_nothing_is_kept_of_callers_who_have_their_answers():
+    async def conversation(threads: Threads) -> None:
+        calls = [threads.run(lambda: None, f"192.0.2.{n % 200}") for n in range(800)]
+        await asyncio.gather(*calls)
+        assert not threads._busy
+        assert not threads._waiting
+
+    ask(Threads(4), conversation)
 
 
 def test_an_error_is_raised_where_the_result_is_awaited_and_the_thread_goes_on():
