@@ -116,7 +116,6 @@ def test_a_draft_that_nobody_was_asked_about_says_it_too(desk: Desk):
     (result,) = desk.results(AS_PATH)
 
     assert result.structured_content["draft"]["doc_url"] == FILE
-    assert FILE in result.structured_content["command"]
     assert LOCATED in _in_one_line(result.content[2].text)
 
 

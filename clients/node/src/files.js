@@ -21,6 +21,7 @@ const REASONS = {
 const MAX_REPORT = 1024 * 1024; // a report has 64 KiB
 const MAX_DOCUMENT = 8 * 1024 * 1024;
 const TOO_LARGE = { [MAX_REPORT]: "over_one_mebibyte", [MAX_DOCUMENT]: "over_eight_mebibytes" };
+const BASE64 = /^[A-Za-z0-9_-]+$/;
 const CHUNK = 64 * 1024;
 const STANDARD_INPUT = "-";
 const MOMENT = 20; // milliseconds: an interrupt that ended the writer of half a text comes before we send that
@@ -59,6 +60,17 @@ export async function readJson(path) {
   } catch (error) {
     if (!(error instanceof NoDocument)) throw error;
     throw ValidationError.of(error.code, { path: nameOf(path), key: error.key });
+  }
+}
+
+/** The JSON that is written as base64url (RFC 4648) without padding. */
+export function readBase64(text) {
+  try {
+    if (!BASE64.test(text) || text.length % 4 === 1) throw new NoDocument("not_json");
+    return parse(Buffer.from(text, "base64url"), { unique: true });
+  } catch (error) {
+    if (!(error instanceof NoDocument)) throw error;
+    throw ValidationError.of(error.code, { path: "--base64", key: error.key });
   }
 }
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import stat
 import sys
 import time
+from base64 import urlsafe_b64decode
 from pathlib import Path
 from typing import Any, BinaryIO, Optional
 
@@ -28,6 +30,7 @@ REASONS = {
 MAX_REPORT = 1024 * 1024  # a report has 64 KiB
 MAX_DOCUMENT = 8 * 1024 * 1024
 TOO_LARGE = {MAX_REPORT: "over_one_mebibyte", MAX_DOCUMENT: "over_eight_mebibytes"}
+BASE64 = re.compile(r"[A-Za-z0-9_-]+")
 MOMENT = (
     0.02  # seconds: an interrupt that ended the writer of half a text comes before we send that
 )
@@ -64,6 +67,16 @@ def read_json(path: str) -> Any:
         return document.parse(read_text(path).encode(), unique=True)
     except document.NoDocument as error:
         raise ValidationError.of(error.code, path=name, key=error.key) from None
+
+
+def read_base64(text: str) -> Any:
+    """The JSON that is written as base64url (RFC 4648) without padding."""
+    try:
+        if not BASE64.fullmatch(text) or len(text) % 4 == 1:
+            raise document.NoDocument("not_json")
+        return document.parse(urlsafe_b64decode(text + "=" * (-len(text) % 4)), unique=True)
+    except document.NoDocument as error:
+        raise ValidationError.of(error.code, path="--base64", key=error.key) from None
 
 
 def read(path: str) -> Optional[bytes]:
