@@ -18,6 +18,13 @@ export function plain(line) {
   return line.replace(ANY, " ");
 }
 
+/** A text from outside as one line of at most `most` characters, with one space between its words. */
+export function line(text, most) {
+  const words = plain(text).split(" ").filter(Boolean).join(" ");
+  const characters = [...words];
+  return characters.length <= most ? words : `${characters.slice(0, most - 1).join("")}…`;
+}
+
 /** A value as a line of JSON in which each of them is an escape, so that nothing is lost or hidden. */
 export function jsonLine(value) {
   return escaped(JSON.stringify(value));

@@ -27,9 +27,7 @@ REASONS = {
     errno.EROFS: "read_only",
     errno.ELOOP: "symlink_loop",
 }
-MAX_REPORT = 1024 * 1024  # a report has 64 KiB
-MAX_DOCUMENT = 8 * 1024 * 1024
-TOO_LARGE = {MAX_REPORT: "over_one_mebibyte", MAX_DOCUMENT: "over_eight_mebibytes"}
+MAX_BYTES = 1024 * 1024  # a report has 64 KiB
 BASE64 = re.compile(r"[A-Za-z0-9_-]+")
 MOMENT = (
     0.02  # seconds: an interrupt that ended the writer of half a text comes before we send that
@@ -48,7 +46,7 @@ def read_text(path: str) -> str:
     """The UTF-8 text, up to 1 MiB, of a file, of a pipe, or of standard input for `-`."""
     name = message("standard_input") if path == "-" else path
     try:
-        data = _standard_input() if path == "-" else _content(path, MAX_REPORT)
+        data = _standard_input() if path == "-" else _content(path, "report_too_large")
         return data.decode("utf-8-sig")
     except Unusable as error:
         reason = message(error.reason)
@@ -84,34 +82,34 @@ def read(path: str) -> Optional[bytes]:
     try:
         if stat.S_ISFIFO(Path(path).stat().st_mode):
             raise Unusable("not_a_regular_file")
-        return _content(path, MAX_DOCUMENT)
+        return _content(path, "document_too_large")
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unusable(reason_of(error)) from None
 
 
-def _content(path: str, most: int) -> bytes:
-    """At most so many bytes of a file or pipe. Raises Unusable or OSError."""
+def _content(path: str, too_large: str) -> bytes:
+    """At most 1 MiB of a file or pipe. Raises Unusable (`too_large`) or OSError."""
     mode = Path(path).stat().st_mode
     if stat.S_ISDIR(mode):
         raise Unusable("is_a_directory")
     if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
         raise Unusable("not_a_regular_file")
     with Path(path).open("rb") as file:
-        return _bounded(file, most)
+        return _bounded(file, too_large)
 
 
-def _bounded(file: BinaryIO, most: int) -> bytes:
-    data = file.read(most + 1)
-    if len(data) > most:
-        raise Unusable(TOO_LARGE[most])
+def _bounded(file: BinaryIO, too_large: str) -> bytes:
+    data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise Unusable(too_large)
     return data
 
 
 def _standard_input() -> bytes:
     """Standard input. Raises Unusable if it is too large, or closed or empty: that was not meant to be sent."""
-    data = _bounded(sys.stdin.buffer, MAX_REPORT) if sys.stdin else b""
+    data = _bounded(sys.stdin.buffer, "report_too_large") if sys.stdin else b""
     if not data:
         raise Unusable("empty_file")
     time.sleep(MOMENT)

@@ -7,7 +7,7 @@ import time
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 from urllib.parse import urlencode
 
-from . import hub, settings, web
+from . import hub, settings, visible, web
 from .contract import message
 from .document import text
 from .errors import AuthError, DocFeedbackError, ServerError
@@ -21,6 +21,7 @@ USER_CODE = re.compile(r"[\x21-\x7e]{1,64}")
 LINK = re.compile(  # a browser is opened with it: RFC 3986, but for what a shell would run
     r"(?:[A-Za-z0-9._~:/?#\[\]@!&*+,;=-]|%[0-9A-Fa-f]{2}){1,2048}"
 )
+LONGEST = 500  # characters of what a Hub says
 DEFAULT_INTERVAL = 5.0  # seconds, by RFC 8628
 MIN_INTERVAL = 1.0
 MAX_CODE_SECONDS = 3600.0
@@ -39,7 +40,7 @@ class Refused(Exception):
 
     def error(self, hub_url: str) -> DocFeedbackError:
         """What a person is told."""
-        reason = (self.description or self.code).rstrip(".")
+        reason = visible.line(self.description or self.code, LONGEST).rstrip(".")
         sentence = message("sign_in_refused", url=hub_url, reason=reason)
         return AuthError("sign_in_refused", sentence, status=self.status)
 

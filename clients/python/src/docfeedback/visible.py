@@ -27,6 +27,12 @@ def plain(line: str) -> str:
     return _UNSEEN.sub(" ", line)
 
 
+def line(text: str, most: int) -> str:
+    """A text from outside as one line of at most `most` characters, with one space between its words."""
+    words = " ".join(plain(text).split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
 def json_line(value: Any) -> str:
     """A value as a line of JSON, with each of them as an escape, so that nothing is lost or hidden."""
     return _escaped(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
