@@ -6,7 +6,7 @@ import { AuthError, ServerError } from "./errors.js";
 import { ask, refusal, unlikeAHub } from "./hub.js";
 import { TOKEN, origin, refuseInsecure } from "./settings.js";
 import { trimEnd } from "./trim.js";
-import { line } from "./visible.js";
+import { quoted } from "./visible.js";
 import { ACCEPT } from "./web.js";
 
 const PATH = "/.well-known/openid-configuration";
@@ -16,7 +16,6 @@ const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const USER_CODE = /^[\x21-\x7e]{1,64}$/;
 // A browser is opened with it: RFC 3986, but for what a shell would run.
 const LINK = /^(?:[A-Za-z0-9._~:/?#[\]@!&*+,;=-]|%[0-9A-Fa-f]{2}){1,2048}$/;
-const LONGEST = 500; // characters of what a Hub says
 const DEFAULT_INTERVAL = 5; // seconds, by RFC 8628
 const MIN_INTERVAL = 1;
 const MAX_CODE_SECONDS = 3600;
@@ -34,7 +33,7 @@ export class Refused extends Error {
 
   /** What a person is told. */
   error(url) {
-    const reason = trimEnd(line(this.description || this.code, LONGEST), ".");
+    const reason = trimEnd(quoted(this.description || this.code), ".");
     const sentence = message("sign_in_refused", { url, reason });
     return new AuthError("sign_in_refused", sentence, { status: this.status });
   }

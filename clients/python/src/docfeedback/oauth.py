@@ -21,7 +21,6 @@ USER_CODE = re.compile(r"[\x21-\x7e]{1,64}")
 LINK = re.compile(  # a browser is opened with it: RFC 3986, but for what a shell would run
     r"(?:[A-Za-z0-9._~:/?#\[\]@!&*+,;=-]|%[0-9A-Fa-f]{2}){1,2048}"
 )
-LONGEST = 500  # characters of what a Hub says
 DEFAULT_INTERVAL = 5.0  # seconds, by RFC 8628
 MIN_INTERVAL = 1.0
 MAX_CODE_SECONDS = 3600.0
@@ -40,7 +39,7 @@ class Refused(Exception):
 
     def error(self, hub_url: str) -> DocFeedbackError:
         """What a person is told."""
-        reason = visible.line(self.description or self.code, LONGEST).rstrip(".")
+        reason = visible.quoted(self.description or self.code).rstrip(".")
         sentence = message("sign_in_refused", url=hub_url, reason=reason)
         return AuthError("sign_in_refused", sentence, status=self.status)
 
