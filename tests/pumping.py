@@ -1,6 +1,7 @@
 """Every regular expression of the project, and texts on which a careless one takes very long."""
 
 import ast
+import functools
 import importlib
 import inspect
 import itertools
@@ -8,6 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
+from operator import or_
 from pathlib import Path
 from re import _compiler, _parser
 from re import _constants as sre
@@ -31,7 +33,14 @@ METHODS = ["search", "match", "fullmatch", "sub", "subn", "split", "findall", "f
 WHOLE = {"match", "fullmatch"}  # begin in one place; all others try every place
 BOTH = frozenset({"every", "one"})
 ENDINGS = ["", "\0\n x"]  # what no repetition before it goes on into
+ORDINARY = "y"  # which `.` goes on into
+BEGINNINGS = 8  # of one pattern
 FRAGMENTS = 6  # of one pattern, large and small ones each
+
+JAVASCRIPT = re.compile(  # a literal, which follows a sign and not a value
+    r"(?:(?<=[=,?:&|] )|(?<=[(\[!]))/(?P<pattern>(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/(?P<flags>[a-z]*)"
+)
+FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL}
 
 Attempt = Callable[[str], object]
 
@@ -51,10 +60,11 @@ class Found(NamedTuple):
 class Pump(NamedTuple):
     unit: str
     ending: str
+    beginning: str = ""
 
     def of(self, length: int) -> str:
         """At least one unit; not much more than so many characters."""
-        return self.unit * max(1, length // len(self.unit)) + self.ending
+        return self.beginning + self.unit * max(1, length // len(self.unit)) + self.ending
 
 
 def patterns() -> list[Found]:
@@ -75,7 +85,24 @@ def patterns() -> list[Found]:
     ]
     shared = json.loads((ROOT / "clients/contract/secrets.json").read_text(encoding="utf-8"))
     found += [Found("secrets.json", re.compile(each["pattern"]), BOTH) for each in shared["kinds"]]
+    found += _in_javascript()
     return list({(each.pattern, each.ways): each for each in found}.values())
+
+
+def _in_javascript() -> Iterator[Found]:
+    """The literals in the Node package, tried as Python would; the others are made of what Python has, too."""
+    for path in sorted((ROOT / "clients/node").glob("*/*.js")):
+        for literal in JAVASCRIPT.finditer(path.read_text(encoding="utf-8")):
+            flags = [FLAGS[each] for each in literal["flags"] if each in FLAGS]
+            pattern = re.compile(_as_python(literal["pattern"]), functools.reduce(or_, flags, 0))
+            yield Found(f"{path.relative_to(ROOT)}: {literal[0]}", pattern, frozenset({"every"}))
+
+
+def _as_python(pattern: str) -> str:
+    """The same in the words of `re`, where a property such as `\\p{L}` is some letter."""
+    end = re.sub(r"(?<!\\)\$", r"\\Z", pattern)
+    wide = re.sub(r"\\u\{([0-9a-f]+)\}", lambda found: f"\\U{found[1]:0>8}", end)
+    return re.sub(r"\\p\{\w+\}", "a", wide)
 
 
 def _ways(source: str) -> dict[str, frozenset[str]]:
@@ -144,11 +171,23 @@ def unnamed(source: str) -> list[str]:
 
 
 def pumps(pattern: re.Pattern[str]) -> list[Pump]:
-    """Repetitions of what the pattern matches a part of, in pairs, with and without an end."""
+    """Repetitions of what the pattern matches a part of, in pairs, with and without an end.
+
+    And alone behind what the pattern begins with, for repetitions in its middle.
+    """
     parts = _fragments(pattern)
     pairs = [first + second for first, second in itertools.product(parts, repeat=2)]
     units = dict.fromkeys([*parts, *pairs])
-    return [Pump(unit, ending) for unit, ending in itertools.product(units, ENDINGS)]
+    found = [Pump(unit, ending) for unit, ending in itertools.product(units, ENDINGS)]
+    inside = itertools.product(parts, [*ENDINGS, ORDINARY], _beginnings(pattern))
+    return found + [Pump(*each) for each in inside]
+
+
+def _beginnings(pattern: re.Pattern[str]) -> list[str]:
+    """What the pattern matches up to each of its parts, and all of it."""
+    tree = list(_parser.parse(pattern.pattern, pattern.flags))
+    found = (_sample(tree[:length], 1) for length in range(1, len(tree) + 1))
+    return list(dict.fromkeys(filter(None, found)))[:BEGINNINGS]
 
 
 def _fragments(pattern: re.Pattern[str]) -> list[str]:

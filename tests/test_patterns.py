@@ -19,6 +19,8 @@ OLD = {
     "URL before": r"(?://|www\.)\S*\Z|\](?:\(|:\s*)<?\S*\Z",
     "nested": r"(a+)+b",
     "spaces before an end": r"\s+$",
+    "heading": r"(#{1,6})[ \t]+(.*?)[ \t]*",
+    "spaces in the middle": r"x *[^;\n]*;",
 }
 
 
@@ -64,6 +66,13 @@ def test_no_text_makes_a_pattern_take_more_than_linear_time():
 
     assert not slow
     assert len(found) > 150
+
+
+def test_the_patterns_of_the_node_package_are_among_them():
+    found = [each for each in pumping.patterns() if each.where.startswith("clients/node")]
+
+    assert {"blocks.js", "oauth.js", "web.js"} <= {each.where.split(": ")[0][17:] for each in found}
+    assert len(found) > 45
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ import pytest
 from tests.clients.command_line import CommandLine, Ended
 from tests.clients.conftest import CONTRACT, World
 
+MOST_BYTES = 1 << 20
+ABSENT = "There is no first-party block in AGENTS.md. Run docfeedback init."
 CASES = json.loads((CONTRACT / "init.json").read_text())
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="nobody else can give a file away")
 
@@ -218,7 +220,27 @@ def test_a_huge_file_is_not_read(client: CommandLine, world: World):
 
     ended = _init(client, world)
 
-    assert (ended.exit, ended.stderr) == (2, "Error: AGENTS.md cannot be read: it is over 8 MiB.\n")
+    assert (ended.exit, ended.stderr) == (2, "Error: AGENTS.md cannot be read: it is over 1 MiB.\n")
+
+
+@pytest.mark.parametrize("content", [b"\n", b"\r", b"# x\n", b"~~~\n"])
+def test_a_large_file_takes_little_memory(client: CommandLine, world: World, content: bytes):
+    (world.folder / "AGENTS.md").write_bytes(content * (MOST_BYTES // len(content)))
+    limited = CommandLine(["sh", "-c", 'ulimit -v 150000; exec "$@"', "sh", *client.command])
+    is_node = "node" in Path(client.command[0]).name  # which reserves more than it takes
+    changed = world.environment | {"NODE_OPTIONS": "--max-old-space-size=48"}
+
+    ended = (client if is_node else limited).run(["init", "--check"], cwd=world.folder, env=changed)
+
+    assert (ended.exit, ended.stderr) == (1, f"{ABSENT}\n")
+
+
+def test_a_heading_with_a_long_gap_is_read_once(client: CommandLine, world: World):
+    (world.folder / "AGENTS.md").write_text("# x" + " " * (MOST_BYTES - 5) + "y\n")
+
+    ended = _init(client, world, "--check")
+
+    assert (ended.exit, ended.stderr) == (1, f"{ABSENT}\n")
 
 
 def test_utf_16_is_told(client: CommandLine, world: World):

@@ -38,6 +38,25 @@ ONE_PAGE = [
     "https://docs.acme.com/A/Install",
     "HTTPS://DOCS.ACME.COM.:8443/a/install",
     "https://docs。acme.com/a/install",
+    "https://www.docs.acme.com/a/install",
+    "https://docs.acme.com/a;x/install;y=1",
+    "https://docs.acme.com/a/install/index.html",
+]
+ONE_FILE = [
+    "https://github.com/o/r/blob/main/docs/a.md",
+    "https://github.com/o/r/blame/main/docs/a.md",
+    "https://github.com/o/r/edit/v1.2/docs/a.md",
+    "https://github.com/o/r/raw/HEAD/docs/a.md?x",
+    "https://github.com/o/r/commits/main/docs/a.md",
+    "https://github.com/o/r/blob/refs/heads/main/docs/a.md",
+    "https://github.com/O/R/blob/feature/x/docs/a.md#L3",
+    "https://www.github.com/o/r/blob/main/docs/a.md",
+    "https://raw.githubusercontent.com/o/r/main/docs/a.md",
+    "https://raw.githubusercontent.com/o/r/refs/heads/main/docs/a.md",
+]
+ONE_AT_THE_ROOT = [
+    "https://github.com/o/r/blob/main/README.md",
+    "https://github.com/o/r/blob/feature/x/README.md",
 ]
 ONE_PATH = [
     "docs/install.md",
@@ -62,6 +81,12 @@ DIFFERENT = [
     "https://docs.acme.com/installation",
     "install",
     "./docs.acme.com/install",
+    "https://github.com/o/r",
+    "https://github.com/o/r/issues/1",
+    "https://github.com/o/r/blob/main/docs/a.md",
+    "https://github.com/o/r/blob/main/docs/b.md",
+    "https://github.com/o/other/blob/main/docs/a.md",
+    "https://raw.githubusercontent.com/other/r/main/docs/a.md",
 ]
 
 
@@ -69,7 +94,7 @@ def _key(doc_url: str) -> str:
     return canonical.page(doc_url, address.check(doc_url))
 
 
-@pytest.mark.parametrize("spellings", [ONE_PAGE, ONE_PATH])
+@pytest.mark.parametrize("spellings", [ONE_PAGE, ONE_PATH, ONE_FILE, ONE_AT_THE_ROOT])
 def test_every_spelling_of_a_page_is_one(spellings: list[str]):
     assert len({_key(doc_url) for doc_url in spellings}) == 1
 
@@ -89,7 +114,7 @@ def test_public_addresses_of_the_contract_have_a_spelling():
     assert all(_key(doc_url).startswith("https://") for doc_url in cases)
 
 
-@pytest.mark.parametrize("spellings", [ONE_PAGE, ONE_PATH])
+@pytest.mark.parametrize("spellings", [ONE_PAGE, ONE_PATH, ONE_FILE])
 def test_a_no_is_not_asked_about_again(desk: Desk, spellings: list[str]):
     person = Person([NO, YES])
 

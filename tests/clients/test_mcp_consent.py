@@ -1,5 +1,6 @@
 """A person decides: what they agreed to is sent, and nothing else ever is."""
 
+import re
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -123,6 +124,26 @@ def test_the_command_sends_the_draft(desk: Desk):
         _run_in_a_shell(desk, outcome["command"])
 
     assert desk.sent == [outcome["draft"] for outcome in outcomes]
+
+
+SHELLS_READ = r"""[^A-Za-z0-9_./:@ -]"""  # in some shell or other, something else than itself
+
+
+def test_no_shell_reads_anything_in_the_command(desk: Desk):
+    fish = {**REPORT, "report": {"kind": "other", "summary": r"It says don\'t \\use \"; id; #"}}
+
+    outcomes = desk.call(REPORT, ODD, FULL, fish)
+
+    assert not [each for each in outcomes if re.search(SHELLS_READ, each["command"])]
+
+
+def test_there_is_no_command_that_a_shell_would_change(desk: Desk):
+    desk.environment["DOCFEEDBACK_HUB_URL"] = f"{desk.world.hub}/%COMSPEC%~"
+
+    (outcome,) = desk.call(REPORT)
+
+    assert outcome["command"] is None
+    assert outcome["message"].endswith("the draft. They can send it themselves with the link.")
 
 
 def test_the_command_is_short_where_it_is_installed(desk: Desk):

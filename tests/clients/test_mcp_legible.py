@@ -173,7 +173,7 @@ def test_an_answer_is_not_many_copies_of_the_draft(desk: Desk):
     assert [text.count("word") for text in texts] == [0, 0, 1600]
     assert {"draft", "command"} & set(json.loads(texts[1])) == set()
     assert result.structured_content["draft"]["report"] == report
-    assert result.structured_content["command"].count("word") == 1600
+    assert len(result.structured_content["command"]) > 8000  # not in a text
 
 
 def test_a_short_command_is_text_too(desk: Desk):

@@ -7,6 +7,7 @@ import re
 import select
 import signal
 import subprocess
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -128,6 +129,25 @@ def test_who_gives_no_flags_is_asked_and_sees_the_whole_report(
     assert json.loads(sent.body) == examples["a new report"]["request"]["body"]
     assert '"summary": "Step 3 names a flag that does not exist"' in screen.shown
     assert f"{SEND}{world.hub}? It may become a public issue. [y/N]" in screen.shown
+
+
+def test_a_report_that_nobody_can_read_in_the_command_is_shown_first(
+    client: CommandLine, world: World, screens: Any, examples: dict[str, Any]
+):
+    world.stage.answers = {HUB: [examples["a new report"]["answer"]]}
+    body = examples["a new report"]["request"]["body"]
+    text = urlsafe_b64encode(json.dumps(body).encode()).decode().rstrip("=")
+    statuses = []
+
+    for answer in ("", "y"):
+        screen = screens(client, "report", "--base64", text)
+        screen.wait_for(SEND)
+        assert '"summary": "Step 3 names a flag that does not exist"' in screen.shown
+        screen.type(answer)
+        statuses.append(screen.ended())
+
+    assert statuses == [2, 0]
+    assert [json.loads(sent.body) for sent in asked_at(world)] == [body]
 
 
 def test_what_was_pasted_before_the_question_is_no_yes(

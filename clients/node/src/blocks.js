@@ -6,13 +6,15 @@
  */
 
 import { text } from "./contract.js";
+import { trim, trimEnd } from "./trim.js";
 
 const BOM = "\xef\xbb\xbf"; // in UTF-8, read as Latin-1
 const VERSION = "v0";
 const LAST_LINE = "Docs Feedback Hub:";
 const LINE = /[^\n]*\n|[^\n]+/g;
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)$/s;
-const HEADING = /^(#{1,6})[ \t]+(.*?)[ \t]*$/s;
+const HEADING = /^(#{1,6})[ \t]+/;
+const BLANKS = " \t";
 const MARKER =
   /^[ \t]*<!-- docfeedback:(begin|end) (first-party|consumer)(?: (v[0-9][0-9A-Za-z.-]*))? -->[ \t]*$/;
 
@@ -31,14 +33,13 @@ export class Damaged extends Error {
  * `pasted` or `pasted_older` without one.
  */
 export function find(document, name) {
-  const lines = linesOf(document);
-  return marked(lines, name) ?? pasted(lines, name);
+  return marked(document, name) ?? pasted(document, name);
 }
 
 /** What a block names as its Hub, in its last such line, or null. */
 export function hubUrlOf(document, place) {
   const line = hubLine(document, place);
-  return line ? line.text.slice(LAST_LINE.length).replace(/^[ \t]+|[ \t]+$/g, "") : null;
+  return line ? trim(line.text.slice(LAST_LINE.length), BLANKS) : null;
 }
 
 /** The text with another Hub in that line; all else stays as it is. */
@@ -51,20 +52,26 @@ export function nameHub(document, place, hubUrl) {
 
 /** The numbers of the lines where blocks of other tools begin that are about feedback, too. */
 export function foreign(document) {
-  const lines = linesOf(document).filter((line) => !line.fence && !line.marker);
-  return lines.filter((line) => isForeign(line.text)).map((line) => line.number);
+  const numbers = [];
+  for (const { number, text: line, fence, marker } of linesOf(document)) {
+    if (!fence && !marker && isForeign(line)) numbers.push(number);
+  }
+  return numbers;
 }
 
 /** Whether this is a marker such as `<!-- docs-feedback:start -->`. */
 function isForeign(line) {
-  const text = line.replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase();
+  const text = trim(line, BLANKS).toLowerCase();
   if (!text.startsWith("<!--") || !text.endsWith("-->")) return false;
   return text.includes("doc") && text.includes("feedback") && /begin|start/.test(text);
 }
 
 function hubLine(document, { start, end }) {
-  const lines = linesOf(document.slice(start, end));
-  return lines.filter(({ text, fence }) => text.startsWith(LAST_LINE) && !fence).at(-1);
+  let named;
+  for (const line of linesOf(document.slice(start, end))) {
+    if (line.text.startsWith(LAST_LINE) && !line.fence) named = line;
+  }
+  return named;
 }
 
 /**
@@ -72,12 +79,11 @@ function hubLine(document, { start, end }) {
  * inside a code sample.
  */
 export function put(document, place, name, { hubUrl }) {
-  const ends = document.match(/\r?\n/g) ?? [];
-  const dos = ends.filter((end) => end === "\r\n").length;
-  const lineEnd = 2 * dos > ends.length ? "\r\n" : "\n";
+  const lineEnd = 2 * count(document, "\r\n") > count(document, "\n") ? "\r\n" : "\n";
   const block = blockOf(name, hubUrl).join(lineEnd);
   if (place) return document.slice(0, place.start) + block + document.slice(place.end);
-  const { fence } = linesOf(`${document}\n.`).at(-1);
+  let fence;
+  for (const line of linesOf(`${document}\n.`)) fence = line.fence;
   if (fence) throw new Damaged("code_without_end", fence);
   if (document === "" || document === BOM) return document + block + lineEnd;
   if (document.endsWith("\n")) return document + lineEnd + block + lineEnd;
@@ -93,10 +99,10 @@ export function takeOut(document, place) {
 }
 
 /** The block between its markers; Damaged where they are not one begin and one end. */
-function marked(lines, name) {
+function marked(document, name) {
   let begin = null;
   let end = null;
-  for (const line of lines) {
+  for (const line of linesOf(document)) {
     if (!line.marker) continue;
     const [, word, owner] = line.marker;
     if (owner !== name) {
@@ -139,33 +145,42 @@ function isLater(one, other) {
  * A block without markers, known by its heading. It goes on to its last line, else to the next
  * heading of its level or the next marker.
  */
-function pasted(lines, name) {
-  const block = linesOf(blockOf(name, "").slice(1, -1).join("\n"));
-  const title = block[0].heading[2];
-  const index = lines.findIndex((line) => line.heading?.[2] === title);
-  if (index < 0) return null;
-  const section = sectionOf(lines.slice(index), lines[index].heading[1].length);
-  const state = essence(section) === essence(block) ? "pasted" : "pasted_older";
-  const { start, number: line } = section[0];
-  return { start, end: section.at(-1).end, line, state };
+function pasted(document, name) {
+  const block = blockOf(name, "").slice(1, -1).join("\n");
+  const { title } = linesOf(block).next().value.heading;
+  const lines = linesOf(document);
+  let first = lines.next().value;
+  while (first && first.heading?.title !== title) first = lines.next().value;
+  if (!first) return null;
+  const { start, number: line, heading } = first;
+  const { end } = lastOf(first, lines, heading.level);
+  const same = essence(document.slice(start, end), block) === essence(block, block);
+  return { start, end, line, state: same ? "pasted" : "pasted_older" };
 }
 
-/** The lines of a pasted block, from its heading to its last that is not blank. */
-function sectionOf([first, ...others], level) {
-  const section = [first];
-  for (const line of others) {
-    if (line.marker || line.heading?.[1].length <= level) break;
-    section.push(line);
+/** The last line of a pasted block that is not blank; `first` is its heading. */
+function lastOf(first, rest, level) {
+  let last = first;
+  for (const line of rest) {
+    if (line.marker || line.heading?.level <= level) break;
+    if (!/^[ \t]*$/.test(line.text)) last = line;
     if (line.text.startsWith(LAST_LINE) && !line.fence) break;
   }
-  while (/^[ \t]*$/.test(section.at(-1).text)) section.pop();
-  return section;
+  return last;
 }
 
-/** What makes two blocks the same: all but the heading's level and the Hub address. */
-function essence(section) {
-  const texts = section.slice(1).map((line) => line.text.replace(/[ \t]+$/, ""));
-  return texts.map((it) => (it.startsWith(LAST_LINE) ? LAST_LINE : it)).join("\n");
+/**
+ * What makes two blocks the same: all but the heading's level and the Hub address. Of a section with
+ * more lines than `block` has, a part that is no longer the same.
+ */
+function essence(section, block) {
+  const most = count(block, "\n") + 3;
+  const texts = [];
+  for (const line of linesOf(section)) {
+    if (line.number > most) break;
+    if (line.number > 1) texts.push(trimEnd(line.text, BLANKS));
+  }
+  return texts.map((each) => (each.startsWith(LAST_LINE) ? LAST_LINE : each)).join("\n");
 }
 
 /** The lines of a block, markers included. */
@@ -177,28 +192,39 @@ function blockOf(name, hubUrl) {
   ];
 }
 
-function linesOf(document) {
+/** One after the other, since a document may be nothing but line ends. */
+function* linesOf(document) {
   let fence = "";
   let opened = 0; // the number of the line that opens the code sample
-  return [...document.matchAll(LINE)].map((match, index) => {
-    const start = match.index + (index === 0 && document.startsWith(BOM) ? BOM.length : 0);
-    const text = document.slice(start, match.index + match[0].length).replace(/[\r\n]+$/, "");
+  let number = 0;
+  for (const match of document.matchAll(LINE)) {
+    number += 1;
+    const start = match.index + (number === 1 && document.startsWith(BOM) ? BOM.length : 0);
+    const text = trimEnd(document.slice(start, match.index + match[0].length), "\r\n");
     const found = FENCE.exec(text);
-    const number = index + 1;
     const begins = found && !fence;
     if (begins) [fence, opened] = [found[1], number];
     const around = fence ? opened : 0;
     if (!begins && found?.[1].startsWith(fence) && !/[^ \t]/.test(found[2])) fence = "";
-    return {
+    yield {
       number,
       start,
       end: start + text.length,
       text,
       fence: around,
       marker: MARKER.exec(text),
-      heading: around ? null : HEADING.exec(text),
+      heading: around ? null : headingOf(text),
     };
-  });
+  }
+}
+
+function headingOf(text) {
+  const found = HEADING.exec(text);
+  return found && { level: found[1].length, title: trimEnd(text.slice(found[0].length), BLANKS) };
+}
+
+function count(text, part) {
+  return text.split(part).length - 1;
 }
 
 /** Without its last line end. */

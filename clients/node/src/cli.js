@@ -3,12 +3,12 @@
 import { asks, parse } from "./arguments.js";
 import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
-import { DocFeedbackError } from "./errors.js";
+import { DocFeedbackError, isByHub } from "./errors.js";
 import { wasAsked } from "./hub.js";
 import { clearProgress, write, writeNow } from "./terminal.js";
 import { turnOn } from "./verbose.js";
 import { VERSION } from "./version.js";
-import { jsonLine } from "./visible.js";
+import { jsonLine, quoted } from "./visible.js";
 
 const FAILED = 1;
 const NOTHING_SENT = 2;
@@ -54,9 +54,11 @@ function help(word) {
 }
 
 function failure(error) {
-  const lines = [message("error", { text: error.message })];
+  const said = (text) => (isByHub(error) ? message("hub_says", { text: quoted(text) }) : text);
+  const lines = [message("error", { text: said(error.message) })];
   for (const { path, message: sentence } of error.details) {
-    lines.push(path ? `  ${path}: ${sentence}` : `  ${sentence}`);
+    const [place, fault] = isByHub(error) ? [quoted(path), `"${quoted(sentence)}"`] : [path, sentence];
+    lines.push(place ? `  ${place}: ${fault}` : `  ${fault}`);
   }
   const hasFailed = error.status >= 500; // and its operator can look the request up
   for (const name of ["since", "retry_after", ...(hasFailed ? ["request_id"] : [])]) {

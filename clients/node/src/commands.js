@@ -6,12 +6,12 @@ import { Client } from "./client.js";
 import { config } from "./config.js";
 import { message, text } from "./contract.js";
 import { isObject } from "./document.js";
-import { readJson, readText } from "./files.js";
+import { readBase64, readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { knownLines, said } from "./known.js";
 import { login, logout, organizationOf, usedData, usedLine } from "./login.js";
 import { outcomeOf, receiptData, receiptLines } from "./outcome.js";
-import { completed, confirm } from "./questions.js";
+import { completed, confirm, isUnread } from "./questions.js";
 import { bodyOf } from "./report.js";
 import { reports } from "./reports.js";
 import { requiredHubUrl, timeout } from "./settings.js";
@@ -22,6 +22,7 @@ import { follow } from "./watch.js";
 const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
 const OPTIONAL = ["--details", "--suggested-fix"];
+const WHOLE = { "--file": readJson, "--base64": readBase64 };
 
 export const COMMANDS = {
   report,
@@ -46,7 +47,7 @@ async function report({ flags: given }) {
   const client = clientFrom(flags);
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
-  if (asked) await confirm(client.draft(body, options));
+  if (asked || isUnread(flags)) await confirm(client.draft(body, options));
   return sent(await client.send(body, options), body.doc_url, notes);
 }
 
@@ -113,10 +114,11 @@ function clientFrom(flags) {
 /** The report as JSON, from the file or from the flags, and notes about it. */
 async function bodyFrom(flags) {
   const given = [...REQUIRED, ...OPTIONAL].filter((flag) => flags.has(flag));
-  const path = flags.get("--file");
-  if (path === undefined) return { body: await bodyFromFlags(flags, given), notes: [] };
-  if (given.length) throw usageError("file_and_flags", { names: given.join(", ") });
-  return withoutTranscript(await readJson(path));
+  const [whole, ...others] = Object.keys(WHOLE).filter((flag) => flags.has(flag));
+  if (!whole) return { body: await bodyFromFlags(flags, given), notes: [] };
+  const names = [...others, ...given].join(", ");
+  if (names) throw usageError("file_and_flags", { flag: whole, names });
+  return withoutTranscript(await WHOLE[whole](flags.get(whole)));
 }
 
 async function bodyFromFlags(flags, given) {

@@ -9,6 +9,7 @@ import { DocFeedbackError, ValidationError } from "./errors.js";
 import { Unusable, reasonOf, replace } from "./files.js";
 import * as privateFiles from "./private_files.js";
 import * as settings from "./settings.js";
+import { trimEnd } from "./trim.js";
 
 const NAMES = ["hub_url", "code_host", "token"];
 const CHECKS = { hub_url: settings.base, code_host: codeHost };
@@ -112,7 +113,7 @@ async function change(name, value) {
 
 /** The file's token belongs to the file's Hub, and must not be sent to another. */
 function refuseForTheToken(owner, { token }, hubUrl) {
-  if (token && owner && owner.replace(/\/+$/, "") !== hubUrl) {
+  if (token && owner && trimEnd(owner, "/") !== hubUrl) {
     throw ValidationError.of("token_of_another", { path: settings.configPath() });
   }
 }

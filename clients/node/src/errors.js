@@ -97,6 +97,7 @@ const BY_STATUS = {
   429: RateLimited,
 };
 
+const byHub = new WeakSet();
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 const requestIdOf = (value) => (REQUEST_ID.test(textOf(value) ?? "") ? value : null);
 
@@ -118,9 +119,16 @@ export function fromAnswer(status, body, { retryAfter = null, requestId } = {}) 
   }
   if (retryAfter !== null) fields.retry_after = retryAfter;
   const Kind = BY_STATUS[status] ?? (status >= 500 ? ServerError : DocFeedbackError);
-  return new Kind(
+  const error = new Kind(
     typeof code === "string" ? code : `http_${status}`,
     typeof sentence === "string" ? sentence : message("answered", { status }),
     { status, fields },
   );
+  if (typeof sentence === "string") byHub.add(error);
+  return error;
+}
+
+/** Whether the message is in the words of the Hub, which may say anything. */
+export function isByHub(error) {
+  return byHub.has(error);
 }

@@ -18,9 +18,8 @@ const REASONS = {
   EROFS: "read_only",
   ELOOP: "symlink_loop",
 };
-const MAX_REPORT = 1024 * 1024; // a report has 64 KiB
-const MAX_DOCUMENT = 8 * 1024 * 1024;
-const TOO_LARGE = { [MAX_REPORT]: "over_one_mebibyte", [MAX_DOCUMENT]: "over_eight_mebibytes" };
+const MAX_BYTES = 1024 * 1024; // a report has 64 KiB
+const BASE64 = /^[A-Za-z0-9_-]+$/;
 const CHUNK = 64 * 1024;
 const STANDARD_INPUT = "-";
 const MOMENT = 20; // milliseconds: an interrupt that ended the writer of half a text comes before we send that
@@ -40,7 +39,7 @@ export async function readText(path) {
   const name = nameOf(path);
   let data;
   try {
-    data = path === STANDARD_INPUT ? await readStandardInput() : contentOf(path, MAX_REPORT);
+    data = path === STANDARD_INPUT ? await readStandardInput() : contentOf(path, "report_too_large");
   } catch (error) {
     const reason = message(error instanceof Unusable ? error.reason : reasonOf(error));
     throw ValidationError.of("unreadable_file", { path: name, reason });
@@ -63,30 +62,41 @@ export async function readJson(path) {
   }
 }
 
+/** The JSON that is written as base64url (RFC 4648) without padding. */
+export function readBase64(text) {
+  try {
+    if (!BASE64.test(text) || text.length % 4 === 1) throw new NoDocument("not_json");
+    return parse(Buffer.from(text, "base64url"), { unique: true });
+  } catch (error) {
+    if (!(error instanceof NoDocument)) throw error;
+    throw ValidationError.of(error.code, { path: "--base64", key: error.key });
+  }
+}
+
 /** What is in the file, through symbolic links; null where there is none, or Unusable. */
 export function read(path) {
   return attempt(() => {
     const found = stateOf(path);
     if (!found) return null;
     if (found.isFIFO()) throw new Unusable("not_a_regular_file");
-    return contentOf(path, MAX_DOCUMENT);
+    return contentOf(path, "document_too_large");
   });
 }
 
-/** At most so many bytes of a file or pipe, or Unusable. */
-function contentOf(path, most) {
+/** At most 1 MiB of a file or pipe, or Unusable (`tooLarge`). */
+function contentOf(path, tooLarge) {
   const found = fs.statSync(path);
   if (found.isDirectory()) throw new Unusable("is_a_directory");
   if (!found.isFile() && !found.isFIFO()) throw new Unusable("not_a_regular_file");
   const handle = fs.openSync(path, "r");
   try {
-    return Buffer.concat(chunksOf(handle, most));
+    return Buffer.concat(chunksOf(handle, tooLarge));
   } finally {
     fs.closeSync(handle);
   }
 }
 
-function chunksOf(handle, most) {
+function chunksOf(handle, tooLarge) {
   const chunks = [];
   let size = 0;
   while (true) {
@@ -94,7 +104,7 @@ function chunksOf(handle, most) {
     const count = fs.readSync(handle, chunk);
     if (!count) return chunks;
     size += count;
-    if (size > most) throw new Unusable(TOO_LARGE[most]);
+    if (size > MAX_BYTES) throw new Unusable(tooLarge);
     chunks.push(chunk.subarray(0, count));
   }
 }
@@ -178,7 +188,7 @@ async function readStandardInput() {
   let size = 0;
   for await (const chunk of process.stdin) {
     size += chunk.length;
-    if (size > MAX_REPORT) throw new Unusable(TOO_LARGE[MAX_REPORT]);
+    if (size > MAX_BYTES) throw new Unusable("report_too_large");
     chunks.push(chunk);
   }
   if (!chunks.length) throw new Unusable("empty_file");

@@ -4,6 +4,7 @@ import { ownerAnswerOf } from "./answers.js";
 import { message } from "./contract.js";
 import { objectsOf, textOf, wholeOf } from "./document.js";
 import { REPORTS, linkOf } from "./settings.js";
+import { quoted } from "./visible.js";
 import { ACCEPT } from "./web.js";
 
 const PATH = "/v1/pages";
@@ -12,8 +13,8 @@ const PATH = "/v1/pages";
 export function questionFor(url, endpoint, publicOnly = false) {
   const hub = endpoint.slice(0, -REPORTS.length);
   // encodeURIComponent leaves some signs that Python's quote does not
-  const quoted = encodeURIComponent(url).replace(/[!'()*]/g, (it) => `%${hex(it)}`);
-  return { method: "GET", url: `${hub}${PATH}?url=${quoted}`, headers: ACCEPT, publicOnly };
+  const escaped = encodeURIComponent(url).replace(/[!'()*]/g, (it) => `%${hex(it)}`);
+  return { method: "GET", url: `${hub}${PATH}?url=${escaped}`, headers: ACCEPT, publicOnly };
 }
 
 /** Whether it is what a Hub answers to this question. */
@@ -51,8 +52,8 @@ export function knownLines({ url, problems }) {
 /** What the page's owner says, as a quotation, and their link. */
 export function said(answer) {
   if (answer === null) return [];
-  const quoted = [message("answer_line", { text: answer.text })];
-  return answer.link === null ? quoted : [...quoted, message("answer_link", { url: answer.link })];
+  const words = [message("answer_line", { text: quoted(answer.text) })];
+  return answer.link === null ? words : [...words, message("answer_link", { url: answer.link })];
 }
 
 function counted({ times_reported: times, last_reported_at: time }) {

@@ -5,6 +5,8 @@ import { isObject, textOf } from "./document.js";
 import { AuthError, ServerError } from "./errors.js";
 import { ask, refusal, unlikeAHub } from "./hub.js";
 import { TOKEN, origin, refuseInsecure } from "./settings.js";
+import { trimEnd } from "./trim.js";
+import { quoted } from "./visible.js";
 import { ACCEPT } from "./web.js";
 
 const PATH = "/.well-known/openid-configuration";
@@ -31,7 +33,7 @@ export class Refused extends Error {
 
   /** What a person is told. */
   error(url) {
-    const reason = (this.description || this.code).replace(/\.+$/, "");
+    const reason = trimEnd(quoted(this.description || this.code), ".");
     const sentence = message("sign_in_refused", { url, reason });
     return new AuthError("sign_in_refused", sentence, { status: this.status });
   }

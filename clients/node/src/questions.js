@@ -23,12 +23,18 @@ const YES = ["y", "yes"];
 /** The flags with what was missing, the Hub too; null if no required flag is, or nobody can be asked. */
 export async function completed(flags) {
   const missing = REQUIRED.filter((flag) => !flags.has(flag));
-  const readsInput = flags.has("--file") || flags.get("--details") === "-";
-  if (!missing.length || readsInput || flags.has("--json") || !isAttended()) return null;
+  const isGiven = flags.has("--file") || flags.has("--base64");
+  if (!missing.length || isGiven || flags.get("--details") === "-") return null;
+  if ( flags.has("--json") || !isAttended()) return null;
   if (!flags.has("--dry-run") && !hubUrl(flags.get("--hub-url"))) missing.push("--hub-url");
   const all = new Map(flags);
   for (const flag of missing) all.set(flag, await answerTo(flag, flags));
   return all;
+}
+
+/** Whether the person at this terminal could not read the report in their own command. */
+export function isUnread(flags) {
+  return flags.has("--base64") && !flags.has("--json") && isAttended();
 }
 
 /** Show the whole report, and ask whether to send it; ValidationError if not. */

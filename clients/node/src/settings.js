@@ -7,6 +7,7 @@ import { attempt, isLoopback } from "./address.js";
 import { message } from "./contract.js";
 import { isObject, parse } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
+import { trimEnd } from "./trim.js";
 
 export const REPORTS = "/v1/reports";
 const WITH_API = /\/v1(\/reports)?$/; // which people copy along with the address
@@ -102,7 +103,7 @@ export function base(url) {
   if (!isHubUrl(url)) {
     throw ValidationError.of("invalid_hub_url", { url: withoutUserInfo(url) });
   }
-  return url.replace(/\/+$/, "").replace(WITH_API, "");
+  return trimEnd(url, "/").replace(WITH_API, "");
 }
 
 /**

@@ -57,12 +57,20 @@ AGAIN = (
 )
 NEEDS_APPROVAL = "Nothing was sent, because this client cannot ask the person. Show them the draft."
 WITH_COMMAND = (
-    "They can send it themselves with the command. Do not run the command: that is for them."
+    "They can send it themselves with the command, which shows it first. Do not run the command: "
+    "that is for them."
 )
-WITH_LINK = (
-    "They can send it themselves, with the command or the link. Do not run the command: that is "
-    "for them."
+WITH_LINK = "They can send it themselves with the link."
+WITH_BOTH = (
+    "They can send it themselves, with the command, which shows it first, or the link. Do not run "
+    "the command: that is for them."
 )
+WAYS = {  # whether there is a command, and a link
+    (True, True): WITH_BOTH,
+    (True, False): WITH_COMMAND,
+    (False, True): WITH_LINK,
+    (False, False): "",
+}
 LEFT_OUT = "The link does not carry: {}."
 IN_OTHER_WORDS = {  # where the client's own would repeat what was given, or name flags
     "no_hub_url": 'No Hub is set. Set DOCFEEDBACK_HUB_URL in the environment of this MCP server ("env" '
@@ -175,9 +183,9 @@ def _with_other_ways(outcome: Outcome, question: Question | LookUp, *more: str) 
     line, form = command(question.draft), link(question.draft)
     shown = (question.about_page(), question.chosen_by(), question.shown())
     texts = ["\n\n".join(filter(None, shown))]
-    if len(line) <= LONGEST_COMMAND:
+    if line and len(line) <= LONGEST_COMMAND:
         texts.append(f"For the person to run:\n\n```sh\n{line}\n```")
-    ways = WITH_LINK if form else WITH_COMMAND
+    ways = WAYS[line is not None, form is not None]
     left_out = LEFT_OUT.format(", ".join(form.left_out)) if form and form.left_out else ""
     said = " ".join(filter(None, (outcome.message, ways, left_out, *more)))
     draft, url = question.draft.body, form.url if form else None

@@ -28,7 +28,7 @@ Body = dict[str, Any]
 async def addressed(body: Body, session: ServerSession) -> tuple[Body, str]:
     """The report with the address of its file, and what the person has to know about that."""
     path = body["doc_url"]
-    if "://" in path:
+    if not checkout.is_path(path):
         return body, ""
     folder = await _folder(session)
     found = await to_thread.run_sync(checkout.locate, path, folder, abandon_on_cancel=True)

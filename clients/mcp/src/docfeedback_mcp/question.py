@@ -1,10 +1,11 @@
 """What the person is shown: the whole report as it will be sent, and other ways to send it."""
 
 import json
-import shlex
+import re
 import shutil
 import sys
 import textwrap
+from base64 import urlsafe_b64encode
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -24,6 +25,7 @@ NOTHING_FROM_HERE = (  # else Python looks for modules in the current folder fir
 )
 HIDDEN = "It contains invisible characters, or some that hide others; they are shown as escapes."
 BREAK = "\n\n"
+PLAIN = re.compile(r"[A-Za-z0-9_./:@-]+")  # means the same in every shell
 FLAGS = {
     "/doc_url": "--doc-url",
     "/agent/name": "--agent",
@@ -93,16 +95,17 @@ def yes(title: str, description: str) -> dict[str, Any]:
     return {"type": "object", "properties": {"send": box}, "required": ["send"]}
 
 
-def command(draft: Draft) -> str:
-    """A command line that sends the report."""
+def command(draft: Draft) -> str | None:
+    """A command line that sends the report, in words that no shell changes; None if there is none.
+
+    The report is base64url: quotes and backslashes mean something else in each shell, and its text
+    could get out of them.
+    """
     words = [*_program(), "report"]
     if draft.hub_url is not None:
         words += ["--hub-url", draft.hub_url]
-    flags = _flags(draft.body)
-    if flags is not None:
-        return shlex.join([*words, *flags])
-    data = shlex.join(["printf", "%s", legible.escaped(draft.data.decode())])
-    return f"{data} | {shlex.join([*words, '--file', '-'])}"
+    words += ["--base64", urlsafe_b64encode(draft.data).decode().rstrip("=")]
+    return " ".join(words) if all(map(PLAIN.fullmatch, words)) else None
 
 
 def link(draft: Draft) -> Link | None:
@@ -156,18 +159,6 @@ def _program() -> list[str]:
     if shutil.which("docfeedback"):
         return ["docfeedback"]
     return [sys.executable, NOTHING_FROM_HERE, "-m", "docfeedback"]
-
-
-def _flags(body: Any) -> list[str] | None:
-    """The report as flags of the command line, or None where those cannot say it in plain sight."""
-    words: list[str] = []
-    for pointer, value in _leaves(body):
-        if pointer == "/protocol_version":
-            continue
-        if pointer not in FLAGS or value == "-" or legible.escaped(value) != value:
-            return None
-        words.append(f"{FLAGS[pointer]}={value}")
-    return words
 
 
 def _leaves(value: Any, pointer: str = "") -> list[tuple[str, Any]]:

@@ -14,7 +14,8 @@ _docfeedback() {
       '--agent[Who reports]:name:' '--details[More about it]:text:' \
       '--kind[The kind]:kind:(broken incorrect outdated missing unclear other)' \
       '--suggested-fix[What the page should say]:text:' '--file[A whole report]:file:_files' \
-      '--idempotency-key[Marks repeats]:key:' '--dry-run[Send nothing]' \
+      '--base64[A whole report]:text:' '--idempotency-key[Marks repeats]:key:' \
+      '--dry-run[Send nothing]' \
       '--allow-private[Allow private pages]' ;;
     reports) _arguments $common '--query[Search]:text:' '--page[The page]:address:' \
       '--status[The status]:status:(none pending sending sent folded held failed discarded)' \

@@ -7,7 +7,9 @@ the blocks themselves are ASCII.
 from __future__ import annotations
 
 import re
-from typing import List, NamedTuple, Optional
+from collections import deque
+from itertools import islice
+from typing import Iterator, List, NamedTuple, Optional
 
 from . import contract
 
@@ -16,7 +18,7 @@ BOM = "\xef\xbb\xbf"  # in UTF-8, read as Latin-1
 LAST_LINE = "Docs Feedback Hub:"
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)")
-HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*")
+HEADING = re.compile(r"(#{1,6})[ \t]+")
 MARKER = re.compile(
     r"<!-- docfeedback:(begin|end) (first-party|consumer)(?: (v[0-9][0-9A-Za-z.-]*))? -->"
 )
@@ -43,6 +45,11 @@ class Place(NamedTuple):
     state: str
 
 
+class _Heading(NamedTuple):
+    level: int
+    title: str
+
+
 class _Line(NamedTuple):
     number: int
     start: int
@@ -55,14 +62,14 @@ class _Line(NamedTuple):
         return MARKER.fullmatch(self.text.strip(" \t"))
 
     @property
-    def heading(self) -> Optional["re.Match[str]"]:
-        return None if self.fence else HEADING.fullmatch(self.text)
+    def heading(self) -> Optional[_Heading]:
+        found = None if self.fence else HEADING.match(self.text)
+        return _Heading(len(found[1]), self.text[found.end() :].rstrip(" \t")) if found else None
 
 
 def find(document: str, name: str) -> Optional[Place]:
     """The block `name` (first-party or consumer); None if there is none. Raises Damaged."""
-    lines = _lines(document)
-    return _marked(lines, name) or _pasted(lines, name)
+    return _marked(document, name) or _pasted(document, name)
 
 
 def hub_url(document: str, place: Place) -> Optional[str]:
@@ -97,9 +104,11 @@ def _is_foreign(text: str) -> bool:
 
 
 def _hub_line(document: str, place: Place) -> Optional[_Line]:
-    lines = _lines(document[place.start : place.end])
-    named = [line for line in lines if line.text.startswith(LAST_LINE) and not line.fence]
-    return named[-1] if named else None
+    named = None
+    for line in _lines(document[place.start : place.end]):
+        if line.text.startswith(LAST_LINE) and not line.fence:
+            named = line
+    return named
 
 
 def put(document: str, place: Optional[Place], name: str, *, hub_url: str) -> str:
@@ -111,8 +120,9 @@ def put(document: str, place: Optional[Place], name: str, *, hub_url: str) -> st
     block = line_end.join(_block(name, hub_url))
     if place is not None:
         return document[: place.start] + block + document[place.end :]
-    if unclosed := _lines(f"{document}\n.")[-1].fence:
-        raise Damaged("code_without_end", unclosed)
+    (last,) = deque(_lines(f"{document}\n."), maxlen=1)
+    if last.fence:
+        raise Damaged("code_without_end", last.fence)
     if document in ("", BOM):
         return document + block + line_end
     if document.endswith("\n"):
@@ -130,10 +140,10 @@ def take_out(document: str, place: Place) -> str:
     return before + re.sub(r"\A\r?\n", "", after)
 
 
-def _marked(lines: List[_Line], name: str) -> Optional[Place]:
+def _marked(document: str, name: str) -> Optional[Place]:
     """The block between its markers; Damaged where they are not one begin and one end."""
     begin = end = None
-    for line in lines:
+    for line in _lines(document):
         marker = line.marker
         if marker is None:
             continue
@@ -171,39 +181,44 @@ def _numbers(version: str) -> List[int]:
     return [int(number) for number in version[1:].split(".")]
 
 
-def _pasted(lines: List[_Line], name: str) -> Optional[Place]:
+def _pasted(document: str, name: str) -> Optional[Place]:
     """A block without markers, known by its heading.
 
     It goes on to its last line, else to the next heading of its level or the next marker.
     """
-    block = _lines("\n".join(_block(name, "")[1:-1]))
-    title = block[0].heading
-    for index, line in enumerate(lines):
-        heading = line.heading
-        if heading and title and heading[2] == title[2]:
-            section = _section(lines[index:], len(heading[1]))
-            state = "pasted" if _essence(section) == _essence(block) else "pasted_older"
-            return Place(section[0].start, section[-1].end, section[0].number, state)
+    block = "\n".join(_block(name, "")[1:-1])
+    title = next(line.heading.title for line in _lines(block) if line.heading)
+    lines = _lines(document)
+    for first in lines:
+        heading = first.heading
+        if heading and heading.title == title:
+            last = _last(first, lines, heading.level)
+            same = _essence(document[first.start : last.end], block) == _essence(block, block)
+            state = "pasted" if same else "pasted_older"
+            return Place(first.start, last.end, first.number, state)
     return None
 
 
-def _section(lines: List[_Line], level: int) -> List[_Line]:
-    """The lines of a pasted block, from its heading to its last that is not blank."""
-    section = lines[:1]
-    for line in lines[1:]:
-        if line.marker or (line.heading and len(line.heading[1]) <= level):
+def _last(first: _Line, rest: Iterator[_Line], level: int) -> _Line:
+    """The last line of a pasted block that is not blank; `first` is its heading."""
+    last = first
+    for line in rest:
+        if line.marker or (line.heading and line.heading.level <= level):
             break
-        section.append(line)
+        if line.text.strip(" \t"):
+            last = line
         if line.text.startswith(LAST_LINE) and not line.fence:
             break
-    while not section[-1].text.strip(" \t"):
-        section.pop()
-    return section
+    return last
 
 
-def _essence(section: List[_Line]) -> List[str]:
-    """What makes two blocks the same: all but the heading's level and the Hub address."""
-    texts = [line.text.rstrip(" \t") for line in section[1:]]
+def _essence(section: str, block: str) -> List[str]:
+    """What makes two blocks the same: all but the heading's level and the Hub address.
+
+    Of a section with more lines than `block` has, a part that is no longer the same.
+    """
+    lines = islice(_lines(section), 1, block.count("\n") + 3)
+    texts = [line.text.rstrip(" \t") for line in lines]
     return [LAST_LINE if text.startswith(LAST_LINE) else text for text in texts]
 
 
@@ -216,8 +231,8 @@ def _block(name: str, hub_url: str) -> List[str]:
     ]
 
 
-def _lines(document: str) -> List[_Line]:
-    lines: List[_Line] = []
+def _lines(document: str) -> Iterator[_Line]:
+    """One after the other, since a document may be nothing but line ends."""
     fence, opened = "", 0
     for number, match in enumerate(LINE.finditer(document), 1):
         start = match.start() + (len(BOM) if number == 1 and document.startswith(BOM) else 0)
@@ -226,10 +241,9 @@ def _lines(document: str) -> List[_Line]:
         begins = found is not None and not fence
         if found and begins:
             fence, opened = found[1], number
-        lines.append(_Line(number, start, start + len(text), text, opened if fence else 0))
+        yield _Line(number, start, start + len(text), text, opened if fence else 0)
         if found and not begins and found[1].startswith(fence) and not found[2].strip(" \t"):
             fence = ""
-    return lines
 
 
 def _chop(text: str) -> str:

@@ -46,6 +46,16 @@ class _Checkout(NamedTuple):
         return git.ask(self.git, self.folder, *words)
 
 
+def is_path(text: str) -> bool:
+    """Whether this is no address but a path; unlike an address, it may have spaces."""
+    if len(text) > MAX_LENGTH:
+        return False
+    try:
+        return address.parse(_slashed(text).replace(" ", "_")) is None
+    except address.Refused:
+        return False
+
+
 def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = False) -> Located:
     """The address of a file or folder of the repository around `folder` (default: the current one).
 
@@ -53,9 +63,9 @@ def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = Fal
     two files, if it has no address and is a whole path or leads out of the repository (without one,
     out of the folder), or if the code host that is set is none.
     """
-    slashed = path.replace("\\", "/") if os.sep == "\\" else path
-    if not _is_path(slashed):
+    if not is_path(path):
         return Located(None, path, None)
+    slashed = _slashed(path)
     prefix = ""
     try:
         checkout = _checkout(folder or ".")
@@ -67,22 +77,16 @@ def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = Fal
     return Located(url, path, message("path_located", path=path, url=url))
 
 
+def _slashed(path: str) -> str:
+    return path.replace("\\", "/") if os.sep == "\\" else path
+
+
 def _refuse_outside(path: str, prefix: str, reason: str) -> None:
     """Refuse what may have a person's name, as the folders above a repository do."""
     if path.startswith("/"):
         raise ValidationError.of("whole_path", reason=reason)
     if posixpath.normpath(prefix + path).split("/")[0] == "..":
         raise ValidationError("whole_path", message("leaving_path", reason=reason))
-
-
-def _is_path(text: str) -> bool:
-    """Whether this is no address but a path; unlike an address, it may have spaces."""
-    if len(text) > MAX_LENGTH:
-        return False
-    try:
-        return address.parse(text.replace(" ", "_")) is None
-    except address.Refused:
-        return False
 
 
 def _url(path: str, checkout: _Checkout, allow_private: bool) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from io import TextIOWrapper
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterator, List
 
 from . import arguments, commands, hub, terminal, verbose, visible
 from .contract import message, table, text
-from .errors import DocFeedbackError
+from .errors import DocFeedbackError, is_by_hub
 from .result import Result
 from .version import __version__
+from .visible import quoted
 
 DONE, FAILED, NOTHING_SENT, INTERRUPTED = 0, 1, 2, 130
 
@@ -70,8 +71,7 @@ def _help(word: str) -> Result:
 
 
 def _failure(error: DocFeedbackError) -> Result:
-    lines = [message("error", text=error)]
-    lines += [_fault(fault) for fault in error.details]
+    lines = [message("error", text=_sentence(error)), *_faults(error)]
     has_failed = (error.status or 0) >= 500  # and its operator can look the request up
     for name in ("since", "retry_after", *(["request_id"] if has_failed else [])):
         if name in error.fields:
@@ -90,9 +90,16 @@ def _internal(name: str) -> Result:
     return Result([sentence], _error("internal_error", sentence), exit_code=code)
 
 
-def _fault(fault: Dict[str, Any]) -> str:
-    path, sentence = fault["path"], fault["message"]
-    return f"  {path}: {sentence}" if path else f"  {sentence}"
+def _sentence(error: DocFeedbackError) -> str:
+    return message("hub_says", text=quoted(str(error))) if is_by_hub(error) else str(error)
+
+
+def _faults(error: DocFeedbackError) -> Iterator[str]:
+    for fault in error.details:
+        path, sentence = fault["path"], fault["message"]
+        if is_by_hub(error):
+            path, sentence = quoted(path), f'"{quoted(sentence)}"'
+        yield f"  {path}: {sentence}" if path else f"  {sentence}"
 
 
 def _error(code: str, sentence: str) -> Dict[str, Any]:

@@ -31,6 +31,10 @@ from .visible import json_lines
 SHELLS = ("bash", "zsh", "fish")
 REQUIRED = ("--doc-url", "--summary", "--agent", "--kind")
 OPTIONAL = ("--details", "--suggested-fix")
+WHOLE: Dict[str, Callable[[str], Any]] = {
+    "--file": files.read_json,
+    "--base64": files.read_base64,
+}
 
 
 def report(arguments: Arguments) -> Result:
@@ -42,7 +46,7 @@ def report(arguments: Arguments) -> Result:
     key = arguments.get("--idempotency-key")
     if "--dry-run" in arguments.flags:
         return _dry_run(client, body, key, notes)
-    if asked is not None:
+    if asked is not None or questions.is_unread(arguments):
         questions.confirm(client.draft(body, key))
     return _sent(client.send(body, key), body["doc_url"], notes)
 
@@ -126,13 +130,13 @@ def _client(arguments: Arguments) -> Client:
 def _body(arguments: Arguments) -> Tuple[Dict[str, Any], List[str]]:
     """The report as JSON, from the file or from the flags, and notes about it."""
     given = [flag for flag in (*REQUIRED, *OPTIONAL) if flag in arguments.flags]
-    path = arguments.get("--file")
-    if path is None:
+    whole = [flag for flag in WHOLE if flag in arguments.flags]
+    if not whole:
         return _from_flags(arguments, given), []
-    if given:
-        raise usage_error("file_and_flags", names=", ".join(given))
-    body = files.read_json(path)
-    return _without_transcript(body)
+    if others := [*whole[1:], *given]:
+        raise usage_error("file_and_flags", flag=whole[0], names=", ".join(others))
+    read = WHOLE[whole[0]]
+    return _without_transcript(read(arguments.flags[whole[0]]))
 
 
 def _from_flags(arguments: Arguments, given: List[str]) -> Dict[str, Any]:

@@ -56,9 +56,11 @@ class DocFeedbackError(Exception):
         self.code = code
         self.status = status
         self.fields: Dict[str, Any] = dict(fields or {})
+        self._is_by_hub = False
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return _again, (type(self), self.code, str(self), self.status, self.fields)
+        words = (type(self), self.code, str(self), self.status, self.fields)
+        return _again, words, {"_is_by_hub": self._is_by_hub}
 
     @classmethod
     def of(cls, code: str, **values: object) -> DocFeedbackError:
@@ -192,9 +194,16 @@ def from_answer(
     if retry_after is not None:
         fields["retry_after"] = retry_after
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else DocFeedbackError)
-    return kind(
+    error = kind(
         code if isinstance(code, str) else f"http_{status}",
         sentence if isinstance(sentence, str) else message("answered", status=status),
         status=status,
         fields=fields,
     )
+    error._is_by_hub = isinstance(sentence, str)
+    return error
+
+
+def is_by_hub(error: DocFeedbackError) -> bool:
+    """Whether the message is in the words of the Hub, which may say anything."""
+    return error._is_by_hub

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import stat
 import sys
 import time
+from base64 import urlsafe_b64decode
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator, Optional
 
@@ -25,9 +27,8 @@ REASONS = {
     errno.EROFS: "read_only",
     errno.ELOOP: "symlink_loop",
 }
-MAX_REPORT = 1024 * 1024  # a report has 64 KiB
-MAX_DOCUMENT = 8 * 1024 * 1024
-TOO_LARGE = {MAX_REPORT: "over_one_mebibyte", MAX_DOCUMENT: "over_eight_mebibytes"}
+MAX_BYTES = 1024 * 1024  # a report has 64 KiB
+BASE64 = re.compile(r"[A-Za-z0-9_-]+")
 GIT = (".git", "git~1")  # its own folder, as Windows abbreviates it too; disks may ignore case
 MOST_LINKS = 40  # in one path, as Linux has it
 MOMENT = (
@@ -47,7 +48,7 @@ def read_text(path: str) -> str:
     """The UTF-8 text, up to 1 MiB, of a file, of a pipe, or of standard input for `-`."""
     name = message("standard_input") if path == "-" else path
     try:
-        data = _standard_input() if path == "-" else _content(path, MAX_REPORT)
+        data = _standard_input() if path == "-" else _content(path, "report_too_large")
         return data.decode("utf-8-sig")
     except Unusable as error:
         reason = message(error.reason)
@@ -68,39 +69,49 @@ def read_json(path: str) -> Any:
         raise ValidationError.of(error.code, path=name, key=error.key) from None
 
 
+def read_base64(text: str) -> Any:
+    """The JSON that is written as base64url (RFC 4648) without padding."""
+    try:
+        if not BASE64.fullmatch(text) or len(text) % 4 == 1:
+            raise document.NoDocument("not_json")
+        return document.parse(urlsafe_b64decode(text + "=" * (-len(text) % 4)), unique=True)
+    except document.NoDocument as error:
+        raise ValidationError.of(error.code, path="--base64", key=error.key) from None
+
+
 def read(path: str) -> Optional[bytes]:
     """The content of the file, through symbolic links; None if it does not exist. Raises Unusable."""
     try:
         if stat.S_ISFIFO(Path(path).stat().st_mode):
             raise Unusable("not_a_regular_file")
-        return _content(path, MAX_DOCUMENT)
+        return _content(path, "document_too_large")
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unusable(reason_of(error)) from None
 
 
-def _content(path: str, most: int) -> bytes:
-    """At most so many bytes of a file or pipe. Raises Unusable or OSError."""
+def _content(path: str, too_large: str) -> bytes:
+    """At most 1 MiB of a file or pipe. Raises Unusable (`too_large`) or OSError."""
     mode = Path(path).stat().st_mode
     if stat.S_ISDIR(mode):
         raise Unusable("is_a_directory")
     if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
         raise Unusable("not_a_regular_file")
     with Path(path).open("rb") as file:
-        return _bounded(file, most)
+        return _bounded(file, too_large)
 
 
-def _bounded(file: BinaryIO, most: int) -> bytes:
-    data = file.read(most + 1)
-    if len(data) > most:
-        raise Unusable(TOO_LARGE[most])
+def _bounded(file: BinaryIO, too_large: str) -> bytes:
+    data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise Unusable(too_large)
     return data
 
 
 def _standard_input() -> bytes:
     """Standard input. Raises Unusable if it is too large, or closed or empty: that was not meant to be sent."""
-    data = _bounded(sys.stdin.buffer, MAX_REPORT) if sys.stdin else b""
+    data = _bounded(sys.stdin.buffer, "report_too_large") if sys.stdin else b""
     if not data:
         raise Unusable("empty_file")
     time.sleep(MOMENT)

@@ -9,6 +9,7 @@ from . import answers, settings, web
 from .contract import message
 from .document import objects, text, whole
 from .settings import link
+from .visible import quoted
 
 PATH = "/v1/pages"
 REQUIRED = ("issue_url", "kind")
@@ -64,8 +65,8 @@ def said(answer: Optional[answers.OwnerAnswer]) -> List[str]:
     """What the page's owner says, as a quotation, and their link."""
     if answer is None:
         return []
-    quoted = [message("answer_line", text=answer.text)]
-    return quoted if answer.link is None else [*quoted, message("answer_link", url=answer.link)]
+    words = [message("answer_line", text=quoted(answer.text))]
+    return words if answer.link is None else [*words, message("answer_link", url=answer.link)]
 
 
 def _counted(times: Optional[int], last: Optional[str]) -> List[str]:

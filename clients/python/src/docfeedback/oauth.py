@@ -7,7 +7,7 @@ import time
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 from urllib.parse import urlencode
 
-from . import hub, settings, web
+from . import hub, settings, visible, web
 from .contract import message
 from .document import text
 from .errors import AuthError, DocFeedbackError, ServerError
@@ -39,7 +39,7 @@ class Refused(Exception):
 
     def error(self, hub_url: str) -> DocFeedbackError:
         """What a person is told."""
-        reason = (self.description or self.code).rstrip(".")
+        reason = visible.quoted(self.description or self.code).rstrip(".")
         sentence = message("sign_in_refused", url=hub_url, reason=reason)
         return AuthError("sign_in_refused", sentence, status=self.status)
 

@@ -28,13 +28,21 @@ YES = ("y", "yes")
 def completed(arguments: Arguments) -> Optional[Arguments]:
     """The arguments with what was missing, the Hub too; None if no required flag is, or nobody can be asked."""
     missing = [flag for flag in REQUIRED if flag not in arguments.flags]
-    reads_input = "--file" in arguments.flags or arguments.get("--details") == "-"
-    if not missing or reads_input or "--json" in arguments.flags or not terminal.is_attended():
+    is_given = bool({"--file", "--base64"} & arguments.flags.keys())
+    if not missing or is_given or arguments.get("--details") == "-":
+        return None
+    if "--json" in arguments.flags or not terminal.is_attended():
         return None
     if "--dry-run" not in arguments.flags and not settings.hub_url(arguments.get("--hub-url")):
         missing.append("--hub-url")
     answers = {flag: _answer(flag, arguments) for flag in missing}
     return arguments._replace(flags={**arguments.flags, **answers})
+
+
+def is_unread(arguments: Arguments) -> bool:
+    """Whether the person at this terminal could not read the report in their own command."""
+    is_for_programs = "--json" in arguments.flags
+    return "--base64" in arguments.flags and not is_for_programs and terminal.is_attended()
 
 
 def confirm(draft: Draft) -> None:

@@ -13,6 +13,7 @@ UNSEEN = (
     r"\ufeff\uffa0\ufff0-\ufff8"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+LONGEST_QUOTE = 500
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _BLANK = re.compile(f"[ {UNSEEN}]*")
 
@@ -25,6 +26,17 @@ def is_blank(text: str) -> bool:
 def plain(line: str) -> str:
     """A line for a terminal, with a space for each of them."""
     return _UNSEEN.sub(" ", line)
+
+
+def line(text: str, most: int) -> str:
+    """A text from outside as one line of at most `most` characters, with one space between its words."""
+    words = " ".join(plain(text).split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def quoted(text: str) -> str:
+    """Others' words for quotes that nothing in them can close."""
+    return line(text, LONGEST_QUOTE).replace('"', "'")
 
 
 def json_line(value: Any) -> str:

@@ -7,7 +7,7 @@ _docfeedback() {
     --file) COMPREPLY=($(compgen -f -- "$word")); return ;;
     *) case ${COMP_WORDS[1]} in
       report) words="--doc-url --summary --agent --kind --details --suggested-fix --file
-        --idempotency-key --dry-run --allow-private $common" ;;
+        --base64 --idempotency-key --dry-run --allow-private $common" ;;
       reports) words="--status --kind --query --page --agent --claim --since --until --limit $common" ;;
       login) words="--no-browser $common" ;;
       status) words="--watch --allow-private $common" ;;

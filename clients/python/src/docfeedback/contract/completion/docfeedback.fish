@@ -13,6 +13,7 @@ complete -c docfeedback -n "__fish_seen_subcommand_from report" -l kind -x -d "T
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l details -x -d "More about it"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l suggested-fix -x -d "What the page should say"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l file -r -F -d "A whole report"
+complete -c docfeedback -n "__fish_seen_subcommand_from report" -l base64 -x -d "A whole report"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l idempotency-key -x -d "Marks repeats"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l dry-run -d "Send nothing"
 complete -c docfeedback -n "__fish_seen_subcommand_from report" -l allow-private -d "Allow private pages"
