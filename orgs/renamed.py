@@ -12,7 +12,7 @@ from django.db.models import OuterRef, Subquery
 
 from core import clock
 from orgs import ownership, repository_pages
-from orgs.models import FormerAddress, Site
+from orgs.models import FormerAddress, Organization, Site
 
 MOST = 100  # of one organization; the oldest are forgotten
 
@@ -35,6 +35,11 @@ def leave(site: Site, repository_id: int) -> None:
     )
     oldest = mine.order_by("-left_at", "-pk").values_list("pk", flat=True)[MOST : MOST * 2]
     FormerAddress.objects.filter(pk__in=list(oldest)).delete()
+
+
+def forget(organization: Organization, host: str, path: str) -> None:
+    """Forget that a repository was at this address, since another one of the organization is there."""
+    FormerAddress.objects.filter(organization=organization, host=host, path=path).delete()
 
 
 def address_now(page: Received) -> str | None:

@@ -13,8 +13,8 @@ from integrations.delivery.trying_again import NEVER_SENT
 from integrations.delivery.waiting import Wait
 from integrations.models import Attempt, Comment, Delivery
 from integrations.models.delivery import DELIVERED
-from orgs import repository_pages
-from orgs.ownership import claim_covering
+from orgs import renamed, repository_pages
+from orgs.renamed import Received
 from reports.models import Report
 
 Outcome, Cause, Status = Attempt.Outcome, Delivery.Cause, Delivery.Status
@@ -79,9 +79,9 @@ def steps(report: Report, delivery: Delivery | None, wait: Wait | None) -> list[
 
 def _beginning(report: Report) -> Iterator[Step]:
     yield Step("Received", at=report.received_at)
-    claim = claim_covering(report.canonical_url)
-    if claim and claim.organization_id == report.organization_id:
-        yield Step("Matched", f"{_place(report.canonical_url)}, your claim")
+    mine = report.organization_id
+    if mine and (address := renamed.address_now(Received(report.canonical_url, mine))):
+        yield Step("Matched", f"{_place(address)}, your claim")
     else:
         yield Step("Matched", "With a claim that you had when it came in")
 

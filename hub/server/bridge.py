@@ -20,6 +20,7 @@ from hub.server.overload import Overload, Overloaded
 from hub.server.threads import Threads
 
 WAITING = 8  # requests that may wait for each thread; further ones are refused
+PROBES = ("/readyz", "/metrics")
 SHARE = 4  # one caller may have a quarter of the room for what waits and is answered
 
 
@@ -59,12 +60,16 @@ class Bridge:
         try:
             noted.is_whole()
             return await self._in_a_thread(
-                partial(answers.of, self._application, scope, body, noted.asked), caller
+                partial(answers.of, self._application, scope, body, noted.asked),
+                caller,
+                is_probe=scope["path"] in PROBES,
             )
         finally:
             self._bodies.let_go(body, caller)
 
-    async def _in_a_thread(self, work: Callable[[], HttpAnswer], caller: str) -> HttpAnswer:
+    async def _in_a_thread(
+        self, work: Callable[[], HttpAnswer], caller: str, *, is_probe: bool
+    ) -> HttpAnswer:
         """What `work` returns. Raises `Overloaded` if there is no room for it."""
         if not self._room:
             raise Overloaded("All threads are busy, and the queue is full")
@@ -74,7 +79,7 @@ class Bridge:
         self._room -= 1
         self._callers[caller] += 1
         try:
-            return await self._threads.run(work, known)
+            return await self._threads.run(work, known, is_probe=is_probe)
         finally:
             self._room += 1
             self._callers[caller] -= 1

@@ -49,15 +49,19 @@ class Threads:
         self._latest: str | None = None  # who called last
         self._alone_from = -inf  # when whoever calls now counts as alone, in the loop's time
 
-    def run(self, work: Callable[[], T], caller: str | None = None) -> "asyncio.Future[T]":
+    def run(
+        self, work: Callable[[], T], caller: str | None = None, *, is_probe: bool = False
+    ) -> "asyncio.Future[T]":
         """Do `work` in a thread, as soon as it is the turn of `caller`. Call it in the event loop.
 
-        Those who call without a name take turns as one caller, which may have all threads.
+        Those who call without a name take turns as one caller, which may have all threads. They and probes, which come
+        every few seconds, leave whoever else calls alone.
         """
         loop = asyncio.get_running_loop()
-        if caller != self._latest and self._workers:
-            self._alone_from = loop.time() + ALONE
-        self._latest = caller
+        if caller is not None and not is_probe:
+            if caller != self._latest and self._workers:
+                self._alone_from = loop.time() + ALONE
+            self._latest = caller
         job = _Job(work, caller, loop, loop.create_future(), self._over)
         self._waiting.setdefault(caller, deque()).append(job)
         self._start(loop)

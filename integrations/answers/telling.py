@@ -4,7 +4,8 @@ from typing import Any
 
 from integrations.answers import links
 from integrations.models import Delivery, Integration
-from orgs.ownership import owner_of
+from orgs import renamed
+from orgs.renamed import Received
 
 NOTHING: dict[str, Any] = {"known_issue": None, "answer": None}
 
@@ -28,7 +29,9 @@ def answer(
 ) -> dict[str, str | None] | None:
     """The text and link of an answer, while its organization may speak of the page; no link to what is not theirs."""
     mine = integration.organization_id
-    if found is None or integration.withholds(url) or owner_of(url) != mine:
+    if found is None or integration.withholds(url):
+        return None
+    if renamed.address_now(Received(url, mine)) is None:
         return None
     text, link = found
     return {"text": text, "link": link if links.shown([link], mine) else None}

@@ -30,7 +30,7 @@ PLACE = PreparedStatement(
     JOIN integrations_integration i ON i.id = d.integration_id
     JOIN integrations_installation n ON n.id = i.installation_id
     WHERE d.report_id = %s
-    FOR UPDATE OF n
+    FOR NO KEY UPDATE OF n
     """,
 )
 _TRIED = f"""
@@ -137,7 +137,7 @@ def place(installation: int, source: str = "") -> Iterator[bool]:
     Nobody else counts there until the block ends.
     """
     with transaction.atomic(durable=True):
-        this = Installation.objects.select_for_update().filter(pk=installation)
+        this = Installation.objects.select_for_update(no_key=True).filter(pk=installation)
         is_unlimited = this.exclude(limited_until__gt=clock.now()).first() is not None
         yield is_unlimited and _has_room(installation, source)
 

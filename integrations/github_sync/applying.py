@@ -3,6 +3,10 @@
 Each function states what is true now, and may be called again and again.
 """
 
+from functools import partial
+
+from django.db import transaction
+
 from core import clock
 from integrations.delivery import holds, issue_states
 from integrations.delivery.issue_states import IssueNews
@@ -93,7 +97,8 @@ def mark_in_reach(integration: Integration) -> None:
 
     Whether it takes issues, whether it has Pages, whose its site is by its present name: that is not known.
     """
-    Installation.objects.filter(pk=integration.installation_id).update(asked_about_at=None)
+    mine = Installation.objects.filter(pk=integration.installation_id)
+    transaction.on_commit(partial(mine.update, asked_about_at=None))  # others lock it first
 
 
 def rights_stay_lost(integration: Integration) -> None:

@@ -11,7 +11,9 @@ class PastTry(models.Model):
     The organization was deleted, or has moved to another installation.
     """
 
-    installation = models.ForeignKey(Installation, models.CASCADE, related_name="+", db_index=False)
+    installation = models.ForeignKey(
+        Installation, models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     source = models.CharField(max_length=16, blank=True, help_text="As of the delivery.")
     last_tried_at = models.DateTimeField(db_index=True)
 

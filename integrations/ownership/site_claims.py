@@ -285,6 +285,7 @@ def _forget_earlier(organization: Organization, columns: dict[str, Any]) -> None
     """Remove the organization's own claim of an earlier repository of this name."""
     at = Site.objects.filter(organization=organization, host=columns["host"], path=columns["path"])
     at.exclude(repository_id=columns["repository_id"]).delete()
+    renamed.forget(organization, columns["host"], columns["path"])
 
 
 def _columns(number: int, full_name: str) -> dict[str, Any]:

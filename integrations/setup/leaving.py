@@ -15,7 +15,7 @@ from orgs.models import Organization
 def deleted(organization: Organization) -> Iterator[int]:
     """Delete it in batches; yields how many rows in each.
 
-    None of them is sent meanwhile, since the organization has no claims any more.
+    No report is sent meanwhile, since the organization has no claims any more.
     """
     for integration in Integration.objects.filter(organization=organization):
         deliveries = Delivery.objects.filter(integration=integration)

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('path', models.CharField(help_text='As the claim had it: `/owner/repository/`.', max_length=255)),
                 ('repository_id', models.BigIntegerField(help_text="GitHub's number of the repository.")),
                 ('left_at', models.DateTimeField(help_text='When its claim moved on.')),
-                ('organization', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='former_addresses', to='orgs.organization')),
+                ('organization', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, db_constraint=False, related_name='former_addresses', to='orgs.organization')),
             ],
             options={
                 'verbose_name_plural': 'former addresses',

@@ -11,7 +11,9 @@ class FormerAddress(models.Model):
     Nobody else's reports are. If several of its repositories had the name, it is the last one's.
     """
 
-    organization = models.ForeignKey(Organization, models.CASCADE, related_name="former_addresses")
+    organization = models.ForeignKey(  # no constraint: the version before does not know of it
+        Organization, models.CASCADE, related_name="former_addresses", db_constraint=False
+    )
     host = models.CharField(max_length=253)
     path = models.CharField(max_length=255, help_text="As the claim had it: `/owner/repository/`.")
     repository_id = models.BigIntegerField(help_text="GitHub's number of the repository.")

@@ -92,7 +92,9 @@ def _delete_left(organization: Organization, go_on: Callable[[], bool]) -> int:
 def _deleted(organization: Organization) -> Iterator[int]:
     """Delete it, after what the apps above have of it; yields how many rows in each batch."""
     receivers: Any = organization_left.send(Organization, organization=organization)
-    for _, rows in receivers:
+    for _, rows in reversed(
+        receivers
+    ):  # the apps above go first, and with them what is still to be sent
         yield from rows
     organization.delete()
     yield 1

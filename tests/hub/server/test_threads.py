@@ -321,3 +321,19 @@ def test_a_process_that_ends_lets_its_threads_end_what_they_do(tmp_path):
 
     assert process.exitcode == 0
     assert file.read_text() == "done"
+
+
+@pytest.mark.parametrize("probe", [{"caller": None}, {"caller": "probe", "is_probe": True}])
+def test_a_probe_leaves_whoever_else_calls_alone(monkeypatch, probe):
+    monkeypatch.setattr("hub.server.threads.ALONE", 60)
+
+    async def conversation(threads: Threads) -> None:
+        gate = threading.Event()
+        await threads.run(lambda: None, "alice")
+        await threads.run(lambda: None, **probe)
+        calls = held(threads, "alice", 8, gate)
+        await calls.until_begun(8)
+        gate.set()
+        await asyncio.gather(*calls.calls)
+
+    ask(Threads(8), conversation)

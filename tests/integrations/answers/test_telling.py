@@ -181,7 +181,7 @@ def test_a_stored_report_is_accepted_though_its_answer_cannot_be_read(
         raise OperationalError("gone")
 
     answered(lead, link=LINK)
-    monkeypatch.setattr("integrations.answers.telling.owner_of", gone)
+    monkeypatch.setattr("integrations.answers.telling.renamed.address_now", gone)
 
     assert repeat(client) == (None, None)
     assert "Cannot say how far" in caplog.text

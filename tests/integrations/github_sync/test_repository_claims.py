@@ -6,7 +6,7 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.delivery import forwarding, operator_holds, ownership_changes
-from integrations.models import Delivery, Hold, Integration
+from integrations.models import Answer, Delivery, Hold, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration
 from orgs import renamed
@@ -187,6 +187,36 @@ def test_its_receipt_says_the_same_before_and_after(acme, told, code_host, here)
     statuses.append(Client().get(f"/v1/reports/{sent['id']}").json()["status"])
 
     assert statuses == ["forwarding", "forwarding"]
+
+
+def test_an_answer_is_told_before_and_after(acme, told, code_host, here):
+    Integration.objects.update(repository_private=False)
+    sent = build.send(Client(), build.report(f"{here}/acme/docs/blob/HEAD/a.md")).json()
+    delivery = Delivery.objects.get(report=sent["id"])
+    Answer.objects.create(delivery=delivery, made_by="alice", text="Use --force.", link="")
+    receipt = f"/v1/reports/{sent['id']}"
+    answers = [Client().get(receipt).json()["answer"]]
+    code_host.rename("acme/docs", "handbook")
+    told()
+
+    answers.append(Client().get(receipt).json()["answer"])
+
+    assert [each["text"] for each in answers] == ["Use --force."] * 2
+
+
+def test_a_name_that_another_repository_has_is_its_own(acme, told, code_host, here):
+    """What waits for it is not about the one that had the name before."""
+    code_host.rename("acme/docs", "handbook")
+    told()
+    other = code_host.add_repository("acme", "docs")
+    code_host.add_to_installation(build.installed(code_host), other)
+    alice = build.member(acme, github_id=code_host.account("alice").id).membership
+    configuration.configure(alice, repo_owner="acme", repo_name="docs")
+    site_claims.claim_site(acme, f"{here}/acme/docs/")
+
+    configuration.configure(alice, repo_owner="acme", repo_name="handbook")
+
+    assert not FormerAddress.objects.exists()
 
 
 def test_the_oldest_of_too_many_names_is_forgotten(acme, told, code_host, monkeypatch):

@@ -273,11 +273,11 @@ def test_its_claims_and_people_go_first_and_the_rest_a_little_at_a_time(acme, al
     first = count(Domain, Site, Membership, User, Organization, Delivery)
     goes_on = iter([True, True, False])
     leaving.delete_left(lambda: next(goes_on))
-    then = Report.objects.filter(organization=acme).count()
+    then = count(Organization, Delivery)
     leaving.delete_left()
 
     assert first == [0, 0, 0, 0, 1, 8]
-    assert then == 8 - 2 * batches.BATCH
+    assert then == [1, 8 - 3]  # in two batches those that have joined, which cannot lose their lead
     assert count(Organization, Integration, Delivery) == [0, 0, 0]
     assert {each.organization for each in Report.objects.all()} == {None}
 

@@ -33,7 +33,7 @@ from .question import HIDDEN, Question, command, link
 
 LONGEST_SENTENCE = 500
 LONGEST_NAME = 200  # of a field, in what is said here
-LONGEST_COMMAND = 2_000
+LONGEST_COMMAND = 8_000  # characters: no shell takes fewer
 LONGEST_URL = 300
 MOST_ITEMS = 20
 MOST_SECONDS = 1_000_000_000
@@ -181,9 +181,10 @@ def of_delay(error: DocFeedbackError, question: Question) -> CallToolResult:
 def _with_other_ways(outcome: Outcome, question: Question | LookUp, *more: str) -> CallToolResult:
     """With the draft, and how the person can send it."""
     line, form = command(question.draft), link(question.draft)
+    line = line if line and len(line) <= LONGEST_COMMAND else None
     shown = (question.about_page(), question.chosen_by(), question.shown())
     texts = ["\n\n".join(filter(None, shown))]
-    if line and len(line) <= LONGEST_COMMAND:
+    if line:
         texts.append(f"For the person to run:\n\n```sh\n{line}\n```")
     ways = WAYS[line is not None, form is not None]
     left_out = LEFT_OUT.format(", ".join(form.left_out)) if form and form.left_out else ""
