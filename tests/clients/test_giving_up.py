@@ -76,21 +76,18 @@ def _send_about_host(port: int | str) -> dict[str, Any]:
     return {"do": "send", "report": report, "client": {"timeout": 1}}
 
 
-def test_a_name_with_many_addresses_costs_no_more_than_one_with_a_few(
+def test_of_a_name_with_many_addresses_a_few_are_tried(
     sdk_for_which_loopback_is_public: Sdk, world: World, examples: dict[str, Any]
 ):
-    world.stage.answers = {HUB: [examples["a new report"]["answer"]] * 2}
+    world.stage.answers = {HUB: [examples["a new report"]["answer"]]}
     port = world.dead.rpartition(":")[2]
 
-    few, many = (
-        sdk_for_which_loopback_is_public.do(
-            _resolve_as_many(count), _send_about_host(port), {"do": "sockets"}
-        )
-        for count in (8, 64)
+    _, outcome, sockets = sdk_for_which_loopback_is_public.do(
+        _resolve_as_many(64), _send_about_host(port), {"do": "sockets"}
     )
 
-    assert "result" in few[1]
-    assert many == few
+    assert "result" in outcome
+    assert 0 < sockets["result"] < 32  # for each of four and for the Hub, some of them twice
 
 
 def test_a_host_that_is_given_up_is_not_looked_for_at_its_other_addresses(
