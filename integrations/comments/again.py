@@ -16,6 +16,7 @@ from integrations.delivery.issue_states import AFTER, COMPLETED, fixed
 from integrations.github_api import IssueFacts
 from integrations.models import Comment, Delivery, Integration
 
+A_MOMENT = timedelta(milliseconds=1)
 WORDS_FIRST = timedelta(minutes=10)  # for so long, an issue is not reopened without a word
 Again, Purpose = Integration.Again, Comment.Purpose
 WANTED = {  # by what the organization has chosen; who has an issue reopened wants to read why
@@ -110,5 +111,5 @@ def _want(lead: Delivery) -> None:
     purposes = WANTED.get(Again(lead.integration.when_reported_again), ())
     if not purposes or known.filter(purpose__in=[Purpose.AGAIN, Purpose.REOPEN]).exists():
         return
-    for each in purposes:
-        Comment.objects.want(lead, each, occasion)
+    for place, each in enumerate(purposes):  # in this order: ids of one millisecond are in none
+        Comment.objects.want(lead, each, occasion, after=place * A_MOMENT)

@@ -36,11 +36,20 @@ class CommentQuerySet(LeasedQuerySet):
             integration__installation__suspended_at=None,
         )
 
-    def want(self, lead: Delivery, purpose: "Comment.Purpose", occasion: datetime) -> None:
+    def want(
+        self,
+        lead: Delivery,
+        purpose: "Comment.Purpose",
+        occasion: datetime,
+        *,
+        after: timedelta = timedelta(),
+    ) -> None:
         """Have this said, or done, below an issue. Once for each occasion, however often it is wanted."""
         new = self.model(
             integration_id=lead.integration_id, lead=lead, purpose=purpose, occasion=occasion
         )
+        if after:
+            new.due_at = clock.now() + after
         self.bulk_create([new], ignore_conflicts=True)
 
     def note_folded(self, lead: Delivery) -> None:

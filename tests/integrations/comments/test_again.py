@@ -150,3 +150,16 @@ def test_a_repeat_of_what_has_joined_an_issue_is_said_there(acme, sent):
     repeat(report__summary="Another")
 
     assert Comment.objects.get().lead == sent
+
+
+def test_why_it_is_reopened_is_due_before_that(sent, monkeypatch):
+    """Also where the ids of one millisecond are in another order."""
+    ids = iter(["1" * 26, "0" * 26])
+    monkeypatch.setattr(Comment._meta.pk, "_get_default", lambda: next(ids))
+    Integration.objects.update(when_reported_again="reopen")
+    closed(sent)
+
+    repeat()
+
+    due = Comment.objects.order_by("due_at", "pk").values_list("purpose", flat=True)
+    assert list(due) == ["again", "reopen"]
