@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
-from core import look_ups
+from core import page_rates
 from hub.docs import search as searching
 from hub.docs import shelf
 from hub.docs.library import IMAGES, Library, Page, name_of
@@ -64,7 +64,7 @@ def frame(library: Library, page: Page | None = None) -> dict:
 
 
 @require_safe
-@look_ups.limited("searches")
+@page_rates.limited("searches")
 @conditional_page
 @cache_control(public=True, no_cache=True)
 def search(request: HttpRequest, version: str) -> HttpResponse:

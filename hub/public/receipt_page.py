@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core import durations, look_ups
+from core import durations, page_rates
 from core.error_answers import page_error
 from integrations.answers import telling
 from integrations.api import receipts
@@ -42,7 +42,7 @@ def receipt(request: HttpRequest, report_id: str) -> HttpResponseBase:
     return _for_people(request, report_id)
 
 
-@look_ups.limited("receipts")
+@page_rates.limited("receipts")
 def _for_people(request: HttpRequest, report_id: str) -> HttpResponseBase:
     try:
         report = receipts.find(report_id)

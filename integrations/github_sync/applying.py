@@ -98,7 +98,8 @@ def mark_in_reach(integration: Integration) -> None:
     Whether it takes issues, whether it has Pages, whose its site is by its present name: that is not known.
     """
     mine = Installation.objects.filter(pk=integration.installation_id)
-    transaction.on_commit(partial(mine.update, asked_about_at=None))  # others lock it first
+    following = partial(mine.update, asked_about_at=None)  # after it: others lock it first
+    transaction.on_commit(following, robust=True)
 
 
 def rights_stay_lost(integration: Integration) -> None:

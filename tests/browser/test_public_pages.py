@@ -1,5 +1,7 @@
 """The pages for everybody in a real browser: looked at by axe, with script and without, by keyboard."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.utils import timezone
 
@@ -7,6 +9,7 @@ from integrations.models import Attempt, Delivery, Integration
 from reports.models import Report
 from tests import build
 from tests.browser.screens import Screen, Visit
+from tests.hub_process import HubProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,6 +64,35 @@ def test_a_reader_reports_a_page(visit, acme, code_host, screen, others):
 
     assert not faults
     assert "removed: GitHub token]" in code_host.issues("acme/docs")[0].body
+
+
+@pytest.fixture
+def strict_hub(transactional_db, code_host) -> Iterator[HubProcess]:
+    """One that takes one report a day from each address."""
+    with HubProcess(HUB_REPORT_RATE="1/day", HUB_TRUSTED_PROXIES="1") as hub:
+        yield hub
+
+
+@screens
+def test_a_form_over_the_rate_is_sent_by_reloading_the_page(
+    visit, acme, strict_hub, screen, others
+):
+    """Nothing has to be written again, although the page that refuses has none of it."""
+    window = visit(screen)
+    page = window.page
+    page.set_extra_http_headers({"X-Forwarded-For": "198.51.100.1"})
+    page.goto(f"{strict_hub.url}/report/")
+    fill_in(window)
+    page.get_by_role("button", name="Preview").click()  # which counts as a report
+    page.get_by_role("heading", name="This is what is sent").wait_for()
+
+    page.get_by_role("button", name="Send").first.click()
+    page.get_by_text("Reload this page then").wait_for(timeout=10_000)
+    page.set_extra_http_headers({"X-Forwarded-For": "203.0.113.1"})  # as after a day
+    page.reload()
+
+    page.get_by_text("Thank you. Your report was received.").wait_for(timeout=10_000)
+    assert Report.objects.get().summary == "The install command is gone"
 
 
 def test_the_form_is_finished_with_the_keyboard_alone_on_a_small_screen(visit, acme, code_host):

@@ -13,7 +13,7 @@ from core import (
     client_address,
     deadlines,
     json_body,
-    look_ups,
+    page_rates,
     rates,
     telling,
 )
@@ -72,8 +72,8 @@ def test_rates():
         "all questions about pages from a network": times(
             DEFAULT["HUB_TOTAL_RATE"], admission.SHARE
         ),
-        "searches in these docs": look_ups.RATE,
-        "pages of receipts": look_ups.RATE,
+        "searches in these docs": page_rates.RATE,
+        "pages of receipts": page_rates.RATE,
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],

@@ -132,7 +132,7 @@ def test_a_flood_of_searches_reads_no_text_but_what_it_shows(docs, query, texts)
 
 
 def test_one_address_searches_so_often_and_reads_on(client, docs, monkeypatch):
-    monkeypatch.setattr("core.look_ups.RATE", "2/minute")
+    monkeypatch.setattr("core.page_rates.RATE", "2/minute")
 
     answers = [client.get("/v0/search/?q=record", REMOTE_ADDR="192.0.2.1") for _ in range(3)]
     page = client.get("/v0/how-to/opt-out/", REMOTE_ADDR="192.0.2.1")

@@ -248,7 +248,7 @@ def test_a_receipt_costs_a_few_queries(client, acme, django_assert_num_queries):
 
 
 def test_one_address_opens_so_many_receipts_and_programs_go_on(client, monkeypatch):
-    monkeypatch.setattr("core.look_ups.RATE", "2/minute")
+    monkeypatch.setattr("core.page_rates.RATE", "2/minute")
     path = f"/r/{received().id}/"
 
     answers = [client.get(path, headers=HTML) for _ in range(3)]

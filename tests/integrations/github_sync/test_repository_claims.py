@@ -81,6 +81,15 @@ def test_what_waits_when_its_repository_is_renamed_is_delivered(acme, told, code
     ]
 
 
+def waits_since_before_a_rename(told, code_host, here) -> None:
+    """A report, the only one, about a file of acme/docs, which is acme/handbook by now."""
+    Delivery.objects.all().delete()
+    code_host.fail("500", path="token", times=1)
+    send(f"{here}/acme/docs/blob/HEAD/a.md")
+    code_host.rename("acme/docs", "handbook")
+    told()
+
+
 def test_a_rename_changes_no_report(acme, told, code_host, here):
     """However many wait: their turn comes, and nothing else has to finish first."""
     code_host.fail("500", path="token", times=7)
@@ -132,11 +141,7 @@ def test_what_is_held_for_its_old_address_is_released(acme, told, code_host, her
 
 
 def test_the_old_address_of_a_repository_that_is_lost_is_lost_too(acme, told, code_host, here):
-    Delivery.objects.all().delete()
-    code_host.fail("500", path="token", times=1)
-    send(f"{here}/acme/docs/blob/HEAD/a.md")
-    code_host.rename("acme/docs", "handbook")
-    told()
+    waits_since_before_a_rename(told, code_host, here)
 
     claim().delete()
 
@@ -144,11 +149,7 @@ def test_the_old_address_of_a_repository_that_is_lost_is_lost_too(acme, told, co
 
 
 def test_who_takes_the_name_gets_nothing_that_waits(acme, told, code_host, here):
-    Delivery.objects.all().delete()
-    code_host.fail("500", path="token", times=1)
-    send(f"{here}/acme/docs/blob/HEAD/a.md")
-    code_host.rename("acme/docs", "handbook")
-    told()
+    waits_since_before_a_rename(told, code_host, here)
     host = claim().host
     other = build.site(build.organization("other"), host, "/acme/docs/")
     Site.objects.filter(pk=other.pk).update(repository_id=99)
@@ -160,11 +161,7 @@ def test_who_takes_the_name_gets_nothing_that_waits(acme, told, code_host, here)
 
 
 def test_what_an_operator_holds_by_the_new_address_is_held(acme, told, code_host, here):
-    Delivery.objects.all().delete()
-    code_host.fail("500", path="token", times=1)
-    send(f"{here}/acme/docs/blob/HEAD/a.md")
-    code_host.rename("acme/docs", "handbook")
-    told()
+    waits_since_before_a_rename(told, code_host, here)
     value = operator_holds.checked("page", f"{here}/acme/handbook/blob/HEAD/a.md")
     root = build.member(build.organization("operators"), "root")
     operator_holds.make(Hold(kind="page", value=value, reason="Made up."), by=root)

@@ -484,11 +484,17 @@ def test_a_signed_in_browser_posts_nothing_to_the_callback_either(alice, acme):
     assert answer.status_code == 405
 
 
-def test_what_was_tried_counts_at_the_installation_that_was_left(alice, acme, code_host):
+def has_tried_once(acme, code_host) -> Integration:
+    """Its integration, for which one report has just been tried."""
     integration = build.integration(acme, code_host)
     now = timezone.now()
     report = Report.objects.create(received_at=now, last_received_at=now)
     Delivery.objects.create(report=report, integration=integration, last_tried_at=now)
+    return integration
+
+
+def test_what_was_tried_counts_at_the_installation_that_was_left(alice, acme, code_host):
+    integration = has_tried_once(acme, code_host)
     before = integration.installation_id
     code_host.uninstall(build.installed(code_host))
     code_host.add_installation("acme")
@@ -503,10 +509,7 @@ def test_what_was_tried_counts_at_the_installation_that_was_left(alice, acme, co
 
 def test_nothing_is_carried_to_the_installation_that_it_moves_to(alice, acme, code_host):
     """However often it moves there and back."""
-    integration = build.integration(acme, code_host)
-    now = timezone.now()
-    report = Report.objects.create(received_at=now, last_received_at=now)
-    Delivery.objects.create(report=report, integration=integration, last_tried_at=now)
+    integration = has_tried_once(acme, code_host)
     before = integration.installation_id
     there = Installation.objects.create(github_id=99, account="acme")
 
