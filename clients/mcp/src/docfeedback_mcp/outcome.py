@@ -65,11 +65,15 @@ WITH_BOTH = (
     "They can send it themselves, with the command, which shows it first, or the link. Do not run "
     "the command: that is for them."
 )
+WITH_NEITHER = (
+    "They can save it as a file and send that themselves: docfeedback report --file FILE. Do not "
+    "run this: it is for them."
+)
 WAYS = {  # whether there is a command, and a link
     (True, True): WITH_BOTH,
     (True, False): WITH_COMMAND,
     (False, True): WITH_LINK,
-    (False, False): "",
+    (False, False): WITH_NEITHER,
 }
 LEFT_OUT = "The link does not carry: {}."
 IN_OTHER_WORDS = {  # where the client's own would repeat what was given, or name flags
