@@ -5,8 +5,7 @@ fixed number of threads; the event loop sends the response (`answers.py`), as sl
 reads.
 """
 
-from collections import Counter
-from collections.abc import Callable
+import re
 from functools import partial
 
 from core import client_address, connections
@@ -19,9 +18,10 @@ from hub.server.noted import Noted
 from hub.server.overload import Overload, Overloaded
 from hub.server.threads import Threads
 
-WAITING = 8  # requests that may wait for each thread; further ones are refused
 PROBES = ("/readyz", "/metrics")
-SHARE = 4  # one caller may have a quarter of the room for what waits and is answered
+# What keeps only the processor busy: the docs, files for agents, and pages for everybody without a database.
+TO_READ = re.compile(r"/(v0[/.].*|(connect|privacy|report)/|llms.*|openapi\.json|sitemap\.xml)?")
+SHARE = 16  # one of so many threads is for these: with more, they are no faster, and reports wait longer
 
 
 class Bridge:
@@ -29,10 +29,9 @@ class Bridge:
 
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application
-        self._threads = Threads(threads, connections.give_back, connections.is_held)
-        self._room = threads * (1 + WAITING)
-        self._share = self._room // SHARE
-        self._callers: Counter[str] = Counter()  # of the requests that wait or are answered
+        readers = max(1, threads // SHARE)
+        self._for_readers = _threads(readers)
+        self._threads = _threads(max(1, threads - readers))
         self._bodies = Bodies()
         self._overload = Overload()
 
@@ -59,32 +58,21 @@ class Bridge:
         body = await self._bodies.whole(scope, receive, caller)
         try:
             noted.is_whole()
-            return await self._in_a_thread(
-                partial(answers.of, self._application, scope, body, noted.asked),
-                caller,
-                is_probe=scope["path"] in PROBES,
-            )
+            work = partial(answers.of, self._application, scope, body, noted.asked)
+            known = None if caller == client_address.UNKNOWN else caller
+            threads = self._for_readers if is_to_read(scope) else self._threads
+            return await threads.run(work, known, is_probe=scope["path"] in PROBES)
         finally:
             self._bodies.let_go(body, caller)
 
-    async def _in_a_thread(
-        self, work: Callable[[], HttpAnswer], caller: str, *, is_probe: bool
-    ) -> HttpAnswer:
-        """What `work` returns. Raises `Overloaded` if there is no room for it."""
-        if not self._room:
-            raise Overloaded("All threads are busy, and the queue is full")
-        known = None if caller == client_address.UNKNOWN else caller
-        if known and self._callers[caller] >= self._share:
-            raise Overloaded("One address has too many requests waiting")
-        self._room -= 1
-        self._callers[caller] += 1
-        try:
-            return await self._threads.run(work, known, is_probe=is_probe)
-        finally:
-            self._room += 1
-            self._callers[caller] -= 1
-            if not self._callers[caller]:
-                del self._callers[caller]
+
+def _threads(most: int) -> Threads:
+    return Threads(most, connections.give_back, connections.is_held)
+
+
+def is_to_read(scope: Scope) -> bool:
+    """Whether the answer needs nothing but the processor; of who is signed in, it asks the database."""
+    return scope["method"] in ("GET", "HEAD") and bool(TO_READ.fullmatch(scope["path"]))
 
 
 def _caller(scope: Scope) -> str:

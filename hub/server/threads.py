@@ -10,8 +10,11 @@ from multiprocessing.util import Finalize
 from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 
+from hub.server.overload import Overloaded
+
 T = TypeVar("T")
 A_WHILE = 60  # seconds
+WAITING = 8  # calls that may wait for each thread
 SHARE = 4  # one caller may have a quarter of the threads while there are others
 ALONE = 10  # seconds without anybody else, after which one caller may have all threads
 
@@ -27,6 +30,9 @@ class Threads:
 
     Callers take turns, and each has at most its share of the threads, since all threads share one interpreter:
     what one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no such limit.
+
+    At most `WAITING` calls wait for each thread. Where there are more, the caller who has most of them gives up the
+    latest of theirs, so that nobody fills the room of others.
     """
 
     def __init__(
@@ -46,6 +52,7 @@ class Threads:
         self._share = max(1, most // SHARE)
         self._busy: Counter[str | None] = Counter()  # threads, by caller
         self._waiting: OrderedDict[str | None, deque[_Job]] = OrderedDict()  # the next one is first
+        self._waits = 0  # how many wait
         self._latest: str | None = None  # who called last
         self._alone_from = -inf  # when whoever calls now counts as alone, in the loop's time
 
@@ -55,7 +62,8 @@ class Threads:
         """Do `work` in a thread, as soon as it is the turn of `caller`. Call it in the event loop.
 
         Those who call without a name take turns as one caller, which may have all threads. They and probes, which come
-        every few seconds, leave whoever else calls alone.
+        every few seconds, leave whoever else calls alone. The result raises `Overloaded` if
+        too many wait.
         """
         loop = asyncio.get_running_loop()
         if caller is not None and not is_probe:
@@ -64,8 +72,19 @@ class Threads:
             self._latest = caller
         job = _Job(work, caller, loop, loop.create_future(), self._over)
         self._waiting.setdefault(caller, deque()).append(job)
+        self._waits += 1
         self._start(loop)
+        if self._waits > self._most * WAITING:
+            self._give_up(caller)
         return job.result
+
+    def _give_up(self, caller: str | None) -> None:
+        """Refuse what came last of the caller who has most waiting; if several have, of the one who calls."""
+        most = max(self._waiting, key=lambda each: (len(self._waiting[each]), each == caller))
+        job = self._waiting[most].pop()
+        self._took_from(most)
+        if not job.result.done():
+            job.result.set_exception(Overloaded("All threads are busy, and too many requests wait"))
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin what may begin now."""
@@ -79,12 +98,15 @@ class Threads:
         for caller, jobs in self._waiting.items():
             if is_alone or caller is None or self._busy[caller] < self._share:
                 job = jobs.popleft()
-                if jobs:
-                    self._waiting.move_to_end(caller)
-                else:
-                    del self._waiting[caller]
+                self._waiting.move_to_end(caller)
+                self._took_from(caller)
                 return job
         return None
+
+    def _took_from(self, caller: str | None) -> None:
+        self._waits -= 1
+        if not self._waiting[caller]:
+            del self._waiting[caller]
 
     def _further(self) -> "_Worker":
         if not self._workers:  # in the process that was forked, or the end of this one is not seen

@@ -123,14 +123,14 @@ def test_what_may_happen_at_once():
         "downloads altogether": each.format(downloads.altogether._most),
         "checks of DNS records and of sites altogether": "a quarter of `HUB_THREADS`",
         "calls to GitHub altogether": "half of `HUB_THREADS`",
-        "requests that wait for a thread": f"{bridge.WAITING} for each thread",
-        "requests of one caller": "a quarter of those in progress and waiting",
+        "requests that wait for a thread": f"{threads.WAITING} for each thread",
+        "pages to read (the docs, files for agents, forms)": "a sixteenth of `HUB_THREADS`, which are no others'",
         "threads for one caller": "a quarter of `HUB_THREADS`, while others have asked within "
         f"{threads.ALONE} seconds",
         "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",
     }
-    assert bridge.SHARE == threads.SHARE == 4
+    assert (threads.SHARE, bridge.SHARE) == (4, 16)
     assert deadlines.slots() == settings.HUB_THREADS // 2
     assert verification.slots()._initial_value == settings.HUB_THREADS // 4
 

@@ -12,7 +12,8 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 
 from hub.server import answers, bodies, overload, spool
-from hub.server.bridge import SHARE, WAITING, Bridge
+from hub.server.bridge import Bridge, is_to_read
+from hub.server.threads import WAITING
 
 MESSAGES = 60  # seconds that a message may take
 
@@ -305,11 +306,10 @@ def test_nothing_is_held_after_any_sequence_of_arrivals_delays_and_disconnects(m
         await bridge(asked, request.receive, request.send)
 
     async def conversation(bridge: Bridge) -> tuple[object, ...]:
-        room = bridge._room
         await asyncio.gather(*(one(bridge) for _ in range(300)))
         held = bridge._bodies
         kept = held._size, len(held._held), len(held._arriving)
-        return *kept, bridge._room - room, spool.on_disk()
+        return *kept, bridge._threads._waits, spool.on_disk()
 
     assert talk(conversation, threads=2) == (0, 0, 0, 0, 0)
 
@@ -344,7 +344,7 @@ def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
         return Pieces([b""])
 
     async def conversation(bridge: Bridge) -> tuple[Answer, Answer, list[Answer]]:
-        waiting = [Request(bridge, of=f"192.0.2.{n}") for n in range(2 * (1 + WAITING))]
+        waiting = [Request(bridge, of=f"192.0.2.{n}") for n in range(1 + WAITING)]
         for each in waiting:
             await each.send(b"", more=False)
         await asyncio.sleep(0)
@@ -378,7 +378,7 @@ def test_one_address_leaves_room_for_others(settings, proxies, headers, others):
         return Pieces([b""])
 
     async def conversation(bridge: Bridge) -> tuple[Answer, Answer, list[Answer]]:
-        many = [Request(bridge, **headers) for _ in range(8 * (1 + WAITING))]
+        many = [Request(bridge, **headers) for _ in range(1 + WAITING)]
         other = Request(bridge, of=others)
         for each in [*many, other]:
             await each.send(b"", more=False)
@@ -387,10 +387,69 @@ def test_one_address_leaves_room_for_others(settings, proxies, headers, others):
         free.set()
         return refused, await other.answer(), [await each.answer() for each in many[:-1]]
 
-    refused, answered, statuses = talk(conversation, busy, threads=8)
+    refused, answered, others = talk(conversation, busy, threads=2)
 
     assert (refused.status, answered.status) == (503, 200)
-    assert sum(each.status == 200 for each in statuses) == 8 * (1 + WAITING) // SHARE
+    assert {each.status for each in others} == {200}
+
+
+def test_who_reads_leaves_threads_to_who_reports():
+    free = threading.Event()
+
+    def costly(environ, start_response) -> Pieces:
+        is_late = environ["REQUEST_METHOD"] == "GET" and not free.wait(10)
+        start_response("500 Late" if is_late else "200 OK", [])
+        return Pieces([b""])
+
+    async def asked(bridge: Bridge, path: str, number: int, **how: str) -> Request:
+        request = Request(bridge, path, of=f"192.0.2.{number}", **how)
+        await request.send(b"", more=False)
+        return request
+
+    async def conversation(bridge: Bridge) -> tuple[Answer, list[Answer]]:
+        readers = [await asked(bridge, "/v0/search/", n, method="GET") for n in range(9)]
+        others = [await asked(bridge, "/v1/reports", n) for n in range(9)]
+        answers = [await each.answer() for each in others]
+        free.set()
+        return answers, [await each.answer() for each in readers]
+
+    reports, pages = talk(conversation, costly, threads=2)
+
+    assert {each.status for each in [*reports, *pages]} == {200}
+
+
+TO_READ = [
+    "/",
+    "/v0/",
+    "/v0/search/",
+    "/v0/reference/mcp/",
+    "/v0.1/index.md",
+    "/report/",
+    "/connect/",
+]
+TO_READ += ["/privacy/", "/llms.txt", "/llms-full.txt", "/openapi.json", "/sitemap.xml"]
+ASKS_OTHERS = [
+    "/v1/pages",
+    "/r/x/",
+    "/badge/x.svg",
+    "/readyz",
+    "/settings/",
+    "/login/github/callback/",
+]
+
+
+@pytest.mark.parametrize("path", TO_READ)
+def test_what_is_to_read_asks_no_database(client, db, django_assert_num_queries, path):
+    with django_assert_num_queries(0):
+        client.get(path)
+
+    assert is_to_read({"method": "GET", "path": path})
+    assert not is_to_read({"method": "POST", "path": path})
+
+
+@pytest.mark.parametrize("path", ASKS_OTHERS)
+def test_what_asks_others_does_not_take_the_threads_of_who_reads(path):
+    assert not is_to_read({"method": "GET", "path": path})
 
 
 def test_one_address_leaves_threads_to_others():

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hub.server.threads import Threads
+from hub.server.overload import Overloaded
+from hub.server.threads import WAITING, Threads
 from tests.waiting import wait_until
 
 
@@ -117,10 +118,10 @@ def test_what_finds_no_thread_free_is_done_in_the_order_it_came():
         return number
 
     async def conversation(threads: Threads) -> list[int]:
-        return await asyncio.gather(*(threads.run(lambda n=n: note(n)) for n in range(50)))
+        return await asyncio.gather(*(threads.run(lambda n=n: note(n)) for n in range(9)))
 
-    assert ask(Threads(1), conversation) == done == list(range(50))
-    assert sorted(ask(Threads(3), conversation)) == list(range(50))
+    assert ask(Threads(1), conversation) == done == list(range(9))
+    assert sorted(ask(Threads(3), conversation)) == list(range(9))
     assert max(most_at_once) <= 3
 
 
@@ -131,16 +132,44 @@ def test_callers_take_turns():
     async def conversation(threads: Threads) -> None:
         gate = threading.Event()
         calls = [threads.run(lambda: gate.wait(10), "alice")]
-        for caller in ("alice", "bob", "charlie"):
-            calls += [threads.run(lambda c=caller: done.append(c), caller) for _ in range(8)]
-        calls.append(threads.run(lambda: done.append("dave"), "dave"))
+        for caller in ("alice", "bob"):
+            calls += [threads.run(lambda c=caller: done.append(c), caller) for _ in range(3)]
+        for caller in ("charlie", "dave"):
+            calls.append(threads.run(lambda c=caller: done.append(c), caller))
         gate.set()
         await asyncio.gather(*calls)
 
     ask(Threads(1), conversation)
 
-    assert done[:8] == ["alice", "bob", "charlie", "dave", "alice", "bob", "charlie", "alice"]
-    assert len(done) == 25
+    assert done == ["alice", "bob", "charlie", "dave", "alice", "bob", "alice", "bob"]
+
+
+def test_whoever_has_most_waiting_makes_room_for_others():
+    """They give up what came last; and once all have as many, so does whoever calls."""
+    done: list[tuple[str, int]] = []
+
+    async def conversation(threads: Threads) -> dict[tuple[str, int], asyncio.Future]:
+        gate = threading.Event()
+        holding = threads.run(lambda: gate.wait(10), "eve")
+
+        def call(caller: str, number: int) -> asyncio.Future:
+            return threads.run(lambda: done.append((caller, number)), caller)
+
+        calls = {("alice", n): call("alice", n) for n in range(WAITING + 2)}
+        calls |= {("bob", n): call("bob", n) for n in range(WAITING)}
+        calls |= {("charlie", 0): call("charlie", 0)}
+        gate.set()
+        results = await asyncio.gather(*calls.values(), return_exceptions=True)
+        await holding
+        assert threads._waits == 0
+        return dict(zip(calls, results, strict=True))
+
+    results = ask(Threads(1), conversation)
+
+    most = WAITING // 2
+    kept = {("alice", n) for n in range(most - 1)} | {("bob", n) for n in range(most)}
+    assert set(done) == kept | {("charlie", 0)}
+    assert {each for each in results if not isinstance(results[each], Overloaded)} == set(done)
 
 
 class Held(NamedTuple):
@@ -233,8 +262,9 @@ def test_callers_without_a_name_may_have_all_threads_beside_others():
 
 def test_nothing_is_kept_of_callers_who_have_their_answers():
     async def conversation(threads: Threads) -> None:
-        calls = [threads.run(lambda: None, f"192.0.2.{n % 200}") for n in range(800)]
-        await asyncio.gather(*calls)
+        for _ in range(40):
+            calls = [threads.run(lambda: None, f"192.0.2.{n % 20}") for n in range(60)]
+            await asyncio.gather(*calls, return_exceptions=True)
         assert not threads._busy
         assert not threads._waiting
 
