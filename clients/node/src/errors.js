@@ -124,7 +124,12 @@ export function fromAnswer(status, body, { retryAfter = null, requestId } = {}) 
     typeof sentence === "string" ? sentence : message("answered", { status }),
     { status, fields },
   );
-  if (typeof sentence === "string") byHub.add(error);
+  return typeof sentence === "string" ? inWordsOfHub(error) : error;
+}
+
+/** The error, marked so that `isByHub`. */
+export function inWordsOfHub(error) {
+  byHub.add(error);
   return error;
 }
 

@@ -6,7 +6,14 @@ import { Client } from "./client.js";
 import { remember } from "./config.js";
 import { message } from "./contract.js";
 import { textOf } from "./document.js";
-import { AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable } from "./errors.js";
+import {
+  AuthError,
+  DocFeedbackError,
+  inWordsOfHub,
+  RateLimited,
+  ServerError,
+  Unreachable,
+} from "./errors.js";
 import { Refused, discover, redeem, requestCode, revoke } from "./oauth.js";
 import * as settings from "./settings.js";
 import * as signIns from "./sign_ins.js";
@@ -207,7 +214,9 @@ function nextInterval(refused, interval) {
   if (code === "authorization_pending") return interval;
   if (code === "slow_down") return interval + SLOW_DOWN_SECONDS;
   if (code === "access_denied") {
-    throw new AuthError("sign_in_denied", description || message("sign_in_denied"), { status });
+    const sentence = description || message("sign_in_denied");
+    const denied = new AuthError("sign_in_denied", sentence, { status });
+    throw description ? inWordsOfHub(denied) : denied;
   }
   throw ["expired_token", "invalid_grant"].includes(code) ? expired() : refused;
 }

@@ -200,7 +200,12 @@ def from_answer(
         status=status,
         fields=fields,
     )
-    error._is_by_hub = isinstance(sentence, str)
+    return in_words_of_hub(error) if isinstance(sentence, str) else error
+
+
+def in_words_of_hub(error: DocFeedbackError) -> DocFeedbackError:
+    """The error, marked so that `is_by_hub`."""
+    error._is_by_hub = True
     return error
 
 

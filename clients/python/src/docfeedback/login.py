@@ -14,7 +14,14 @@ from .arguments import Arguments
 from .client import Client
 from .contract import message
 from .document import text
-from .errors import AuthError, DocFeedbackError, RateLimited, ServerError, Unreachable
+from .errors import (
+    AuthError,
+    DocFeedbackError,
+    RateLimited,
+    ServerError,
+    Unreachable,
+    in_words_of_hub,
+)
 from .oauth import Code, Endpoints, Tokens
 from .result import Result
 from .visible import json_line
@@ -210,7 +217,8 @@ def _next_interval(refused: oauth.Refused, interval: float, hub_url: str) -> flo
         return interval + SLOW_DOWN_SECONDS
     if refused.code == "access_denied":
         sentence = refused.description or message("sign_in_denied")
-        raise AuthError("sign_in_denied", sentence, status=refused.status)
+        denied = AuthError("sign_in_denied", sentence, status=refused.status)
+        raise in_words_of_hub(denied) if refused.description else denied
     if refused.code in ("expired_token", "invalid_grant"):
         raise _expired()
     raise refused
