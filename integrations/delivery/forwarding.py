@@ -4,6 +4,7 @@ import logging
 import time
 from contextlib import suppress
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
@@ -56,38 +57,20 @@ def forward(report_id: str) -> None:
     steps.note(delivery, time.perf_counter() - since)
 
 
+class _Stop(NamedTuple):
+    """Why a delivery is held before GitHub is asked."""
+
+    cause: Delivery.Cause
+    reason: str
+    by: Hold | None = None
+
+
 def _try(delivery: Delivery, deadline: float) -> None:
     """One attempt, from claiming the delivery to saving the result."""
-    if hold := delivery.hold_found:
-        return delivery.hold_before_sending(Delivery.Cause.OPERATOR, hold.words, by=hold)
-    address = delivery.report.canonical_url
-    if not delivery.report.follow_page():
-        return delivery.hold_before_sending(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
-    now = delivery.report.canonical_url
-    if now != address and (hold := Hold.objects.of_page(now)):
-        return delivery.hold_before_sending(Delivery.Cause.OPERATOR, hold.words, by=hold)
-    if not delivery.has_target():  # the integration has just been disconnected
-        return delivery.hold_before_sending(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
-    if delivery.is_withheld_elsewhere():
-        return delivery.hold_before_sending(Delivery.Cause.OWNERSHIP, ownership_changes.WITHHELD)
-    cause, reason = delivery.integration.stop
-    if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
-        return delivery.hold_before_sending(Delivery.Cause(cause), reason)
+    if stop := _stop(delivery):
+        return delivery.hold_before_sending(stop.cause, stop.reason, by=stop.by)
     try:
-        found = _look_for(delivery, deadline)
-        if delivery.outcome_unknown_since and not found and not delivery.has_settled():
-            return delivery.recheck_later()
-        if delivery.report.erased_at and not found:
-            return delivery.end_erased()
-        if delivery.is_of_a_backup() and not found:
-            if delivery.has_left():
-                return delivery.look_there()
-            delivery.forget_backup()
-        alike = None if found else likeness.look(delivery)
-        alike = coming_back.ask(delivery, alike, deadline)
-        if alike and likeness.settles(delivery, alike):
-            return None
-        issue = found or _create(delivery, alike, deadline)
+        _send(delivery, deadline)
     except github_api.Suspended as error:
         with transaction.atomic():
             holds.suspend(delivery.integration.installation, str(error))
@@ -109,14 +92,52 @@ def _try(delivery: Delivery, deadline: float) -> None:
         delivery.postpone(str(error))
     except github_api.OutcomeUnknown as error:
         delivery.reconcile_later(str(error))
-    else:
-        if found and delivery.is_of_a_backup():
-            _record_found(delivery)
-        delivery.succeed(issue.number, issue.url, adopted=found is not None)
-        delivery.integration.installation.note_limit(issue.limit_left)
-        if not found:  # the list can be read even if nothing can be written
-            _lift_holds(delivery.integration)
-            _note_what_it_lacks(delivery, issue)
+
+
+def _stop(delivery: Delivery) -> _Stop | None:
+    """What has come up since it was stored; a page that has moved is followed."""
+    if hold := delivery.hold_found:
+        return _Stop(Delivery.Cause.OPERATOR, hold.words, hold)
+    address = delivery.report.canonical_url
+    if not delivery.report.follow_page():
+        return _Stop(Delivery.Cause.OWNERSHIP, ownership_changes.LOST)
+    now = delivery.report.canonical_url
+    if now != address and (hold := Hold.objects.of_page(now)):
+        return _Stop(Delivery.Cause.OPERATOR, hold.words, hold)
+    if not delivery.has_target():  # the integration has just been disconnected
+        return _Stop(Delivery.Cause.INTEGRATION, holds.NO_REPOSITORY)
+    if delivery.is_withheld_elsewhere():
+        return _Stop(Delivery.Cause.OWNERSHIP, ownership_changes.WITHHELD)
+    cause, reason = delivery.integration.stop
+    if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
+        return _Stop(Delivery.Cause(cause), reason)
+    return None
+
+
+def _send(delivery: Delivery, deadline: float) -> None:
+    """Find its issue, join a known one, or create one, and save that. Raises what GitHub says, or SecretInAddress."""
+    found = _look_for(delivery, deadline)
+    if delivery.outcome_unknown_since and not found and not delivery.has_settled():
+        return delivery.recheck_later()
+    if delivery.report.erased_at and not found:
+        return delivery.end_erased()
+    if delivery.is_of_a_backup() and not found:
+        if delivery.has_left():
+            return delivery.look_there()
+        delivery.forget_backup()
+    alike = None if found else likeness.look(delivery)
+    alike = coming_back.ask(delivery, alike, deadline)
+    if alike and likeness.settles(delivery, alike):
+        return None
+    issue = found or _create(delivery, alike, deadline)
+    if found and delivery.is_of_a_backup():
+        _record_found(delivery)
+    delivery.succeed(issue.number, issue.url, adopted=found is not None)
+    delivery.integration.installation.note_limit(issue.limit_left)
+    if not found:  # the list can be read even if nothing can be written
+        _lift_holds(delivery.integration)
+        _note_what_it_lacks(delivery, issue)
+    return None
 
 
 def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
