@@ -28,12 +28,13 @@ def client_address(request: HttpRequest) -> str:
     return _networks(request)[-1]
 
 
-def widest(remote: str, forwarded: str | None) -> str:
-    """The caller's network for limits that all share: an IPv4 address, or the /48 of an IPv6 address.
+def network(remote: str, forwarded: str | None) -> str:
+    """The caller's network for what all share: the /24 of an IPv4 address, or the /48 of an IPv6 address.
 
-    `remote` is the address that connected to us; `forwarded` is the `X-Forwarded-For` header.
+    One customer may have so many addresses. `remote` is the address that connected to us; `forwarded` is the
+    `X-Forwarded-For` header.
     """
-    return _networks_of(remote, forwarded)[0]
+    return _with_neighbors(_networks_of(remote, forwarded)[0])
 
 
 def source(address: str) -> str:
@@ -48,16 +49,21 @@ def source(address: str) -> str:
 
 @lru_cache(REMEMBERED)
 def _hashed(address: str, day: str) -> str:
-    neighbors = address
-    if "." in address:  # IPv4
-        neighbors = f"{address.rpartition('.')[0]}.0/24"
-    elif address != UNKNOWN:
-        neighbors = str(ipaddress.IPv6Network(address).supernet(new_prefix=48))
+    neighbors = _with_neighbors(address)
     key = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS][
         -1
     ]  # a source stays the same meanwhile
     salt = f"source {day}"
     return salted_hmac(salt, neighbors, secret=key, algorithm="sha256").hexdigest()[:16]
+
+
+@lru_cache(REMEMBERED)
+def _with_neighbors(network: str) -> str:
+    if "." in network:  # IPv4
+        return f"{network.rpartition('.')[0]}.0/24"
+    if network == UNKNOWN:
+        return network
+    return str(ipaddress.IPv6Network(network).supernet(new_prefix=48))
 
 
 def limits(request: HttpRequest, rate: str, *kind: str) -> list[Limit]:

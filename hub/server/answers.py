@@ -15,10 +15,11 @@ from core.watching.current import Asked
 from hub.server import environ, health, spool
 from hub.server.asgi import Application, Headers, Scope, Send
 from hub.server.overload import Overloaded
+from hub.server.untaken import Untaken
 
 log = logging.getLogger(__name__)
 
-PIECE = 64 * 1024  # bytes that are sent at once
+PIECE = 8 * 1024  # bytes that are sent at once; the server keeps about three, and waits for nobody
 SEND_TIMEOUT = 30  # seconds in which a client has to take one piece
 
 
@@ -54,7 +55,7 @@ def _made(application: Application, asked: dict[str, Any]) -> HttpAnswer:
 
 
 def _whose(asked: dict[str, Any]) -> str:
-    network = client_address.widest(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
+    network = client_address.network(asked["REMOTE_ADDR"], asked.get("HTTP_X_FORWARDED_FOR"))
     return asked.get(spool.WHOSE, network)
 
 
@@ -72,26 +73,26 @@ def alive() -> HttpAnswer:
     return HttpAnswer(200, [(b"content-type", b"text/plain")], BytesIO(health.ALIVE.encode()))
 
 
-async def send(answer: HttpAnswer, send: Send) -> None:
-    """Send the whole response, or give up on a client that does not read (`listening.py` closes that).
+async def send(answer: HttpAnswer, send: Send, caller: str, untaken: Untaken) -> None:
+    """Send the whole response to `caller`, or give up on a client that is gone or does not read.
 
-    Raises `OSError` if the client is gone (ASGI 2.4), or `TimeoutError` if it does not read.
+    `listening.py` closes the connection of one that does not read.
     """
     with closing(answer.body) as body, suppress(OSError):
-        left = body.seek(0, SEEK_END)
+        length = body.seek(0, SEEK_END)
         body.seek(0)
         start = {"type": "http.response.start", "status": answer.status}
-        await send({**start, "headers": _with_length(answer.headers, left)})
-        if left <= PIECE:  # the server keeps this much, and waits for nobody
+        await send({**start, "headers": _with_length(answer.headers, length)})
+        if length <= PIECE:
             await send({"type": "http.response.body", "body": body.read(), "more_body": False})
             return
-        more = True
-        while more:
-            left -= PIECE
-            more = left > 0
-            message = {"type": "http.response.body", "body": body.read(PIECE), "more_body": more}
-            async with asyncio.timeout(SEND_TIMEOUT):
-                await send(message)
+        async with asyncio.timeout(SEND_TIMEOUT) as deadline:
+            with untaken.one(caller, deadline):
+                for left in range(length, 0, -PIECE):
+                    untaken.go_on(caller, deadline, SEND_TIMEOUT)
+                    more = left > PIECE
+                    piece = body.read(PIECE)
+                    await send({"type": "http.response.body", "body": piece, "more_body": more})
 
 
 def _with_length(headers: Headers, length: int) -> Headers:

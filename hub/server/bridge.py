@@ -17,7 +17,9 @@ from hub.server.bodies import Bodies
 from hub.server.noted import Noted
 from hub.server.overload import Overload, Overloaded
 from hub.server.threads import Threads
+from hub.server.untaken import Untaken
 
+WAITING = 8  # requests that may wait for each thread
 PROBES = ("/readyz", "/metrics")
 # What keeps only the processor busy: the docs, files for agents, and pages for everybody without a database.
 TO_READ = re.compile(r"/(v0[/.].*|(connect|privacy|report)/|llms.*|openapi\.json|sitemap\.xml)?")
@@ -30,15 +32,16 @@ class Bridge:
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application
         readers = max(1, threads // SHARE)
-        self._for_readers = _threads(readers)
-        self._threads = _threads(max(1, threads - readers))
+        self._for_readers = _threads(readers, WAITING * threads)
+        self._threads = _threads(max(1, threads - readers), WAITING * threads)
         self._bodies = Bodies()
+        self._untaken = Untaken()
         self._overload = Overload()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        noted = Noted(scope)
+        noted, caller = Noted(scope), _caller(scope)
         try:
-            answer = await self._answer(scope, receive, noted)
+            answer = await self._answer(scope, receive, noted, caller)
             self._overload.end()
         except Overloaded as error:
             self._overload.refuse(error)
@@ -47,14 +50,15 @@ class Bridge:
             noted.asked.outcome = error.default_code
             answer = answers.refusal(error, scope["path"])
         headers = noted.answered(answer.status, answer.headers)
-        await answers.send(answer._replace(headers=headers), send)
+        await answers.send(answer._replace(headers=headers), send, caller, self._untaken)
 
-    async def _answer(self, scope: Scope, receive: Receive, noted: Noted) -> HttpAnswer:
+    async def _answer(
+        self, scope: Scope, receive: Receive, noted: Noted, caller: str
+    ) -> HttpAnswer:
         if scope["path"] == "/healthz":  # answered here, however busy the threads are
             noted.asked.route = "healthz"
             return answers.alive()
         door.check(scope)
-        caller = _caller(scope)
         body = await self._bodies.whole(scope, receive, caller)
         try:
             noted.is_whole()
@@ -66,8 +70,8 @@ class Bridge:
             self._bodies.let_go(body, caller)
 
 
-def _threads(most: int) -> Threads:
-    return Threads(most, connections.give_back, connections.is_held)
+def _threads(most: int, waiting: int) -> Threads:
+    return Threads(most, waiting, connections.give_back, connections.is_held)
 
 
 def is_to_read(scope: Scope) -> bool:
@@ -78,4 +82,4 @@ def is_to_read(scope: Scope) -> bool:
 def _caller(scope: Scope) -> str:
     forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
     hops = b",".join(forwarded).decode("latin-1") if forwarded else None
-    return client_address.widest(scope["client"][0], hops)
+    return client_address.network(scope["client"][0], hops)

@@ -9,7 +9,7 @@ from pathlib import Path
 UNTAKEN_FOR = (
     30_000  # milliseconds without a byte that is taken; then the kernel closes the connection
 )
-UNTAKEN_BYTES = 131_072  # of each connection; else the kernel keeps up to 4 MiB (tcp_wmem)
+UNTAKEN_BYTES = 65_536  # of each connection; else the kernel keeps up to 4 MiB (tcp_wmem)
 
 
 @cache

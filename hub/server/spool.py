@@ -22,7 +22,7 @@ def whole(pieces: Iterable[bytes], *, whose: Callable[[], str]) -> IO[bytes]:
     """All pieces, to be read from beginning to end. Raises `Overloaded` if the disk space is used up.
 
     `whose` is called for long responses only: it tells the organization, or the network as
-    `client_address.widest` returns it.
+    `client_address.network` returns it.
     """
     short, rest = BytesIO(), iter(pieces)
     for piece in rest:

@@ -14,7 +14,6 @@ from hub.server.overload import Overloaded
 
 T = TypeVar("T")
 A_WHILE = 60  # seconds
-WAITING = 8  # calls that may wait for each thread
 SHARE = 4  # one caller may have a quarter of the threads while there are others
 ALONE = 10  # seconds without anybody else, after which one caller may have all threads
 
@@ -22,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class Threads:
-    """At most `most` threads, started as they are needed.
+    """At most `most` threads, started as they are needed, for which at most `waiting` calls wait.
 
     The one that was busy last is taken first, since what it needs is still in the processor's caches. One
     that has ended without what it needs is taken last, or it would try in vain again while others have it.
@@ -31,13 +30,14 @@ class Threads:
     Callers take turns, and each has at most its share of the threads, since all threads share one interpreter:
     what one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no such limit.
 
-    At most `WAITING` calls wait for each thread. Where there are more, the caller who has most of them gives up the
-    latest of theirs, so that nobody fills the room of others.
+    Where too many calls wait, the caller who has most of them gives up the latest of theirs, so that nobody fills the
+    room of others.
     """
 
     def __init__(
         self,
         most: int,
+        waiting: int,
         after_a_while: Callable[[], None] = lambda: None,
         has_what_it_needs: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -45,7 +45,7 @@ class Threads:
 
         It asks `has_what_it_needs` after each thing that it does.
         """
-        self._most, self._after_a_while = most, after_a_while
+        self._most, self._most_waiting, self._after_a_while = most, waiting, after_a_while
         self._has_what_it_needs = has_what_it_needs
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []  # the one that was busy last is the last
@@ -62,19 +62,19 @@ class Threads:
         """Do `work` in a thread, as soon as it is the turn of `caller`. Call it in the event loop.
 
         Those who call without a name take turns as one caller, which may have all threads. They and probes, which come
-        every few seconds, leave whoever else calls alone. The result raises `Overloaded` if
-        too many wait.
+        every few seconds, leave whoever else calls alone; a probe itself is never alone. The result raises `Overloaded`
+        if too many wait.
         """
         loop = asyncio.get_running_loop()
         if caller is not None and not is_probe:
             if caller != self._latest and self._workers:
                 self._alone_from = loop.time() + ALONE
             self._latest = caller
-        job = _Job(work, caller, loop, loop.create_future(), self._over)
+        job = _Job(work, caller, is_probe, loop, loop.create_future(), self._over)
         self._waiting.setdefault(caller, deque()).append(job)
         self._waits += 1
         self._start(loop)
-        if self._waits > self._most * WAITING:
+        if self._waits > self._most_waiting:
             self._give_up(caller)
         return job.result
 
@@ -96,7 +96,8 @@ class Threads:
         """Take the first job of the caller whose turn it is; few have all of their share and are passed over."""
         is_alone = now >= self._alone_from
         for caller, jobs in self._waiting.items():
-            if is_alone or caller is None or self._busy[caller] < self._share:
+            has_all = caller is None or (is_alone and not jobs[0].is_probe)
+            if has_all or self._busy[caller] < self._share:
                 job = jobs.popleft()
                 self._waiting.move_to_end(caller)
                 self._took_from(caller)
@@ -140,6 +141,7 @@ class _Job(NamedTuple):
 
     work: Callable[[], Any]
     caller: str | None
+    is_probe: bool
     loop: asyncio.AbstractEventLoop
     result: asyncio.Future
     over: Callable[["_Worker", "_Job", Any, BaseException | None], None]

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from hub.server import answers, bodies, overload, spool
-from hub.server.bridge import Bridge, is_to_read
-from hub.server.threads import WAITING
+from hub.server import answers, bodies, overload, spool, untaken
+from hub.server.bridge import WAITING, Bridge, is_to_read
 
 MESSAGES = 60  # seconds that a message may take
 
@@ -198,11 +197,11 @@ def test_bodies_that_are_too_much_together_cost_the_slowest_theirs(monkeypatch):
 @pytest.mark.parametrize(
     ("many", "again", "others"),
     [
-        ("192.0.2.1", "192.0.2.1", "192.0.2.2"),
+        ("192.0.2.1", "192.0.2.9", "198.51.100.1"),
         ("2001:db8:1:1::1", "2001:db8:1:2::1", "2001:db8:2::1"),
     ],
 )
-def test_bodies_of_one_address_push_out_none_of_another_however_slow(
+def test_bodies_of_one_network_push_out_none_of_another_however_slow(
     monkeypatch, many, again, others
 ):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
@@ -236,7 +235,7 @@ def test_a_body_that_is_whole_counts_for_who_sent_it(monkeypatch):
     async def conversation(bridge: Bridge) -> tuple[int, int]:
         whole = Request(bridge, content_length="700")
         await whole.send(b"x" * 700)
-        honest = Request(bridge, of="192.0.2.2", content_length="300")
+        honest = Request(bridge, of="198.51.100.1", content_length="300")
         await honest.send(b"x" * 200)
         more = Request(bridge, content_length="600")
         await more.send(b"y" * 150)
@@ -302,7 +301,7 @@ def test_nothing_is_held_after_any_sequence_of_arrivals_delays_and_disconnects(m
         await asyncio.sleep(dice.random() / 10)
         request = Client(pieces, dice)
         asked = scope("/v1/reports", [(b"content-length", b"%d" % length)])
-        asked["client"] = (f"192.0.2.{dice.randrange(4)}", "1234")
+        asked["client"] = (f"192.0.{dice.randrange(4)}.2", "1234")
         await bridge(asked, request.receive, request.send)
 
     async def conversation(bridge: Bridge) -> tuple[object, ...]:
@@ -344,7 +343,7 @@ def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
         return Pieces([b""])
 
     async def conversation(bridge: Bridge) -> tuple[Answer, Answer, list[Answer]]:
-        waiting = [Request(bridge, of=f"192.0.2.{n}") for n in range(1 + WAITING)]
+        waiting = [Request(bridge, of=f"192.0.{n}.2") for n in range(1 + 2 * WAITING)]
         for each in waiting:
             await each.send(b"", more=False)
         await asyncio.sleep(0)
@@ -363,12 +362,12 @@ def test_requests_beyond_those_that_may_wait_are_told_to_come_again():
 @pytest.mark.parametrize(
     ("proxies", "headers", "others"),
     [
-        (0, {}, "192.0.2.2"),
+        (0, {}, "192.0.3.2"),
         (0, {}, "2001:db8:1::1"),
         (1, {"x_forwarded_for": "6.6.6.6, 198.51.100.1"}, "192.0.2.1"),
     ],
 )
-def test_one_address_leaves_room_for_others(settings, proxies, headers, others):
+def test_one_network_leaves_room_for_others(settings, proxies, headers, others):
     settings.HUB_TRUSTED_PROXIES = proxies
     free = threading.Event()
 
@@ -378,7 +377,7 @@ def test_one_address_leaves_room_for_others(settings, proxies, headers, others):
         return Pieces([b""])
 
     async def conversation(bridge: Bridge) -> tuple[Answer, Answer, list[Answer]]:
-        many = [Request(bridge, **headers) for _ in range(1 + WAITING)]
+        many = [Request(bridge, **headers) for _ in range(1 + 2 * WAITING)]
         other = Request(bridge, of=others)
         for each in [*many, other]:
             await each.send(b"", more=False)
@@ -402,7 +401,7 @@ def test_who_reads_leaves_threads_to_who_reports():
         return Pieces([b""])
 
     async def asked(bridge: Bridge, path: str, number: int, **how: str) -> Request:
-        request = Request(bridge, path, of=f"192.0.2.{number}", **how)
+        request = Request(bridge, path, of=f"192.0.{number}.2", **how)
         await request.send(b"", more=False)
         return request
 
@@ -452,11 +451,11 @@ def test_what_asks_others_does_not_take_the_threads_of_who_reads(path):
     assert not is_to_read({"method": "GET", "path": path})
 
 
-def test_one_address_leaves_threads_to_others():
+def test_one_network_leaves_threads_to_others():
     free = threading.Event()
 
     def costly(environ, start_response) -> Pieces:
-        has_to_wait = environ["REMOTE_ADDR"] == "192.0.2.1"
+        has_to_wait = environ["REMOTE_ADDR"].startswith("192.0.2.")
         is_late = has_to_wait and not free.wait(10)
         start_response("500 Late" if is_late else "200 OK", [])
         return Pieces([b""])
@@ -467,9 +466,9 @@ def test_one_address_leaves_threads_to_others():
         return request
 
     async def conversation(bridge: Bridge) -> tuple[Answer, list[Answer]]:
-        await (await asked(bridge, "192.0.2.2")).answer()
-        many = [await asked(bridge, "192.0.2.1") for _ in range(12)]
-        other = await (await asked(bridge, "192.0.2.2")).answer()
+        await (await asked(bridge, "198.51.100.1")).answer()
+        many = [await asked(bridge, f"192.0.2.{n}") for n in range(12)]
+        other = await (await asked(bridge, "198.51.100.1")).answer()
         free.set()
         return other, [await each.answer() for each in many]
 
@@ -506,7 +505,7 @@ ACME, INITECH = {"x_downloads": "acme"}, {"x_downloads": "initech"}
 @pytest.mark.parametrize(
     ("slowly", "again", "beside"),
     [
-        (("192.0.2.1", {}), ("192.0.2.1", {}), ("192.0.2.2", {})),
+        (("192.0.2.1", {}), ("192.0.2.1", {}), ("198.51.100.2", {})),
         (("2001:db8:1:1::1", {}), ("2001:db8:1:2::1", {}), ("2001:db8:2::1", {})),
         (("192.0.2.1", ACME), ("192.0.2.2", ACME), ("192.0.2.1", INITECH)),
     ],
@@ -515,13 +514,13 @@ def test_long_answers_that_are_read_slowly_leave_room_on_disk_for_others(
     monkeypatch, caplog, slowly, again, beside
 ):
     """One organization, or one address, that downloads again and again and takes nothing of it."""
-    monkeypatch.setattr(spool, "ON_DISK", 8 * answers.PIECE)
+    monkeypatch.setattr(spool, "ON_DISK", 8 * spool.IN_MEMORY)
 
     def application(environ, start_response) -> Pieces:
         if "HTTP_X_DOWNLOADS" in environ:
             environ["hub.whose"] = environ["HTTP_X_DOWNLOADS"]
         start_response("200 OK", [])
-        return Pieces(b"x" * 1000 for _ in range(2 * answers.PIECE // 1000))
+        return Pieces(b"x" * 1000 for _ in range(2 * spool.IN_MEMORY // 1000))
 
     async def conversation(bridge: Bridge) -> list[int]:
         taken = asyncio.Event()
@@ -549,11 +548,11 @@ def test_long_answers_that_are_read_slowly_leave_room_on_disk_for_others(
 
 @pytest.mark.parametrize(("pieces", "status"), [(3, 200), (5, 503)])
 def test_a_single_long_answer_may_take_half_of_the_room_on_disk(monkeypatch, pieces, status):
-    monkeypatch.setattr(spool, "ON_DISK", 8 * answers.PIECE)
+    monkeypatch.setattr(spool, "ON_DISK", 8 * spool.IN_MEMORY)
 
     def application(environ, start_response) -> Pieces:
         start_response("200 OK", [])
-        return Pieces(b"x" * 1000 for _ in range(pieces * answers.PIECE // 1000))
+        return Pieces(b"x" * 1000 for _ in range(pieces * spool.IN_MEMORY // 1000))
 
     async def conversation(bridge: Bridge) -> int:
         return (await Request(bridge).answer()).status
@@ -563,14 +562,14 @@ def test_a_single_long_answer_may_take_half_of_the_room_on_disk(monkeypatch, pie
 
 
 def test_answers_that_nobody_takes_do_not_fill_the_disk(monkeypatch, caplog):
-    monkeypatch.setattr(spool, "ON_DISK", 3 * answers.PIECE)
+    monkeypatch.setattr(spool, "ON_DISK", 3 * spool.IN_MEMORY)
     monkeypatch.setattr(spool, "SHARE", 1)
     monkeypatch.setattr(spool, "SHARE_OF_ONE", 1)
     closed = []
 
     def application(environ, start_response) -> Pieces:
         start_response("200 OK", [])
-        closed.append(Pieces(b"x" * 1000 for _ in range(2 * answers.PIECE // 1000)))
+        closed.append(Pieces(b"x" * 1000 for _ in range(2 * spool.IN_MEMORY // 1000)))
         return closed[-1]
 
     async def conversation(bridge: Bridge) -> list[int]:
@@ -642,11 +641,11 @@ def test_a_crash_is_an_error_whole_and_in_the_log_and_the_next_request_is_served
 
 
 def test_a_long_answer_is_sent_in_pieces_with_its_length():
-    size = 3 * answers.PIECE + 1
+    size = 3 * spool.IN_MEMORY + 1
 
     def application(environ, start_response) -> Pieces:
         start_response("200 OK", [])
-        return Pieces(b"x" * answers.PIECE + b"y" for _ in range(3))
+        return Pieces(b"x" * spool.IN_MEMORY + b"y" for _ in range(3))
 
     answer = talk(lambda bridge: Request(bridge).answer(), application)
 
@@ -665,7 +664,7 @@ def test_an_answer_that_is_not_taken_holds_no_thread_and_is_given_up(monkeypatch
 
     def application(environ, start_response) -> Pieces:
         start_response("200 OK", [])
-        return Pieces([b"x" * 10 * answers.PIECE])
+        return Pieces([b"x" * 10 * spool.IN_MEMORY])
 
     async def conversation(bridge: Bridge) -> Answer:
         await bridge(scope("/v1/reports", []), None, takes_nothing)
@@ -673,6 +672,39 @@ def test_an_answer_that_is_not_taken_holds_no_thread_and_is_given_up(monkeypatch
 
     assert talk(conversation, application, threads=1).status == 200
     assert len(sent) == 2
+
+
+def test_whoever_leaves_most_answers_untaken_gives_up_the_oldest(monkeypatch):
+    monkeypatch.setattr(untaken, "AT_ONCE", 4)
+    taken, ends = asyncio.Event(), []
+
+    def application(environ, start_response) -> Pieces:
+        start_response("200 OK", [])
+        return Pieces([b"x" * 3 * answers.PIECE])
+
+    async def read_slowly(bridge: Bridge, number: int, of: str) -> None:
+        async def send(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.body":
+                await taken.wait()
+                if not message["more_body"]:
+                    ends.append(number)
+
+        await bridge(scope("/v1/reports", []) | {"client": (of, "1234")}, None, send)
+
+    async def conversation(bridge: Bridge) -> int:
+        networks = ["198.51.100.1", "192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.3"]
+        slow = []
+        for number, of in enumerate(networks):
+            slow.append(asyncio.create_task(read_slowly(bridge, number, of)))
+            while bridge._untaken._number < min(number + 1, 4) or bridge._threads._busy:
+                await asyncio.sleep(0)
+        await slow[1]  # given up
+        taken.set()
+        await asyncio.gather(*slow)
+        return bridge._untaken._number + len(bridge._untaken._of)
+
+    assert talk(conversation, application, threads=8) == 0
+    assert ends == [0, 2, 3, 4]
 
 
 def environ(headers: list[tuple[bytes, bytes]], path: bytes = b"/", query: bytes = b"") -> dict:

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from hub.server.overload import Overloaded
-from hub.server.threads import WAITING, Threads
+from hub.server.threads import Threads
 from tests.waiting import wait_until
+
+WAITING = 60  # calls
 
 
 def ask(threads: Threads, conversation: Callable[[Threads], Coroutine[Any, Any, Any]]) -> Any:
@@ -29,7 +31,7 @@ def test_one_thread_does_all_that_comes_one_after_another():
     async def conversation(threads: Threads) -> list[int]:
         return [await threads.run(threading.get_ident) for _ in range(20)]
 
-    assert len(set(ask(Threads(8), conversation))) == 1
+    assert len(set(ask(Threads(8, WAITING), conversation))) == 1
 
 
 def test_the_thread_that_was_busy_last_is_taken_first():
@@ -48,7 +50,7 @@ def test_the_thread_that_was_busy_last_is_taken_first():
             last = await each
         assert await threads.run(threading.get_ident) == last
 
-    ask(Threads(3), conversation)
+    ask(Threads(3, WAITING), conversation)
 
 
 def test_a_thread_that_lacks_what_it_needs_is_taken_last():
@@ -65,13 +67,16 @@ def test_a_thread_that_lacks_what_it_needs_is_taken_last():
         assert len(others) == 1
         assert not others & poor
 
-    ask(Threads(3, has_what_it_needs=lambda: threading.get_ident() not in poor), conversation)
+    ask(
+        Threads(3, WAITING, has_what_it_needs=lambda: threading.get_ident() not in poor),
+        conversation,
+    )
 
 
 def test_a_thread_that_has_rested_or_ends_does_what_it_was_given_for_that(monkeypatch):
     monkeypatch.setattr("hub.server.threads.A_WHILE", 0.01)
     rested: list[int] = []
-    threads = Threads(1, lambda: rested.append(threading.get_ident()))
+    threads = Threads(1, WAITING, lambda: rested.append(threading.get_ident()))
 
     async def conversation(threads: Threads) -> int:
         worked = await threads.run(threading.get_ident)
@@ -99,7 +104,7 @@ def test_a_thread_whose_rest_fails_goes_on(monkeypatch, caplog):
         assert await asyncio.to_thread(wait_until, lambda: caplog.records)
         return await threads.run(threading.get_ident) == first
 
-    assert ask(Threads(1, fail), conversation)
+    assert ask(Threads(1, WAITING, fail), conversation)
 
 
 def test_what_finds_no_thread_free_is_done_in_the_order_it_came():
@@ -118,10 +123,10 @@ def test_what_finds_no_thread_free_is_done_in_the_order_it_came():
         return number
 
     async def conversation(threads: Threads) -> list[int]:
-        return await asyncio.gather(*(threads.run(lambda n=n: note(n)) for n in range(9)))
+        return await asyncio.gather(*(threads.run(lambda n=n: note(n)) for n in range(50)))
 
-    assert ask(Threads(1), conversation) == done == list(range(9))
-    assert sorted(ask(Threads(3), conversation)) == list(range(9))
+    assert ask(Threads(1, WAITING), conversation) == done == list(range(50))
+    assert sorted(ask(Threads(3, WAITING), conversation)) == list(range(50))
     assert max(most_at_once) <= 3
 
 
@@ -139,7 +144,7 @@ def test_callers_take_turns():
         gate.set()
         await asyncio.gather(*calls)
 
-    ask(Threads(1), conversation)
+    ask(Threads(1, WAITING), conversation)
 
     assert done == ["alice", "bob", "charlie", "dave", "alice", "bob", "alice", "bob"]
 
@@ -155,8 +160,8 @@ def test_whoever_has_most_waiting_makes_room_for_others():
         def call(caller: str, number: int) -> asyncio.Future:
             return threads.run(lambda: done.append((caller, number)), caller)
 
-        calls = {("alice", n): call("alice", n) for n in range(WAITING + 2)}
-        calls |= {("bob", n): call("bob", n) for n in range(WAITING)}
+        calls = {("alice", n): call("alice", n) for n in range(10)}
+        calls |= {("bob", n): call("bob", n) for n in range(8)}
         calls |= {("charlie", 0): call("charlie", 0)}
         gate.set()
         results = await asyncio.gather(*calls.values(), return_exceptions=True)
@@ -164,10 +169,9 @@ def test_whoever_has_most_waiting_makes_room_for_others():
         assert threads._waits == 0
         return dict(zip(calls, results, strict=True))
 
-    results = ask(Threads(1), conversation)
+    results = ask(Threads(1, 8), conversation)
 
-    most = WAITING // 2
-    kept = {("alice", n) for n in range(most - 1)} | {("bob", n) for n in range(most)}
+    kept = {("alice", n) for n in range(3)} | {("bob", n) for n in range(4)}
     assert set(done) == kept | {("charlie", 0)}
     assert {each for each in results if not isinstance(results[each], Overloaded)} == set(done)
 
@@ -180,7 +184,9 @@ class Held(NamedTuple):
         assert await asyncio.to_thread(wait_until, lambda: len(self.begun) >= number)
 
 
-def held(threads: Threads, caller: str | None, number: int, gate: threading.Event) -> Held:
+def held(
+    threads: Threads, caller: str | None, number: int, gate: threading.Event, **how: bool
+) -> Held:
     """So many calls that have begun or wait, and that end with the gate."""
     begun: list[int] = []
 
@@ -188,7 +194,7 @@ def held(threads: Threads, caller: str | None, number: int, gate: threading.Even
         begun.append(threading.get_ident())
         gate.wait(10)
 
-    return Held(begun, [threads.run(work, caller) for _ in range(number)])
+    return Held(begun, [threads.run(work, caller, **how) for _ in range(number)])
 
 
 def test_one_caller_has_a_quarter_of_the_threads_while_there_are_others():
@@ -203,7 +209,7 @@ def test_one_caller_has_a_quarter_of_the_threads_while_there_are_others():
         gate.set()
         await asyncio.gather(*alice.calls)
 
-    ask(Threads(8), conversation)
+    ask(Threads(8, WAITING), conversation)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -212,7 +218,7 @@ def test_one_caller_has_one_thread_where_there_are_few(most):
         await threads.run(lambda: None, "bob")
         return await asyncio.gather(*(threads.run(threading.get_ident, "alice") for _ in range(9)))
 
-    assert len(set(ask(Threads(most), conversation))) == 1
+    assert len(set(ask(Threads(most, WAITING), conversation))) == 1
 
 
 def test_whoever_is_alone_has_all_threads_and_gives_them_up_as_they_end(monkeypatch):
@@ -233,7 +239,7 @@ def test_whoever_is_alone_has_all_threads_and_gives_them_up_as_they_end(monkeypa
         second.set()
         await asyncio.gather(*(call for each in (*alice, waits) for call in each.calls))
 
-    ask(Threads(8), conversation)
+    ask(Threads(8, WAITING), conversation)
 
 
 @pytest.mark.parametrize("caller", [None, "alice"])
@@ -245,7 +251,7 @@ def test_the_first_caller_is_alone(caller):
         gate.set()
         await asyncio.gather(*calls.calls)
 
-    ask(Threads(8), conversation)
+    ask(Threads(8, WAITING), conversation)
 
 
 def test_callers_without_a_name_may_have_all_threads_beside_others():
@@ -257,7 +263,7 @@ def test_callers_without_a_name_may_have_all_threads_beside_others():
         gate.set()
         await asyncio.gather(*unnamed.calls)
 
-    ask(Threads(8), conversation)
+    ask(Threads(8, WAITING), conversation)
 
 
 def test_nothing_is_kept_of_callers_who_have_their_answers():
@@ -268,7 +274,7 @@ def test_nothing_is_kept_of_callers_who_have_their_answers():
         assert not threads._busy
         assert not threads._waiting
 
-    ask(Threads(4), conversation)
+    ask(Threads(4, WAITING), conversation)
 
 
 def test_an_error_is_raised_where_the_result_is_awaited_and_the_thread_goes_on():
@@ -277,7 +283,7 @@ def test_an_error_is_raised_where_the_result_is_awaited_and_the_thread_goes_on()
             await threads.run(lambda: exit(3))
         return await threads.run(lambda: 7)
 
-    assert ask(Threads(1), conversation) == 7
+    assert ask(Threads(1, WAITING), conversation) == 7
 
 
 def test_a_result_that_nobody_awaits_any_more_harms_nobody():
@@ -289,7 +295,7 @@ def test_a_result_that_nobody_awaits_any_more_harms_nobody():
         go_on.set()
         return await waits
 
-    assert ask(Threads(1), conversation) == 7
+    assert ask(Threads(1, WAITING), conversation) == 7
 
 
 def test_a_loop_that_has_ended_is_not_told():
@@ -304,7 +310,7 @@ def test_a_loop_that_has_ended_is_not_told():
         threads.run(work)
         await asyncio.to_thread(begun.wait, 10)
 
-    threads = Threads(1)
+    threads = Threads(1, WAITING)
     ask(threads, leave)
     go_on.set()
 
@@ -317,7 +323,7 @@ def test_threads_that_nobody_uses_end():
     async def conversation(threads: Threads) -> None:
         await asyncio.gather(*(threads.run(lambda: time.sleep(0.01)) for _ in range(4)))
 
-    ask(Threads(4), conversation)
+    ask(Threads(4, WAITING), conversation)
     gc.collect()
 
     deadline = time.monotonic() + 10
@@ -338,7 +344,7 @@ def leave_in_the_middle(path: Path) -> None:
         threads.run(work)
         await asyncio.to_thread(begun.wait, 10)
 
-    threads, begun = Threads(1), threading.Event()
+    threads, begun = Threads(1, WAITING), threading.Event()
     asyncio.run(conversation())
 
 
@@ -366,4 +372,19 @@ def test_a_probe_leaves_whoever_else_calls_alone(monkeypatch, probe):
         gate.set()
         await asyncio.gather(*calls.calls)
 
-    ask(Threads(8), conversation)
+    ask(Threads(8, WAITING), conversation)
+
+
+def test_probes_have_no_more_than_their_share_beside_one_other_caller():
+    async def conversation(threads: Threads) -> None:
+        gate = threading.Event()
+        await threads.run(lambda: None, "alice")
+        probes = held(threads, "probe", 20, gate, is_probe=True)
+        await probes.until_begun(2)
+        for _ in range(5):
+            await threads.run(lambda: None, "alice")
+        assert len(probes.begun) == 2
+        gate.set()
+        await asyncio.gather(*probes.calls)
+
+    ask(Threads(8, WAITING), conversation)
