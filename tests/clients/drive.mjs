@@ -207,6 +207,7 @@ const DO = {
   find_secrets: ({ text }) => secrets.find(text),
   judge: ({ url }) => (check(url) ? "public" : "path"),
   ascii: ({ url }) => asciiUrl(check(url)),
+  ascii_host: ({ host }) => asciiHost(host),
   longest_normalized: ({ host }) => {
     const { normalize } = String.prototype;
     let longest = 0;

@@ -96,6 +96,10 @@ def judge(call):
     return "path" if address.check(call["url"]) is None else "public"
 
 
+def ascii_host(call):
+    return address.ascii_host(call["host"])
+
+
 def longest_normalized(call):
     """How long the longest text is that is normalized for the host."""
     lengths = [0]
@@ -510,6 +514,7 @@ DO = {
     "repository": lambda call: remotes.repository(call["url"]),
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
     "judge": judge,
+    "ascii_host": ascii_host,
     "ascii": lambda call: address.check(call["url"]).ascii_url(),
     "longest_normalized": longest_normalized,
     "resolve_as": resolve_as,

@@ -64,6 +64,22 @@ def test_a_text_that_is_too_long_for_a_host_is_not_normalized(sdk: Sdk):
     assert len(longest) > 700
 
 
+def test_in_brackets_a_host_is_an_ipv6_address_or_none(sdk: Sdk):
+    table = {
+        "[2606:4700::1111]": "[2606:4700::1111]",
+        "[FE80::A]": "[fe80::a]",
+        "[\u4f8b": None,
+        "[\u4f8b:]": None,
+        "[a]": None,
+        "[::1": None,
+        f"[{':' * 300}]": None,
+    }
+
+    outcomes = sdk.do(*({"do": "ascii_host", "host": host} for host in table))
+
+    assert [outcome["result"] for outcome in outcomes] == list(table.values())
+
+
 def test_no_socket_is_opened_for_a_refused_page(sdk: Sdk):
     refused = [
         url for url, verdict in VERDICTS.items() if verdict not in ("public", "path") and url
