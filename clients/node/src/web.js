@@ -11,6 +11,7 @@ import { shown } from "./verbose.js";
 import { VERSION } from "./version.js";
 
 const MAX_ANSWER = 1024 * 1024;
+const MAX_INTERIM = 20; // responses of status 1xx before the final one
 const MAX_ADDRESSES = 4; // of IPv4 and of IPv6, of a name that may have a hundred
 export const ACCEPT = { Accept: "application/json" };
 const USER_AGENT = `docfeedback-node/${VERSION}`;
@@ -103,9 +104,22 @@ async function send(request, signal, patience) {
   const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
   const options = { ...how, method, headers: { ...headers, ...how.headers, ...length }, signal };
   const response = await new Promise((resolve, reject) => {
-    open(url, options, resolve).on("error", reject).end(body);
+    const sent = open(url, options, resolve).on("error", reject);
+    boundInterim(sent, reject);
+    sent.end(body);
   });
   return answer(response);
+}
+
+/** End the request after too many responses that are not the final one. */
+function boundInterim(sent, reject) {
+  let count = 0;
+  sent.on("information", () => {
+    count += 1;
+    if (count <= MAX_INTERIM) return;
+    reject(new Failed("too_long"));
+    sent.destroy();
+  });
 }
 
 async function answer(response) {

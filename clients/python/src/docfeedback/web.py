@@ -21,6 +21,7 @@ from .errors import DocFeedbackError, Unreachable
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
+MAX_INTERIM = 20  # responses of status 1xx before the final one
 MAX_ADDRESSES = 4  # of IPv4 and of IPv6, of a name that may have a hundred
 ACCEPT = {"Accept": "application/json"}
 USER_AGENT = f"docfeedback-python/{__version__}"
@@ -284,7 +285,23 @@ class _Handler(urllib.request.AbstractHTTPHandler):
     http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
 
 
+class _HTTPResponse(http.client.HTTPResponse):
+    def _read_status(self) -> Tuple[str, int, str]:
+        """The first line of the final response (RFC 9110, 15.2): `http.client` passes over 100 alone.
+
+        Raises Failed after too many others.
+        """
+        for _ in range(MAX_INTERIM + 1):
+            head: Tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if head[1] == 101 or not 100 <= head[1] <= 199:
+                return head
+            http.client.parse_headers(self.fp)
+        raise Failed("too_long")
+
+
 class _HTTPConnection(http.client.HTTPConnection):
+    response_class = _HTTPResponse
+
     def __init__(self, host: str, *, attempt: _Attempt, timeout: float) -> None:
         super().__init__(host, timeout=timeout)
         self._create_connection = attempt.connect
