@@ -148,6 +148,23 @@ def test_a_proxy_does_not_hide_that_a_host_leads_to_a_private_address(
     assert world.stage.asked == {}
 
 
+@pytest.mark.parametrize("is_proxied", [False, True])
+def test_a_host_that_does_not_resolve_in_time_is_refused(sdk: Sdk, world: World, is_proxied: bool):
+    world.stage.answers = {HUB: [NEW], "docs.acme.com": [OPTED_IN]}
+    if not is_proxied:
+        del sdk.environment["https_proxy"]
+    report = _report("https://docs.acme.com/install")
+
+    _, outcome = sdk.do(
+        {"do": "resolve_slowly", "seconds": 2},
+        {"do": "send", "report": report, "client": {"timeout": 0.5}},
+    )
+
+    assert (outcome["raises"], outcome["code"]) == ("PrivateAddress", "private_address")
+    assert outcome["message"].startswith("The name docs.acme.com did not resolve in time, ")
+    assert world.stage.asked == {}
+
+
 def test_where_only_the_proxy_resolves_names_it_is_asked(sdk: Sdk, world: World):
     world.stage.answers = {HUB: [NEW], "docs.acme.com": [OPTED_IN]}
 
