@@ -211,3 +211,13 @@ def test_a_proxy_may_be_an_ipv6_address(sdk: Sdk):
 
     assert outcome["raises"] == "Unreachable"
     assert "there is no such host" not in outcome["message"]
+
+
+def test_an_https_proxy_without_a_password_is_asked(sdk: Sdk, world: World):
+    world.stage.answers = {HUB: [NEW], "hub.acme.com": [NEW]}
+    sdk.environment["https_proxy"] = world.hub.replace("http://", "https://")
+    client = {"hub_url": "https://hub.acme.com"}
+
+    (outcome,) = sdk.do({"do": "send", "report": _report("docs/install.md"), "client": client})
+
+    assert outcome["result"]["id"] == "r1"

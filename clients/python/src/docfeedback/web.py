@@ -328,11 +328,17 @@ class _HTTPSConnection(_HTTPConnection, http.client.HTTPSConnection):
 
 
 def _goes_through_a_proxy(url: str) -> bool:
-    """Whether a proxy resolves the name and connects. A Hub on this machine needs none."""
+    """Whether a proxy resolves the name and connects. A Hub on this machine needs none.
+
+    Raises DocFeedbackError for one that would be sent a password without TLS, against its address.
+    """
     parts = urlsplit(url)
-    if address.is_loopback(url) or parts.scheme not in urllib.request.getproxies():
+    proxy = urllib.request.getproxies().get(parts.scheme)
+    if proxy is None or address.is_loopback(url) or urllib.request.proxy_bypass(parts.netloc):
         return False
-    return not urllib.request.proxy_bypass(parts.netloc)
+    if proxy.strip().lower().startswith("https:") and "@" in proxy:
+        raise DocFeedbackError.of("insecure_proxy", name=f"{parts.scheme}_proxy")
+    return True
 
 
 def _refuse_private(url: str, seconds: float) -> None:
