@@ -37,7 +37,7 @@ export async function lookUp(page, { milliseconds, allowPrivate, way = {} }) {
     if (error instanceof Failed) return {};
     if (!(error instanceof NotPublic)) throw error;
     if (error.host !== new URL(url).hostname) return {}; // a redirect led there, and is not followed
-    const sentence = message(error.reason, { host: page.host });
+    const sentence = message(error.code, { host: page.host });
     throw new PrivateAddress("private_address", sentence);
   }
 }

@@ -79,7 +79,7 @@ function retryAfter({ headers }) {
 
 function unanswered(error, url) {
   if (error instanceof NotPublic) {
-    return new PrivateAddress("private_address", message(error.reason, { host: error.host }));
+    return new PrivateAddress("private_address", message(error.code, { host: error.host }));
   }
   if (!(error instanceof Failed)) return error;
   const sentence = message("unreachable", { url, reason: message(error.reason) });

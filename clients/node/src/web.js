@@ -28,13 +28,13 @@ export class Failed extends Error {
 
 /**
  * The name of `host` resolves to an address that is not public, or did not resolve in time; nothing was
- * connected. `reason` is its message in `messages.json`: `resolves_private` or `unresolved`.
+ * connected. `code` is its message in `messages.json`: `resolves_private` or `unresolved`.
  */
 export class NotPublic extends Error {
-  constructor(host, why) {
+  constructor(host, code) {
     super(host);
     this.host = host;
-    this.reason = why;
+    this.code = code;
   }
 }
 

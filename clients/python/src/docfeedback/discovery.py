@@ -44,7 +44,7 @@ def look_up(
     except web.NotPublic as error:
         if error.host != urlsplit(url).hostname:  # a redirect led there, and is not followed
             return {}
-        sentence = message(error.reason, host=page.host)
+        sentence = message(error.code, host=page.host)
         raise PrivateAddress("private_address", sentence) from None
     _keep(page, listing)
     return listing

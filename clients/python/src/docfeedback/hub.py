@@ -70,7 +70,7 @@ def exchange(
     try:
         return _twice(request, seconds, way) if again else way.exchange(request, seconds)
     except web.NotPublic as error:
-        sentence = message(error.reason, host=error.host)
+        sentence = message(error.code, host=error.host)
         raise PrivateAddress("private_address", sentence) from None
     except web.Failed as failed:
         reason = message(failed.reason)

@@ -85,13 +85,13 @@ class Failed(Exception):
 class NotPublic(Exception):
     """The name of `host` resolves to an address that is not public, or did not resolve in time.
 
-    Nothing was connected. `reason` is its message in `messages.json`: `resolves_private` or `unresolved`.
+    Nothing was connected. `code` is its message in `messages.json`: `resolves_private` or `unresolved`.
     """
 
-    def __init__(self, host: str, reason: str) -> None:
-        super().__init__(host, reason)
+    def __init__(self, host: str, code: str) -> None:
+        super().__init__(host, code)
         self.host = host
-        self.reason = reason
+        self.code = code
 
 
 class Way:
