@@ -270,6 +270,24 @@ def put(call):
     return {"place": place and place._asdict(), "named": named, **found}
 
 
+def lines_read(call):
+    """How many lines are looked at to find the block and those of others."""
+    count = itertools.count()
+    fence = blocks.FENCE
+
+    class Watched:
+        @staticmethod
+        def fullmatch(text):
+            next(count)
+            return fence.fullmatch(text)
+
+    blocks.FENCE = Watched
+    blocks.find(call["document"], call["name"])
+    blocks.foreign(call["document"])
+    blocks.FENCE = fence
+    return next(count)
+
+
 def draft(call):
     client = docfeedback.Client(**call.get("client", {}))
     return client.draft(call["report"], call.get("key")).body
@@ -514,6 +532,7 @@ DO = {
     "repository": lambda call: remotes.repository(call["url"]),
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
     "judge": judge,
+    "lines_read": lines_read,
     "ascii_host": ascii_host,
     "ascii": lambda call: address.check(call["url"]).ascii_url(),
     "longest_normalized": longest_normalized,
