@@ -207,6 +207,19 @@ const DO = {
   find_secrets: ({ text }) => secrets.find(text),
   judge: ({ url }) => (check(url) ? "public" : "path"),
   ascii: ({ url }) => asciiUrl(check(url)),
+  lines_read: ({ document, name }) => {
+    const { exec } = RegExp.prototype;
+    let count = 0;
+    RegExp.prototype.exec = function watched(text) {
+      if (this.source.includes("`{3,}")) count += 1;
+      return exec.call(this, text);
+    };
+    find(document, name);
+    foreign(document);
+    RegExp.prototype.exec = exec;
+    return count;
+  },
+  ascii_host: ({ host }) => asciiHost(host),
   longest_normalized: ({ host }) => {
     const { normalize } = String.prototype;
     let longest = 0;

@@ -96,6 +96,10 @@ def judge(call):
     return "path" if address.check(call["url"]) is None else "public"
 
 
+def ascii_host(call):
+    return address.ascii_host(call["host"])
+
+
 def longest_normalized(call):
     """How long the longest text is that is normalized for the host."""
     lengths = [0]
@@ -264,6 +268,24 @@ def put(call):
     named = place and blocks.name_hub(call["document"], place, "https://elsewhere.acme.com")
     found = {"written": written, "removed": removed, "foreign": blocks.foreign(call["document"])}
     return {"place": place and place._asdict(), "named": named, **found}
+
+
+def lines_read(call):
+    """How many lines are looked at to find the block and those of others."""
+    count = itertools.count()
+    fence = blocks.FENCE
+
+    class Watched:
+        @staticmethod
+        def fullmatch(text):
+            next(count)
+            return fence.fullmatch(text)
+
+    blocks.FENCE = Watched
+    blocks.find(call["document"], call["name"])
+    blocks.foreign(call["document"])
+    blocks.FENCE = fence
+    return next(count)
 
 
 def draft(call):
@@ -510,6 +532,8 @@ DO = {
     "repository": lambda call: remotes.repository(call["url"]),
     "find_secrets": lambda call: [found._asdict() for found in secret_patterns.find(call["text"])],
     "judge": judge,
+    "lines_read": lines_read,
+    "ascii_host": ascii_host,
     "ascii": lambda call: address.check(call["url"]).ascii_url(),
     "longest_normalized": longest_normalized,
     "resolve_as": resolve_as,

@@ -112,6 +112,17 @@ def _answer(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
     handler.wfile.write(data)
 
 
+def _hint(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
+    hint = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
+    for interim in (b"HTTP/1.1 100 Continue\r\n\r\n", *[hint] * answer["hints"]):
+        handler.wfile.write(interim)
+    _answer(
+        handler,
+        {"status": 201, "body": {"id": "r1", "receipt_url": "https://hub.acme.com/r/r1/"}},
+        stage,
+    )
+
+
 def _break(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
     handler.connection.shutdown(socket.SHUT_RDWR)
 
@@ -146,6 +157,7 @@ def _flood(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
 
 _ACTS = {
     "answer": _answer,
+    "hint": _hint,
     "break": _break,
     "cut": _cut,
     "hang": _hang,

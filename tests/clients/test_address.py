@@ -64,6 +64,22 @@ def test_a_text_that_is_too_long_for_a_host_is_not_normalized(sdk: Sdk):
     assert len(longest) > 700
 
 
+def test_in_brackets_a_host_is_an_ipv6_address_or_none(sdk: Sdk):
+    table = {
+        "[2606:4700::1111]": "[2606:4700::1111]",
+        "[FE80::A]": "[fe80::a]",
+        "[\u4f8b": None,
+        "[\u4f8b:]": None,
+        "[a]": None,
+        "[::1": None,
+        f"[{':' * 300}]": None,
+    }
+
+    outcomes = sdk.do(*({"do": "ascii_host", "host": host} for host in table))
+
+    assert [outcome["result"] for outcome in outcomes] == list(table.values())
+
+
 def test_no_socket_is_opened_for_a_refused_page(sdk: Sdk):
     refused = [
         url for url, verdict in VERDICTS.items() if verdict not in ("public", "path") and url
@@ -132,6 +148,23 @@ def test_a_proxy_does_not_hide_that_a_host_leads_to_a_private_address(
     assert world.stage.asked == {}
 
 
+@pytest.mark.parametrize("is_proxied", [False, True])
+def test_a_host_that_does_not_resolve_in_time_is_refused(sdk: Sdk, world: World, is_proxied: bool):
+    world.stage.answers = {HUB: [NEW], "docs.acme.com": [OPTED_IN]}
+    if not is_proxied:
+        del sdk.environment["https_proxy"]
+    report = _report("https://docs.acme.com/install")
+
+    _, outcome = sdk.do(
+        {"do": "resolve_slowly", "seconds": 2},
+        {"do": "send", "report": report, "client": {"timeout": 0.5}},
+    )
+
+    assert (outcome["raises"], outcome["code"]) == ("PrivateAddress", "private_address")
+    assert outcome["message"].startswith("The name docs.acme.com did not resolve in time, ")
+    assert world.stage.asked == {}
+
+
 def test_where_only_the_proxy_resolves_names_it_is_asked(sdk: Sdk, world: World):
     world.stage.answers = {HUB: [NEW], "docs.acme.com": [OPTED_IN]}
 
@@ -178,3 +211,13 @@ def test_a_proxy_may_be_an_ipv6_address(sdk: Sdk):
 
     assert outcome["raises"] == "Unreachable"
     assert "there is no such host" not in outcome["message"]
+
+
+def test_an_https_proxy_without_a_password_is_asked(sdk: Sdk, world: World):
+    world.stage.answers = {HUB: [NEW], "hub.acme.com": [NEW]}
+    sdk.environment["https_proxy"] = world.hub.replace("http://", "https://")
+    client = {"hub_url": "https://hub.acme.com"}
+
+    (outcome,) = sdk.do({"do": "send", "report": _report("docs/install.md"), "client": client})
+
+    assert outcome["result"]["id"] == "r1"

@@ -122,3 +122,18 @@ def test_another_hub_changes_one_line_and_no_other_byte(client: str, world: Worl
             end = "\r" if old.endswith("\r") else ""
             assert new == f"Docs Feedback Hub: https://elsewhere.acme.com{end}"
     assert changed > 10
+
+
+@pytest.mark.parametrize("content", ["\n", "\r\n", " \n", "x\n", "    x\n", "#\n"])
+def test_lines_that_cannot_matter_are_not_read_one_by_one(sdk: Sdk, content: str):
+    heading = "# Feedback on this repository's documentation\n"
+
+    few, many = sdk.do(
+        *(
+            {"do": "lines_read", "document": heading + content * count, "name": "first-party"}
+            for count in (1_000, 8_000)
+        )
+    )
+
+    assert few == many
+    assert 0 < few["result"] < 20

@@ -126,7 +126,7 @@ def test_a_link_of_another_user_is_not_followed(
     ended = _init(client, world)
 
     assert ended.exit == 2
-    assert f" through {world.folder / theirs}, which belongs to another user." in ended.stderr
+    assert f' through "{world.folder / theirs}", which belongs to another user.' in ended.stderr
     assert (world.folder / "docs" / "copilot-instructions.md").read_text() == "mine\n"
 
 
@@ -139,7 +139,7 @@ def test_a_link_below_a_folder_of_another_user_is_not_followed(client: CommandLi
 
     ended = _init(client, world)
 
-    assert f" through {world.folder / '.github'}, which belongs to another user." in ended.stderr
+    assert f' through "{world.folder / ".github"}", which belongs to another user.' in ended.stderr
     assert (world.folder / "notes.md").read_text() == "mine\n"
 
 
@@ -241,6 +241,17 @@ def test_a_heading_with_a_long_gap_is_read_once(client: CommandLine, world: Worl
     ended = _init(client, world, "--check")
 
     assert (ended.exit, ended.stderr) == (1, f"{ABSENT}\n")
+
+
+@pytest.mark.parametrize("digits", [10, 5_000])
+def test_a_version_of_many_digits_is_no_release(client: CommandLine, world: World, digits: int):
+    begin = f"<!-- docfeedback:begin first-party v{'1' * digits} -->"
+    (world.folder / "AGENTS.md").write_text(f"{begin}\n<!-- docfeedback:end first-party -->\n")
+
+    ended = _init(client, world)
+
+    assert (ended.exit, ended.stderr) == (0, "")
+    assert ended.stdout == "Refreshed the first-party block in AGENTS.md.\n"
 
 
 def test_utf_16_is_told(client: CommandLine, world: World):

@@ -29,6 +29,13 @@ ANSWERS = [
 ]
 SEND = "Send this report to "
 INTERRUPT, END = "\x03", "\x04"
+REPORT = {
+    "protocol_version": "0",
+    "doc_url": "docs/install.md",
+    "agent": {"name": "claude-code"},
+    "report": {"kind": "incorrect", "summary": "Step 3 fails"},
+}
+BASE64 = urlsafe_b64encode(json.dumps(REPORT).encode()).decode().rstrip("=")
 
 
 @dataclass
@@ -159,6 +166,42 @@ def test_what_was_pasted_before_the_question_is_no_yes(
     screen.type("\n".join([*(answer for _, answer in ANSWERS), "y", "yes"]))
     screen.wait_for(SEND)
     screen.type("")
+
+    assert screen.ended() == 2
+    assert asked_at(world) == []
+
+
+@pytest.mark.parametrize(("before", "after"), [("y", ""), ("ye", "s"), ("y\nno\ny", "")])
+def test_what_was_typed_without_enter_before_the_question_is_no_part_of_the_answer(
+    client: CommandLine, world: World, screens: Any, before: str, after: str
+):
+    screen = screens(client, "report", "--base64", BASE64)
+
+    screen.type(before, end="")
+    screen.wait_for(SEND)
+    screen.type(after)
+
+    assert screen.ended() == 2
+    assert asked_at(world) == []
+
+
+def test_ctrl_c_ends_it_while_what_was_typed_is_forgotten(
+    client: CommandLine, world: World, screens: Any
+):
+    screen = screens(client, "report", "--base64", BASE64)
+
+    screen.wait_for('"summary"')
+    screen.type(INTERRUPT, end="")
+
+    assert screen.ended() == 130
+    assert asked_at(world) == []
+
+
+def test_only_enter_ends_an_answer(client: CommandLine, world: World, screens: Any):
+    screen = screens(client, "report", "--base64", BASE64)
+
+    screen.wait_for(SEND)
+    screen.type(f"y{END}{END}", end="")
 
     assert screen.ended() == 2
     assert asked_at(world) == []

@@ -16,7 +16,9 @@ const MAX_WRITTEN = 4 * (MAX_NAME + 1); // NFKC makes one character of four at m
 const FORBIDDEN = new RegExp(`[${UNSEEN} \\\\]`, "u");
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s;
 const AUTHORITY = /^\/\/([^/?#]+)([^#]*)(?:#.*)?$/s;
-const HOST_AND_PORT = /^(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^[\]:]+)(?::([0-9]{1,5}))?$/;
+const BRACKETED = "\\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\\]";
+const IN_BRACKETS = new RegExp(`^${BRACKETED}$`);
+const HOST_AND_PORT = new RegExp(`^(${BRACKETED}|[^[\\]:]+)(?::([0-9]{1,5}))?$`);
 const LABEL = /^[a-z0-9_\x80-\u{10ffff}-]{1,63}$/u;
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?$/i;
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
@@ -174,7 +176,7 @@ function oldIp(text) {
 
 /** The host in one spelling, or Refused. */
 function hostOf(text) {
-  if (text.startsWith("[")) return text.toLowerCase();
+  if (text.length <= MAX_NAME && IN_BRACKETS.test(text)) return text.toLowerCase();
   const host = spelling(text);
   if ([...host].length > MAX_NAME || FORBIDDEN.test(host)) throw new Refused("malformed");
   if (!host.split(".").every((label) => LABEL.test(label))) throw new Refused("malformed");

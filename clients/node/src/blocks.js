@@ -11,7 +11,11 @@ import { trim, trimEnd } from "./trim.js";
 const BOM = "\xef\xbb\xbf"; // in UTF-8, read as Latin-1
 const VERSION = "v0";
 const LAST_LINE = "Docs Feedback Hub:";
-const LINE = /[^\n]*\n|[^\n]+/g;
+const LINE_THAT_MATTERS = new RegExp(
+  `(?<![^\\n])(?:^${BOM})?(?:${LAST_LINE}|#{1,6}[ \\t]| {0,3}(?:\`\`\`|~~~)|[ \\t]*<!--)[^\\n]*`,
+  "g",
+);
+const RELEASE = /^v[0-9]{1,9}(?:\.[0-9]{1,9}){0,9}$/;
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)$/s;
 const HEADING = /^(#{1,6})[ \t]+/;
 const BLANKS = " \t";
@@ -83,7 +87,7 @@ export function put(document, place, name, { hubUrl }) {
   const block = blockOf(name, hubUrl).join(lineEnd);
   if (place) return document.slice(0, place.start) + block + document.slice(place.end);
   let fence;
-  for (const line of linesOf(`${document}\n.`)) fence = line.fence;
+  for (const line of linesOf(`${document}\n${LAST_LINE}`)) fence = line.fence;
   if (fence) throw new Damaged("code_without_end", fence);
   if (document === "" || document === BOM) return document + block + lineEnd;
   if (document.endsWith("\n")) return document + lineEnd + block + lineEnd;
@@ -130,7 +134,7 @@ function age(version) {
 
 /** `v1.2` as [1, 2]; nothing for what is no release, such as `v0-draft`. */
 function numbers(version) {
-  return /^v[0-9]+(\.[0-9]+)*$/.test(version) ? version.slice(1).split(".").map(Number) : [];
+  return RELEASE.test(version) ? version.slice(1).split(".").map(Number) : [];
 }
 
 function isLater(one, other) {
@@ -153,20 +157,24 @@ function pasted(document, name) {
   while (first && first.heading?.title !== title) first = lines.next().value;
   if (!first) return null;
   const { start, number: line, heading } = first;
-  const { end } = lastOf(first, lines, heading.level);
+  const end = endOf(document, lines, heading.level);
   const same = essence(document.slice(start, end), block) === essence(block, block);
   return { start, end, line, state: same ? "pasted" : "pasted_older" };
 }
 
-/** The last line of a pasted block that is not blank; `first` is its heading. */
-function lastOf(first, rest, level) {
-  let last = first;
+/** Where a pasted block ends, without blank lines; `level` is that of its heading. */
+function endOf(document, rest, level) {
+  let stop = document.length;
   for (const line of rest) {
-    if (line.marker || line.heading?.level <= level) break;
-    if (!/^[ \t]*$/.test(line.text)) last = line;
-    if (line.text.startsWith(LAST_LINE) && !line.fence) break;
+    if (line.text.startsWith(LAST_LINE) && !line.fence) return line.end;
+    if (line.marker || line.heading?.level <= level) {
+      stop = line.start;
+      break;
+    }
   }
-  return last;
+  let end = trimEnd(document.slice(0, stop), " \t\r\n").length;
+  while (end < stop && BLANKS.includes(document[end])) end += 1;
+  return end;
 }
 
 /**
@@ -174,13 +182,11 @@ function lastOf(first, rest, level) {
  * more lines than `block` has, a part that is no longer the same.
  */
 function essence(section, block) {
-  const most = count(block, "\n") + 3;
-  const texts = [];
-  for (const line of linesOf(section)) {
-    if (line.number > most) break;
-    if (line.number > 1) texts.push(trimEnd(line.text, BLANKS));
-  }
-  return texts.map((each) => (each.startsWith(LAST_LINE) ? LAST_LINE : each)).join("\n");
+  const texts = section.split("\n", count(block, "\n") + 3).slice(1);
+  return texts
+    .map((text) => trimEnd(trimEnd(text, "\r\n"), BLANKS))
+    .map((text) => (text.startsWith(LAST_LINE) ? LAST_LINE : text))
+    .join("\n");
 }
 
 /** The lines of a block, markers included. */
@@ -192,15 +198,16 @@ function blockOf(name, hubUrl) {
   ];
 }
 
-/** One after the other, since a document may be nothing but line ends. */
+/** Those that matter, one after the other, since a document may have hundreds of thousands. */
 function* linesOf(document) {
   let fence = "";
   let opened = 0; // the number of the line that opens the code sample
-  let number = 0;
-  for (const match of document.matchAll(LINE)) {
-    number += 1;
-    const start = match.index + (number === 1 && document.startsWith(BOM) ? BOM.length : 0);
-    const text = trimEnd(document.slice(start, match.index + match[0].length), "\r\n");
+  let number = 1;
+  let counted = 0;
+  for (const { 0: line, index } of document.matchAll(LINE_THAT_MATTERS)) {
+    for (; counted < index; counted += 1) if (document[counted] === "\n") number += 1;
+    const start = index + (line.startsWith(BOM) ? BOM.length : 0);
+    const text = trimEnd(document.slice(start, index + line.length), "\r");
     const found = FENCE.exec(text);
     const begins = found && !fence;
     if (begins) [fence, opened] = [found[1], number];

@@ -10,7 +10,7 @@ import { Unusable } from "./files.js";
 import { keep as keepPrivate, read as readPrivate } from "./private_files.js";
 import { PROTOCOL_VERSION } from "./report.js";
 import { REPORTS, cacheFolder } from "./settings.js";
-import { ACCEPT, Failed, LeadsToPrivate, exchange } from "./web.js";
+import { ACCEPT, Failed, NotPublic, exchange } from "./web.js";
 
 const PATH = "/.well-known/docs-feedback.json";
 const FRESH_SECONDS = 24 * 60 * 60;
@@ -21,7 +21,8 @@ const SHARE_OF_TIME = 0.3; // of the time for the whole report: a silent doc hos
 
 /**
  * The host's document, `{}` if it has none or cannot be reached. Cached on disk for 24 hours, unless
- * the network failed. Throws PrivateAddress if the host's name resolves to a private address.
+ * the network failed. Throws PrivateAddress if the host's name resolves to a private address, or
+ * did not resolve in time.
  */
 export async function lookUp(page, { milliseconds, allowPrivate, way = {} }) {
   const kept = cached(page);
@@ -34,9 +35,9 @@ export async function lookUp(page, { milliseconds, allowPrivate, way = {} }) {
     return listing;
   } catch (error) {
     if (error instanceof Failed) return {};
-    if (!(error instanceof LeadsToPrivate)) throw error;
+    if (!(error instanceof NotPublic)) throw error;
     if (error.host !== new URL(url).hostname) return {}; // a redirect led there, and is not followed
-    const sentence = message("resolves_private", { host: page.host });
+    const sentence = message(error.code, { host: page.host });
     throw new PrivateAddress("private_address", sentence);
   }
 }
@@ -78,7 +79,7 @@ export function cached(page) {
   }
 }
 
-/** The document, or Failed, or LeadsToPrivate. */
+/** The document, or Failed, or NotPublic. */
 async function fetchDocument(start, deadline, allowPrivate, way) {
   let url = start;
   for (let hop = 0; hop <= MAX_REDIRECTS && url !== null; hop += 1) {

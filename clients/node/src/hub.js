@@ -5,7 +5,7 @@ import { message } from "./contract.js";
 import { isObject } from "./document.js";
 import { PrivateAddress, ServerError, Unreachable, fromAnswer } from "./errors.js";
 import { withoutUserInfo } from "./settings.js";
-import { Failed, LeadsToPrivate, exchange } from "./web.js";
+import { Failed, NotPublic, exchange } from "./web.js";
 
 const PAUSE = 250;
 const AGAIN_STATUSES = [502, 503, 504];
@@ -78,8 +78,8 @@ function retryAfter({ headers }) {
 }
 
 function unanswered(error, url) {
-  if (error instanceof LeadsToPrivate) {
-    return new PrivateAddress("private_address", message("resolves_private", { host: error.host }));
+  if (error instanceof NotPublic) {
+    return new PrivateAddress("private_address", message(error.code, { host: error.host }));
   }
   if (!(error instanceof Failed)) return error;
   const sentence = message("unreachable", { url, reason: message(error.reason) });

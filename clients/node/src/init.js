@@ -11,11 +11,13 @@ import { Unusable, ofAnotherUser, outside, read, remove, replace } from "./files
 import { root } from "./roots.js";
 import { base, hubUrl, isHubUrl, noHubUrl, oneSpelling } from "./settings.js";
 import { ask } from "./terminal.js";
+import { quoted } from "./visible.js";
 
 const RULES = ".cursor/rules";
 const CANDIDATES = ["AGENTS.md", "CLAUDE.md", RULES, ".github/copilot-instructions.md"];
 const IN_RULES_FOLDER = ".cursor/rules/docfeedback.mdc";
 const RULE_HEAD = "---\ndescription: How to report problems of documentation\nalwaysApply: true\n---\n";
+const MOST_NOTES = 3;
 const UTF_16 = ["fffe", "feff"]; // its byte order marks, little end first and big end first
 const STATES = { older: "outdated", pasted_older: "outdated", pasted: "current" };
 
@@ -91,7 +93,9 @@ function takeAway(target) {
 function said({ path, name, others = [] }, what, url = "") {
   const flags = name === "consumer" ? " --global" : "";
   const sentence = message(`block_${what}`, { path, block: name, flags, url });
-  const notes = others.map((line) => message("foreign_block", { path, line }));
+  const notes = others.slice(0, MOST_NOTES).map((line) => message("foreign_block", { path, line }));
+  const more = others.length - notes.length;
+  if (more) notes.push(message("more_foreign_blocks", { path, number: more }));
   return { lines: [sentence], data: { file: path, block: name, result: what }, notes };
 }
 
@@ -125,9 +129,12 @@ function targetOf(flags) {
 /** Why a file that was found is not used, if its links lead out or another user may choose where to; else null. */
 function refusal(path, folder) {
   const real = attempt("unreadable_file", path, () => outside(path, folder));
-  if (real) return DocFeedbackError.of("outside_folder", { path, real, folder: realpathSync(folder) });
+  if (real) {
+    const words = { path, real: quoted(real), folder: realpathSync(folder) };
+    return DocFeedbackError.of("outside_folder", words);
+  }
   const link = attempt("unreadable_file", path, () => ofAnotherUser(path, folder));
-  return link ? DocFeedbackError.of("another_users_link", { path, link }) : null;
+  return link ? DocFeedbackError.of("another_users_link", { path, link: quoted(link) }) : null;
 }
 
 function below(folder, name) {

@@ -4,19 +4,28 @@ import { request } from "node:http";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
 import { isLoopback } from "./address.js";
+import { DocFeedbackError } from "./errors.js";
 
-/** The proxy for `url`, a URL, or null. A Hub on this machine needs none. */
+/**
+ * The proxy for `url`, a URL, or null. A Hub on this machine needs none. Throws DocFeedbackError for one
+ * that would be sent a password without TLS, against its address.
+ */
 export function proxyFor(url) {
   const { protocol, hostname, host } = new URL(url);
-  const named = variable(`${protocol.slice(0, -1)}_proxy`);
+  const name = `${protocol.slice(0, -1)}_proxy`;
+  const named = variable(name);
   if (!named || isLoopback(url) || isExempt(hostname, host)) return null;
-  return new URL(named.includes("://") ? named : `http://${named}`);
+  const proxy = new URL(named.includes("://") ? named : `http://${named}`);
+  const hasSecret = proxy.username || proxy.password;
+  if (proxy.protocol === "https:" && hasSecret) throw DocFeedbackError.of("insecure_proxy", { name });
+  return proxy;
 }
 
 /** The options for `http.request` that take the request through `proxy`. */
 export async function connectThrough(proxy, url, signal) {
   const target = new URL(url);
-  const door = { agent: false, hostname: bare(proxy.hostname), port: proxy.port || 80 };
+  const port = proxy.port || (proxy.protocol === "https:" ? 443 : 80);
+  const door = { agent: false, hostname: bare(proxy.hostname), port };
   const headers = authorization(proxy);
   if (target.protocol === "http:") {
     return { ...door, path: url, headers: { ...headers, Host: target.host } };

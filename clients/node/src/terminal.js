@@ -9,7 +9,8 @@ import { plain } from "./visible.js";
 
 const REMOTE = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"];
 const DISPLAYS = ["DISPLAY", "WAYLAND_DISPLAY"];
-const MOMENT = 50; // milliseconds, in which lines arrive that wait already
+const MOMENT = 50; // milliseconds, in which arrives what waits already
+const INTERRUPT = "\x03"; // Ctrl-C, which a raw terminal passes on
 let width = 0; // of the line of progress that stands on the terminal
 
 /** Line by line, without characters that control a terminal. */
@@ -45,14 +46,18 @@ export function isAttended() {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI);
 }
 
-/** What the person answers, without spaces around it; null if nobody can be asked, or nobody answers. */
+/**
+ * What the person answers, without spaces around it; null if nobody can be asked, or nobody answers: only
+ * Enter ends an answer, not Ctrl-D.
+ */
 export async function ask(question) {
   if (!isAttended() || process.stdin.readableEnded) return null;
   process.prependListener("SIGINT", endLine);
   process.stderr.write(`${plain(question)} `);
   const lines = createInterface({ input: process.stdin, terminal: false });
   const answer = await new Promise((resolve) => {
-    lines.once("line", resolve).once("close", () => resolve(null));
+    const end = (line) => resolve(process.stdin.readableEnded ? null : line);
+    lines.once("line", end).once("close", () => resolve(null));
   });
   lines.close();
   process.removeListener("SIGINT", endLine);
@@ -60,12 +65,29 @@ export async function ask(question) {
   return answer && answer.trim();
 }
 
-/** Forget what was typed or pasted before now: it cannot be an answer to what comes now. */
+/**
+ * Forget what was typed or pasted before now: it cannot be an answer to what comes now. The terminal is
+ * raw meanwhile, since it keeps a line without its end until somebody ends it.
+ */
 export async function forgetTyped() {
-  const forget = () => {};
   process.stdin.on("data", forget).resume();
+  setRaw(true);
   await pause(MOMENT);
+  setRaw(false);
+  await pause(1); // for what came last
   process.stdin.removeListener("data", forget).pause();
+}
+
+function forget(data) {
+  if (data.includes(INTERRUPT)) process.kill(process.pid, "SIGINT");
+}
+
+function setRaw(isRaw) {
+  try {
+    process.stdin.setRawMode(isRaw);
+  } catch {
+    // the terminal is gone
+  }
 }
 
 function endLine() {

@@ -1,8 +1,9 @@
 /** One request and its response, within a time limit; redirects and retries are up to the caller. */
 
-import { lookup } from "node:dns";
+import { lookup as lookUpAll } from "node:dns";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { isIP } from "node:net";
 import { isPublicIp } from "./address.js";
 import { parse } from "./document.js";
 import { DocFeedbackError } from "./errors.js";
@@ -11,6 +12,7 @@ import { shown } from "./verbose.js";
 import { VERSION } from "./version.js";
 
 const MAX_ANSWER = 1024 * 1024;
+const MAX_INTERIM = 20; // responses of status 1xx before the final one
 const MAX_ADDRESSES = 4; // of IPv4 and of IPv6, of a name that may have a hundred
 export const ACCEPT = { Accept: "application/json" };
 const USER_AGENT = `docfeedback-node/${VERSION}`;
@@ -24,21 +26,25 @@ export class Failed extends Error {
   }
 }
 
-/** The name of `host` resolves to an address that is not public; nothing was connected. */
-export class LeadsToPrivate extends Error {
-  constructor(host) {
+/**
+ * The name of `host` resolves to an address that is not public, or did not resolve in time; nothing was
+ * connected. `code` is its message in `messages.json`: `resolves_private` or `unresolved`.
+ */
+export class NotPublic extends Error {
+  constructor(host, code) {
     super(host);
     this.host = host;
+    this.code = code;
   }
 }
 
-const OURS = [Failed, LeadsToPrivate, DocFeedbackError];
+const OURS = [Failed, NotPublic, DocFeedbackError];
 
 /**
- * The answer of any status as `{status, headers, json, text, size}`, or Failed, or LeadsToPrivate.
+ * The answer of any status as `{status, headers, json, text, size}`, or Failed, or NotPublic.
  *
  * `request`: `{method, url, headers, body?, publicOnly?}`; with `publicOnly` nothing is sent
- * if the host's name resolves to a private address, through a proxy either. The third is how it leaves: `fetch` sends it in
+ * if the host's name resolves to a private address or not in time, through a proxy either. The third is how it leaves: `fetch` sends it in
  * place of ours, and when `signal` aborts, this rejects with its reason, and nothing more is sent.
  */
 export const exchange = shown(async (request, milliseconds, { fetch, signal } = {}) => {
@@ -48,15 +54,17 @@ export const exchange = shown(async (request, milliseconds, { fetch, signal } = 
   const stop = new AbortController(); // AbortSignal.any is not in Node 20.0
   const timer = setTimeout(() => stop.abort(), Math.ceil(milliseconds));
   const follow = () => stop.abort(signal.reason);
+  const name = { unresolved: null }; // of the host, if it must be public
   signal?.addEventListener("abort", follow);
   try {
     const whole = { ...request, headers };
     const work = fetch
       ? sendBy(fetch, whole, stop.signal)
-      : send(whole, stop.signal, milliseconds / 2);
+      : send(whole, stop.signal, { patience: milliseconds / 2, name });
     return await unlessAborted(work, stop.signal);
   } catch (error) {
     signal?.throwIfAborted();
+    if (stop.signal.aborted && name.unresolved) throw new NotPublic(name.unresolved, "unresolved");
     if (stop.signal.aborted) throw new Failed("timed_out", { cause: error });
     if (OURS.some((kind) => error instanceof kind)) throw error;
     throw new Failed(reason(error), { cause: error });
@@ -92,20 +100,43 @@ function headOf(response) {
   }
 }
 
-/** A connection of its own for each request, to the proxy or to the addresses that it may go to. */
-async function send(request, signal, patience) {
+/**
+ * A connection of its own for each request, to the proxy or to the addresses that it may go to. Until the
+ * name of a host that must be public is resolved, `name.unresolved` is that name.
+ */
+async function send(request, signal, { patience, name }) {
   const proxy = proxyFor(request.url);
-  if (proxy && request.publicOnly) await refusePrivate(request.url, patience);
-  const direct = request.publicOnly ? { lookup: publicLookup } : {};
+  const host = bareHost(request.url);
+  if (proxy && request.publicOnly) await refusePrivate(host, patience);
+  if (!proxy && request.publicOnly && !isIP(host)) name.unresolved = host;
+  const lookup = (wanted, options, callback) =>
+    publicLookup(wanted, options, (...found) => {
+      name.unresolved = null;
+      callback(...found);
+    });
+  const direct = request.publicOnly ? { lookup } : {};
   const how = proxy ? await connectThrough(proxy, request.url, signal) : { agent: false, ...direct };
   const { method, url, headers, body } = request;
   const open = url.startsWith("https:") ? requestHttps : requestHttp;
   const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
   const options = { ...how, method, headers: { ...headers, ...how.headers, ...length }, signal };
   const response = await new Promise((resolve, reject) => {
-    open(url, options, resolve).on("error", reject).end(body);
+    const sent = open(url, options, resolve).on("error", reject);
+    boundInterim(sent, reject);
+    sent.end(body);
   });
   return answer(response);
+}
+
+/** End the request after too many responses that are not the final one. */
+function boundInterim(sent, reject) {
+  let count = 0;
+  sent.on("information", () => {
+    count += 1;
+    if (count <= MAX_INTERIM) return;
+    reject(new Failed("too_long"));
+    sent.destroy();
+  });
 }
 
 async function answer(response) {
@@ -135,14 +166,14 @@ function parsed(data) {
 }
 
 /**
- * As `dns.lookup`, or LeadsToPrivate if any of the addresses is not public. The connection is
+ * As `dns.lookup`, or NotPublic if any of the addresses is not public. The connection is
  * made to the very addresses that were checked, so that a second lookup cannot differ.
  */
 export function publicLookup(host, options, callback) {
-  lookup(host, { ...options, all: true }, (error, found) => {
+  lookUpAll(host, { ...options, all: true }, (error, found) => {
     if (error) return callback(error);
     if (!found.every(({ address }) => isPublicIp(address))) {
-      return callback(new LeadsToPrivate(host));
+      return callback(new NotPublic(host, "resolves_private"));
     }
     if (options.all) return callback(null, few(found));
     return callback(null, found[0].address, found[0].family);
@@ -158,19 +189,23 @@ function few(found) {
 }
 
 /**
- * LeadsToPrivate if the host's name resolves here to a private address. In some networks only the
- * proxy resolves names, so a lookup that fails or takes longer ends nothing.
+ * NotPublic if the host's name resolves here to a private address, or takes longer to resolve. In some
+ * networks only the proxy resolves names, so a lookup that fails ends nothing.
  */
-function refusePrivate(url, milliseconds) {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+function refusePrivate(host, milliseconds) {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
+    const timer = setTimeout(() => reject(new NotPublic(host, "unresolved")), milliseconds);
     publicLookup(host, {}, (error) => {
       clearTimeout(timer);
-      if (error instanceof LeadsToPrivate) reject(error);
+      if (error instanceof NotPublic) reject(error);
       else resolve();
     });
   });
+}
+
+/** The host of a URL; an IPv6 address without its brackets. */
+function bareHost(url) {
+  return new URL(url).hostname.replace(/^\[|\]$/g, "");
 }
 
 /** The name in `messages.json` of why there was no answer. */

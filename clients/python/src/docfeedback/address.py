@@ -25,7 +25,8 @@ Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 FORBIDDEN = re.compile(rf"[{UNSEEN} \\]")
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 AUTHORITY = re.compile(r"//([^/?#]+)([^#]*)(?:#.*)?", re.DOTALL)
-HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
+IN_BRACKETS = re.compile(r"\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]")
+HOST_AND_PORT = re.compile(rf"({IN_BRACKETS.pattern}|[^\[\]:]+)(?::([0-9]{{1,5}}))?")
 LABEL = re.compile(r"[a-z0-9_\x80-\U0010ffff-]{1,63}")
 LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?", re.IGNORECASE)
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
@@ -193,7 +194,7 @@ def _base(number: str) -> int:
 
 def _host(text: str) -> str:
     """The host in one spelling, or Refused."""
-    if text.startswith("["):
+    if len(text) <= MAX_NAME and IN_BRACKETS.fullmatch(text):
         return text.lower()
     host = _spelling(text)
     if len(host) > MAX_NAME or FORBIDDEN.search(host):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from itertools import islice
 from typing import Iterator, List, NamedTuple, Optional
 
 from . import contract
@@ -16,7 +15,10 @@ from . import contract
 VERSION = "v0"
 BOM = "\xef\xbb\xbf"  # in UTF-8, read as Latin-1
 LAST_LINE = "Docs Feedback Hub:"
-LINE = re.compile(r"[^\n]*\n|[^\n]+")
+LINE_THAT_MATTERS = re.compile(
+    rf"(?<![^\n])(?:\A{BOM})?(?:{LAST_LINE}|#{{1,6}}[ \t]| {{0,3}}(?:```|~~~)|[ \t]*<!--)[^\n]*"
+)
+RELEASE = re.compile(r"v[0-9]{1,9}(?:\.[0-9]{1,9}){0,9}")
 FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)")
 HEADING = re.compile(r"(#{1,6})[ \t]+")
 MARKER = re.compile(
@@ -59,7 +61,7 @@ class _Line(NamedTuple):
 
     @property
     def marker(self) -> Optional["re.Match[str]"]:
-        return MARKER.fullmatch(self.text.strip(" \t"))
+        return MARKER.fullmatch(self.text.strip(" \t")) if "<!--" in self.text else None
 
     @property
     def heading(self) -> Optional[_Heading]:
@@ -120,7 +122,7 @@ def put(document: str, place: Optional[Place], name: str, *, hub_url: str) -> st
     block = line_end.join(_block(name, hub_url))
     if place is not None:
         return document[: place.start] + block + document[place.end :]
-    (last,) = deque(_lines(f"{document}\n."), maxlen=1)
+    (last,) = deque(_lines(f"{document}\n{LAST_LINE}"), maxlen=1)
     if last.fence:
         raise Damaged("code_without_end", last.fence)
     if document in ("", BOM):
@@ -176,7 +178,7 @@ def _age(begin: _Line) -> str:
 
 def _numbers(version: str) -> List[int]:
     """`v1.2` as [1, 2]; nothing for what is no release, such as `v0-draft`."""
-    if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*", version):
+    if not RELEASE.fullmatch(version):
         return []
     return [int(number) for number in version[1:].split(".")]
 
@@ -192,24 +194,25 @@ def _pasted(document: str, name: str) -> Optional[Place]:
     for first in lines:
         heading = first.heading
         if heading and heading.title == title:
-            last = _last(first, lines, heading.level)
-            same = _essence(document[first.start : last.end], block) == _essence(block, block)
+            end = _end(document, lines, heading.level)
+            same = _essence(document[first.start : end], block) == _essence(block, block)
             state = "pasted" if same else "pasted_older"
-            return Place(first.start, last.end, first.number, state)
+            return Place(first.start, end, first.number, state)
     return None
 
 
-def _last(first: _Line, rest: Iterator[_Line], level: int) -> _Line:
-    """The last line of a pasted block that is not blank; `first` is its heading."""
-    last = first
+def _end(document: str, rest: Iterator[_Line], level: int) -> int:
+    """Where a pasted block ends, without blank lines; `level` is that of its heading."""
+    stop = len(document)
     for line in rest:
-        if line.marker or (line.heading and line.heading.level <= level):
-            break
-        if line.text.strip(" \t"):
-            last = line
         if line.text.startswith(LAST_LINE) and not line.fence:
+            return line.end
+        if line.marker or (line.heading and line.heading.level <= level):
+            stop = line.start
             break
-    return last
+    full = len(document[:stop].rstrip(" \t\r\n"))
+    after = document[full:stop]
+    return full + len(after) - len(after.lstrip(" \t"))
 
 
 def _essence(section: str, block: str) -> List[str]:
@@ -217,8 +220,8 @@ def _essence(section: str, block: str) -> List[str]:
 
     Of a section with more lines than `block` has, a part that is no longer the same.
     """
-    lines = islice(_lines(section), 1, block.count("\n") + 3)
-    texts = [line.text.rstrip(" \t") for line in lines]
+    lines = section.split("\n", block.count("\n") + 2)
+    texts = [line.rstrip("\r\n").rstrip(" \t") for line in lines[1:]]
     return [LAST_LINE if text.startswith(LAST_LINE) else text for text in texts]
 
 
@@ -232,11 +235,13 @@ def _block(name: str, hub_url: str) -> List[str]:
 
 
 def _lines(document: str) -> Iterator[_Line]:
-    """One after the other, since a document may be nothing but line ends."""
-    fence, opened = "", 0
-    for number, match in enumerate(LINE.finditer(document), 1):
-        start = match.start() + (len(BOM) if number == 1 and document.startswith(BOM) else 0)
-        text = document[start : match.end()].rstrip("\r\n")
+    """Those that matter, one after the other, since a document may have hundreds of thousands."""
+    fence, opened, number, counted = "", 0, 1, 0
+    for match in LINE_THAT_MATTERS.finditer(document):
+        number += document.count("\n", counted, match.start())
+        counted = match.start()
+        start = match.start() + (len(BOM) if match[0].startswith(BOM) else 0)
+        text = document[start : match.end()].rstrip("\r")
         found = FENCE.fullmatch(text)
         begins = found is not None and not fence
         if found and begins:

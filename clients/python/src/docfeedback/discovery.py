@@ -32,7 +32,7 @@ def look_up(
     """The host's document, `{}` if it has none or cannot be reached.
 
     Cached on disk for 24 hours, unless the network failed. Raises PrivateAddress if the host's name
-    resolves to a private address.
+    resolves to a private address, or did not resolve in time.
     """
     listing, url = cached(page), page._replace(rest=PATH).ascii_url()
     if listing is not None or url is None:
@@ -41,10 +41,10 @@ def look_up(
         listing = _fetch(url, time.monotonic() + seconds * SHARE_OF_TIME, allow_private, way)
     except web.Failed:
         return {}
-    except web.LeadsToPrivate as error:
+    except web.NotPublic as error:
         if error.host != urlsplit(url).hostname:  # a redirect led there, and is not followed
             return {}
-        sentence = message("resolves_private", host=page.host)
+        sentence = message(error.code, host=page.host)
         raise PrivateAddress("private_address", sentence) from None
     _keep(page, listing)
     return listing
@@ -90,7 +90,7 @@ def cached(page: Page) -> Optional[Listing]:
 
 
 def _fetch(url: Optional[str], deadline: float, allow_private: bool, way: web.Way) -> Listing:
-    """The document, or Failed, or LeadsToPrivate."""
+    """The document, or Failed, or NotPublic."""
     for _ in range(1 + MAX_REDIRECTS):
         if url is None:
             break

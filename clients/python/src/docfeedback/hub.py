@@ -69,8 +69,8 @@ def exchange(
     _was_asked = True
     try:
         return _twice(request, seconds, way) if again else way.exchange(request, seconds)
-    except web.LeadsToPrivate as error:
-        sentence = message("resolves_private", host=error.host)
+    except web.NotPublic as error:
+        sentence = message(error.code, host=error.host)
         raise PrivateAddress("private_address", sentence) from None
     except web.Failed as failed:
         reason = message(failed.reason)

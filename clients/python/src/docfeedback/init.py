@@ -13,11 +13,13 @@ from .blocks import Damaged, Place
 from .contract import message
 from .errors import DocFeedbackError
 from .result import Result
+from .visible import quoted
 
 RULES = ".cursor/rules"
 CANDIDATES = ("AGENTS.md", "CLAUDE.md", RULES, ".github/copilot-instructions.md")
 IN_RULES_FOLDER = ".cursor/rules/docfeedback.mdc"
 RULE_HEAD = "---\ndescription: How to report problems of documentation\nalwaysApply: true\n---\n"
+MOST_NOTES = 3
 GLOBAL = "~/.claude/CLAUDE.md"
 
 
@@ -132,7 +134,11 @@ def _said(target: Target, what: str, hub_url: str = "") -> Result:
     flags = " --global" if target.name == "consumer" else ""
     words = {"path": target.path, "block": target.name, "flags": flags, "url": hub_url}
     data = {"file": target.path, "block": target.name, "result": what}
-    notes = [message("foreign_block", path=target.path, line=line) for line in target.others]
+    few = target.others[:MOST_NOTES]
+    notes = [message("foreign_block", path=target.path, line=line) for line in few]
+    more = len(target.others) - len(few)
+    if more:
+        notes.append(message("more_foreign_blocks", path=target.path, number=more))
     return Result([message(f"block_{what}", **words)], data, notes)
 
 
@@ -165,9 +171,9 @@ def _refusal(path: str, root: str) -> Optional[DocFeedbackError]:
     """Why a file that was found is not used, if its links lead out or another user may choose where to."""
     if real := files.outside(path, root):
         folder = os.path.realpath(root)
-        return DocFeedbackError.of("outside_folder", path=path, real=real, folder=folder)
+        return DocFeedbackError.of("outside_folder", path=path, real=quoted(real), folder=folder)
     if link := files.of_another_user(path, root):
-        return DocFeedbackError.of("another_users_link", path=path, link=link)
+        return DocFeedbackError.of("another_users_link", path=path, link=quoted(link))
     return None
 
 

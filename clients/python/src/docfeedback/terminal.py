@@ -60,7 +60,10 @@ def is_attended() -> bool:
 
 
 def ask(question: str) -> Optional[str]:
-    """What the person answers, without spaces around it; None if nobody can be asked, or nobody answers."""
+    """What the person answers, without spaces around it; None if nobody can be asked, or nobody answers.
+
+    Only Enter ends an answer, not Ctrl-D.
+    """
     if not is_attended():
         return None
     line = b""
@@ -69,9 +72,9 @@ def ask(question: str) -> Optional[str]:
         sys.stderr.flush()
         line = sys.stdin.buffer.readline(LONGEST_LINE)
     finally:
-        if not line:  # Ctrl-C or Ctrl-D, which end no line
+        if not line.endswith(b"\n"):  # Ctrl-C or Ctrl-D, which end no line
             sys.stderr.write("\n")
-    return line.decode("utf-8", "replace").strip() if line else None
+    return line.decode("utf-8", "replace").strip() if line.endswith(b"\n") else None
 
 
 def forget_typed() -> None:

@@ -21,6 +21,7 @@ from .errors import DocFeedbackError, Unreachable
 from .version import __version__
 
 MAX_ANSWER = 1024 * 1024
+MAX_INTERIM = 20  # responses of status 1xx before the final one
 MAX_ADDRESSES = 4  # of IPv4 and of IPv6, of a name that may have a hundred
 ACCEPT = {"Accept": "application/json"}
 USER_AGENT = f"docfeedback-python/{__version__}"
@@ -30,7 +31,9 @@ Found = Tuple[int, int, int, str, Any]  # an address, as `socket.getaddrinfo` re
 
 @dataclass(frozen=True)
 class Request:
-    """`public_only`: send nothing if the host's name resolves to a private address, through a proxy either.
+    """`public_only`: send nothing if the host's name resolves to a private address or not in time.
+
+    Nor through a proxy.
 
     `timeout`: for how many seconds somebody waits for the response, as far as that is known.
     """
@@ -79,12 +82,16 @@ class Failed(Exception):
         self.reason = reason
 
 
-class LeadsToPrivate(Exception):
-    """The name of `host` resolves to an address that is not public; nothing was connected."""
+class NotPublic(Exception):
+    """The name of `host` resolves to an address that is not public, or did not resolve in time.
 
-    def __init__(self, host: str) -> None:
-        super().__init__(host)
+    Nothing was connected. `code` is its message in `messages.json`: `resolves_private` or `unresolved`.
+    """
+
+    def __init__(self, host: str, code: str) -> None:
+        super().__init__(host, code)
         self.host = host
+        self.code = code
 
 
 class Way:
@@ -97,7 +104,7 @@ class Way:
 
     @verbose.shown
     def exchange(self, request: Request, seconds: float) -> Answer:
-        """The response, whatever its status. Raises Failed or LeadsToPrivate; after that, nothing is sent.
+        """The response, whatever its status. Raises Failed or NotPublic; after that, nothing is sent.
 
         Runs in a daemon thread, because neither name resolution nor slow headers can be given a time
         limit; at the end of the process nobody waits for it.
@@ -143,6 +150,7 @@ class _Attempt:
         self._deadline = deadline
         self._transport = transport or self._send
         self._proxied = False
+        self._is_unresolved = request.public_only and transport is None
         self._given_up = False
         self._line: Optional[socket.socket] = None  # a second handle of the connection
 
@@ -160,6 +168,8 @@ class _Attempt:
         try:
             answer, error = self.outcome.get(timeout=seconds)
         except queue.Empty:
+            if self._is_unresolved:
+                raise NotPublic(urlsplit(self._request.url).hostname or "", "unresolved") from None
             raise Failed("timed_out") from None
         if answer is None:
             raise error or Failed("broken")
@@ -182,6 +192,7 @@ class _Attempt:
         """
         guarded = self._request.public_only and not self._proxied
         found = public_addresses(*place) if guarded else _addresses(*place)
+        self._is_unresolved = False
         sock = self._connect_to_any(_few(found))
         self._line = sock.dup()
         if self._given_up:
@@ -211,7 +222,7 @@ class _Attempt:
         headers = {**self._request.headers, "User-Agent": USER_AGENT}
         try:
             return _answer(self._transport(replace(self._request, headers=headers)))
-        except (Failed, LeadsToPrivate, DocFeedbackError):
+        except (Failed, NotPublic, DocFeedbackError):
             raise
         except Exception as error:  # of a transport that we do not know
             raise Failed(_reason(error)) from error
@@ -221,6 +232,7 @@ class _Attempt:
         self._proxied = _goes_through_a_proxy(request.url)
         if self._proxied and request.public_only:
             _refuse_private(request.url, self._seconds_left() / 2)
+            self._is_unresolved = False
         with self._open(request) as response:
             return Response(response.status, dict(response.headers), self._read(response))
 
@@ -284,7 +296,23 @@ class _Handler(urllib.request.AbstractHTTPHandler):
     http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
 
 
+class _HTTPResponse(http.client.HTTPResponse):
+    def _read_status(self) -> Tuple[str, int, str]:
+        """The first line of the final response (RFC 9110, 15.2): `http.client` passes over 100 alone.
+
+        Raises Failed after too many others.
+        """
+        for _ in range(MAX_INTERIM + 1):
+            head: Tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if head[1] == 101 or not 100 <= head[1] <= 199:
+                return head
+            http.client.parse_headers(self.fp)
+        raise Failed("too_long")
+
+
 class _HTTPConnection(http.client.HTTPConnection):
+    response_class = _HTTPResponse
+
     def __init__(self, host: str, *, attempt: _Attempt, timeout: float) -> None:
         super().__init__(host, timeout=timeout)
         self._create_connection = attempt.connect
@@ -300,26 +328,33 @@ class _HTTPSConnection(_HTTPConnection, http.client.HTTPSConnection):
 
 
 def _goes_through_a_proxy(url: str) -> bool:
-    """Whether a proxy resolves the name and connects. A Hub on this machine needs none."""
+    """Whether a proxy resolves the name and connects. A Hub on this machine needs none.
+
+    Raises DocFeedbackError for one that would be sent a password without TLS, against its address.
+    """
     parts = urlsplit(url)
-    if address.is_loopback(url) or parts.scheme not in urllib.request.getproxies():
+    proxy = urllib.request.getproxies().get(parts.scheme)
+    if proxy is None or address.is_loopback(url) or urllib.request.proxy_bypass(parts.netloc):
         return False
-    return not urllib.request.proxy_bypass(parts.netloc)
+    if proxy.strip().lower().startswith("https:") and "@" in proxy:
+        raise DocFeedbackError.of("insecure_proxy", name=f"{parts.scheme}_proxy")
+    return True
 
 
 def _refuse_private(url: str, seconds: float) -> None:
-    """Raise LeadsToPrivate if the host's name resolves here to a private address.
+    """Raise NotPublic if the host's name resolves here to a private address, or takes longer to resolve.
 
-    In some networks only the proxy resolves names, so a lookup that fails or takes longer ends nothing.
+    In some networks only the proxy resolves names, so a lookup that fails ends nothing.
     """
     parts = urlsplit(url)
-    found: List[LeadsToPrivate] = []
+    host = parts.hostname or ""
+    found: List[NotPublic] = []
 
     def look_up() -> None:
         with contextlib.suppress(OSError, UnicodeError):
             try:
-                public_addresses(parts.hostname or "", parts.port or 443)
-            except LeadsToPrivate as error:
+                public_addresses(host, parts.port or 443)
+            except NotPublic as error:
                 found.append(error)
 
     thread = threading.Thread(target=look_up, name="docfeedback", daemon=True)
@@ -327,13 +362,15 @@ def _refuse_private(url: str, seconds: float) -> None:
     thread.join(seconds)
     if found:
         raise found[0]
+    if thread.is_alive():
+        raise NotPublic(host, "unresolved")
 
 
 def public_addresses(host: str, port: int) -> Sequence[Found]:
-    """The addresses of `host`. Raises LeadsToPrivate if any of them is not public."""
+    """The addresses of `host`. Raises NotPublic if any of them is not public."""
     found = _addresses(host, port)
     if not all(address.is_public_ip(str(where[0])) for *_, where in found):
-        raise LeadsToPrivate(host)
+        raise NotPublic(host, "resolves_private")
     return found
 
 
