@@ -92,7 +92,7 @@ def test_what_nobody_can_see_is_shown_as_an_escape(desk: Desk):
 
 def test_anything_but_a_yes_sends_nothing(desk: Desk):
     person = Person(NOT_A_YES)
-    pages = [{**REPORT, "doc_url": f"https://docs.acme.com/{n}"} for n in range(len(NOT_A_YES))]
+    pages = [{**REPORT, "doc_url": f"https://{n}.acme.com/x"} for n in range(len(NOT_A_YES))]
 
     outcomes = desk.call(*pages, person=person)
 
