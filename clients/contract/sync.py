@@ -25,6 +25,7 @@ SHIPPED = [
     "messages.json",
     "report.json",
     "secrets.json",
+    "visible.json",
     "blocks/*.md",
     "completion/*",
     "help/*.txt",

@@ -132,6 +132,20 @@ def test_a_host_that_leads_to_a_private_address_is_refused(sdk: Sdk):
         assert (outcome["raises"], outcome["message"]) == ("PrivateAddress", sentence)
 
 
+def test_nobody_is_asked_what_is_known_of_a_page_on_a_private_address(sdk: Sdk, world: World):
+    del sdk.environment["https_proxy"]
+    calls = [
+        {"do": "resolve_as", "ips": ["10.0.0.5"]},
+        {"do": "known", "url": "https://docs.acme.com/install"},
+    ]
+
+    _, outcome = sdk.do(*calls)
+
+    assert (outcome["raises"], outcome["code"]) == ("PrivateAddress", "private_address")
+    assert outcome["message"].startswith("docs.acme.com resolves to a private address.")
+    assert HUB not in world.stage.asked
+
+
 @pytest.mark.parametrize("ips", [["10.1.2.3"], ["1.1.1.1", "192.168.0.1"]])
 def test_a_proxy_does_not_hide_that_a_host_leads_to_a_private_address(
     sdk: Sdk, world: World, ips: list[str]

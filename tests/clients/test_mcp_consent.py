@@ -92,7 +92,7 @@ def test_what_nobody_can_see_is_shown_as_an_escape(desk: Desk):
 
 def test_anything_but_a_yes_sends_nothing(desk: Desk):
     person = Person(NOT_A_YES)
-    pages = [{**REPORT, "doc_url": f"https://docs.acme.com/{n}"} for n in range(len(NOT_A_YES))]
+    pages = [{**REPORT, "doc_url": f"https://{n}.acme.com/x"} for n in range(len(NOT_A_YES))]
 
     outcomes = desk.call(*pages, person=person)
 
@@ -146,14 +146,15 @@ def test_there_is_no_command_that_a_shell_would_change(desk: Desk):
     assert outcome["message"].endswith("the draft. They can send it themselves with the link.")
 
 
-def test_a_draft_that_is_too_long_for_a_shell_can_be_a_file(desk: Desk):
+def test_a_draft_that_is_too_long_for_a_shell_can_be_written_anew(desk: Desk):
     long = {**REPORT, "report": {"kind": "other", "summary": "x", "details": "word " * 1600}}
 
     with_link, without = desk.call(long, {**long, "doc_url": "https://docs.acme.com/" + "é" * 2000})
 
     assert [each["command"] for each in (with_link, without)] == [None, None]
     assert "They can send it themselves with the link." in with_link["message"]
-    assert "docfeedback report --file FILE" in without["message"]
+    assert "with docfeedback report, in a terminal: it asks for each part" in without["message"]
+    assert "--file" not in without["message"]
 
 
 def test_the_command_is_short_where_it_is_installed(desk: Desk):

@@ -189,6 +189,12 @@ def test_only_a_hub_that_is_configured_here_is_asked(desk: Desk):
     assert desk.network == []
 
 
+def test_the_host_of_the_page_learns_nothing(desk: Desk):
+    told(desk, ANSWERS["two problems"])
+
+    assert list(desk.world.stage.asked) == [HUB]
+
+
 def test_it_can_be_disabled(desk: Desk):
     desk.environment["DOCFEEDBACK_DISABLED"] = "1"
 

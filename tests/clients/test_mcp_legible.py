@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from docfeedback import visible
 
 from reports.cleaning import BLANKS, clean
 from tests.clients.mcp_desk import (
@@ -80,8 +81,8 @@ def test_a_text_keeps_its_lines():
 def test_what_the_hub_takes_for_nothing_a_person_is_not_asked_to_see():
     nothing = [c for c in map(chr, range(0x110000)) if not clean(c).strip() and c != " "]
 
-    assert not [c for c in nothing if legible.can_be_seen(c)]
-    assert {*BLANKS, *legible.BLANK} <= {*nothing}
+    assert not [c for c in nothing if visible.can_be_seen(c)]
+    assert {*BLANKS, *visible.BLANK} <= {*nothing}
 
 
 @pytest.mark.parametrize("many", [" ", "\n", "\n ", "\u2800", "\t"])
@@ -94,7 +95,7 @@ def test_emptiness_takes_no_more_room_than_what_is_behind_it(many: str):
 
 @pytest.mark.parametrize("character", NOBODY_SEES)
 def test_what_nobody_sees_is_an_escape(character: str):
-    assert legible.escaped(f"a{character}b") == f"a{json.dumps(character)[1:-1]}b"
+    assert visible.escaped(f"a{character}b") == f"a{json.dumps(character)[1:-1]}b"
     assert legible.hides({"x": [f"a{character}b"]})
     assert legible.line(f"a{character}b", 10) in ("ab", "a b")
 
@@ -103,11 +104,25 @@ def test_what_nobody_sees_is_an_escape(character: str):
 def test_marks_that_would_stack_over_other_lines_are_escapes(mark: str):
     escape = json.dumps(mark)[1:-1]
 
-    assert legible.escaped(f"a{mark * 8}") == f"a{mark * 8}"
-    assert legible.escaped(f"a{mark * 450}b{mark}") == f"a{mark * 8}{escape * 442}b{mark}"
+    assert visible.escaped(f"a{mark * 8}") == f"a{mark * 8}"
+    assert visible.escaped(f"a{mark * 450}b{mark}") == f"a{mark * 8}{escape * 442}b{mark}"
     assert legible.hides({"x": [f"a{mark * 9}"]})
     assert not legible.hides({"x": [f"a{mark * 8}b{mark * 8}"]})
-    assert legible.line(f"a{mark * 450}b", 20) == f"a{mark * 8}b"
+    assert legible.line(f"a{mark * 50}b", 20) == f"a{mark * 8}b"
+
+
+@pytest.mark.parametrize("text", ["a", " a", "\u0308"], ids=["letters", "spaces", "marks"])
+def test_a_long_text_from_outside_is_cut_before_it_is_read(
+    text: str, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[int] = []
+    looked_at = visible.looked_at
+    monkeypatch.setattr(legible, "looked_at", lambda it: read.append(len(it)) or looked_at(it))
+
+    lines = [legible.line(text * number, 200) for number in (1000, 8000)]
+
+    assert read == [800, 800]
+    assert [line[-1] for line in lines] == ["…", "…"]
 
 
 def test_marks_cover_nothing_of_a_question(desk: Desk):
@@ -124,7 +139,7 @@ def test_marks_cover_nothing_of_a_question(desk: Desk):
 def test_what_everybody_sees_is_shown_as_it_is():
     text = 'Müller, 日本語, שלום, 😀, "x" \\ and    four'
 
-    assert legible.escaped(text) == text
+    assert visible.escaped(text) == text
     assert not legible.hides({"x": f"{text}\r\n\t      "})
 
 

@@ -140,6 +140,84 @@ def test_nobody_is_asked_about_a_page_again_who_has_closed_the_form_twice(desk: 
     assert len(person.saw) == 3
 
 
+@pytest.mark.parametrize("reply_", [NO, reply("cancel")], ids=["no", "closed"])
+@pytest.mark.parametrize("many", [5, 40])
+def test_who_declines_three_questions_about_a_host_is_not_asked_about_it_again(
+    desk: Desk, reply_: Any, many: int
+):
+    person = Person([reply_] * 3 + [YES])
+    pages = [{**REPORT, "doc_url": f"https://docs.acme.com/{number}"} for number in range(many)]
+
+    *outcomes, other = desk.call(
+        *pages, {**REPORT, "doc_url": "https://docs.acme.org/1"}, person=person
+    )
+
+    assert len(person.saw) == 4
+    assert {outcome["status"] for outcome in outcomes} == {"not_sent"}
+    assert "several questions about this host" in outcomes[3]["message"]
+    assert other["status"] == "sent"
+
+
+def test_paths_are_no_way_around_that(desk: Desk):
+    person = Person([NO])
+
+    desk.call(*({**REPORT, "doc_url": f"docs/{number}.md"} for number in range(9)), person=person)
+
+    assert len(person.saw) == 3
+
+
+@pytest.mark.parametrize("many", [2, 16])
+def test_one_form_is_open_at_a_time(world: World, tmp_path: Path, many: int):
+    desk, now_open, most = Desk(world, OF_2025, tmp_path), 0, 0
+
+    async def person(context: object, params: types.ElicitRequestParams) -> Any:
+        nonlocal now_open, most
+        now_open += 1
+        most = max(most, now_open)
+        await desk_is_busy()
+        now_open -= 1
+        return YES
+
+    async def run() -> None:
+        async with desk.connect(person) as client, anyio.create_task_group() as group:
+            for number in range(many):
+                page = {**REPORT, "doc_url": f"https://docs.acme.com/{number}"}
+                group.start_soon(client.call_tool, TOOL, page)
+
+    async def desk_is_busy() -> None:
+        """Long enough for what has come to be read."""
+        for _ in range(100):
+            await anyio.lowlevel.checkpoint()
+
+    anyio.run(run)
+
+    assert (most, len(desk.sent)) == (1, many)
+
+
+def test_a_form_that_nobody_answers_keeps_others_waiting_for_a_while_only(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(consent, "OPEN_SECONDS", 0.05)
+    history, entered = consent.History(), []
+
+    async def enter(name: str) -> None:
+        async with history.alone():
+            entered.append(name)
+            await anyio.sleep_forever()
+
+    async def run() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(enter, "dropped")
+            group.start_soon(enter, "next")
+            while len(entered) < 2:
+                await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+
+    anyio.run(run)
+
+    assert entered == ["dropped", "next"]
+
+
 def test_two_questions_about_a_page_are_not_open_at_once(desk: Desk):
     meanwhile: list[Any] = []
 

@@ -36,6 +36,7 @@ REPORT = {
     "report": {"kind": "incorrect", "summary": "Step 3 fails"},
 }
 BASE64 = urlsafe_b64encode(json.dumps(REPORT).encode()).decode().rstrip("=")
+NOBODY_SEES = "\u2800\ufffc\ufff9\u0600\U0001d159\U00016fe4\U00013441\ue000\U000f0000\u3164\u202e"
 
 
 @dataclass
@@ -308,11 +309,51 @@ def test_who_names_no_hub_sends_nothing(
 
 def test_the_hub_may_be_left_to_the_page(client: CommandLine, world: World, screens: Any):
     screen = screens(client, "report", DOCFEEDBACK_HUB_URL="")
+    page = ("Which page?", "https://docs.pyth\u043en.org/3/")  # its o is a Cyrillic one
 
-    answer_all(screen, [*ANSWERS, ("Which Hub?", ""), (SEND, "n")])
+    answer_all(screen, [page, *ANSWERS[1:], ("Which Hub?", ""), (SEND, "n")])
 
     assert screen.ended() == 2
-    assert f"{SEND}the Hub that its page names?" in screen.shown
+    assert f"{SEND}the Hub that docs.xn--pythn-mye.org names?" in screen.shown
+
+
+def test_a_path_names_no_hub(client: CommandLine, world: World, screens: Any):
+    screen = screens(client, "report", DOCFEEDBACK_HUB_URL="")
+
+    answer_all(screen, [*ANSWERS, ("Which Hub?", "")])
+
+    assert screen.ended() == 2
+    assert SEND not in screen.shown
+    assert "Error: No Hub is set." in screen.shown
+
+
+@pytest.mark.parametrize(
+    ("details", "shown"),
+    [
+        *((f"a{c}b", f"a{json.dumps(c)[1:-1]}b") for c in NOBODY_SEES),
+        ("\u2800 " * 50 + "end", "\\u2800 " * 50 + "end"),
+        ("Z" + "\u0308" * 300, "Z" + "\u0308" * 8 + "\\u0308" * 292),
+        ("end" + " " * 1500 + "ssh", "end" + r"\u0020" * 1500 + "ssh"),
+        ("four    spaces, שלום, 日本語, 😀", "four    spaces, שלום, 日本語, 😀"),
+    ],
+    ids=lambda value: ascii(value)[:20],
+)
+def test_all_that_is_sent_is_seen(
+    client: CommandLine, world: World, screens: Any, details: str, shown: str
+):
+    body = {"protocol_version": "0", "doc_url": "x.md", "agent": {"name": "x"}}
+    body["report"] = {"kind": "other", "summary": "x", "details": details}
+    text = urlsafe_b64encode(json.dumps(body).encode()).decode().rstrip("=")
+    words = ["report", "--base64", text]
+
+    dry = client.run([*words, "--dry-run"], cwd=world.folder, env=world.environment)
+    screen = screens(client, *words)
+    answer_all(screen, [(SEND, "n")])
+
+    assert screen.ended() == 2
+    assert json.loads(dry.stdout) == body
+    for lines in (dry.stdout, screen.shown):
+        assert f'    "details": "{shown}"\n' in lines
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,8 @@ export class Client {
 
   /**
    * The open problems of a page that are known, as `GET /v1/pages` answers: url, problems. The page's
-   * address goes to the Hub, and nothing else. NotFound if its owner does not show them.
+   * host is looked up as for a report; then the page's address goes to the Hub, and nothing else. NotFound
+   * if its owner does not show them.
    */
   async known(url, options) {
     const way = this.#way(options);
@@ -145,8 +146,9 @@ export class Client {
     if (!page) throw ValidationError.of("not_a_page", { name: url });
     checkSecrets({ doc_url: url });
     const hub = hubUrl(this.hubUrl);
+    const listing = await this.#listing(page, way);
     if (hub !== null) return questionFor(url, hub + REPORTS);
-    const found = endpoint(page, await this.#listing(page, way), this.allowPrivate);
+    const found = endpoint(page, listing, this.allowPrivate);
     if (!found?.endsWith(REPORTS)) throw noHubUrl();
     return questionFor(url, found, !this.allowPrivate);
   }

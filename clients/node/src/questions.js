@@ -1,6 +1,6 @@
 /** What `report` asks the person at a terminal: what is missing, and whether to send. */
 
-import { check } from "./address.js";
+import { asciiHost, check } from "./address.js";
 import { usageError } from "./arguments.js";
 import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
@@ -38,11 +38,20 @@ export function isUnread(flags) {
 }
 
 /** Show the whole report, and ask whether to send it; ValidationError if not. */
-export async function confirm({ body, hubUrl: url }) {
-  await write(process.stderr, jsonLines(body));
+export async function confirm(draft) {
+  const question = toSend(draft);
+  await write(process.stderr, jsonLines(draft.body));
   await forgetTyped();
-  const answer = await ask(url ? message("ask_to_send_to", { url }) : message("ask_to_send"));
+  const answer = await ask(question);
   if (!YES.includes(answer?.toLowerCase())) throw ValidationError.of("not_confirmed");
+}
+
+/** Whether to send it, and where; ValidationError if neither the user nor a page can name the Hub. */
+function toSend({ hubUrl: url, page }) {
+  if (url !== null) return message("ask_to_send_to", { url });
+  const host = page && asciiHost(page.host); // other letters may look like these
+  if (!host) throw noHubUrl();
+  return message("ask_to_send", { host });
 }
 
 async function answerTo(flag, flags) {

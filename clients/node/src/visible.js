@@ -1,14 +1,24 @@
 /** Invisible characters, and those that control a terminal: what is shown must be what is sent. */
 
-// Controls, white space but the space, invisible and bidirectional marks, half surrogate pairs.
-export const UNSEEN =
-  "\\x00-\\x1f\\x7f-\\xa0\\xad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f" +
-  "\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f" +
-  "\\ufeff\\uffa0\\ufff0-\\ufff8" +
-  "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}";
+import { table } from "./contract.js";
+
 const LONGEST_QUOTE = 500;
-const ANY = new RegExp(`[${UNSEEN}]`, "gu");
-const BLANK = new RegExp(`^[ ${UNSEEN}]*$`, "u");
+const SHARED = table("visible.json");
+const ODD = /[^\n\x20-\x7e]+/gu;
+const MARK = /^\p{M}$/u;
+const NO_SIGN = /^[\p{C}\p{Z}]$/u;
+const LONG_GAP = new RegExp(` {${SHARED.longest_gap + 1},}`, "g");
+
+/** For a pattern with the flag `u`, between its brackets. */
+function classOf(ranges) {
+  return ranges.map((each) => each.split("-").map((end) => `\\u{${end}}`).join("-")).join("");
+}
+
+export const UNSEEN = classOf(SHARED.unseen);
+const INVISIBLE = UNSEEN + classOf(SHARED.blank); // some are letters or signs, with nothing to see
+const ANY = new RegExp(`[${INVISIBLE}]`, "gu");
+const ONE = new RegExp(`^[${INVISIBLE}]$`, "u");
+const BLANK = new RegExp(`^[ ${INVISIBLE}]*$`, "u");
 
 export function isBlank(text) {
   return BLANK.test(text);
@@ -21,9 +31,11 @@ export function plain(line) {
 
 /** A text from outside as one line of at most `most` characters, with one space between its words. */
 export function line(text, most) {
-  const words = plain(text).split(" ").filter(Boolean).join(" ");
+  const beginning = [...text.slice(0, 8 * most)].slice(0, 4 * most).join(""); // or a long text takes long
+  const words = plain(beginning).split(" ").filter(Boolean).join(" ");
   const characters = [...words];
-  return characters.length <= most ? words : `${characters.slice(0, most - 1).join("")}…`;
+  const isWhole = characters.length <= most && beginning.length === text.length;
+  return isWhole ? words : `${characters.slice(0, most - 1).join("")}…`;
 }
 
 /** Others' words for quotes that nothing in them can close. */
@@ -38,11 +50,31 @@ export function jsonLine(value) {
 
 /** The same for people, in indented lines. */
 export function jsonLines(value) {
-  return JSON.stringify(value, null, 2).split("\n").map(escaped);
+  const lines = JSON.stringify(value, null, 2).split("\n");
+  return lines.map((line) => line.replace(/^( *)(.*)$/su, (_, indent, words) => indent + escaped(words)));
 }
 
-function escaped(line) {
-  return line.replace(ANY, (character) =>
-    character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
-  );
+/** JSON with escapes for them, for marks that stack over other lines, and for gaps that push text out of sight. */
+function escaped(json) {
+  const withoutGaps = json.replace(LONG_GAP, (gap) => "\\u0020".repeat(gap.length));
+  return withoutGaps.replace(ODD, withEscapes);
+}
+
+function withEscapes(odd) {
+  let marks = 0;
+  let shown = "";
+  for (const character of odd) {
+    marks = MARK.test(character) ? marks + 1 : 0;
+    shown += marks <= SHARED.most_marks && canBeSeen(character) ? character : escape(character);
+  }
+  return shown;
+}
+
+function canBeSeen(character) {
+  return !NO_SIGN.test(character) && !ONE.test(character);
+}
+
+function escape(character) {
+  const units = character.split("");
+  return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }

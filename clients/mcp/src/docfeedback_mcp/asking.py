@@ -1,6 +1,7 @@
 """`known_doc_problems`: the open problems of a page that are known, from the Hub that is configured here.
 
 Only the page's address is sent, and only to a Hub that this computer names: nobody is asked whether they agree.
+So its host is not looked up, which would tell others.
 """
 
 import json
@@ -83,7 +84,8 @@ async def _known(given: dict[str, Any]) -> Told:
         raise ValidationError("invalid_url", NOT_AN_ADDRESS)
     client = Client(settings.required_hub_url(), timeout=settings.timeout())
     try:
-        page = await to_thread.run_sync(partial(client.known, url), abandon_on_cancel=True)
+        ask = partial(client.known, url, look_up=False)
+        page = await to_thread.run_sync(ask, abandon_on_cancel=True)
     finally:
         client.stop()
     problems = [_problem(each) for each in page["problems"][:MOST]]

@@ -8,10 +8,13 @@ import os
 import secrets
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+import anyio
 from docfeedback import Draft
 from mcp.server.session import ServerSession
 from mcp_types import (
@@ -30,6 +33,7 @@ from .question import Question
 
 KEY = "consent"
 MOST_CLOSED = 2  # forms for one page
+MOST_DECLINED = 3  # questions about one host
 MOST_OPEN = 100
 OPEN_SECONDS = 600  # a client may have dropped the form, and nobody tells
 
@@ -60,15 +64,18 @@ class _Open(NamedTuple):
 class History:
     """What this client's person was asked and has answered, while the process runs.
 
-    `refused` and `closed` are by page; `looked_up` has the addresses that may be looked up.
-    `asked` holds the open questions, by their state; `kept` each yes whose report could not be sent.
+    `refused` and `closed` are by page, `declined` counts both by host; `looked_up` has the addresses
+    that may be looked up. `asked` holds the open questions, by their state; `kept` each yes whose report
+    could not be sent; who shows a form holds `turn`.
     """
 
     refused: set[str] = field(default_factory=set)
     closed: Counter[str] = field(default_factory=Counter)
+    declined: Counter[str] = field(default_factory=Counter)
     looked_up: set[str] = field(default_factory=set)
     asked: dict[str, _Open] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
+    turn: anyio.Lock = field(default_factory=anyio.Lock)
 
     def ended(self, draft: Draft) -> Answer | None:
         """The answer after which the person is not asked about this page again, if any."""
@@ -76,6 +83,10 @@ class History:
         if page in self.refused:
             return Answer.NO
         return Answer.NONE if self.closed[page] >= MOST_CLOSED else None
+
+    def is_over(self, draft: Draft) -> bool:
+        """Whether the person has declined so often about the page's host that they are asked no more."""
+        return self.declined[_host(_page(draft))] >= MOST_DECLINED
 
     def allows(self, look_up: LookUp) -> bool:
         """Whether the person has agreed to this look-up, for this or another page of the host."""
@@ -92,6 +103,24 @@ class History:
         self.asked[state] = _Open(question, page, now)
         return state
 
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Wait until no other form is open; one that keeps others waiting for too long counts as dropped."""
+        turn = await self._taken()
+        try:
+            yield
+        finally:
+            turn.release()
+
+    async def _taken(self) -> anyio.Lock:
+        while True:
+            turn = self.turn
+            with anyio.move_on_after(OPEN_SECONDS):
+                await turn.acquire()
+                return turn
+            if self.turn is turn:
+                self.turn = anyio.Lock()
+
     def answered(self, draft: Draft, params: CallToolRequestParams) -> Answered | None:
         """The answer that came with a repeated call; None if this report was not asked about.
 
@@ -107,6 +136,7 @@ class History:
             return Answered(asked.question, answer)
         if answer is Answer.NO:
             self.refused |= {_page(draft), *([asked.page] if asked else [])}
+            self.declined[_host(_page(draft))] += 1
         return None
 
     def settle(self, answered: Answered) -> bool:
@@ -116,6 +146,8 @@ class History:
             self.refused.add(page)
         if answered.answer is Answer.NONE:
             self.closed[page] += 1
+        if answered.answer is not Answer.YES:
+            self.declined[_host(page)] += 1
         agreed = answered.answer is Answer.YES and page not in self.refused
         if agreed and isinstance(answered.question, LookUp):
             self.looked_up.add(answered.question.url)
@@ -167,3 +199,8 @@ def _read(result: ElicitResult) -> Answer:
 
 def _page(draft: Draft) -> str:
     return canonical.page(draft.body["doc_url"], draft.page)
+
+
+def _host(page: str) -> str:
+    """Of a page in its one spelling; all paths count as one host's."""
+    return "" if page.startswith("/") else page.split("/")[2]

@@ -57,17 +57,17 @@ AGAIN = (
 )
 NEEDS_APPROVAL = "Nothing was sent, because this client cannot ask the person. Show them the draft."
 WITH_COMMAND = (
-    "They can send it themselves with the command, which shows it first. Do not run the command: "
-    "that is for them."
+    "They can send it themselves with the command, which in a terminal shows it and asks first. Do "
+    "not run the command: that is for them."
 )
 WITH_LINK = "They can send it themselves with the link."
 WITH_BOTH = (
-    "They can send it themselves, with the command, which shows it first, or the link. Do not run "
-    "the command: that is for them."
+    "They can send it themselves, with the command, which in a terminal shows it and asks first, or "
+    "the link. Do not run the command: that is for them."
 )
 WITH_NEITHER = (
-    "They can save it as a file and send that themselves: docfeedback report --file FILE. Do not "
-    "run this: it is for them."
+    "They can write the report themselves with docfeedback report, in a terminal: it asks for each "
+    "part, and shows all before it is sent. Do not run this: it is for them."
 )
 WAYS = {  # whether there is a command, and a link
     (True, True): WITH_BOTH,

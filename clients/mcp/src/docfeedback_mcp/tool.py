@@ -37,6 +37,10 @@ CLOSED_AGAIN = (
     "The person closed this question before, so nothing was sent, "
     "and they will not be asked about this page again."
 )
+OVER = (
+    "The person has declined several questions about this host, so nothing was sent, "
+    "and they will not be asked about any page of it again. Do not try others."
+)
 ASKED_ALREADY = "The person is being asked about this page already, so nothing was sent."
 
 TOOL = Tool(
@@ -103,9 +107,9 @@ class _Call:
         self, client: Client, draft: Draft, note: str
     ) -> Answered | CallToolResult | InputRequiredResult:
         """The person's answer, or what the call answers instead."""
-        ended = self.history.ended(draft)
+        ended = self._ended(draft)
         if ended is not None:
-            return outcome.of_no(REFUSED if ended is Answer.NO else CLOSED_AGAIN).result()
+            return outcome.of_no(ended).result()
         needed = look_up.needed(draft, note)
         if needed is None or consent.preapproved() or self.history.allows(needed):
             return await self._ask_to_send(client, draft, note)
@@ -138,12 +142,23 @@ class _Call:
         if consent.asks_by_answer(session):
             return consent.ask_by_answer(asked, state)
         try:
-            await self.progress.say("Waiting for the person's answer.")
-            return Answered(asked, await consent.ask(asked, session, self.context.request_id))
+            async with history.alone():
+                ended = self._ended(asked.draft)  # by an answer to another question meanwhile
+                if ended is not None:
+                    return outcome.of_no(ended).result()
+                await self.progress.say("Waiting for the person's answer.")
+                return Answered(asked, await consent.ask(asked, session, self.context.request_id))
         except (MCPError, ValueError):  # it said that it can, and could not, or answered nonsense
             return outcome.of_question(asked)
         finally:
             history.asked.pop(state, None)
+
+    def _ended(self, draft: Draft) -> str | None:
+        """Why the person is not asked about this page again, if they are not."""
+        ended = self.history.ended(draft)
+        if ended is not None:
+            return REFUSED if ended is Answer.NO else CLOSED_AGAIN
+        return OVER if self.history.is_over(draft) else None
 
     async def _send(self, client: Client, asked: Question, since: float | None) -> CallToolResult:
         await self.progress.say("Sending the report.")

@@ -177,14 +177,15 @@ class Client:
         request = receipts.request(report, self.hub_url, allow_private=self.allow_private)
         return answers.receipt(hub.call(request, self.timeout, self._way))
 
-    def known(self, url: str) -> Dict[str, Any]:
+    def known(self, url: str, *, look_up: bool = True) -> Dict[str, Any]:
         """The open problems of a page that are known, as `GET /v1/pages` answers: url, problems.
 
-        The page's address goes to the Hub, and nothing else. Raises NotFound if its owner does not show them.
+        The page's host is looked up as for a report, unless `look_up` is false and a Hub is set; then the page's
+        address goes to the Hub, and nothing else. Raises NotFound if its owner does not show them.
         """
         self._check()
         deadline = time.monotonic() + self.timeout
-        request = self._question(url)
+        request = self._question(url, look_up)
         seconds = deadline - time.monotonic()
         answer = hub.call(request, seconds, self._way, is_answer=known.has_problems)
         return known.of(answer.body, url)
@@ -217,7 +218,7 @@ class Client:
 
         return report_list.pages(hub_url, filters, ask)
 
-    def _question(self, url: str) -> web.Request:
+    def _question(self, url: str, look_up: bool) -> web.Request:
         """The question about a page, to the Hub that the user names, else to the one that its host names."""
         _refuse_other(url, str, "url")
         page = address.check(url, self.allow_private)
@@ -225,9 +226,9 @@ class Client:
             raise ValidationError.of("not_a_page", name=url)
         secret_patterns.check({"doc_url": url})
         hub_url = settings.hub_url(self.hub_url)
+        listing = self._listing(page) if look_up or hub_url is None else {}
         if hub_url is not None:
             return known.request(url, hub_url + settings.REPORTS)
-        listing = self._listing(page)
         endpoint = discovery.endpoint(page, listing, allow_private=self.allow_private)
         if not endpoint or not endpoint.endswith(settings.REPORTS):
             raise settings.no_hub_url()

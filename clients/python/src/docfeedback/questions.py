@@ -47,12 +47,21 @@ def is_unread(arguments: Arguments) -> bool:
 
 def confirm(draft: Draft) -> None:
     """Show the whole report, and ask whether to send it. Raises ValidationError if not."""
+    question = _to_send(draft)
     terminal.write(sys.stderr, json_lines(draft.body))
     terminal.forget_typed()
-    where = draft.hub_url
-    question = message("ask_to_send_to", url=where) if where else message("ask_to_send")
     if (terminal.ask(question) or "").lower() not in YES:
         raise ValidationError.of("not_confirmed")
+
+
+def _to_send(draft: Draft) -> str:
+    """Whether to send it, and where. Raises ValidationError if neither the user nor a page can name the Hub."""
+    if draft.hub_url is not None:
+        return message("ask_to_send_to", url=draft.hub_url)
+    host = draft.page and address.ascii_host(draft.page.host)  # other letters may look like these
+    if not host:
+        raise settings.no_hub_url()
+    return message("ask_to_send", host=host)
 
 
 def _answer(flag: str, arguments: Arguments) -> str:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, List
+import unicodedata
+from typing import Any, Iterator, List, Match, Tuple
 
-# Controls, white space but the space, invisible and bidirectional marks, half surrogate pairs.
-UNSEEN = (
-    r"\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
-    r"\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufe00-\ufe0f"
-    r"\ufeff\uffa0\ufff0-\ufff8"
-    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
+from .contract import table
+
 LONGEST_QUOTE = 500
-_UNSEEN = re.compile(f"[{UNSEEN}]")
-_BLANK = re.compile(f"[ {UNSEEN}]*")
+_TABLE = table("visible.json")
+_ODD = re.compile(r"[^\n\x20-\x7e]+")
+_LONG_GAP = re.compile(f" {{{_TABLE['longest_gap'] + 1},}}")
+
+
+def _class(ranges: List[str]) -> str:
+    """For a pattern, between its brackets."""
+    return "".join("-".join(chr(int(end, 16)) for end in each.split("-")) for each in ranges)
+
+
+UNSEEN = _class(_TABLE["unseen"])
+BLANK = frozenset(
+    chr(int(each, 16)) for each in _TABLE["blank"]
+)  # letters or signs, with nothing to see
+_UNSEEN = re.compile(f"[{UNSEEN}{''.join(sorted(BLANK))}]")
+_BLANK = re.compile(f"[ {UNSEEN}{''.join(sorted(BLANK))}]*")
 
 
 def is_blank(text: str) -> bool:
@@ -23,15 +33,38 @@ def is_blank(text: str) -> bool:
     return bool(_BLANK.fullmatch(text))
 
 
+def can_be_seen(character: str) -> bool:
+    """Whether the character is visible; of white space, only the space is."""
+    return character.isprintable() and not _UNSEEN.fullmatch(character)
+
+
+def looked_at(text: str) -> Iterator[Tuple[str, bool]]:
+    """Each character, and whether a person sees it and all that is around it."""
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.category(character)[0] == "M" else 0
+        yield character, marks <= _TABLE["most_marks"] and can_be_seen(character)
+
+
+def escaped(text: str) -> str:
+    """The same JSON, with invisible characters (or those that hide others) as escapes.
+
+    So are long gaps, since spaces can push what follows out of sight.
+    """
+    return _ODD.sub(_with_escapes, _LONG_GAP.sub(lambda gap: "\\u0020" * len(gap[0]), text))
+
+
 def plain(line: str) -> str:
-    """A line for a terminal, with a space for each of them."""
+    """A line for a terminal, with a space for each invisible character."""
     return _UNSEEN.sub(" ", line)
 
 
 def line(text: str, most: int) -> str:
     """A text from outside as one line of at most `most` characters, with one space between its words."""
-    words = " ".join(plain(text).split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    beginning = text[: 4 * most]  # or a long text takes long
+    words = " ".join(plain(beginning).split())
+    is_whole = len(words) <= most and len(beginning) == len(text)
+    return words if is_whole else f"{words[: most - 1]}…"
 
 
 def quoted(text: str) -> str:
@@ -41,17 +74,22 @@ def quoted(text: str) -> str:
 
 def json_line(value: Any) -> str:
     """A value as a line of JSON, with each of them as an escape, so that nothing is lost or hidden."""
-    return _escaped(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return escaped(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def json_lines(value: Any) -> List[str]:
     """The same for people, in indented lines."""
     lines = json.dumps(value, ensure_ascii=False, indent=2).split("\n")
-    return [_escaped(line) for line in lines]
+    return [_escaped_behind_indent(line) for line in lines]
 
 
-def _escaped(line: str) -> str:
-    return _UNSEEN.sub(lambda found: _escape(found[0]), line)
+def _escaped_behind_indent(line: str) -> str:
+    words = line.lstrip(" ")
+    return " " * (len(line) - len(words)) + escaped(words)
+
+
+def _with_escapes(odd: Match[str]) -> str:
+    return "".join(c if is_seen else _escape(c) for c, is_seen in looked_at(odd[0]))
 
 
 def _escape(character: str) -> str:
