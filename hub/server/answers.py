@@ -39,8 +39,8 @@ def of(application: Application, scope: Scope, body: bytes, asked: Asked) -> Htt
     with current.answering(asked):
         try:
             return _made(application, environ.of(scope, body))
-        except Overloaded:
-            raise
+        except Overloaded as error:  # without the frames, which hold the whole response
+            raise error.with_traceback(None) from None
         except BaseException:  # SystemExit, too, which would end the event loop
             log.exception("Internal error at %s", current.place(scope["path"]))
             return refusal(error_answers.InternalError(), scope["path"])

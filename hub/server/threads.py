@@ -200,6 +200,7 @@ class _Worker:
             self.is_equipped = self._has_what_it_needs()
         with suppress(RuntimeError):  # the event loop has ended
             job.loop.call_soon_threadsafe(job.over, self, job, result, error)
+        job = result = error = None  # an error knows this frame: each would keep the other
         return True
 
 

@@ -1,10 +1,12 @@
 """Slow, wrong and too many requests, as the server hands them to the Hub (ASGI)."""
 
 import asyncio
+import gc
 import json
 import random
 import threading
 import time
+import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from asgiref.testing import ApplicationCommunicator
 
 from hub.server import answers, bodies, overload, spool, untaken
 from hub.server.bridge import WAITING, Bridge, is_to_read
+from tests.waiting import wait_until
 
 MESSAGES = 60  # seconds that a message may take
 
@@ -672,6 +675,28 @@ def test_an_answer_that_is_not_taken_holds_no_thread_and_is_given_up(monkeypatch
 
     assert talk(conversation, application, threads=1).status == 200
     assert len(sent) == 2
+
+
+def test_nothing_of_a_refused_answer_waits_for_the_garbage_collector(monkeypatch):
+    monkeypatch.setattr(spool, "ON_DISK", 1000)
+    made: list[weakref.ref] = []
+
+    def application(environ, start_response) -> Pieces:
+        start_response("200 OK", [])
+        pieces = Pieces([b"x" * 2 * spool.IN_MEMORY])
+        made.append(weakref.ref(pieces))
+        return pieces
+
+    async def conversation(bridge: Bridge) -> int:
+        status = (await Request(bridge).answer()).status
+        assert await asyncio.to_thread(wait_until, lambda: made[0]() is None)
+        return status
+
+    gc.disable()
+    try:
+        assert talk(conversation, application) == 503
+    finally:
+        gc.enable()
 
 
 def test_whoever_leaves_most_answers_untaken_gives_up_the_oldest(monkeypatch):
