@@ -77,7 +77,7 @@ class FormRefused(ApiError):
 
 
 class Unavailable(ApiError):
-    """503: the database cannot be reached."""
+    """503: the database cannot be reached, or has ended the transaction."""
 
     status_code = 503
     default_code = "unavailable"
@@ -174,6 +174,9 @@ def of_the_database(exc: Exception, path: str) -> ApiError | None:
     if _lacks_what_it_belongs_to(exc):
         log.warning("%s at %s", str(exc).partition("\n")[0], current.place(path))
         return Gone()
+    if connections.is_deadlock(exc):
+        log.error("The database has ended a deadlock: %s at %s", exc, current.place(path))
+        return Unavailable(headers={"Retry-After": "5"})
     if connections.is_lost(exc):
         log.error("The database cannot be reached: %s at %s", exc, current.place(path))
         close_old_connections()
