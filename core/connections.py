@@ -4,12 +4,18 @@ from django.db import InterfaceError, OperationalError, connection
 
 # A transaction that stood still, or took too long, such as in a process that was stopped for a while.
 CUT_OFF = ("25P03", "25P04")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+DEADLOCK = "40P01"
 
 
 def is_lost(error: BaseException) -> bool:
     """Whether an error says that the database cannot be reached, or has ended the connection."""
     is_cut_off = getattr(error.__cause__, "sqlstate", "") in CUT_OFF
     return is_cut_off or isinstance(error, OperationalError | InterfaceError)
+
+
+def is_deadlock(error: BaseException) -> bool:
+    """Whether PostgreSQL has ended this transaction, since it and another one waited for each other."""
+    return getattr(error.__cause__, "sqlstate", "") == DEADLOCK
 
 
 def is_held() -> bool:

@@ -63,7 +63,7 @@ class NotFound(ApiError):
 
 
 class Gone(NotFound):
-    """404: what it belongs to was deleted while it was being saved."""
+    """404: it, or what it belongs to, was deleted while it was being saved."""
 
     default_detail = "What this belongs to was deleted in the meantime. Nothing was saved."
 
@@ -77,7 +77,7 @@ class FormRefused(ApiError):
 
 
 class Unavailable(ApiError):
-    """503: the database cannot be reached."""
+    """503: the database cannot be reached, or has ended the transaction."""
 
     status_code = 503
     default_code = "unavailable"
@@ -148,9 +148,6 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
     path = context["request"].path
     if isinstance(exc, Http404):
         return NotFound()
-    if isinstance(exc, ObjectDoesNotExist):  # deleted while it was being changed
-        log.warning("%s at %s", exc, current.place(path))
-        return NotFound()
     if isinstance(exc, exceptions.APIException):
         return exc
     if isinstance(exc, SuspiciousOperation):
@@ -162,7 +159,7 @@ def _api_error(exc: Exception, context: dict) -> exceptions.APIException:
 
 
 def of_the_database(exc: Exception, path: str) -> ApiError | None:
-    """The error to answer where the database failed, which is logged; None for any other exception."""
+    """The error to answer where the database failed, or lacks a row, which is logged; None for any other exception."""
     if _lacks_a_table(exc):
         lacking = str(exc).partition("\n")[0]  # PostgreSQL goes on with the statement
         log.error(
@@ -171,9 +168,12 @@ def of_the_database(exc: Exception, path: str) -> ApiError | None:
             current.place(path),
         )
         return NotMigrated()
-    if _lacks_what_it_belongs_to(exc):
+    if isinstance(exc, ObjectDoesNotExist) or _lacks_what_it_belongs_to(exc):
         log.warning("%s at %s", str(exc).partition("\n")[0], current.place(path))
         return Gone()
+    if connections.is_deadlock(exc):
+        log.error("The database has ended a deadlock: %s at %s", exc, current.place(path))
+        return Unavailable(headers={"Retry-After": "5"})
     if connections.is_lost(exc):
         log.error("The database cannot be reached: %s at %s", exc, current.place(path))
         close_old_connections()
@@ -233,7 +233,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 class DatabaseAway:
-    """Middleware: answer pages that cannot reach the database, as the API does."""
+    """Middleware: answer pages whose database fails, or no longer has what they change, as the API does."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -242,7 +242,7 @@ class DatabaseAway:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
-        """The error page for a database error; None for any other error."""
+        """The error page for what `of_the_database` knows; None for any other error."""
         error = of_the_database(exc, request.path)
         return page_error(request, error) if error else None
 

@@ -166,7 +166,7 @@ class DeliveryAdmin(Operating):
         there = delivery.with_issue
         if not there.issue_url:
             return "-"
-        return format_html('<a href="{}">#{}</a>', there.issue_url, there.issue_number)
+        return format_html('<a href="{}">#{}</a>', delivery.issue_url_now, there.issue_number)
 
     def deliveries(self, selected: QuerySet) -> DeliveryQuerySet:
         """The selected deliveries themselves."""

@@ -597,8 +597,9 @@ def test_outcome(organizations):
             held_for=held_for,
             lead=lead,
             folded_at=NOW if lead else None,
-            issue_url=DRAW.choice(["", "https://x.dev/7"]),
+            issue_url=DRAW.choice(["", "https://x.dev/acme/former/issues/7"]),
             issue_state=DRAW.choice(["", "closed"]),
+            repository_id=DRAW.choice([5, 6]),
             repository_private=DRAW.random() < 0.5,
         )
 

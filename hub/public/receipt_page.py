@@ -65,11 +65,12 @@ _for_programs = _Receipt.as_view()
 
 def _context(report: Report) -> dict:
     """What strangers may know: nothing of the text or the page, no private repository, no cause of a wait."""
-    delivery = Delivery.objects.select_related("lead").filter(report=report).first()
+    delivery = Delivery.objects.select_related("integration", "lead").filter(report=report).first()
     is_told = public_files.are_told(report.canonical_url, delivery)
     status = receipts.status_of(delivery if is_told else None)
     is_claimed = is_told and report.organization_id is not None
     sent = delivery if status == "forwarded" else None
+    issue_url = sent.public_issue_url() if sent else None
     arrived_at = sent.arrived_at() if sent else None
     return {
         "report": report,
@@ -77,7 +78,8 @@ def _context(report: Report) -> dict:
         "is_claimed": is_claimed,
         "is_told": is_told,
         "claim_now": None if is_claimed else _claim_now(report),
-        "issue": sent.with_issue if sent and sent.public_issue_url() else None,
+        "issue": sent.with_issue if sent and issue_url else None,
+        "issue_url": issue_url,
         "issue_state": sent.public_issue_state() if sent else None,
         "took": durations.in_words(report.received_at, arrived_at),
         "steps": _steps(report, sent, status, arrived_at, is_claimed=is_claimed),
@@ -132,10 +134,8 @@ def _delivered(sent: Delivery, at: datetime | None) -> Step:
     if not sent.public_issue_url():
         return Step("Delivered", "to its maintainers, where not everybody can see it", at)
     name = "Known already" if sent.lead else "Issue opened"
-    there = sent.with_issue
-    return Step(
-        name, f"#{there.issue_number} in {there.repository}, {sent.public_issue_state()}", at
-    )
+    number = sent.with_issue.issue_number
+    return Step(name, f"#{number} in {sent.repository_now}, {sent.public_issue_state()}", at)
 
 
 def _times(report: Report) -> str:

@@ -33,12 +33,18 @@ def of(delivery: Delivery | None, form: NamingForm | None = None) -> dict[str, A
     is_hint = other is not None and other.pk == delivery.maybe_lead_id
     return {
         "other": other,
+        "other_url": _url(other, delivery),
         "is_hint": is_hint and not verdicts.named_as_same(delivery),
         "is_readable": other is not None and other.report.withheld_for is None,
         "joins": delivery.integration.likeness == Integration.Likeness.FOLD,
         "form": form or _form(delivery),
         **_joined(delivery),
     }
+
+
+def _url(other: Delivery | None, delivery: Delivery) -> str:
+    """The URL of the other's issue, which is of the same integration."""
+    return delivery.integration.url_now(other.issue_url, other.repository_id) if other else ""
 
 
 def _form(delivery: Delivery) -> NamingForm | None:

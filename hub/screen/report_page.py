@@ -107,7 +107,7 @@ def _where(delivery: Delivery) -> str:
     """Where the issue is, or was sent to, and when."""
     where = f"Sent to {delivery.repository}"
     if delivery.issue_number:
-        number = f"{delivery.repository} #{delivery.issue_number}"
+        number = f"{delivery.repository_now} #{delivery.issue_number}"
         where = f"{number}, opened by {settings.HUB_GITHUB_APP_SLUG}"
     at = f", {date_format(delivery.posted_at, 'j M Y, H:i:s')} UTC" if delivery.posted_at else ""
     return where + at

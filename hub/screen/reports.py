@@ -167,6 +167,6 @@ def _table(found: Iterator[Received]) -> Iterator[list[Any]]:
             report.times_reported,
             row.status,
             delivery.reason if delivery else "",
-            delivery.with_issue.issue_url if delivery else "",
+            delivery.issue_url_now if delivery else "",
             report.further_accounts,
         ]

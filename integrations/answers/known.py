@@ -22,7 +22,7 @@ PROBLEMS = PreparedStatement(
     "its repository, or what its newest reports were sent to, how often was each problem reported, and what "
     "does the page's owner answer?",
     f"""
-    SELECT shown.issue_url, shown.title, shown.kind, shown.received_at, shown.last_received_at,
+    SELECT shown.issue_url, shown.repository_id, shown.title, shown.kind, shown.received_at, shown.last_received_at,
         shown.times_reported,
         (
             SELECT SUM(joined.times_reported) FROM (
@@ -42,8 +42,8 @@ PROBLEMS = PreparedStatement(
         ),
         shown.text, shown.link
     FROM ( -- those first, since SQLite would count what has joined all others, too
-        SELECT l.id, l.issue_url, l.title, lr.kind, lr.received_at, lr.last_received_at,
-            lr.times_reported, a.text, a.link, leads.newest
+        SELECT l.id, l.issue_url, l.repository_id, l.title, lr.kind, lr.received_at,
+            lr.last_received_at, lr.times_reported, a.text, a.link, leads.newest
         FROM (
             SELECT id, MAX(reported) AS newest FROM (
                 SELECT d.id, r.last_received_at AS reported
@@ -140,13 +140,13 @@ def _problems(claim: Claim, mine: Integration, url: str) -> list[Problem]:
     leads = (mine.pk, stored_terms.page_at(url))
     rows = PROBLEMS.rows(*leads, mine.repository_id, url, page, page, url, mine.pk)
     shown = links.shown([link for *_, link in rows if link], claim.organization_id)
-    return [_problem(row, shown) for row in rows]
+    return [_problem(mine, row, shown) for row in rows]
 
 
-def _problem(row: tuple[Any, ...], shown: set[str]) -> Problem:
-    issue_url, title, kind, first, last, times, more, latest, text, link = row
+def _problem(mine: Integration, row: tuple[Any, ...], shown: set[str]) -> Problem:
+    issue_url, repository_id, title, kind, first, last, times, more, latest, text, link = row
     return Problem(
-        issue_url,
+        mine.url_now(issue_url, repository_id),
         title or None,  # it was erased here
         kind,
         times + int(more or 0),

@@ -216,11 +216,19 @@ def _end_of_look(reports: QuerySet[Report]) -> Cursor | None:
 
 def with_deliveries(reports: Iterable[Report]) -> list[Received]:
     """The same reports, each with its delivery, in one query."""
-    found = Delivery.objects.filter(report__in=reports).select_related("lead", "maybe_lead")
+    found = Delivery.objects.filter(report__in=reports).select_related(
+        "integration", "lead", "maybe_lead"
+    )
     columns = ("report", "status", "held_for", "reason", "issue_url", "issue_number", "tries")
     for_waits = ("integration", "source", "turn", "due_at", "lease_until", "repository_id")
-    of_lead = ("lead__report", "lead__issue_url", "lead__issue_number", "maybe_lead__report")
-    likeness = ("folded_by", "likeness_words", *of_lead)
+    of_target = ("repository_id", "repo_owner", "repo_name")
+    of_issue = ("report", "issue_url", "issue_number", "repository_id")
+    joined = (
+        *(f"integration__{each}" for each in of_target),
+        *(f"lead__{each}" for each in of_issue),
+        "maybe_lead__report",
+    )
+    likeness = ("folded_by", "likeness_words", *joined)
     by_report = {each.report_id: each for each in found.only(*columns, *for_waits, *likeness)}
     return [Received(each, by_report.get(each.pk)) for each in reports]
 
@@ -239,7 +247,7 @@ def _delivery(delivery: Delivery | None, wait: Wait | None) -> dict[str, Any] | 
         "held_for": delivery.held_for or None,
         "reason": delivery.reason or None,
         "waits_for": _wait(wait),
-        "issue_url": delivery.with_issue.issue_url or None,
+        "issue_url": delivery.issue_url_now or None,
         "attempts": delivery.tries,
         "lead": delivery.lead.report_id if delivery.lead else None,
         "maybe_lead": delivery.maybe_lead.report_id if delivery.maybe_lead else None,

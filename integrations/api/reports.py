@@ -153,17 +153,19 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
 
 def _issue(delivery: Delivery | None) -> dict[str, Any] | None:
     """What was sent, or is being sent, for it or for its lead; `number` is null until GitHub has told it."""
-    there = delivery and delivery.with_issue
-    if there is None or not (there.title or there.issue_number):
+    if delivery is None:
+        return None
+    there = delivery.with_issue
+    if not (there.title or there.issue_number):
         return None
     state = there.issue_state or Delivery.IssueState.OPEN
     is_told = there is delivery or there.report.withheld_for is None
     return {
-        "repository": there.repository,
+        "repository": delivery.repository_now,
         "title": there.title if is_told else "",
         "body": there.body if is_told else "",
         "number": there.issue_number,
-        "url": there.issue_url or None,
+        "url": delivery.issue_url_now or None,
         "state": state if there.issue_number else None,
         "state_reason": there.issue_state_reason or None,
         "closed_at": there.issue_closed_at,

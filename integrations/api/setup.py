@@ -190,7 +190,7 @@ class TestReport(MaintainerView):
         answer = {
             **answer_of(receipt),
             "status": receipts.status_of(delivery),
-            "issue_url": (delivery.with_issue.issue_url if delivery else "") or None,
+            "issue_url": (delivery.issue_url_now if delivery else "") or None,
             **telling.NOTHING,
         }
         return Response(answer, status=201)

@@ -680,10 +680,21 @@ class Delivery(models.Model):
         """The delivery whose issue it is in: that of its lead, or its own."""
         return self.lead if self.lead_id and self.lead else self
 
+    @property
+    def issue_url_now(self) -> str:
+        """The URL of the issue that it is in, by the present name of its repository if that is known; or empty."""
+        there = self.with_issue
+        return self.integration.url_now(there.issue_url, there.repository_id)
+
+    @property
+    def repository_now(self) -> str:
+        """The name of the repository of that issue, likewise."""
+        there = self.with_issue
+        return self.integration.name_now(there.repository, there.repository_id)
+
     def public_issue_url(self) -> str | None:
         """The URL of the issue, if anybody may see it."""
-        there = self.with_issue
-        return there.issue_url if there.issue_url and not there.repository_private else None
+        return None if self.with_issue.repository_private else self.issue_url_now or None
 
     def public_issue_state(self) -> str | None:
         """The state of the issue, if anybody may see it."""

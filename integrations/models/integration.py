@@ -309,6 +309,20 @@ class Integration(models.Model):
         """The repository as `owner/name`; empty until one is chosen."""
         return f"{self.repo_owner}/{self.repo_name}" if self.repo_name else ""
 
+    def name_now(self, repository: str, repository_id: int | None) -> str:
+        """The name of a repository to which issues went: the present one if it is this one's, else as it was."""
+        return self.repository if self._is_its(repository_id) else repository
+
+    def url_now(self, issue_url: str, repository_id: int | None) -> str:
+        """The URL of an issue there, by the same name: somebody else may have taken the one before."""
+        if not (issue_url and self._is_its(repository_id)):
+            return issue_url
+        parts = issue_url.rsplit("/", 4)  # of the code host, owner, name, "issues" and the number
+        return "/".join([parts[0], self.repository, *parts[-2:]])
+
+    def _is_its(self, repository_id: int | None) -> bool:
+        return repository_id is not None and repository_id == self.repository_id
+
     def installation_of(self, repository_id: int | None, repository: str) -> Installation:
         """What reaches a repository to which issues go or went; of one that was left that of its account, if any."""
         mine, account = self.installation, repository.partition("/")[0]

@@ -97,16 +97,24 @@ END_ATTEMPT = PreparedStatement(
 OUTCOME_COLUMNS = [  # as in the model
     "status",
     "held_for",
+    "repository_id",
     "repository_private",
     "issue_url",
     "issue_state",
     "lead_id",
 ]
-LEAD_COLUMNS = ["id", "repository_private", "issue_url", "issue_state"]  # as in the model
+LEAD_COLUMNS = [  # as in the model
+    "id",
+    "repository_id",
+    "repository_private",
+    "issue_url",
+    "issue_state",
+]
 ANSWER_COLUMNS = ["text", "link"]  # as in the model
 RECEIVER_COLUMNS = [  # as in the model
     "id",
     "organization_id",
+    "repository_id",
     "repo_owner",
     "repo_name",
     "repository_private",

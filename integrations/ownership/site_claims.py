@@ -428,8 +428,11 @@ def _whole_site(host: str, path: str, *, query: str) -> SiteAddress:
 
 
 def configured(organization: Organization) -> Integration:
-    """The organization's integration, locked, so that its repository does not change in the meantime."""
-    mine = Integration.objects.configured().select_for_update().of(organization)
+    """The organization's integration, locked, so that its repository does not change in the meantime.
+
+    Without its installation: others lock that before its integrations.
+    """
+    mine = Integration.objects.configured().select_for_update(of=("self",)).of(organization)
     integration = mine.select_related("installation").first()
     if integration is None:
         raise NotConfigured

@@ -93,6 +93,23 @@ def test_a_database_without_its_migrations_is_not_called_away(client, caplog, ch
     assert "\n" not in line.message
 
 
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_a_deadlock_is_not_called_a_database_that_is_away(client, monkeypatch, caplog):
+    def deadlock(*args, **kwargs):
+        with connection.cursor() as cursor:
+            cursor.execute("DO $$ BEGIN RAISE deadlock_detected; END $$")
+
+    monkeypatch.setattr("reports.intake.accept", deadlock)
+
+    answer = build.send(client)
+
+    assert (answer.status_code, answer.json()["error"]) == (503, "unavailable")
+    assert answer["Retry-After"] == "5"
+    [line] = [each for each in caplog.records if each.name == "core.error_answers"]
+    assert line.message.startswith("The database has ended a deadlock: ")
+
+
 @pytest.mark.django_db
 def test_a_page_without_its_migrations_says_so(caplog):
     client = Client(raise_request_exception=False)

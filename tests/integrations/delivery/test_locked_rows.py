@@ -7,6 +7,7 @@ import pytest
 from django.db import connection, transaction
 
 from integrations.models import Delivery, Installation, Integration
+from integrations.ownership import site_claims
 from reports.models import Report
 from tests import build
 
@@ -73,3 +74,13 @@ def test_a_report_that_cannot_be_stored_is_answered_503(client, code_host, lock)
 
     assert answer.status_code == 503
     assert not Report.objects.exists()
+
+
+def test_a_claim_does_not_lock_the_installation(code_host, lock):
+    owner = build.acme(code_host)
+    lock(Installation)
+
+    site, is_new = site_claims.claim_site(owner, f"{code_host.url}/acme/docs/")
+
+    assert is_new
+    assert site.repository == "acme/docs"
