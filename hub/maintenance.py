@@ -27,7 +27,7 @@ from integrations.delivery import (
     retries,
     turns,
 )
-from integrations.folding import rebuilding
+from integrations.folding import rebuilding, verdicts
 from integrations.github_sync import reconciling, visibility
 from orgs.discovery import checking
 from orgs.domains import reverification
@@ -72,6 +72,11 @@ JOBS = [
     Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
     Job("visibility", OFTEN, visibility.finish, longest=SHORT),
     Job("terms", timedelta(hours=1), partial(rebuilding.rebuild, bookmark=rebuilding.Bookmark())),
+    Job(
+        "erased words",
+        timedelta(hours=1),
+        partial(verdicts.forget_rest, bookmark=verdicts.Bookmark()),
+    ),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
     Job("organizations that were left", OFTEN, leaving.delete_left, longest=SHORT),
     Job("prune queue", timedelta(days=1), pruning.prune_queue),

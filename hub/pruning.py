@@ -21,7 +21,7 @@ from integrations.delivery import operator_holds
 from integrations.models import Alert, Attempt, Delivery, OneTimeState, Webhook
 from integrations.models import one_time_state as states
 from integrations.models import webhook as webhooks
-from orgs.models import Invitation, Terminal
+from orgs.models import Invitation, Notice, Terminal
 from reports.models import Report
 
 BATCH = 200  # rows deleted in one transaction
@@ -193,6 +193,7 @@ KINDS = [
     Prunable("attempts", lambda: _older(Attempt, "started_at", _retention()), _in_batches),
     Prunable("alerts", lambda: Alert.objects.over(_retention()), _in_batches),
     Prunable("invitations", lambda: _older(Invitation, "created_at", _retention()), _in_batches),
+    Prunable("notices", lambda: Notice.objects.over(), _in_batches),
     Prunable("webhooks", lambda: _older(Webhook, "received_at", webhooks.KEPT), _in_batches),
     Prunable(
         "sign-in states", lambda: _older(OneTimeState, "expires_at", states.KEPT), _in_batches

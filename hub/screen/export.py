@@ -3,7 +3,7 @@
 import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import F, Model, Prefetch, QuerySet
@@ -16,6 +16,7 @@ from reports.models import Account, Report
 LIKE = {  # the reports of the deliveries that one may be like
     f"{name}_report_id": F(f"{name}__report_id") for name in ("lead", "maybe_lead", "follows")
 }
+Found = TypeVar("Found", bound=Model)
 BATCH = 20  # reports read at once: with accounts and issue, one may take a megabyte of memory
 
 
@@ -24,6 +25,7 @@ def as_json(organization: Organization) -> Generator[str, None, None]:
     former_addresses, integrations, alerts, notices, verdicts, reports}`, piece by piece.
     """
     integrations = Integration.objects.select_related("installation")
+    said = Verdict.objects.readable().noting_words()
     parts: dict[str, Iterable[dict[str, Any]]] = {
         "members": _rows(organization.memberships.order_by("pk")),
         "invitations": _rows(organization.invitations.order_by("pk")),
@@ -41,7 +43,7 @@ def as_json(organization: Organization) -> Generator[str, None, None]:
         ),
         "alerts": _rows(Alert.objects.of(organization)),
         "notices": _rows(organization.notices.all()),
-        "verdicts": _rows(Verdict.objects.of(organization).readable().order_by("pk")),
+        "verdicts": map(_verdict, _in_batches(said.of(organization).order_by("pk"))),
         "reports": _reports(organization),
     }
     yield f'{{"organization": {_dumped(_row(organization))}'
@@ -102,9 +104,14 @@ def _delivery(delivery: Delivery | None) -> dict[str, Any] | None:
 def _verdicts(reports: Sequence[Report]) -> dict[str, list[dict[str, Any]]]:
     """What members have said of each report and another one."""
     found: dict[str, list[dict[str, Any]]] = {each.pk: [] for each in reports}
-    for verdict in Verdict.objects.filter(report__in=reports).readable().order_by("pk"):
-        found[verdict.report_id].append(_row(verdict))
+    said = Verdict.objects.readable().noting_words()
+    for verdict in said.filter(report__in=reports).order_by("pk"):
+        found[verdict.report_id].append(_verdict(verdict))
     return found
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return _row(verdict) | {"words": verdict.words_told}
 
 
 def _answer(answer: Answer | None) -> dict[str, Any] | None:
@@ -114,10 +121,14 @@ def _answer(answer: Answer | None) -> dict[str, Any] | None:
 
 
 def _rows(found: QuerySet) -> Iterator[dict[str, Any]]:
-    """In their order, read a batch at a time: there may be very many notices."""
+    return map(_row, _in_batches(found))
+
+
+def _in_batches(found: QuerySet[Found]) -> Iterator[Found]:
+    """In their order, read a batch at a time: there may be very many verdicts."""
     for some in batches.of(list(found.values_list("pk", flat=True))):
-        rows = found.model._default_manager.in_bulk(some)
-        yield from (_row(rows[pk]) for pk in some if pk in rows)
+        rows = found.in_bulk(some)
+        yield from (rows[pk] for pk in some if pk in rows)
 
 
 def _row(row: Model) -> dict[str, Any]:

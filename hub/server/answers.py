@@ -19,7 +19,7 @@ from hub.server.untaken import Untaken
 
 log = logging.getLogger(__name__)
 
-PIECE = 8 * 1024  # bytes that are sent at once; the server keeps about three, and waits for nobody
+PIECE = 4 * 1024  # bytes that are sent at once; the server keeps about four, and waits for nobody
 SEND_TIMEOUT = 30  # seconds in which a client has to take one piece
 
 

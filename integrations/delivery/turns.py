@@ -10,7 +10,7 @@ from django.db.models import OuterRef, Subquery
 from core import clock
 from integrations.delivery import pacing
 from integrations.models import Delivery, Integration
-from integrations.models.delivery import DeliveryQuerySet
+from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 
 BATCH = 100
@@ -81,9 +81,12 @@ def _waiting_integrations() -> list[int]:
 def next_of(integration: Integration, full: set[str]) -> DeliveryQuerySet:
     """The next deliveries of an integration, at most `IN_TURN`, without those of the sources in `full`.
 
-    These have used up their share.
+    These have used up their share. What is older than two days is one source, of which very many may
+    have the first turn: if that is full, they are not among the `AHEAD` that are looked at.
     """
     due = Delivery.objects.in_turn().filter(integration=integration)
+    if FORGOTTEN in full:
+        due = due.exclude(source=FORGOTTEN)
     if full:
         ahead = Delivery.objects.filter(pk__in=due.values("pk")[:AHEAD]).exclude(source__in=full)
         due = ahead.order_by("turn", "due_at", "pk")

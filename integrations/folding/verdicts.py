@@ -1,10 +1,10 @@
 """What members have said about two reports: the same problem, or not. The latest word about a pair counts."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from django.db.models import Exists, OuterRef, Q
 
-from core import clock
+from core import batches, clock
 from core.prepared import PreparedStatement
 from integrations.folding import stored_terms
 from integrations.folding.candidates import Lead
@@ -14,6 +14,7 @@ from integrations.models import Delivery, Integration, Verdict
 from reports.models import Report
 
 HOPS = 5  # from one lead to the one that it is the same as
+AT_ONCE = 1000  # verdicts whose words are erased at once, or that are looked at for that
 
 OTHERS = PreparedStatement(
     "Which reports has a member said not to be about the problem of this one?",
@@ -39,6 +40,12 @@ SPLIT_OFF = PreparedStatement(
     JOIN integrations_terms t ON t.delivery_id = d.id AND t.rule = {RULE}
     """,  # noqa: S608  (no values)
 )
+
+
+class Bookmark:
+    """The last verdict that `forget_rest` has looked at."""
+
+    last = 0
 
 
 def others(report_id: str) -> set[str]:
@@ -137,7 +144,7 @@ def say(
     """Write down that these reports are the same as the lead, or not. It replaces what was said before."""
     ids = [each.report_id for each in deliveries]
     before = Verdict.objects.filter(report__in=ids, other=lead.report_id)
-    known = {each.report_id: each for each in before}
+    known = {each.report_id: each for each in before.noting_words()}
     Verdict.objects.filter(report=lead.report_id, other__in=ids).delete()
     said = {"is_same": is_same, "made_by": by, "made_at": clock.now(), "with_all": with_all}
     rows = [
@@ -157,15 +164,41 @@ def say(
 
 
 def forget_words(report: Report) -> None:
-    """Erase what a report had in common with others."""
-    Verdict.objects.about(report.pk).update(words="")
+    """Erase what a report had in common with others: of `AT_ONCE` verdicts, and `forget_rest` does the rest."""
+    some = Verdict.objects.about(report.pk).order_by().values_list("pk", flat=True)
+    pks = list(some[:AT_ONCE])
+    Verdict.objects.filter(pk__in=pks).exclude(words="").update(words="")
+
+
+def forget_rest(go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None = None) -> int:
+    """Erase what erased reports still have in common with others, while `go_on` returns True; returns how many.
+
+    Nobody is told it meanwhile. It begins where the last call with this bookmark has stopped.
+    """
+    return sum(batches.at_leisure(go_on, _forgotten(bookmark or Bookmark())))
+
+
+def _forgotten(here: Bookmark) -> Iterator[int]:
+    """Yields how many of each batch had words, in one pass over all verdicts."""
+    while pks := _next(here.last):
+        rows = Verdict.objects.filter(pk__gt=here.last, pk__lte=pks[-1])
+        left = list(rows.with_erased_words().values_list("pk", flat=True))
+        forgotten = Verdict.objects.filter(pk__in=left).update(words="") if left else 0
+        here.last = pks[-1]
+        yield forgotten
+    here.last = 0
+
+
+def _next(after: int) -> list[int]:
+    rows = Verdict.objects.filter(pk__gt=after).order_by("pk")
+    return list(rows.values_list("pk", flat=True)[:AT_ONCE])
 
 
 def _found(delivery: Delivery, lead: Delivery, known: Verdict | None) -> dict[str, object]:
     """What the rule had found in common between them, now or when something was said before."""
     if lead.pk in (delivery.lead_id, delivery.maybe_lead_id) and delivery.likeness_rule:
         return {"rule": delivery.likeness_rule, "words": delivery.likeness_words}
-    return {"rule": known.rule, "words": known.words} if known else {}
+    return {"rule": known.rule, "words": known.words_told} if known else {}
 
 
 def _named(report_id: str) -> Verdict | None:

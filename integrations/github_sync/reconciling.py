@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from enum import Enum
+from itertools import chain, zip_longest
 from typing import cast
 
 from django.db import transaction
@@ -46,13 +47,21 @@ def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
 def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
     """Update some of those not asked about for an hour; stops once GitHub is unreachable.
 
-    An error with one of them does not delay the others.
+    Neither an error with one of them nor webhooks about many others delay the rest.
     """
     unreached = 0  # in a row
-    for installation in Installation.objects.to_be_asked_about(EVERY)[:BATCH]:
+    for installation in _next():
         if not go_on() or unreached == AWAY:
             return
         unreached = unreached + 1 if _reconcile(installation) is Coverage.NONE else 0
+
+
+def _next() -> list[Installation]:
+    """At most `BATCH`: in turn one to be asked about soon and the longest overdue, while there are both."""
+    soon = list(Installation.objects.to_be_asked_about_soon()[:BATCH])
+    overdue = list(Installation.objects.to_be_asked_about(EVERY)[:BATCH])
+    in_turn = chain.from_iterable(zip_longest(soon, overdue))
+    return [each for each in in_turn if each][:BATCH]
 
 
 def _reconcile(installation: Installation) -> Coverage:

@@ -54,10 +54,14 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
         return used.order_by(F("asked_about_at").asc(nulls_first=True), "pk")
 
     def to_be_asked_about(self, every: timedelta) -> Self:
-        """Those not updated for this long, without those that GitHub rate-limits."""
-        never = Q(asked_about_at=None)
-        turn = self.in_use().filter(never | Q(asked_about_at__lte=clock.now() - every))
-        return turn.exclude(left_alone_until__gt=clock.now())
+        """Those not updated for this long, without those that are asked about soon or that GitHub rate-limits."""
+        overdue = self.in_use().filter(asked_about_at__lte=clock.now() - every)
+        return overdue.exclude(left_alone_until__gt=clock.now())
+
+    def to_be_asked_about_soon(self) -> Self:
+        """Those never updated, or that something has changed for, in random order, without rate-limited ones."""
+        soon = self.in_use().filter(asked_about_at=None).order_by("?")
+        return soon.exclude(left_alone_until__gt=clock.now())
 
 
 class Installation(models.Model):

@@ -3,7 +3,7 @@
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Now
 
 from integrations.models.integration import Integration
@@ -34,6 +34,17 @@ class VerdictQuerySet(models.QuerySet["Verdict"]):
         """Those about two reports that the members of the organization may read."""
         return self.filter(report__withheld_for=None, other__withheld_for=None)
 
+    def with_erased_words(self) -> Self:
+        """Those that still have words of a report that was erased."""
+        erased = Q(report__erased_at__isnull=False) | Q(other__erased_at__isnull=False)
+        return self.filter(erased).exclude(words="")
+
+    def noting_words(self) -> Self:
+        """Adds the words that may be told, `words_told`: none of a report that was erased."""
+        kept = Q(report__erased_at=None, other__erased_at=None)
+        none = Value("", models.TextField())
+        return self.annotate(words_told=Case(When(kept, then=F("words")), default=none))
+
 
 class Verdict(models.Model):
     """Whether two reports are about the same problem, as a member said; the latest counts."""
@@ -55,6 +66,8 @@ class Verdict(models.Model):
         db_default=False,
         help_text="Whether all that had joined the lead were split off at once.",
     )
+
+    words_told: str  # with `VerdictQuerySet.noting_words`
 
     objects = VerdictQuerySet.as_manager()
 

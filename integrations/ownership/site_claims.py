@@ -135,10 +135,12 @@ class SiteAddress(NamedTuple):
 def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
     """The organization's verified claim of the site or repository at `url`, and whether it is new.
 
-    Its repository must be the integration's; GitHub is not called. Raises the errors above.
+    Its repository must be the integration's; GitHub is not called. Raises the errors above, and
+    `members.OrganizationLeft`.
     """
     where = address(url)
     with transaction.atomic():
+        members.lock_for_claim(organization)
         integration = configured(organization)
         if where.repository.lower() != integration.repository.lower():
             it = "is" if where.is_repository else "site is published from"

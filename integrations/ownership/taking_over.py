@@ -13,6 +13,7 @@ from integrations.models import Integration
 from integrations.ownership import push_access, site_claims
 from integrations.ownership.site_claims import ClaimedElsewhere, NotConfigured, SiteAddress
 from orgs.models import Membership, Site
+from orgs.people import members
 
 
 class Proof(NamedTuple):
@@ -98,6 +99,7 @@ def _ask(
 @transaction.atomic
 def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
     """Move the claim if all that GitHub was asked about is still true; both organizations are told."""
+    members.lock_for_claim(member.organization)
     mine = site_claims.configured(member.organization)
     if mine.repository_id != proof.integration.repository_id:
         raise NotConfigured("The repository was changed in the meantime. Check your integration.")

@@ -41,11 +41,16 @@ def claim_domain(member: Membership, text: str) -> tuple[Domain, bool]:
     """The claim of the member's organization of the name in `text`, in any spelling, and whether it is new.
 
     A claim that was not proved in time gets a new value to publish. Raises `hosts.NotClaimable`,
-    `rates.RateLimited`, `TooManyClaims`, `TooManyUnproved`.
+    `rates.RateLimited`, `members.OrganizationLeft`, `TooManyClaims`, `TooManyUnproved`.
     """
     name = _claimable(text)
     counted.check(member, settings.HUB_ASKING_RATE, "claim")
-    organization = member.organization
+    with transaction.atomic():
+        members.lock_for_claim(member.organization)
+        return _claim(member.organization, name)
+
+
+def _claim(organization: Organization, name: str) -> tuple[Domain, bool]:
     others = organization.domains.exclude(name=name)
     if others[MOST - 1 : MOST].exists():
         raise TooManyClaims

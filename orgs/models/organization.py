@@ -1,15 +1,21 @@
 """Organizations, which receive reports, and the people in them."""
 
 from datetime import timedelta
+from functools import reduce
+from operator import or_
+from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from core import clock
 from core.ids import ULIDField
+
+NOTICES_KEPT = 1000  # of each organization
+LOOKED_AT = 100  # organizations that have more
 
 
 class User(AbstractUser):
@@ -43,12 +49,32 @@ class Organization(models.Model):
         self.notices.create(at=clock.now(), text=text)
 
 
+class NoticeQuerySet(models.QuerySet["Notice"]):
+    """Queries over notices."""
+
+    def over(self) -> Self:
+        """Those of organizations that have more than `NOTICES_KEPT`, without the latest of each.
+
+        Of at most `LOOKED_AT` organizations at a time.
+        """
+        counted = self.order_by().values("organization").annotate(number=Count("pk"))
+        many = counted.filter(number__gt=NOTICES_KEPT).values_list("organization", flat=True)
+        over = [Q(organization=each, pk__lt=self._first_kept(each)) for each in many[:LOOKED_AT]]
+        return self.filter(reduce(or_, over)) if over else self.none()
+
+    def _first_kept(self, organization: str) -> int:
+        latest = self.filter(organization=organization).order_by("-pk")
+        return latest.values_list("pk", flat=True)[NOTICES_KEPT - 1]
+
+
 class Notice(models.Model):
     """Tells an organization about something that happened without its doing."""
 
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="notices")
     at = models.DateTimeField()
     text = models.TextField()
+
+    objects = NoticeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-at", "-pk"]

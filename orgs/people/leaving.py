@@ -13,7 +13,16 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from core import batches, clock
-from orgs.models import Domain, Invitation, Membership, Organization, Site, Terminal, User
+from orgs.models import (
+    Domain,
+    Invitation,
+    Membership,
+    Notice,
+    Organization,
+    Site,
+    Terminal,
+    User,
+)
 from orgs.models.signals import organization_left
 from orgs.people import members
 
@@ -96,6 +105,10 @@ def _deleted(organization: Organization) -> Iterator[int]:
         receivers
     ):  # the apps above go first, and with them what is still to be sent
         yield from rows
+    while pks := list(
+        organization.notices.order_by().values_list("pk", flat=True)[: batches.BATCH]
+    ):
+        yield Notice.objects.filter(pk__in=pks).delete()[0]
     organization.delete()
     yield 1
 

@@ -36,6 +36,14 @@ class NoSuchMember(ApiError):
     default_detail = "They are no longer a member of your organization."
 
 
+class OrganizationLeft(ApiError):
+    """404: the organization is being deleted."""
+
+    status_code = 404
+    default_code = "not_found"
+    default_detail = "Your organization has just been deleted."
+
+
 @transaction.atomic
 def welcome(user: User, *, github_id: int, login: str) -> Membership:
     """The membership of somebody who has just signed in with this GitHub account.
@@ -114,6 +122,16 @@ def lock(*organization_ids: str) -> None:
     """
     locked = Organization.objects.select_for_update(no_key=True).filter(pk__in=organization_ids)
     list(locked.order_by("pk").values_list("pk"))
+
+
+def lock_for_claim(organization: Organization) -> None:
+    """Lock an organization that claims something: nothing is claimed for one that has no people.
+
+    Raises `OrganizationLeft`.
+    """
+    lock(organization.pk)
+    if not Organization.objects.filter(pk=organization.pk, left_at=None).exists():
+        raise OrganizationLeft
 
 
 def _member(membership: Membership, organization: Organization) -> Membership:

@@ -42,7 +42,7 @@ from integrations.ownership import push_access, site_claims
 from integrations.setup import configuration, labels, trial_report
 from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
-from orgs.models import domain
+from orgs.models import domain, organization
 from orgs.people import account_pages, tokens
 from orgs.terminals import codes, endpoints, protocol
 from reports import accounts, admission
@@ -328,6 +328,7 @@ def test_retention():
     assert named("what is kept") == {
         "reports that are in no issue, after they were last sent": kept,
         "attempts and invitations": kept,
+        "notices to an organization": f"the latest {organization.NOTICES_KEPT}",
         "what an issue about bad news said, after the cause was gone": kept,
         "the time in which the same report is a duplicate": (
             f"{DEFAULT['HUB_DEDUP_DAYS']} days, `HUB_DEDUP_DAYS`"

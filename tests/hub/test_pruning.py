@@ -13,7 +13,7 @@ from django_tasks_db.models import DBTaskResult
 from hub import pruning
 from hub.maintenance import JOBS
 from integrations.models import Alert, Attempt, Delivery, OneTimeState, Webhook
-from orgs.models import Invitation, Membership
+from orgs.models import Invitation, Membership, Notice
 from reports.models import Account, Report
 from tests import build
 from tests.hub.test_commands import run
@@ -151,6 +151,22 @@ def test_an_alert_goes_a_year_after_its_cause(code_host, columns, is_kept):
     assert pruning.prune() == ({} if is_kept else {"alerts": 1})
 
     assert Alert.objects.exists() == is_kept
+
+
+def test_the_latest_notices_of_each_organization_are_kept(monkeypatch):
+    monkeypatch.setattr("orgs.models.organization.NOTICES_KEPT", 3)
+    monkeypatch.setattr(pruning, "BATCH", 2)
+    for name, number in {"acme": 8, "few": 3, "many": 4}.items():
+        told = build.organization(name)
+        for each in range(number):
+            told.tell(f"{name} {each}")
+
+    assert pruning.prune() == {"notices": 6}
+
+    left = Notice.objects.order_by("pk").values_list("text", flat=True)
+    assert list(left) == [f"{name} {each}" for name, those in
+                          {"acme": (5, 6, 7), "few": (0, 1, 2), "many": (1, 2, 3)}.items()
+                          for each in those]  # fmt: skip
 
 
 def test_a_token_that_has_just_expired_still_tells_so():

@@ -5,7 +5,8 @@ from django.core.management import call_command
 from django.db import connection
 
 from integrations.delivery import pacing, trying_again
-from integrations.models import Attempt, Delivery
+from integrations.folding import verdicts
+from integrations.models import Attempt, Delivery, Verdict
 from integrations.models.delivery import ERASED, LeaseLost
 from reports.erasing import erase
 from reports.models import Account, Report
@@ -80,6 +81,30 @@ def test_no_word_is_left_anywhere(client, code_host):
     assert (report.times_reported, report.further_accounts, report.kind) == (2, 1, "outdated")
     assert report.canonical_url == "https://docs.acme.com/install"
     assert (delivery().status, delivery().issue_number) == ("sent", 1)
+
+
+def test_what_very_many_have_in_common_with_it_is_erased_a_part_at_a_time(
+    client, code_host, monkeypatch
+):
+    monkeypatch.setattr(verdicts, "AT_ONCE", 3)
+    lead = waiting(client, code_host)
+    apart = {"integration": delivery().integration, "is_same": False, "words": "npm install"}
+    now = {"received_at": lead.received_at, "last_received_at": lead.received_at}
+    first, *others = Report.objects.bulk_create(Report(**now) for _ in range(8))
+    Verdict.objects.bulk_create(Verdict(report=each, other=lead, **apart) for each in others)
+    kept = Verdict.objects.create(report=others[0], other=first, **apart)
+    once, bookmark = iter([True, False]), verdicts.Bookmark()
+
+    erase(lead)
+    with_words = Verdict.objects.exclude(words="")
+    told = Verdict.objects.noting_words().exclude(words_told="")
+    counts = [with_words.count()]
+    for go_on in (lambda: next(once), lambda: True):
+        verdicts.forget_rest(go_on, bookmark)
+        counts.append(with_words.count())
+
+    assert (told.get(), with_words.get()) == (kept, kept)
+    assert counts == [5, 5, 1]
 
 
 def test_the_receipt_goes_on_to_say_where_it_is(client, code_host):

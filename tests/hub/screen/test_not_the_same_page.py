@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 
 from hub.screen import alike
@@ -215,6 +216,20 @@ def test_the_export_has_what_was_said_of_reports_that_may_be_read(alice):
         False,
         "alice",
     )
+
+
+def test_the_export_has_no_words_of_an_erased_report(alice):
+    lead, joined = send("claude-code"), send("cursor")
+    press(alice, joined, "not-the-same")
+    had = Verdict.objects.get().words
+    Report.objects.filter(pk=lead.report_id).update(erased_at=timezone.now())
+
+    text = b"".join(alice.get("/settings/account/export.json").streaming_content).decode()
+    exported = json.loads(text)
+
+    ofs = [said for each in exported["reports"] for said in each["verdicts"]]
+    assert had
+    assert [each["words"] for each in exported["verdicts"] + ofs] == ["", ""]
 
 
 @pytest.mark.parametrize("act", ["not-the-same", "same-as", "split-all"])

@@ -275,6 +275,17 @@ def test_no_one_is_told_a_source(acme, client, code_host):
     assert source not in "".join(as_json(acme))
 
 
+@pytest.mark.parametrize("ahead", [turns.AHEAD - 1, turns.AHEAD * 3 // 2])
+def test_an_old_flood_of_very_many_sources_keeps_no_new_report_waiting(acme, clock, ahead):
+    backlog(7, source="-", status="failed", last_tried_at=clock.now())  # its share
+    backlog(ahead, source="-")
+    backlog(3, source="today")
+
+    sources = Delivery.objects.filter(report__in=turns.due_ids()).values_list("source", flat=True)
+
+    assert list(sources) == ["today"] * 3
+
+
 @pytest.mark.slow
 def test_more_flooded_integrations_than_are_looked_at_keep_no_other_waiting(
     acme, client, code_host, monkeypatch
@@ -301,9 +312,11 @@ def test_what_is_next_is_read_from_an_index_however_much_waits(acme, client, cod
 
     next_ones = plan_of(turns.next_of(integration, set()))
     without_a_full_source = plan_of(turns.next_of(integration, {"a"}))
+    of_two_days = plan_of(turns.next_of(integration, {"-", "a"}))
 
     assert "delivery_turn" in next_ones
     assert "delivery_turn" in without_a_full_source
+    assert "delivery_turn_of_known" in of_two_days
     assert not {"Sort", "TEMP B-TREE"} & set(re.findall("Sort|TEMP B-TREE", next_ones))
 
 
@@ -359,6 +372,21 @@ def test_what_asks_each_second_or_minute_reads_no_backlog(acme, client, code_hos
 
     assert not turns.is_anything_due()
     assert counts[1] == pytest.approx(counts[0], rel=0.2)
+
+
+@pytest.mark.sqlite
+def test_what_is_next_is_found_without_the_backlog_of_an_old_flood(acme, client, code_host):
+    integration = Integration.objects.get()
+    code_host.fail("500", path="token")
+    send(client, HONEST)
+    Delivery.objects.update(due_at=F("created_at"), turn=1)
+    counts = []
+
+    for number in (50, 350):
+        backlog(number, source="-")
+        counts.append(steps(lambda: list(turns.next_of(integration, {"-"}))))
+
+    assert counts[1] == pytest.approx(counts[0], rel=0.1)
 
 
 @pytest.mark.sqlite

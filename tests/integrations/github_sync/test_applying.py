@@ -1,5 +1,7 @@
 """What happens at GitHub is noticed: by webhook at once, or when the Hub asks."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -461,6 +463,30 @@ def test_an_installation_that_always_fails_keeps_no_other_from_being_asked_about
     reconcile_due()
 
     assert not Installation.objects.filter(asked_about_at=None).exists()
+
+
+def test_those_that_something_has_changed_for_keep_no_other_from_being_asked_about(
+    acme, code_host, monkeypatch
+):
+    monkeypatch.setattr(reconciling, "BATCH", 2)
+    others(code_host)
+    mine = Installation.objects.filter(account="acme")
+    long_ago = timezone.now() - timedelta(hours=3)
+    mine.update(asked_about_at=long_ago)
+    Installation.objects.exclude(account="acme").update(asked_about_at=None)
+
+    reconcile_due()
+
+    assert mine.get().asked_about_at != long_ago
+    assert Installation.objects.filter(asked_about_at=None).count() == 1
+
+
+def test_of_those_that_something_has_changed_for_others_go_first_each_time(acme, code_host):
+    others(code_host)
+
+    first = {Installation.objects.to_be_asked_about_soon()[:1].get().account for _ in range(100)}
+
+    assert first == {"acme", "initech", "zeta"}
 
 
 def test_a_round_ends_when_it_is_told_to(acme):

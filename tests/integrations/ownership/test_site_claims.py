@@ -3,13 +3,14 @@
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
 from integrations.delivery import holds
 from integrations.github_sync import applying
 from integrations.models import Delivery, Installation, Integration
 from integrations.ownership import site_claims
 from integrations.ownership.site_claims import ClaimedElsewhere, NotConfigured, claim_site
-from orgs.models import Site
+from orgs.models import Organization, Site
 from orgs.ownership import owner_of
 from tests import build
 
@@ -124,6 +125,21 @@ def test_a_claim_ends_and_comes_back_with_pages(code_host):
     assert states == [(False, True), (False, True), (True, True)]
     [told] = owner.notices.all()
     assert told.text.startswith(f"{site.url} is no longer published by your repository")
+
+
+def test_nothing_is_claimed_for_an_organization_whose_last_owner_leaves(alice, monkeypatch):
+    read = site_claims.address
+
+    def meanwhile(url: str):
+        Organization.objects.update(left_at=timezone.now())
+        return read(url)
+
+    monkeypatch.setattr(site_claims, "address", meanwhile)
+
+    answer = claim(alice, "https://acme.github.io/docs/")
+
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+    assert not Site.objects.exists()
 
 
 def test_claiming_again_changes_nothing(alice):

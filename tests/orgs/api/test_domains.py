@@ -382,6 +382,18 @@ def test_a_site_that_is_given_up_in_the_middle_of_an_opt_out_is_not_found(alice)
     assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
 
 
+def test_nothing_is_claimed_for_an_organization_whose_last_owner_leaves(alice, monkeypatch):
+    def meanwhile(*told):
+        Organization.objects.update(left_at=Now())
+
+    monkeypatch.setattr("orgs.domains.claiming.counted.check", meanwhile)
+
+    answer = claim(alice)
+
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+    assert not Domain.objects.exists()
+
+
 def test_proved_claims_have_a_number_too(alice, monkeypatch):
     monkeypatch.setattr("orgs.domains.claiming.MOST", 2)
     for name in ("one.acme.com", "two.acme.com"):

@@ -338,6 +338,21 @@ def test_what_is_begun_while_somebody_leaves_does_not_wait_for_the_organization(
     assert OneTimeState.objects.count() == 1
 
 
+def test_its_notices_go_a_few_at_a_time(acme, alice, few):
+    for each in range(5):
+        acme.tell(f"Notice {each}")
+    Integration.objects.all().delete()
+    leaving.leave(alice, "acme")
+    left = []
+
+    while Organization.objects.exists():
+        goes_on = iter([True, False])
+        leaving.delete_left(lambda goes_on=goes_on: next(goes_on))
+        left.append(acme.notices.count())
+
+    assert left[-4:] == [3, 1, 0, 0]
+
+
 def test_nothing_of_one_that_is_being_deleted_is_sent(alice, few):
     leaving.leave(alice, "acme")
 
