@@ -10,7 +10,7 @@ from functools import partial
 
 from core import client_address, connections
 from core.errors import ApiError
-from hub.server import answers, door
+from hub.server import answers, bodies, door
 from hub.server.answers import HttpAnswer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
@@ -75,8 +75,13 @@ def _threads(most: int, waiting: int) -> Threads:
 
 
 def is_to_read(scope: Scope) -> bool:
-    """Whether the answer needs nothing but the processor; of who is signed in, it asks the database."""
-    return scope["method"] in ("GET", "HEAD") and bool(TO_READ.fullmatch(scope["path"]))
+    """Whether the answer needs nothing but the processor; of who is signed in, it asks the database.
+
+    A form that is filled in asks whose its page is.
+    """
+    is_filled_in = scope["path"] == bodies.REPORT_FORM and scope["query_string"]
+    is_asked = scope["method"] in ("GET", "HEAD") and not is_filled_in
+    return is_asked and bool(TO_READ.fullmatch(scope["path"]))
 
 
 def _caller(scope: Scope) -> str:

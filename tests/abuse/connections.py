@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import cycle, islice
 from statistics import median
 from typing import cast
@@ -22,6 +22,7 @@ WEBHOOK = b"POST /v1/webhooks/github HTTP/1.1\r\n" + PROMISED
 SCRIPT = b"GET /static/admin/js/vendor/jquery/jquery.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 SECONDS = 12
 HEALTHZ, INTAKE = 100, 1000  # milliseconds, for one of two; nothing may fail
+GROWN = 200  # MiB
 RATES = {f"HUB_{name}_RATE": "100000/minute" for name in ("REPORT", "NETWORK", "HOST", "TOTAL")}
 
 
@@ -64,12 +65,32 @@ def one_address_that_asks_all_the_time(world: World) -> str:
 
 
 @attack(STRANGER, "leave no room for others")
-def four_addresses_that_search_all_the_time(world: World) -> str:
-    """400 connections of four addresses ask for what costs most of all pages; forty others report."""
+def four_networks_that_search_all_the_time(world: World) -> str:
+    """400 connections of four networks ask for what costs most of all pages; forty others report."""
     world.acme("docs.acme.com")
     search = "/v0/search/?q=the+of+and+to+a+in+is+it"
     with world.hub(HUB_TRUSTED_PROXIES="1", **RATES) as hub, _asking(hub, 400, search, 4):
         return _forty_others_report(hub)
+
+
+@attack(STRANGER, "fill the memory")
+def long_answers_that_nobody_takes(world: World) -> str:
+    """Thousands of requests of five networks for the longest public file; nothing of the answers is read."""
+    asked = [_asks("/llms-full.txt", f"192.0.{network}.1") for network in range(5)]
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub, ExitStack() as untaken:
+        requests.get(f"{hub.url}/llms-full.txt", timeout=10)
+        before = most = hub.resident()
+        kept = refused = 0
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            for each in asked * 20:
+                connection = untaken.enter_context(_opened(hub, each))
+                connection.settimeout(10)
+                is_kept = connection.recv(12) == b"HTTP/1.1 200"
+                kept, refused = kept + is_kept, refused + (not is_kept)
+            most = max(most, hub.resident())
+    grown = (most - before) // 2**20
+    return stands_if(grown < GROWN, f"{kept} kept waiting, {refused} refused; {grown} MiB")
 
 
 def _forty_others_report(hub: Shipped) -> str:
@@ -82,14 +103,11 @@ def _forty_others_report(hub: Shipped) -> str:
 
 @contextmanager
 def _asking(
-    hub: Shipped, number: int, path: str = "/v1/reports/x", addresses: int = 1
+    hub: Shipped, number: int, path: str = "/v1/reports/x", networks: int = 1
 ) -> Iterator[None]:
-    """So many connections of so many addresses ask again and again."""
+    """So many connections of so many networks ask again and again."""
     done = threading.Event()
-    asked = [
-        f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 192.0.2.{n}\r\n\r\n".encode()
-        for n in range(1, addresses + 1)
-    ]
+    asked = [_asks(path, f"192.0.{network}.1") for network in range(networks)]
 
     def ask() -> None:
         waiting = selectors.DefaultSelector()
@@ -113,6 +131,10 @@ def _asking(
     finally:
         done.set()
         asker.join()
+
+
+def _asks(path: str, address: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: {address}\r\n\r\n".encode()
 
 
 def _ask_again(connection: socket.socket, asked: bytes) -> bool:

@@ -22,7 +22,7 @@ from hub import logs, pruning, scrape
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting
 from hub.screen import reports as report_pages
-from hub.server import answers, bodies, bridge, door, listening, spool, threads
+from hub.server import answers, bodies, bridge, door, listening, spool, threads, untaken
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
 from integrations.answers import known
@@ -123,9 +123,10 @@ def test_what_may_happen_at_once():
         "downloads altogether": each.format(downloads.altogether._most),
         "checks of DNS records and of sites altogether": "a quarter of `HUB_THREADS`",
         "calls to GitHub altogether": "half of `HUB_THREADS`",
-        "requests that wait for a thread": f"{threads.WAITING} for each thread",
+        "requests that wait for a thread": f"{bridge.WAITING} for each thread",
         "pages to read (the docs, files for agents, forms)": "a sixteenth of `HUB_THREADS`, which are no others'",
-        "threads for one caller": "a quarter of `HUB_THREADS`, while others have asked within "
+        f"answers over {answers.PIECE} bytes that are being sent": each.format(untaken.AT_ONCE),
+        "threads for one network (/24, or /48)": "a quarter of `HUB_THREADS`, while others have asked within "
         f"{threads.ALONE} seconds",
         "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",

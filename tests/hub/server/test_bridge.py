@@ -445,13 +445,19 @@ def test_what_is_to_read_asks_no_database(client, db, django_assert_num_queries,
     with django_assert_num_queries(0):
         client.get(path)
 
-    assert is_to_read({"method": "GET", "path": path})
-    assert not is_to_read({"method": "POST", "path": path})
+    assert is_to_read(scope(path, []) | {"method": "GET"})
+    assert not is_to_read(scope(path, []))
 
 
 @pytest.mark.parametrize("path", ASKS_OTHERS)
 def test_what_asks_others_does_not_take_the_threads_of_who_reads(path):
-    assert not is_to_read({"method": "GET", "path": path})
+    assert not is_to_read(scope(path, []) | {"method": "GET"})
+
+
+def test_a_form_that_is_filled_in_asks_whose_its_page_is():
+    asked = scope("/report/", [], b"doc_url=https://docs.acme.com/x") | {"method": "GET"}
+
+    assert not is_to_read(asked)
 
 
 def test_one_network_leaves_threads_to_others():
