@@ -8,6 +8,7 @@ from django.conf import settings
 from core.errors import ApiError
 from core.json_body import MAX_BYTES
 from hub.server.asgi import Receive, Scope
+from hub.server.in_progress import InProgress
 from hub.server.overload import Overloaded
 
 BODY_TIMEOUT = 10  # seconds from the headers to the end of the body
@@ -18,8 +19,6 @@ SMALL_FORM = 16 * 1024  # of visitors
 REPORT_FORM = "/report/"
 LARGEST_REPORT = 128 * 1024  # bytes: the longest texts of a report, each character escaped as nine
 FOR_MEMBERS = ("/settings/", "/admin/")
-
-Arriving = dict[asyncio.Timeout, bytearray]  # the longest wait first
 
 
 class TooSlow(ApiError):
@@ -62,7 +61,7 @@ class Bodies:
     def __init__(self) -> None:
         self._size = 0
         self._held: Counter[str] = Counter()  # bytes of each caller
-        self._arriving: dict[str, Arriving] = {}  # of each caller
+        self._arriving: InProgress[bytearray] = InProgress()
 
     async def whole(self, scope: Scope, receive: Receive, caller: str) -> bytes:
         """The body of the request of `caller`. It is held until `let_go`, which has to be called then.
@@ -83,35 +82,25 @@ class Bodies:
         body = bytearray()
         try:
             async with asyncio.timeout(BODY_TIMEOUT) as deadline:
-                self._arriving.setdefault(caller, {})[deadline] = body
+                self._arriving.add(caller, deadline, body)
                 while len(body) < length:
                     self._add(caller, deadline, await _piece(receive))
         except TimeoutError:
-            is_arriving = deadline in self._arriving.get(caller, {})
-            raise (TooSlow() if is_arriving else GivenUp()) from None
+            is_given_up = self._arriving.get(caller, deadline) is None
+            raise (GivenUp() if is_given_up else TooSlow()) from None
         finally:
-            self._forget(caller, deadline)
+            self._hold(caller, -len(self._arriving.end(caller, deadline) or b""))
         return bytes(body)
 
     def _add(self, caller: str, deadline: asyncio.Timeout, piece: bytes) -> None:
-        if deadline not in self._arriving.get(caller, {}):
+        body = self._arriving.get(caller, deadline)
+        if body is None:
             raise GivenUp
-        self._arriving[caller][deadline] += piece
+        body += piece
         self._hold(caller, len(piece))
-        while self._size > ALTOGETHER and self._arriving:
-            self._give_up_on_the_slowest(max(self._arriving, key=self._held.__getitem__))
-
-    def _give_up_on_the_slowest(self, caller: str) -> None:
-        deadline = next(iter(self._arriving[caller]))
-        self._forget(caller, deadline)
-        if not deadline.expired():
-            deadline.reschedule(asyncio.get_running_loop().time())
-
-    def _forget(self, caller: str, deadline: asyncio.Timeout) -> None:
-        arriving = self._arriving.get(caller, {})
-        self._hold(caller, -len(arriving.pop(deadline, b"")))
-        if not arriving:
-            self._arriving.pop(caller, None)
+        while self._size > ALTOGETHER and (callers := list(self._arriving)):
+            most = max(callers, key=self._held.__getitem__)
+            self._hold(most, -len(self._arriving.give_up_oldest(most) or b""))
 
     def _hold(self, caller: str, size: int) -> None:
         self._size += size

@@ -50,8 +50,8 @@ class Threads:
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []  # the one that was busy last is the last
         self._share = max(1, most // SHARE)
-        self._busy: Counter[str | None] = Counter()  # threads, by caller
-        self._waiting: OrderedDict[str | None, deque[_Job]] = OrderedDict()  # the next one is first
+        self._busy: Counter[_Queue] = Counter()  # threads
+        self._waiting: OrderedDict[_Queue, deque[_Job]] = OrderedDict()  # the next one is first
         self._waits = 0  # how many wait
         self._latest: str | None = None  # who called last
         self._alone_from = -inf  # when whoever calls now counts as alone, in the loop's time
@@ -62,25 +62,26 @@ class Threads:
         """Do `work` in a thread, as soon as it is the turn of `caller`. Call it in the event loop.
 
         Those who call without a name take turns as one caller, which may have all threads. They and probes, which come
-        every few seconds, leave whoever else calls alone; a probe itself is never alone. The result raises `Overloaded`
-        if too many wait.
+        every few seconds, leave whoever else calls alone. Probes of a caller wait for each other only, and are never
+        alone. The result raises `Overloaded` if too many wait.
         """
         loop = asyncio.get_running_loop()
         if caller is not None and not is_probe:
             if caller != self._latest and self._workers:
                 self._alone_from = loop.time() + ALONE
             self._latest = caller
-        job = _Job(work, caller, is_probe, loop, loop.create_future(), self._over)
-        self._waiting.setdefault(caller, deque()).append(job)
+        queue = _Queue(caller, is_probe)
+        job = _Job(work, queue, loop, loop.create_future(), self._over)
+        self._waiting.setdefault(queue, deque()).append(job)
         self._waits += 1
         self._start(loop)
         if self._waits > self._most_waiting:
-            self._give_up(caller)
+            self._give_up(queue)
         return job.result
 
-    def _give_up(self, caller: str | None) -> None:
-        """Refuse what came last of the caller who has most waiting; if several have, of the one who calls."""
-        most = max(self._waiting, key=lambda each: (len(self._waiting[each]), each == caller))
+    def _give_up(self, latest: "_Queue") -> None:
+        """Refuse what came last in the longest queue; if several are, in the one to which a call has just come."""
+        most = max(self._waiting, key=lambda each: (len(self._waiting[each]), each == latest))
         job = self._waiting[most].pop()
         self._took_from(most)
         if not job.result.done():
@@ -89,25 +90,25 @@ class Threads:
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin what may begin now."""
         while (self._idle or len(self._workers) < self._most) and (job := self._next(loop.time())):
-            self._busy[job.caller] += 1
+            self._busy[job.queue] += 1
             (self._idle.pop() if self._idle else self._further()).take(job)
 
     def _next(self, now: float) -> "_Job | None":
-        """Take the first job of the caller whose turn it is; few have all of their share and are passed over."""
+        """Take the first job of the queue whose turn it is; few have all of their share and are passed over."""
         is_alone = now >= self._alone_from
-        for caller, jobs in self._waiting.items():
-            has_all = caller is None or (is_alone and not jobs[0].is_probe)
-            if has_all or self._busy[caller] < self._share:
+        for queue, jobs in self._waiting.items():
+            has_all = queue.caller is None or (is_alone and not queue.is_of_probes)
+            if has_all or self._busy[queue] < self._share:
                 job = jobs.popleft()
-                self._waiting.move_to_end(caller)
-                self._took_from(caller)
+                self._waiting.move_to_end(queue)
+                self._took_from(queue)
                 return job
         return None
 
-    def _took_from(self, caller: str | None) -> None:
+    def _took_from(self, queue: "_Queue") -> None:
         self._waits -= 1
-        if not self._waiting[caller]:
-            del self._waiting[caller]
+        if not self._waiting[queue]:
+            del self._waiting[queue]
 
     def _further(self) -> "_Worker":
         if not self._workers:  # in the process that was forked, or the end of this one is not seen
@@ -119,9 +120,9 @@ class Threads:
         self, worker: "_Worker", job: "_Job", result: Any, error: BaseException | None
     ) -> None:
         """What a worker did, told in the event loop."""
-        self._busy[job.caller] -= 1
-        if not self._busy[job.caller]:
-            del self._busy[job.caller]
+        self._busy[job.queue] -= 1
+        if not self._busy[job.queue]:
+            del self._busy[job.queue]
         if worker.is_equipped:
             self._idle.append(worker)
         else:
@@ -136,12 +137,18 @@ class Threads:
             job.result.set_result(result)
 
 
+class _Queue(NamedTuple):
+    """What has a turn and a share: the calls of one caller, or the probes."""
+
+    caller: str | None
+    is_of_probes: bool
+
+
 class _Job(NamedTuple):
     """Something to do; `over` is called in the event loop."""
 
     work: Callable[[], Any]
-    caller: str | None
-    is_probe: bool
+    queue: _Queue
     loop: asyncio.AbstractEventLoop
     result: asyncio.Future
     over: Callable[["_Worker", "_Job", Any, BaseException | None], None]

@@ -197,11 +197,12 @@ def held(
     return Held(begun, [threads.run(work, caller, **how) for _ in range(number)])
 
 
-def test_one_caller_has_a_quarter_of_the_threads_while_there_are_others():
+@pytest.mark.parametrize("how", [{}, {"is_probe": True}])
+def test_one_caller_has_a_quarter_of_the_threads_while_there_are_others(how):
     async def conversation(threads: Threads) -> None:
         gate = threading.Event()
         await threads.run(lambda: None, "bob")
-        alice = held(threads, "alice", 20, gate)
+        alice = held(threads, "alice", 20, gate, **how)
         await alice.until_begun(2)
         for _ in range(5):
             await threads.run(lambda: None, "bob")
@@ -375,16 +376,19 @@ def test_a_probe_leaves_whoever_else_calls_alone(monkeypatch, probe):
     ask(Threads(8, WAITING), conversation)
 
 
-def test_probes_have_no_more_than_their_share_beside_one_other_caller():
+def test_a_probe_holds_up_no_other_call_of_its_caller(monkeypatch):
+    """A monitor and readers may be in one network, which has more than its share while it is alone."""
+    monkeypatch.setattr("hub.server.threads.ALONE", 0)
+
     async def conversation(threads: Threads) -> None:
         gate = threading.Event()
-        await threads.run(lambda: None, "alice")
-        probes = held(threads, "probe", 20, gate, is_probe=True)
-        await probes.until_begun(2)
+        readers = held(threads, "alice", 2, gate)
+        await readers.until_begun(2)
+        probes = held(threads, "alice", 4, gate, is_probe=True)
+        await probes.until_begun(1)
         for _ in range(5):
             await threads.run(lambda: None, "alice")
-        assert len(probes.begun) == 2
         gate.set()
-        await asyncio.gather(*probes.calls)
+        await asyncio.gather(*readers.calls, *probes.calls)
 
-    ask(Threads(8, WAITING), conversation)
+    ask(Threads(4, WAITING), conversation)
