@@ -38,4 +38,6 @@ class Untaken:
         """The client has taken a piece and has so many seconds for the next. Raises TimeoutError if it was given up."""
         if not self._sending.get(caller, deadline):
             raise TimeoutError
-        deadline.reschedule(asyncio.get_running_loop().time() + seconds)
+        until = asyncio.get_running_loop().time() + seconds
+        if until - (deadline.when() or 0) > 1:  # not anew for each piece, which costs more than to send it
+            deadline.reschedule(until)

@@ -388,6 +388,7 @@ def test_a_probe_holds_up_no_other_call_of_its_caller(monkeypatch):
         await probes.until_begun(1)
         for _ in range(5):
             await threads.run(lambda: None, "alice")
+        assert not any(call.done() for call in readers.calls)
         gate.set()
         await asyncio.gather(*readers.calls, *probes.calls)
 
