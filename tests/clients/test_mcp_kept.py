@@ -100,6 +100,18 @@ def test_a_yes_is_kept_when_the_hub_is_away(
     assert "call the tool with exactly the same arguments" in first["message"]
 
 
+def test_a_kept_yes_holds_where_the_person_is_asked_no_more(desk: Desk, taken: dict[str, Any]):
+    _hub_answers(desk, AWAY, taken)
+    person = Person([YES] + [NO] * 3)
+    others = [{**REPORT, "doc_url": f"https://docs.acme.com/{number}"} for number in range(4)]
+
+    *_, over, again = desk.call(REPORT, *others, REPORT, person=person)
+
+    assert "several questions" in over["message"]
+    assert again["status"] == "sent"
+    assert len(person.saw) == 4
+
+
 def test_a_yes_is_kept_when_nobody_answers_at_the_hubs_address(desk: Desk):
     desk.environment["DOCFEEDBACK_HUB_URL"] = desk.world.dead
     person = Person([YES])

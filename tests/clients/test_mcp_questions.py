@@ -114,6 +114,17 @@ def test_a_no_counts_to_whatever_question_it_belongs(current: Desk):
     assert current.sent == []
 
 
+def test_a_no_that_comes_again_is_one_no(current: Desk):
+    kinds = _answers(current, *[(REPORT, 0)] * 5, answer=NO)
+    history, asked = consent.History(), _question()
+
+    for _ in range(5):
+        history.settle(consent.Answered(asked, consent.Answer.NO))
+
+    assert kinds == ["complete"] * 5
+    assert not history.is_over(asked.draft)
+
+
 def test_a_yes_to_a_form_that_was_still_open_does_not_undo_a_no():
     history, asked = consent.History(), _question()
     answers = [consent.Answer.YES, consent.Answer.NO, consent.Answer.YES]
@@ -154,8 +165,19 @@ def test_who_declines_three_questions_about_a_host_is_not_asked_about_it_again(
 
     assert len(person.saw) == 4
     assert {outcome["status"] for outcome in outcomes} == {"not_sent"}
-    assert "several questions about this host" in outcomes[3]["message"]
+    assert "several questions about this host or repository" in outcomes[3]["message"]
     assert other["status"] == "sent"
+
+
+def test_on_a_code_host_that_is_a_repository(desk: Desk):
+    person = Person([NO] * 3 + [YES])
+    pages = [f"https://github.com/acme/docs/blob/main/{number}.md" for number in range(5)]
+    other = "https://raw.githubusercontent.com/acme/handbook/main/1.md"
+
+    outcomes = desk.call(*({**REPORT, "doc_url": page} for page in [*pages, other]), person=person)
+
+    assert len(person.saw) == 4
+    assert [outcome["status"] for outcome in outcomes] == [*["not_sent"] * 5, "sent"]
 
 
 def test_paths_are_no_way_around_that(desk: Desk):

@@ -16,6 +16,7 @@ REPOSITORY = 2  # owner, repository: what follows is a kind, a version and a fil
 INDEX = re.compile(r"index\.html?")
 RAW = "raw."  # hosts that leave out the kind
 RAW_HOSTS = {"githubusercontent.com": "github.com"}
+CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")  # of many owners
 
 
 def page(doc_url: str, place: Page | None) -> str:
@@ -30,6 +31,12 @@ def page(doc_url: str, place: Page | None) -> str:
     else:
         segments = _plain(segments)
     return f"https://{RAW_HOSTS.get(bare, bare)}/{'/'.join(segments)}"
+
+
+def site(page: str) -> str:
+    """What a page in its one spelling is part of: its host, or its repository; all paths are one."""
+    host, *segments = page.removeprefix("https://").split("/")
+    return "/".join([host, *segments[:REPOSITORY]]) if host in CODE_HOSTS else host
 
 
 def _host(place: Page) -> str:

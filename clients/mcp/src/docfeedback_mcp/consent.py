@@ -33,7 +33,7 @@ from .question import Question
 
 KEY = "consent"
 MOST_CLOSED = 2  # forms for one page
-MOST_DECLINED = 3  # questions about one host
+MOST_DECLINED = 3  # pages of one site
 MOST_OPEN = 100
 OPEN_SECONDS = 600  # a client may have dropped the form, and nobody tells
 
@@ -64,14 +64,13 @@ class _Open(NamedTuple):
 class History:
     """What this client's person was asked and has answered, while the process runs.
 
-    `refused` and `closed` are by page, `declined` counts both by host; `looked_up` has the addresses
-    that may be looked up. `asked` holds the open questions, by their state; `kept` each yes whose report
-    could not be sent; who shows a form holds `turn`.
+    `refused` and `closed` are by page; `looked_up` has the addresses that may be looked up. `asked`
+    holds the open questions, by their state; `kept` each yes whose report could not be sent; who shows
+    a form holds `turn`.
     """
 
     refused: set[str] = field(default_factory=set)
     closed: Counter[str] = field(default_factory=Counter)
-    declined: Counter[str] = field(default_factory=Counter)
     looked_up: set[str] = field(default_factory=set)
     asked: dict[str, _Open] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
@@ -85,8 +84,10 @@ class History:
         return Answer.NONE if self.closed[page] >= MOST_CLOSED else None
 
     def is_over(self, draft: Draft) -> bool:
-        """Whether the person has declined so often about the page's host that they are asked no more."""
-        return self.declined[_host(_page(draft))] >= MOST_DECLINED
+        """Whether the person has declined so many pages of this site that they are asked about no other."""
+        site = canonical.site(_page(draft))
+        declined = self.refused | self.closed.keys()
+        return sum(canonical.site(page) == site for page in declined) >= MOST_DECLINED
 
     def allows(self, look_up: LookUp) -> bool:
         """Whether the person has agreed to this look-up, for this or another page of the host."""
@@ -136,7 +137,6 @@ class History:
             return Answered(asked.question, answer)
         if answer is Answer.NO:
             self.refused |= {_page(draft), *([asked.page] if asked else [])}
-            self.declined[_host(_page(draft))] += 1
         return None
 
     def settle(self, answered: Answered) -> bool:
@@ -146,8 +146,6 @@ class History:
             self.refused.add(page)
         if answered.answer is Answer.NONE:
             self.closed[page] += 1
-        if answered.answer is not Answer.YES:
-            self.declined[_host(page)] += 1
         agreed = answered.answer is Answer.YES and page not in self.refused
         if agreed and isinstance(answered.question, LookUp):
             self.looked_up.add(answered.question.url)
@@ -199,8 +197,3 @@ def _read(result: ElicitResult) -> Answer:
 
 def _page(draft: Draft) -> str:
     return canonical.page(draft.body["doc_url"], draft.page)
-
-
-def _host(page: str) -> str:
-    """Of a page in its one spelling; all paths count as one host's."""
-    return "" if page.startswith("/") else page.split("/")[2]

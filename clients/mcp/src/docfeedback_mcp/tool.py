@@ -38,8 +38,8 @@ CLOSED_AGAIN = (
     "and they will not be asked about this page again."
 )
 OVER = (
-    "The person has declined several questions about this host, so nothing was sent, "
-    "and they will not be asked about any page of it again. Do not try others."
+    "The person has declined several questions about this host or repository, so nothing was "
+    "sent, and they will not be asked about any page of it again. Do not try others."
 )
 ASKED_ALREADY = "The person is being asked about this page already, so nothing was sent."
 
@@ -136,6 +136,8 @@ class _Call:
         session, history = self.context.session, self.history
         if not consent.can_ask(session):
             return outcome.of_question(asked)
+        if history.is_over(asked.draft):
+            return outcome.of_no(OVER).result()
         state = history.open(asked)
         if state is None:
             return outcome.of_no(ASKED_ALREADY).result()
@@ -143,8 +145,8 @@ class _Call:
             return consent.ask_by_answer(asked, state)
         try:
             async with history.alone():
-                ended = self._ended(asked.draft)  # by an answer to another question meanwhile
-                if ended is not None:
+                ended = self._ended(asked.draft) or (OVER if history.is_over(asked.draft) else None)
+                if ended is not None:  # by an answer to another question meanwhile
                     return outcome.of_no(ended).result()
                 await self.progress.say("Waiting for the person's answer.")
                 return Answered(asked, await consent.ask(asked, session, self.context.request_id))
@@ -156,9 +158,9 @@ class _Call:
     def _ended(self, draft: Draft) -> str | None:
         """Why the person is not asked about this page again, if they are not."""
         ended = self.history.ended(draft)
-        if ended is not None:
-            return REFUSED if ended is Answer.NO else CLOSED_AGAIN
-        return OVER if self.history.is_over(draft) else None
+        if ended is None:
+            return None
+        return REFUSED if ended is Answer.NO else CLOSED_AGAIN
 
     async def _send(self, client: Client, asked: Question, since: float | None) -> CallToolResult:
         await self.progress.say("Sending the report.")
