@@ -1,10 +1,14 @@
 """Answers, comments, terms and verdicts, for operators, who only look."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.text import Truncator
 
 from integrations.models import Answer, Comment, Terms, Verdict
+from integrations.models.verdict import VerdictQuerySet
 from orgs.read_only import ALL, ReadOnly
 
 SHOWN = 60  # characters of a text in a list
@@ -69,7 +73,7 @@ class VerdictAdmin(ReadOnly):
     """Lists what members have said about two reports."""
 
     list_display = [
-        "organization", "is_same", "with_all", "made_by", "made_at", "words", "report_id", "other_id",
+        "organization", "is_same", "with_all", "made_by", "made_at", "told", "report_id", "other_id",
     ]  # fmt: skip
     list_filter = ["is_same", "with_all"]
     list_select_related = ["integration__organization"]
@@ -77,11 +81,25 @@ class VerdictAdmin(ReadOnly):
     search_help_text = ALL.format("id of a report")
     looked_up_by = ["report_id", "other_id"]
     ordering = ["-pk"]
+    fields = [
+        "id", "integration", "report", "other", "is_same", "made_by", "made_at", "rule", "told", "with_all",
+    ]  # fmt: skip
+    readonly_fields = ["told"]
+
+    def get_queryset(self, request: HttpRequest) -> VerdictQuerySet:
+        """Without the words of a report that was erased."""
+        rows: Any = super().get_queryset(request)
+        return rows.noting_words()
 
     @admin.display(description="organization")
     def organization(self, verdict: Verdict) -> str:
         """The organization whose member said it."""
         return verdict.integration.organization.name
+
+    @admin.display(description="words")
+    def told(self, verdict: Verdict) -> str:
+        """What the two have in common, while neither was erased."""
+        return verdict.words_told
 
 
 @admin.register(Terms)

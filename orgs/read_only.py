@@ -63,15 +63,15 @@ class _LatestRows(ChangeList):
 
     model_admin: "ReadOnly"
 
-    def get_queryset(self, *args: Any, **kwargs: Any) -> QuerySet:
+    def get_queryset(self, request: HttpRequest, *args: Any, **kwargs: Any) -> QuerySet:
         """The rows that match the filters and the search."""
-        rows = self.model._default_manager.all()
+        rows = self.model_admin.get_queryset(request)
         text = self.query.strip()
         same = [rows.filter(**{name: text}) for name in self.model_admin.looked_up_by if text]
         found = (each for each in same if each.exists())
         known = next(found, None)
         self.root_queryset = _latest(rows, self.model_admin.newest_by) if known is None else known
-        return super().get_queryset(*args, **kwargs)
+        return super().get_queryset(request, *args, **kwargs)
 
 
 def _latest(rows: QuerySet, column: str) -> QuerySet:

@@ -210,6 +210,11 @@ export interface CallOptions {
   signal?: AbortSignal | null;
 }
 
+export interface KnownOptions extends CallOptions {
+  /** Whether the page's host is looked up as for a report (default); false, with a Hub that is set, leaves it alone. */
+  lookUp?: boolean;
+}
+
 export interface SendOptions extends CallOptions {
   /** Identifies repeats of a report; by default the Hub uses page, agent and summary. */
   idempotencyKey?: string | null;
@@ -225,7 +230,7 @@ export declare class Client {
   /** The status of a report, by its ID or the URL of its receipt. */
   receipt(report: string, options?: CallOptions): Promise<Receipt>;
   /** The open problems of a page that are known; NotFound if its owner does not show them. */
-  known(url: string, options?: CallOptions): Promise<KnownProblems>;
+  known(url: string, options?: KnownOptions): Promise<KnownProblems>;
   /** Your organization, as `GET /v1/orgs/me` answers. */
   me(options?: CallOptions): Promise<Record<string, unknown> & { id: string }>;
   /** Your organization's reports, newest first: `for await (const report of client.reports())`. */

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from core import batches, clock
@@ -11,6 +12,7 @@ from integrations.folding.candidates import Lead
 from integrations.likeness.choosing import MOST_MEMBERS
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery, Integration, Verdict
+from integrations.models.verdict import VerdictQuerySet
 from reports.models import Report
 
 HOPS = 5  # from one lead to the one that it is the same as
@@ -182,11 +184,18 @@ def _forgotten(here: Bookmark) -> Iterator[int]:
     """Yields how many of each batch had words, in one pass over all verdicts."""
     while pks := _next(here.last):
         rows = Verdict.objects.filter(pk__gt=here.last, pk__lte=pks[-1])
-        left = list(rows.with_erased_words().values_list("pk", flat=True))
-        forgotten = Verdict.objects.filter(pk__in=left).update(words="") if left else 0
+        forgotten = _forget(rows)
         here.last = pks[-1]
         yield forgotten
     here.last = 0
+
+
+@transaction.atomic
+def _forget(rows: VerdictQuerySet) -> int:
+    """Without those that a member is replacing at this moment, as the next pass has them again."""
+    free = rows.with_erased_words().select_for_update(of=("self",), skip_locked=True)
+    left = list(free.values_list("pk", flat=True))
+    return Verdict.objects.filter(pk__in=left).update(words="") if left else 0
 
 
 def _next(after: int) -> list[int]:

@@ -59,12 +59,14 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         """
         counted = self.order_by().values("organization").annotate(number=Count("pk"))
         many = counted.filter(number__gt=NOTICES_KEPT).values_list("organization", flat=True)
-        over = [Q(organization=each, pk__lt=self._first_kept(each)) for each in many[:LOOKED_AT]]
-        return self.filter(reduce(or_, over)) if over else self.none()
+        first_kept = {each: self._first_kept(each) for each in many[:LOOKED_AT]}
+        over = [Q(organization=each, pk__lt=pk) for each, pk in first_kept.items() if pk]
+        return self.filter(reduce(or_, over)).order_by("pk") if over else self.none()
 
-    def _first_kept(self, organization: str) -> int:
+    def _first_kept(self, organization: str) -> int | None:
+        """None if there are no longer so many."""
         latest = self.filter(organization=organization).order_by("-pk")
-        return latest.values_list("pk", flat=True)[NOTICES_KEPT - 1]
+        return latest.values_list("pk", flat=True)[NOTICES_KEPT - 1 : NOTICES_KEPT].first()
 
 
 class Notice(models.Model):

@@ -86,7 +86,8 @@ const odd = ({ client = {}, report, odd: name }) => {
 const receipt = async ({ client = {}, report }) =>
   renamed(await new Client(renamed(client, camel)).receipt(report), snake);
 
-const known = ({ client = {}, url }) => new Client(renamed(client, camel)).known(url);
+const known = ({ client = {}, url, options = {} }) =>
+  new Client(renamed(client, camel)).known(url, renamed(options, camel));
 
 const reports = async ({ client = {}, filters = {}, first = Infinity }) => {
   const ids = [];

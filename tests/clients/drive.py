@@ -66,11 +66,13 @@ def receipt(call):
 
 
 def known(call):
-    return docfeedback.Client(**call.get("client", {})).known(call["url"])
+    client = docfeedback.Client(**call.get("client", {}))
+    return client.known(call["url"], **call.get("options", {}))
 
 
 def known_async(call):
-    return asyncio.run(docfeedback.AsyncClient(**call.get("client", {})).known(call["url"]))
+    client = docfeedback.AsyncClient(**call.get("client", {}))
+    return asyncio.run(client.known(call["url"], **call.get("options", {})))
 
 
 def reports(call):

@@ -9,7 +9,8 @@ from tests.clients.conftest import CONTRACT, Sdk, World
 from tests.clients.stand_ins import HUB
 
 ANSWERS = json.loads((CONTRACT / "known.json").read_text())["answers"]
-PAGE = "https://docs.acme.com/install"
+HOST = "docs.acme.com"
+PAGE = f"https://{HOST}/install"
 TOKEN = "ghp" + "_abcdefghijklmnopqrstuvwABC0123456789"
 
 
@@ -45,6 +46,18 @@ def test_what_must_not_leave_is_not_asked_about(
 
     assert (told["raises"], told["code"]) == (error, code)
     assert HUB not in world.stage.asked
+
+
+@pytest.mark.parametrize("how", ["known", "known_async"])
+@pytest.mark.parametrize(("options", "hosts"), [({}, {HUB, HOST}), ({"look_up": False}, {HUB})])
+def test_the_host_is_asked_too_unless_it_is_to_be_left_alone(
+    sdk: Sdk, world: World, how: str, options: dict[str, bool], hosts: set[str]
+):
+    world.stage.answers = {HUB: [ANSWERS["two problems"]], HOST: [{"status": 404, "text": ""}]}
+
+    sdk.do({"do": how, "url": PAGE, "options": options})
+
+    assert set(world.stage.asked) == hosts
 
 
 def test_a_page_whose_owner_shows_nothing_is_an_error_of_its_own(sdk: Sdk, world: World):

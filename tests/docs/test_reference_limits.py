@@ -123,7 +123,7 @@ def test_what_may_happen_at_once():
         "downloads altogether": each.format(downloads.altogether._most),
         "checks of DNS records and of sites altogether": "a quarter of `HUB_THREADS`",
         "calls to GitHub altogether": "half of `HUB_THREADS`",
-        "requests that wait for a thread": f"{bridge.WAITING} for each thread",
+        "requests that wait for a thread: pages to read, and others": f"{bridge.WAITING} times `HUB_THREADS` each",
         "pages to read (the docs, files for agents, forms)": "a sixteenth of `HUB_THREADS`, which are no others'",
         f"answers over {answers.PIECE} bytes that are being sent": each.format(untaken.AT_ONCE),
         "threads for one network (/24, or /48)": "a quarter of `HUB_THREADS`, while others have asked within "

@@ -8,6 +8,7 @@ from integrations.delivery import pacing, trying_again
 from integrations.folding import verdicts
 from integrations.models import Attempt, Delivery, Verdict
 from integrations.models.delivery import ERASED, LeaseLost
+from orgs.models import User
 from reports.erasing import erase
 from reports.models import Account, Report
 from tests import build
@@ -105,6 +106,25 @@ def test_what_very_many_have_in_common_with_it_is_erased_a_part_at_a_time(
 
     assert (told.get(), with_words.get()) == (kept, kept)
     assert counts == [5, 5, 1]
+
+
+def test_operators_read_no_word_of_it_that_is_still_to_be_erased(client, code_host):
+    lead = waiting(client, code_host)
+    other = Report.objects.create(received_at=lead.received_at, last_received_at=lead.received_at)
+    Verdict.objects.create(
+        integration=delivery().integration, report=other, other=lead, is_same=False, words="npm"
+    )
+    Report.objects.filter(pk=lead.pk).update(erased_at=lead.received_at)
+    client.force_login(User.objects.create(username="op", is_staff=True, is_superuser=True))
+    page = "/admin/integrations/verdict/"
+
+    def has_words() -> list[bool]:
+        pages = page, f"{page}{Verdict.objects.get().pk}/change/"
+        return ["npm" in client.get(each).text for each in pages]
+
+    assert has_words() == [False, False]
+    Report.objects.filter(pk=lead.pk).update(erased_at=None)
+    assert has_words() == [True, True]
 
 
 def test_the_receipt_goes_on_to_say_where_it_is(client, code_host):

@@ -96,13 +96,13 @@ export class Client {
 
   /**
    * The open problems of a page that are known, as `GET /v1/pages` answers: url, problems. The page's
-   * host is looked up as for a report; then the page's address goes to the Hub, and nothing else. NotFound
-   * if its owner does not show them.
+   * host is looked up as for a report, unless `lookUp` is false and a Hub is set; then the page's address
+   * goes to the Hub, and nothing else. NotFound if its owner does not show them.
    */
-  async known(url, options) {
+  async known(url, { lookUp: isLookedUp = true, ...options } = {}) {
     const way = this.#way(options);
     const deadline = performance.now() + this.timeout;
-    const request = await this.#question(url, way);
+    const request = await this.#question(url, isLookedUp, way);
     const { body } = await call(request, deadline - performance.now(), way, hasProblems);
     return knownOf(body, url);
   }
@@ -140,13 +140,13 @@ export class Client {
   }
 
   /** The question about a page, to the Hub that the user names, else to the one that its host names. */
-  async #question(url, way) {
+  async #question(url, isLookedUp, way) {
     if (!isText(url)) throw ValidationError.of("wrong_type", { name: "url" });
     const page = checkAddress(url, this.allowPrivate);
     if (!page) throw ValidationError.of("not_a_page", { name: url });
     checkSecrets({ doc_url: url });
     const hub = hubUrl(this.hubUrl);
-    const listing = await this.#listing(page, way);
+    const listing = isLookedUp || hub === null ? await this.#listing(page, way) : {};
     if (hub !== null) return questionFor(url, hub + REPORTS);
     const found = endpoint(page, listing, this.allowPrivate);
     if (!found?.endsWith(REPORTS)) throw noHubUrl();

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import connection, transaction
 
-from integrations.models import Delivery, Installation, Integration
+from integrations.folding import verdicts
+from integrations.models import Delivery, Installation, Integration, Verdict
 from integrations.ownership import site_claims
 from reports.models import Report
 from tests import build
@@ -56,6 +57,18 @@ def lock() -> Iterator[Callable]:
         thread.join()
 
 
+def in_another_session(work: Callable[[], object]) -> None:
+    def run() -> None:
+        done.append(work())
+        connection.close()
+
+    done: list[object] = []
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert done
+
+
 def test_forwarding_leaves_a_locked_installation_for_later(client, code_host, lock):
     build.acme(code_host)
     lock(Installation)
@@ -74,6 +87,27 @@ def test_a_report_that_cannot_be_stored_is_answered_503(client, code_host, lock)
 
     assert answer.status_code == 503
     assert not Report.objects.exists()
+
+
+def test_words_of_an_erased_report_wait_for_whoever_replaces_them(client, code_host, lock):
+    build.acme(code_host)
+    build.send(client)
+    first = Report.objects.get()
+    build.send(client, build.report(report__summary="Another one"))
+    other = Report.objects.exclude(pk=first.pk).get()
+    integration = Integration.objects.get()
+    Verdict.objects.create(
+        integration=integration, report=other, other=first, is_same=False, words="npm"
+    )
+    Report.objects.filter(pk=first.pk).update(erased_at=first.received_at)
+
+    with transaction.atomic():
+        Verdict.objects.update(made_by="bob")
+        in_another_session(verdicts.forget_rest)
+    kept = Verdict.objects.get().words
+    verdicts.forget_rest()
+
+    assert (kept, Verdict.objects.get().words) == ("npm", "")
 
 
 def test_a_claim_does_not_lock_the_installation(code_host, lock):

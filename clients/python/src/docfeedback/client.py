@@ -308,9 +308,9 @@ class AsyncClient:
         """As `Client.receipt`."""
         return await self._in_thread(Client.receipt, report)
 
-    async def known(self, url: str) -> Dict[str, Any]:
+    async def known(self, url: str, *, look_up: bool = True) -> Dict[str, Any]:
         """As `Client.known`."""
-        return await self._in_thread(Client.known, url)
+        return await self._in_thread(Client.known, url, look_up=look_up)
 
     async def me(self) -> Dict[str, Any]:
         """As `Client.me`."""
@@ -327,19 +327,19 @@ class AsyncClient:
         finally:
             client.stop()
 
-    async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
+    async def _in_thread(self, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """What a method of `Client` returns; stopped when it is cancelled."""
         client = self._client._alone()
         try:
-            return await _in_thread(call, client, *arguments)
+            return await _in_thread(call, client, *arguments, **options)
         finally:
             client.stop()
 
 
-async def _in_thread(call: Callable[..., T], *arguments: Any) -> T:
+async def _in_thread(call: Callable[..., T], *arguments: Any, **options: Any) -> T:
     from asyncio import to_thread  # here, since every command line would wait for its import
 
-    return await to_thread(call, *arguments)
+    return await to_thread(call, *arguments, **options)
 
 
 class _Hidden:
