@@ -105,9 +105,8 @@ def _deleted(organization: Organization) -> Iterator[int]:
         receivers
     ):  # the apps above go first, and with them what is still to be sent
         yield from rows
-    while pks := list(
-        organization.notices.order_by().values_list("pk", flat=True)[: batches.BATCH]
-    ):
+    notices = organization.notices.order_by().values_list("pk", flat=True)
+    while pks := list(notices[: batches.BATCH]):
         yield Notice.objects.filter(pk__in=pks).delete()[0]
     organization.delete()
     yield 1
