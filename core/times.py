@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-from django.utils.formats import date_format
-
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
@@ -21,4 +19,4 @@ def in_words(at: datetime, now: datetime) -> str:
         return "tomorrow" if days == 1 else "yesterday"
     if 0 < days < 7:
         return f"in {days} days"
-    return date_format(at, "j M" if at.year == now.year else "j M Y")
+    return f"{at.day} {at:%b}" if at.year == now.year else f"{at.day} {at:%b %Y}"

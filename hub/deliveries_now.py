@@ -188,10 +188,9 @@ def _tops(now: datetime) -> dict[str, Any]:
     sent = known.filter(created_at__gte=today).order_by("-created_at")
     sources = list(sent.values_list("source", flat=True)[:LOOKED_AT])
     of_reports = _so_many(len(reports), "reports of the last 24 hours")
-    hosts = (urlsplit(url).hostname or "paths without a host" for url, _ in reports)
     return {
         "tops": [
-            Top("hosts", "Top hosts", of_reports, _top(hosts)),
+            Top("hosts", "Top hosts", of_reports, _top(_hosts(url for url, _ in reports))),
             Top("pages", "Top pages", of_reports, _top((url for url, _ in reports), "page")),
             Top(
                 "agents",
@@ -213,9 +212,19 @@ def _so_many(count: int, what: str) -> str:
     return f"Of the latest {count:,} {what}" if count == LOOKED_AT else f"Of {count:,} {what}"
 
 
-def _top(names: Iterable[str], kind: str = "") -> list[Bar]:
+def _hosts(urls: Iterable[str]) -> Counter[str]:
+    """How often each host was seen in these canonical URLs."""
+    found: Counter[str] = Counter()
+    for origin, times in Counter("/".join(url.split("/", 3)[:3]) for url in urls).items():
+        found[urlsplit(origin).hostname or "paths without a host"] += times
+    return found
+
+
+def _top(names: Iterable[str] | Counter[str], kind: str = "") -> list[Bar]:
     """The names seen most often. What was cut off cannot be held: it is not whole."""
-    found = Counter(filter(None, names)).most_common(TOP)  # what is erased has none
+    counts = Counter(names)
+    del counts[""]  # what is erased has none
+    found = counts.most_common(TOP)
     highest = max((count for _, count in found), default=1)
     return [
         Bar(

@@ -10,9 +10,12 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import BadRequest, ValidationError
+from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import smart_split, unescape_string_literal
 
 from core.searching import Mentions
@@ -91,13 +94,35 @@ def _may_be(key: Any, text: str) -> bool:
     return True
 
 
+class _ByIds(Paginator):
+    """Finds the rows of a later page by their ids, so that those before it are not read with all columns."""
+
+    def page(self, number: int | str) -> Page:
+        """The page. Raises `InvalidPage`."""
+        found = super().page(number)
+        if found.number > 1:
+            shown, every = cast(QuerySet, found.object_list), cast(QuerySet, self.object_list)
+            found.object_list = every.filter(pk__in=list(shown.values_list("pk", flat=True)))
+        return found
+
+
 class ReadOnly(Looking, admin.ModelAdmin):
     """A list, and a page for each row. Actions are written to the row's history."""
 
     show_full_result_count = False
     list_per_page = 50
+    paginator = _ByIds
     newest_by = "pk"
     looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found
+
+    def action_checkbox(self, obj: Any) -> SafeString:
+        """Django's own, without a template for each row: they cost a quarter of the page."""
+        return format_html(
+            '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
+            ACTION_CHECKBOX_NAME,
+            obj.pk,
+            f"Select this object for an action - {obj}",
+        )
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
         """The row of a page; None if its address cannot be that of a row."""

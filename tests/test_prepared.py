@@ -3,6 +3,7 @@
 import random
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -512,11 +513,13 @@ def test_used(organizations, clock):
 def test_due(organizations, clock):
     deliveries_at_random(organizations)
     clock.advance(minutes=DRAW.randrange(9))
-    for integration in Integration.objects.all():
+    every = [each.pk for each in Integration.objects.order_by("pk")]
+    for some in (*([each] for each in every), every[: line.LINES]):
+        asked = [*some, *[None] * (line.LINES - len(some))]
         for most in (2, 500):
-            plain = Delivery.objects.in_turn().filter(integration=integration)
+            plain = Delivery.objects.in_turn().filter(integration__in=some)
             columns = plain.values_list("turn", "due_at", "pk", "source")[:most]
-            found = line.DUE.rows(integration.pk, most)
+            found = line.DUE.rows(*chain.from_iterable((each, most) for each in asked), most)
             assert [(turn, time_of(at), *rest) for turn, at, *rest in found] == list(columns)
 
 
@@ -656,7 +659,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "PLACE": (pacing.PLACE, ["0" * 26]),
     "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * pacing.PARTS]),
     "USED": (pacing.USED, [[1, 2], timedelta(minutes=1)] * pacing.PARTS),
-    "DUE": (line.DUE, [1, 9]),
+    "DUE": (line.DUE, [*[1, 9] * line.LINES, 9]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "RECORD": (deliveries.RECORD, [1, "", True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),
@@ -708,7 +711,7 @@ def test_each_is_answered_from_an_index(name):
 
     assert "Seq Scan" not in plan
     assert not re.findall(
-        r"SCAN (?!json_each|CONSTANT|tried|newest|page|leads|joined|compared|opened|found|shown)\w+",
+        r"SCAN (?!json_each|CONSTANT|tried|newest|page|leads|joined|compared|opened|found|shown|of_one)\w+",
         plan,
     )
 

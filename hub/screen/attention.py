@@ -14,6 +14,7 @@ from django.utils.formats import date_format
 from core import counting
 from core.times import in_words
 from hub.screen.lately import Stopped
+from hub.screen.setup_steps import Claims
 from integrations.delivery.backlog import Backlog, reports_do
 from integrations.issue import template_limits
 from integrations.models import Integration
@@ -47,6 +48,7 @@ def lines(
     user: User,
     integration: Integration | None,
     *,
+    claims: Claims,
     stopped: Stopped,
     waiting: Backlog | None,
     not_shown: str,
@@ -54,7 +56,7 @@ def lines(
     """All of them, in a few queries; at most some of a kind."""
     found = [
         *(_of_integration(integration, stopped) if integration else []),
-        *_of_claims(organization, integration),
+        *(_of_claims(organization, integration) if claims.has_lapsed else []),
         *_of_reports(integration, stopped, not_shown),
         *_of_backlog(waiting),
         *_of_tokens(user),

@@ -40,7 +40,13 @@ def overview(request: MemberRequest) -> HttpResponse:
     waiting = backlog(integration) if integration and stopped.waiting else None
     latest = rows_of(report_list.page(mine, {}, size=LATEST).reports)
     needed = attention.lines(
-        mine, request.user, integration, stopped=stopped, waiting=waiting, not_shown=not_shown
+        mine,
+        request.user,
+        integration,
+        claims=claims,
+        stopped=stopped,
+        waiting=waiting,
+        not_shown=not_shown,
     )
     standing = standing_of(integration, claims)
     context: dict[str, Any] = {

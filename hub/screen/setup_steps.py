@@ -72,18 +72,25 @@ class Claims(NamedTuple):
     unproved: str  # a domain that waits for its DNS record, and its id
     unproved_id: str
     is_heard: bool  # whether one has not opted out
+    has_lapsed: bool  # whether one does not count any more, or soon will not
 
     @classmethod
     def of(cls, organization: Organization) -> "Claims":
         """In three or four queries, however many there are."""
         proved, heard = Q(verified_at__isnull=False), Q(opted_out_at=None)
+        has_lapsed, lapses = Q(lapsed_at__isnull=False), Q(lapses_at__isnull=False)
         domains = organization.domains.aggregate(
             live=Count("pk", filter=proved),
             first=Min("name", filter=proved),
             heard=Count("pk", filter=proved & heard),
+            lapsed=Count("pk", filter=has_lapsed | lapses),
         )
-        live = organization.sites.filter(lapsed_at=None)
-        sites = live.aggregate(live=Count("pk"), heard=Count("pk", filter=heard))
+        live = organization.sites.exclude(has_lapsed)
+        sites = organization.sites.aggregate(
+            live=Count("pk", filter=~has_lapsed),
+            heard=Count("pk", filter=~has_lapsed & heard),
+            lapsed=Count("pk", filter=has_lapsed),
+        )
         pages_first = F("repository_id").asc(nulls_first=True)
         site = None if domains["live"] else live.order_by(pages_first, "host", "path").first()
         has_pages = bool(domains["live"] or (site and not site.is_repository))
@@ -97,6 +104,7 @@ class Claims(NamedTuple):
             unproved=str(waiting or ""),
             unproved_id=waiting.pk if waiting else "",
             is_heard=bool(domains["heard"] + sites["heard"]),
+            has_lapsed=bool(domains["lapsed"] + sites["lapsed"]),
         )
 
 

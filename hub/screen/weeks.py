@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from django.db import connection
-from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from core import looks
@@ -45,11 +45,14 @@ def mondays() -> list[date]:
 
 def counted(reports: QuerySet[Report], starts: Sequence[datetime]) -> list[int]:
     """How many reports arrived from each of these times to the next one, and since the last."""
-    latest_first = reversed(list(enumerate(starts)))  # most are recent: the first condition holds
-    parts = [When(received_at__gte=start, then=Value(part)) for part, start in latest_first]
-    known = reports.annotate(part=Case(*parts, output_field=IntegerField())).values("part")
+    latest_first = [*enumerate(starts)][::-1]  # most are recent: the first condition holds
+    part = f"CASE {' '.join(f'WHEN received_at >= %s THEN {part}' for part, _ in latest_first)} END"
+    written = connection.ops.adapt_datetimefield_value
+    sql, values = looks.at(
+        reports.values("received_at"), f"{part} AS part, COUNT(*)", then="GROUP BY 1"
+    )
     with connection.cursor() as cursor:
-        cursor.execute(*looks.at(known, "part, COUNT(*)", then="GROUP BY part"))
+        cursor.execute(sql, [*(written(start) for _, start in latest_first), *values])
         counts = dict(cursor.fetchall())
     return [counts.get(part, 0) for part in range(len(starts))]
 

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 from django import template
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -22,6 +21,6 @@ def ago(at: datetime | None) -> SafeString | str:
     if at is None:
         return ""
     at = at.astimezone(UTC)
-    whole = f"{date_format(at, 'j M Y, H:i')} UTC"
+    whole = f"{at.day} {at:%b %Y, %H:%M} UTC"
     said = times.in_words(at, timezone.now())
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, said)

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain
-from operator import itemgetter
 from typing import NamedTuple
 
 from core.prepared import PreparedStatement, time_of
@@ -17,14 +16,18 @@ LOOKED_AT = 400  # deliveries of one integration: an hour's, by the pace that is
 LINES = 5  # integrations that are looked at for one page
 
 
-DUE = PreparedStatement(
-    "Which deliveries of an integration are due, in the order of sending? The first of them, by the "
-    "index of that order: `coalesce` keeps SQLite from that of the time.",
-    """
+_OF_ONE = """
+    SELECT * FROM (
     SELECT turn, due_at, id, source FROM integrations_delivery
     WHERE status = 'pending' AND integration_id = %s AND coalesce(due_at, {now}) <= {now}
     ORDER BY turn, due_at, id LIMIT %s
-    """,
+    ) AS of_one
+"""
+DUE = PreparedStatement(
+    "Which deliveries of these integrations are due, in the order of sending? The first of them, by the "
+    "index of that order for each: the inner limits keep PostgreSQL from reading them all, `coalesce` keeps "
+    "SQLite from the index of the time.",
+    f"{'UNION ALL'.join([_OF_ONE] * LINES)} ORDER BY turn, due_at, id LIMIT %s",
 )
 
 
@@ -63,12 +66,17 @@ class Line(NamedTuple):
 
 def lines_of(integrations: Iterable[Integration]) -> dict[int, Line]:
     """The lines of the first `LINES` of these integrations, by the id of their installation."""
-    some = list(integrations)[:LINES]
-    rows: defaultdict[int, list[tuple]] = defaultdict(list)
-    for each in some:
-        rows[each.installation_id] += DUE.rows(each.pk, LOOKED_AT)
-    used = pacing.used(rows.keys())
-    return {each: _line(rows[each], used[each]) for each in rows}
+    some: defaultdict[int, list[int]] = defaultdict(list)
+    for each in list(integrations)[:LINES]:
+        some[each.installation_id].append(each.pk)
+    used = pacing.used(some.keys())
+    return {each: _line(_due(some[each]), used[each]) for each in some}
+
+
+def _due(integrations: list[int]) -> list[tuple]:
+    """What is due for these, at most `LINES` of them, as `DUE` returns it."""
+    asked = [*integrations, *[None] * (LINES - len(integrations))]
+    return DUE.rows(*chain.from_iterable((each, LOOKED_AT) for each in asked), LOOKED_AT)
 
 
 def turn_after(
@@ -90,8 +98,7 @@ def latest(*times: datetime | None) -> datetime | None:
 
 def _line(rows: list[tuple], used: list[Used]) -> Line:
     full = frozenset(chain.from_iterable(each.full for each in used))
-    ordered = sorted(rows, key=itemgetter(0, 1, 2))[:LOOKED_AT]
-    placed = [(Place(turn, time_of(due_at), pk), source) for turn, due_at, pk, source in ordered]
+    placed = [(Place(turn, time_of(due_at), pk), source) for turn, due_at, pk, source in rows]
     places = [place for place, _ in placed]
     open_places = [place for place, source in placed if source not in full]
     heavy = frozenset(chain.from_iterable(each.heavy for each in used))

@@ -4,6 +4,8 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core import counting
@@ -170,6 +172,43 @@ def test_an_older_report_is_found_by_its_id(operator, short_sighted):
 
     assert [each.pk for each in found.result_list] == [oldest.pk]
     assert not unknown.result_list
+
+
+@pytest.mark.parametrize("path", ["reports/report/", "integrations/delivery/"])
+def test_a_later_page_skips_rows_by_their_ids(operator, acme, path, monkeypatch):
+    rows = operator.get(f"/admin/{path}").context["cl"]
+    everything = [each.pk for each in rows.result_list]
+    monkeypatch.setattr(rows.model_admin, "list_per_page", 1)
+
+    with CaptureQueriesContext(connection) as asked:
+        later = operator.get(f"/admin/{path}", {"p": "2"}).context["cl"]
+
+    assert [each.pk for each in later.result_list] == everything[1:2]
+    [skipping] = [each["sql"] for each in asked if "LIMIT 1 OFFSET 1" in each["sql"]]
+    assert "," not in skipping.partition(" FROM ")[0]  # only one column is read
+
+
+def test_the_hosts_of_the_start_page(operator, acme):
+    for url in [
+        "https://b.example:81/",
+        "https://b.example/?a#b",
+        "https://[::1]/x",
+        "docs/a.md",
+        "",
+    ]:
+        now = timezone.now()
+        Report.objects.create(
+            received_at=now, last_received_at=now, canonical_url=url, kind="other"
+        )
+
+    hosts = operator.get("/admin/").context["now"]["tops"][0]
+
+    assert {each.name: each.times for each in hosts.bars} == {
+        "docs.acme.com": 20,
+        "b.example": 2,
+        "paths without a host": 2,
+        "::1": 1,
+    }
 
 
 def test_the_start_page_of_the_admin(operator):
