@@ -22,6 +22,11 @@ def each_up_to_most(**rows: QuerySet[Any]) -> dict[str, int]:
         return dict(zip(rows, cursor.fetchone(), strict=True))
 
 
+def are_any(rows: QuerySet[Any]) -> bool:
+    """Whether there are rows, found by the index of their order: `exists` drops it, and may read them all."""
+    return bool(rows.values("pk")[:1])
+
+
 def in_short(count: int) -> str:
     """Such as 123 or "1,000+"."""
     return f"{MOST:,}+" if count > MOST else f"{count:,}"

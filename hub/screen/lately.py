@@ -125,7 +125,7 @@ def joined(organization: Organization, integration: Integration | None) -> str:
     Out of the latest `COUNTED`, and then "12 or more".
     """
     folded = Delivery.Status.FOLDED
-    if integration is None or not integration.deliveries.in_state(folded).exists():
+    if integration is None or not counting.are_any(integration.deliveries.in_state(folded)):
         return ""
     latest = latest_since(organization, RECENTLY).values("id")
     of_each = f"SELECT status FROM {Delivery._meta.db_table} WHERE report_id = looked_at.id"  # noqa: S608

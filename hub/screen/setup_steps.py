@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db.models import Count, F, Min, Q
 from django.urls import reverse
 
+from core import counting
 from integrations.models import Delivery, Integration
 from orgs.models import Organization
 
@@ -201,7 +202,7 @@ def site_of(integration: Integration) -> str:
 
 def _test(integration: Integration | None, claims: Claims, *, can_start: bool) -> Step:
     task = "Send a test report", "settings-test"
-    if integration and integration.deliveries.in_state(Delivery.Status.SENT).only("pk").first():
+    if integration and counting.are_any(integration.deliveries.in_state(Delivery.Status.SENT)):
         return Step(*task, StepState.DONE, "Reports arrive as issues.")
     if not can_start:
         has_only_opted_out = claims.live and not claims.is_heard
