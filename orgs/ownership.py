@@ -24,7 +24,7 @@ DOMAINS = (
 )
 SITES = "orgs_site WHERE lapsed_at IS NULL AND host = %s AND path = ANY(%s)"
 DOMAIN = PreparedStatement(
-    "Which verified claim covers a host: of this name, or a registrable one above it?",
+    "Which verified claim covers a host: of this name, or of the registrable one above it?",
     f"SELECT id, organization_id, opted_out_at FROM {DOMAINS} ORDER BY length(name) DESC LIMIT 1",  # noqa: S608
 )
 SITE = PreparedStatement(
@@ -86,7 +86,7 @@ def claims_at(places: Iterable[Place]) -> dict[Place, Domain | Site]:
     others = {place.host for place in places if not place.paths}
     domains = {
         domain.name: domain
-        for some in _some(others.union(*map(hosts.parents, others)))
+        for some in _some(others.union(map(_registrable, others)))
         for domain in Domain.objects.verified().filter(name__in=some)
     }
     claims = {place: _nearest(place, sites, domains) for place in places}
@@ -96,7 +96,8 @@ def claims_at(places: Iterable[Place]) -> dict[Place, Domain | Site]:
 def claim_covering(url: str) -> Claim | None:
     """The most specific live claim that covers `url`. One statement, however many claims there are.
 
-    A domain covers its own host, and if it is registrable the hosts below it. On `<user>.<pages host>`
+    A domain covers its own host, and if it is registrable the hosts below it that are not below a public
+    suffix of their own. On `<user>.<pages host>`
     a site covers what is below its path; a site of `/` covers the rest. The port does not matter. On the
     code host a repository covers its own pages, at the code host's port; the others belong to nobody.
     """
@@ -182,7 +183,7 @@ def _asked(place: Place) -> tuple[Any, ...]:
     """The values of SITE or DOMAIN."""
     if place.paths:
         return place.host, list(place.paths)
-    return [place.host, *hosts.parents(place.host)], place.host
+    return [place.host, _registrable(place.host)], place.host
 
 
 def _nearest(
@@ -192,9 +193,13 @@ def _nearest(
     if place.paths:
         longest_first = [sites.get((place.host, path)) for path in reversed(place.paths)]
         return next(filter(None, longest_first), None)
-    above = [domains.get(name) for name in hosts.parents(place.host)]
-    covering = [domain for domain in above if domain and domain.registrable]
-    return domains.get(place.host) or next(iter(covering), None)
+    above = domains.get(_registrable(place.host))
+    return domains.get(place.host) or (above if above and above.registrable else None)
+
+
+def _registrable(host: str) -> str:
+    """The name whose owner has all hosts below it, down to where others have theirs, such as s3.amazonaws.com."""
+    return hosts.registrable(host, pages_host=settings.HUB_PAGES_HOST)
 
 
 def _repository_page(url: str) -> repository_pages.RepositoryPage | None:
