@@ -57,7 +57,7 @@ NAME = re.compile(SECRETS["name"])  # of a variable, where a secret has no shape
 REMOVED_IN_URL = "%5Bremoved:"  # what `notice` begins with in an address
 LONGEST_PLACEHOLDER = 200  # in a long key such letters may stand by chance
 APART = "\n\n"  # between texts that are looked at together: nothing goes on behind an empty line
-LOOKS = 8  # at a text that loses something each time; an honest one needs two
+LOOKS = 3  # at a text that loses something each time; an honest one needs one
 
 
 class Secret(NamedTuple):
@@ -81,9 +81,9 @@ def remove(text: str) -> tuple[str, list[str]]:
         return text, []
     text, kinds = _without(text, found_in)
     cleaned = clean(text)
-    if cleaned == text and not _concealed_in(text):
+    if cleaned == text and not concealed_in(text):
         return text, list(kinds)
-    shown, hidden = _without(cleaned, lambda text: found_in(text) or _concealed_in(text))
+    shown, hidden = _without(cleaned, lambda text: found_in(text) + concealed_in(text))
     return shown if hidden else text, list(kinds | hidden)
 
 
@@ -106,9 +106,10 @@ def found_in(text: str) -> list[Secret]:
     return _matches(text, [family for sign, family in SIGNED if sign in lower])
 
 
-def hidden_in(cleaned: str) -> list[Secret]:
-    """The secrets in a cleaned text that are split up or escaped; they may overlap."""
-    return _decoded(cleaned, plain(cleaned))
+def concealed_in(cleaned: str) -> list[Secret]:
+    """The secrets in a cleaned text that are split up, escaped, or broken by white space; they may overlap."""
+    shown = plain(cleaned)
+    return _decoded(cleaned, shown) + _broken(cleaned, shown)
 
 
 def cut(text: str, found: Iterable[Secret]) -> str:
@@ -134,12 +135,6 @@ def joined(found: Iterable[Secret]) -> list[Secret]:
         else:
             result.append(secret)
     return result
-
-
-def _concealed_in(cleaned: str) -> list[Secret]:
-    """The secrets in a cleaned text that are split up, escaped, or broken by white space."""
-    shown = plain(cleaned)
-    return _decoded(cleaned, shown) or _broken(cleaned, shown)
 
 
 def _decoded(cleaned: str, shown: str) -> list[Secret]:

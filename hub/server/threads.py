@@ -15,7 +15,7 @@ from hub.server.overload import Overloaded
 T = TypeVar("T")
 A_WHILE = 60  # seconds
 SHARE = 4  # one caller may have a quarter of the threads while there are others
-ALONE = 10  # seconds without anybody else, after which one caller may have all threads
+ALONE = 10  # seconds without anybody else, after which one caller may have three quarters
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,8 @@ class Threads:
     `ThreadPoolExecutor` takes the one that has rested longest, and wakes a further one for nothing.
 
     Callers take turns, and each has at most its share of the threads, since all threads share one interpreter:
-    what one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no such limit.
+    what one caller asks for keeps another waiting also while a thread is free. Whoever is alone may have more, and
+    still leaves some: what one caller asks for at once ends late, and at once.
 
     Where too many calls wait, the caller who has most of them gives up the latest of theirs, so that nobody fills the
     room of others.
@@ -50,6 +51,7 @@ class Threads:
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []  # the one that was busy last is the last
         self._share = max(1, most // SHARE)
+        self._share_alone = max(1, most - self._share)
         self._busy: Counter[_Queue] = Counter()  # threads
         self._waiting: OrderedDict[_Queue, deque[_Job]] = OrderedDict()  # the next one is first
         self._waits = 0  # how many wait
@@ -97,8 +99,8 @@ class Threads:
         """Take the first job of the queue whose turn it is; few have all of their share and are passed over."""
         is_alone = now >= self._alone_from
         for queue, jobs in self._waiting.items():
-            has_all = queue.caller is None or (is_alone and not queue.is_of_probes)
-            if has_all or self._busy[queue] < self._share:
+            share = self._share_alone if is_alone and not queue.is_of_probes else self._share
+            if queue.caller is None or self._busy[queue] < share:
                 job = jobs.popleft()
                 self._waiting.move_to_end(queue)
                 self._took_from(queue)

@@ -67,7 +67,7 @@ def _filled(divided: list[str], fields: Mapping[str, str]) -> tuple[str, list[_P
 
 def _cuts(filled: str, pieces: list[_Piece]) -> dict[str, list[Secret]]:
     """Where to cut each text, by its name."""
-    for look in (cache(secrets.found_in), cache(secrets.hidden_in)):  # once for equal windows
+    for look in (cache(secrets.found_in), cache(secrets.concealed_in)):  # once for equal windows
         cuts: dict[str, list[Secret]] = {}
         for start, end in _windows(pieces):
             for secret in look(filled[start:end]):

@@ -358,6 +358,26 @@ def test_a_text_that_shows_ever_more_keys_is_replaced_as_a_whole():
     assert secrets.remove(keys) == ("[removed: private key]", ["private key"])
 
 
+def test_a_text_that_loses_something_at_each_look_is_looked_at_a_few_times(monkeypatch):
+    """An attack: 64 KiB of halves of secrets took 0.3 s, and 40 of such reports at once kept others waiting for 8 s."""
+    halves = "\x1b[31m".join(
+        [f"ghp\\_{ALNUM[:36]} ", f"glptt-{ALNUM[:20]} &#65;", "hvs.", "token="]
+    )
+    looks: list[str] = []
+    found_in = secrets.found_in
+    monkeypatch.setattr(secrets, "found_in", lambda text: looks.append(text) or found_in(text))
+
+    secrets.remove("-----BEGIN PRIVATE KEY-----V: " * 40 + f"\n{PEM_LINE}." * 40 + halves * 40)
+
+    assert 2 <= len(looks) <= 2 * (2 * secrets.LOOKS + 2)
+
+
+@pytest.mark.parametrize("family", secrets.FAMILIES, ids=lambda family: family.kind)
+def test_no_pattern_begins_with_a_look_behind(family):
+    """The text is searched for the letters that a pattern begins with; a look behind is tried at each place."""
+    assert not family.pattern.pattern.startswith(("(?<", "(?:(?<"))
+
+
 def test_what_shows_only_when_something_hidden_has_gone_is_removed_at_once():
     hidden = "ghp\\_" + ALNUM[:36] * 4
     text = f"-----BEGIN PRIVATE KEY-----Version: {hidden}\n{PEM_LINE}"

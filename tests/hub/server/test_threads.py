@@ -222,20 +222,20 @@ def test_one_caller_has_one_thread_where_there_are_few(most):
     assert len(set(ask(Threads(most, WAITING), conversation))) == 1
 
 
-def test_whoever_is_alone_has_all_threads_and_gives_them_up_as_they_end(monkeypatch):
+def test_whoever_is_alone_has_three_quarters_and_gives_them_up_as_they_end(monkeypatch):
     monkeypatch.setattr("hub.server.threads.ALONE", 0)
     first, second = threading.Event(), threading.Event()
 
     async def conversation(threads: Threads) -> None:
         await threads.run(lambda: None, "bob")
-        alice = [held(threads, "alice", 1, first), held(threads, "alice", 7, second)]
-        await alice[1].until_begun(7)
-        monkeypatch.setattr("hub.server.threads.ALONE", 60)
+        alice = [held(threads, "alice", 1, first), held(threads, "alice", 5, second)]
+        await alice[1].until_begun(5)
         waits = held(threads, "alice", 9, second)
-        bob = threads.run(lambda: None, "bob")
-        assert not bob.done()
+        monkeypatch.setattr("hub.server.threads.ALONE", 60)
+        await threads.run(lambda: None, "bob")
         first.set()
-        await bob
+        await alice[0].calls[0]
+        await threads.run(lambda: None, "bob")
         assert not waits.begun
         second.set()
         await asyncio.gather(*(call for each in (*alice, waits) for call in each.calls))
@@ -243,12 +243,12 @@ def test_whoever_is_alone_has_all_threads_and_gives_them_up_as_they_end(monkeypa
     ask(Threads(8, WAITING), conversation)
 
 
-@pytest.mark.parametrize("caller", [None, "alice"])
-def test_the_first_caller_is_alone(caller):
+@pytest.mark.parametrize(("caller", "share"), [(None, 8), ("alice", 6)])
+def test_the_first_caller_is_alone(caller, share):
     async def conversation(threads: Threads) -> None:
         gate = threading.Event()
         calls = held(threads, caller, 8, gate)
-        await calls.until_begun(8)
+        await calls.until_begun(share)
         gate.set()
         await asyncio.gather(*calls.calls)
 
@@ -369,7 +369,7 @@ def test_a_probe_leaves_whoever_else_calls_alone(monkeypatch, probe):
         await threads.run(lambda: None, "alice")
         await threads.run(lambda: None, **probe)
         calls = held(threads, "alice", 8, gate)
-        await calls.until_begun(8)
+        await calls.until_begun(6)
         gate.set()
         await asyncio.gather(*calls.calls)
 

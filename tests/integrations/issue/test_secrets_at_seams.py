@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 import pytest
 
 from integrations.issue import secrets_at_seams
-from integrations.issue.rendering import DEFAULT_TEMPLATE, shown
+from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue, shown
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
 from reports import secrets
 from reports.contract import SECRETS
@@ -43,6 +43,26 @@ def test_long_texts_are_cut_where_they_meet(length):
     ]
 
 
+@pytest.mark.parametrize(
+    ("summary", "details"),
+    [
+        ("Authorization: Bearer", " aB3dE5fG7hJ9kL1mN3pQ5rS7"),
+        ("Send Authorization: ", "Bearer aB3dE5fG7hJ9kL1mN3pQ5rS7"),
+        ("-----BEGIN RSA PRIVATE", " KEY-----\nMIIEowIBAAKCAQEAqweqweqweqweqwe"),
+    ],
+)
+@pytest.mark.parametrize("template", [DEFAULT_TEMPLATE, "{summary}\n{details}"])
+def test_what_two_texts_make_across_the_end_of_a_line_is_cut(template, summary, details):
+    fields = {"summary": summary, "details": details, "report_kind": "other"}
+    notices: list[SecretNotice] = []
+
+    cut = without_secrets_at_seams(template, fields, notices)
+
+    _, body = render_issue(template, cut)
+    assert secrets.remove(body) == (body, [])
+    assert "/report/details" in [notice.field for notice in notices]
+
+
 def test_what_meets_nothing_stays_as_it_was_sent():
     fields = {"summary": "Ａ \u200b b", "details": "c\u00ad\r\nd", "report_kind": "other"}
 
@@ -63,7 +83,7 @@ def test_a_report_that_ends_a_key_of_the_template_again_and_again_is_cut_and_not
 
 @pytest.mark.parametrize("text", FAMILIES)
 def test_two_texts_make_no_secret_whatever_parts_of_it_the_template_has(text):
-    [found, *_] = secrets.found_in(text) or secrets.hidden_in(text)
+    [found, *_] = secrets.found_in(text) or secrets.concealed_in(text)
     before, secret, after = _split(text, *found.shape)
     length = len(secret)
     places = sorted({0, 1, length // 4, length // 2, 3 * length // 4, length - 1, length})
