@@ -7,7 +7,7 @@ import { kinds } from "./report.js";
 import { checkedFilters, fetchPage, pages } from "./report_list.js";
 import * as settings from "./settings.js";
 import { write } from "./terminal.js";
-import { jsonLine, plain } from "./visible.js";
+import { cut, jsonLine, plain, width } from "./visible.js";
 
 const FLAGS = {
   "--status": "status",
@@ -23,8 +23,6 @@ const STATUSES = ["none", "pending", "sending", "sent", "folded", "held", "faile
 const DEFAULT_LIMIT = 50;
 const COLUMNS = ["id_column", "received_column", "status_column", "summary_column"];
 const WIDTHS = [26, 10, 9, 29]; // with two spaces between them, 80
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
 /** Your organization's reports, newest first, as the Hub sends them. */
 export async function reports({ flags }) {
@@ -88,20 +86,8 @@ function row(cells) {
   return cells.map((cell, column) => fitted(plain(cell), WIDTHS[column])).join("  ").trimEnd();
 }
 
-/** The cell, as wide as its column; what does not fit is cut off. */
-function fitted(cell, width) {
-  if (widthOf(cell) <= width) return cell + " ".repeat(width - widthOf(cell));
-  let kept = "";
-  let used = 0;
-  for (const character of cell) {
-    if (used + widthOf(character) >= width) break;
-    kept += character;
-    used += widthOf(character);
-  }
-  return `${kept}…${" ".repeat(width - used - 1)}`;
-}
-
-/** In columns of a terminal; Chinese, Japanese and Korean characters and pictures take two. */
-function widthOf(cell) {
-  return [...cell].reduce((width, character) => width + (WIDE.test(character) ? 2 : 1), 0);
+/** The cell, as wide as its column. */
+function fitted(cell, most) {
+  const shown = cut(cell, most);
+  return shown + " ".repeat(most - width(shown));
 }
