@@ -7,7 +7,8 @@ import { kinds } from "./report.js";
 import { checkedFilters, fetchPage, pages } from "./report_list.js";
 import * as settings from "./settings.js";
 import { write } from "./terminal.js";
-import { cut, jsonLine, plain, width } from "./visible.js";
+import { cut, jsonLine, plain, quoted, width } from "./visible.js";
+import * as words from "./words.js";
 
 const FLAGS = {
   "--status": "status",
@@ -23,6 +24,7 @@ const STATUSES = ["none", "pending", "sending", "sent", "folded", "held", "faile
 const DEFAULT_LIMIT = 50;
 const COLUMNS = ["id_column", "received_column", "status_column", "summary_column"];
 const WIDTHS = [26, 10, 9, 29]; // with two spaces between them, 80
+const SHAPES = [words.ULID, words.TIME, words.STATE];
 
 /** Your organization's reports, newest first, as the Hub sends them. */
 export async function reports({ flags }) {
@@ -73,7 +75,13 @@ function limitOf(value) {
 
 function lineOf({ id, received_at: receivedAt, erased_at: erasedAt, delivery, summary }) {
   const said = erasedAt ? message("erased_summary") : summary;
-  return row([id, receivedAt.slice(0, 10), statusOf(delivery), said]);
+  const found = [id, receivedAt, statusOf(delivery)];
+  return row([...found.map((text, column) => checked(text, SHAPES[column], WIDTHS[column])), said]);
+}
+
+/** The text, up to `most` columns of it, and in quotes unless it has this shape. */
+function checked(text, shape, most) {
+  return shape.test(text) ? text.slice(0, most) : `"${cut(quoted(text), most - 2)}"`;
 }
 
 /** As the filter `--status` names it. */

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Pattern
 
-from . import login, report_list, settings, terminal
+from . import login, report_list, settings, terminal, words
 from .arguments import Arguments, usage_error
 from .contract import message
 from .report import KINDS
 from .report_list import Page
 from .result import Result
-from .visible import cut, json_line, plain, width
+from .visible import cut, json_line, plain, quoted, width
 
 FLAGS = {
     "--status": "status",
@@ -28,6 +28,7 @@ STATUSES = ("none", "pending", "sending", "sent", "folded", "held", "failed", "d
 DEFAULT_LIMIT = 50
 COLUMNS = ("id_column", "received_column", "status_column", "summary_column")
 WIDTHS = (26, 10, 9, 29)  # with two spaces between them, 80
+SHAPES = (words.ULID, words.TIME, words.STATE)
 
 
 def run(arguments: Arguments) -> Result:
@@ -84,7 +85,14 @@ def _limit(value: Optional[str]) -> Optional[int]:
 
 def _line(report: Dict[str, Any]) -> str:
     summary = message("erased_summary") if report["erased_at"] else report["summary"]
-    return _row([report["id"], report["received_at"][:10], _status(report["delivery"]), summary])
+    found = [report["id"], report["received_at"], _status(report["delivery"])]
+    checked = [_checked(*each) for each in zip(found, SHAPES, WIDTHS)]
+    return _row([*checked, summary])
+
+
+def _checked(text: str, shape: Pattern[str], most: int) -> str:
+    """The text, up to `most` columns of it, and in quotes unless it has this shape."""
+    return text[:most] if shape.fullmatch(text) else f'"{cut(quoted(text), most - 2)}"'
 
 
 def _status(delivery: Optional[Dict[str, Any]]) -> str:
