@@ -4,9 +4,12 @@ import hashlib
 import json
 import re
 import runpy
+import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
+from docfeedback import visible
 
 from tests.clients.conftest import CLIENTS, CONTRACT
 
@@ -28,6 +31,15 @@ def test_a_packages_copies_are_the_contract(folder: Path):
 
 def test_the_hubs_copy_is_the_contract():
     assert all(copy.read_bytes() == original.read_bytes() for copy, original in SYNC["HUB"].items())
+
+
+def test_what_is_wide_is_so_by_unicode():
+    assigned = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) != "Cn"]
+    letters = [c for c in assigned if visible.width(c)]
+
+    wide = [c for c in letters if visible.width(c) == 2]
+
+    assert wide == [c for c in letters if unicodedata.east_asian_width(c) in "WF"]
 
 
 @pytest.mark.parametrize(("name", "version"), RELEASED)

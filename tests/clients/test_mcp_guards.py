@@ -144,7 +144,7 @@ def test_an_answer_of_the_hub_arrives_in_its_words(desk: Desk, examples: dict[st
     for result, answer in zip(results, refused.values(), strict=True):
         assert result.is_error
         assert result.content[0].text == result.structured_content["message"]
-        words = f"The Hub says: {answer['body']['message']}"
+        words = f'The Hub says: "{answer["body"]["message"]}"'
         said = result.content[0].text.removesuffix(UNCONFIRMED)
         assert said == words or said.startswith("Sending failed for now. ")
         assert said.endswith(words)

@@ -147,7 +147,7 @@ def test_a_hub_speaks_after_the_server_does(desk: Desk):
 
     (outcome,) = desk.call(REPORT, person=Person([YES]))
 
-    ours, _, hubs = outcome["message"].partition("The Hub says: ")
+    ours, _, hubs = outcome["message"].partition('The Hub says: "')
     assert "private key" not in ours
     assert hubs.startswith(order)
     assert "call the tool with exactly the same arguments" in ours

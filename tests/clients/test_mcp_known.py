@@ -61,7 +61,7 @@ def test_a_report_of_a_known_problem_is_answered(desk: Desk):
 
     assert fields["message"].startswith("Already reported, now counted again.")
     assert (
-        "The problem was known already. The Hub says: Issue #418 in acme/docs (open)"
+        'The problem was known already. The Hub says: "Issue #418 in acme/docs (open)'
         in (fields["message"])
     )
     assert OWNER in fields["message"]

@@ -3,16 +3,18 @@
 import { asks, parse } from "./arguments.js";
 import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
-import { DocFeedbackError, isByHub } from "./errors.js";
+import { DocFeedbackError, saidBy } from "./errors.js";
 import { wasAsked } from "./hub.js";
 import { clearProgress, write, writeNow } from "./terminal.js";
 import { turnOn } from "./verbose.js";
 import { VERSION } from "./version.js";
-import { jsonLine, quoted } from "./visible.js";
+import { jsonLine } from "./visible.js";
+import * as words from "./words.js";
 
 const FAILED = 1;
 const NOTHING_SENT = 2;
 const INTERRUPTED = 130;
+const FIELDS = { since: words.time, retry_after: String, request_id: words.name };
 
 /** Run a command line and print its result; ends the process with its exit status. */
 export async function run(words) {
@@ -54,15 +56,15 @@ function help(word) {
 }
 
 function failure(error) {
-  const said = (text) => (isByHub(error) ? message("hub_says", { text: quoted(text) }) : text);
-  const lines = [message("error", { text: said(error.message) })];
+  const lines = [message("error", { text: saidBy(error) })];
   for (const { path, message: sentence } of error.details) {
-    const [place, fault] = isByHub(error) ? [quoted(path), `"${quoted(sentence)}"`] : [path, sentence];
+    const isByHub = error.status !== null;
+    const [place, fault] = isByHub ? [path && words.name(path), words.quote(sentence)] : [path, sentence];
     lines.push(place ? `  ${place}: ${fault}` : `  ${fault}`);
   }
   const hasFailed = error.status >= 500; // and its operator can look the request up
   for (const name of ["since", "retry_after", ...(hasFailed ? ["request_id"] : [])]) {
-    if (name in error.fields) lines.push(message(`${name}_line`, { value: error.fields[name] }));
+    if (name in error.fields) lines.push(message(`${name}_line`, { value: FIELDS[name](error.fields[name]) }));
   }
   return {
     lines,

@@ -10,14 +10,15 @@ import { readBase64, readJson, readText } from "./files.js";
 import { init } from "./init.js";
 import { knownLines, said } from "./known.js";
 import { login, logout, organizationOf, usedData, usedLine } from "./login.js";
-import { outcomeOf, receiptData, receiptLines } from "./outcome.js";
+import { outcomeOf, receiptData, receiptLines, reportLine } from "./outcome.js";
 import { completed, confirm, isUnread } from "./questions.js";
 import { bodyOf } from "./report.js";
 import { reports } from "./reports.js";
-import { requiredHubUrl, timeout } from "./settings.js";
+import * as settings from "./settings.js";
 import { write } from "./terminal.js";
 import { jsonLines } from "./visible.js";
 import { follow } from "./watch.js";
+import * as words from "./words.js";
 
 const SHELLS = ["bash", "zsh", "fish"];
 const REQUIRED = ["--doc-url", "--summary", "--agent", "--kind"];
@@ -48,7 +49,7 @@ async function report({ flags: given }) {
   const options = { idempotencyKey: flags.get("--idempotency-key") };
   if (flags.has("--dry-run")) return dryRun(client.draft(body, options), notes);
   if (asked || isUnread(flags)) await confirm(client.draft(body, options));
-  return sent(await client.send(body, options), body.doc_url, notes);
+  return sent(await client.send(body, options), client, body.doc_url, notes);
 }
 
 /** What became of a report, once or (`--watch`) until it is no longer being delivered. */
@@ -63,28 +64,31 @@ async function status({ flags, argument }) {
 async function known({ flags, argument }) {
   const { doc_url: url } = await addressed({ doc_url: argument }, flags);
   const data = await clientFrom(flags).known(url);
-  return { lines: knownLines(data), data };
+  return { lines: knownLines(data, url), data };
 }
 
 /** Where and as whom you are signed in, and what is set up. */
 async function me({ flags }) {
   const client = clientFrom(flags);
-  const hubUrl = requiredHubUrl(client.hubUrl);
+  const hubUrl = settings.requiredHubUrl(client.hubUrl);
   const { organization, used } = await organizationOf(client);
   const { name, id, caller, integration, domains, sites } = organization;
   const lines = [
     message("hub_line", { url: hubUrl }),
-    ...(caller ? [message("user_line", { name: caller.login })] : []), // an older Hub does not say
+    ...(caller ? [message("user_line", { name: words.name(caller.login) })] : []), // an older Hub does not say
     usedLine(used),
-    message("organization_line", { name: name || "-", id }),
+    message("organization_line", { name: words.name(name || "-"), id: words.ulid(id) }),
     ...integrationLines(integration),
   ];
   for (const { domain, status, dns_record: record } of domains) {
-    lines.push(message("domain_line", { name: domain, status }));
-    if (record) lines.push(message("record_line", record));
+    lines.push(message("domain_line", { name: words.name(domain), status: words.state(status) }));
+    if (record) {
+      const shown = { name: words.name(record.name), value: words.name(record.value) };
+      lines.push(message("record_line", shown));
+    }
   }
   for (const { url, status } of sites) {
-    lines.push(message("site_line", { name: url, status }));
+    lines.push(message("site_line", { name: words.name(url), status: words.state(status) }));
   }
   return { lines, data: { ...organization, hub_url: hubUrl, ...usedData(used) } };
 }
@@ -106,7 +110,7 @@ function help({ argument }) {
 function clientFrom(flags) {
   return new Client({
     hubUrl: flags.get("--hub-url"),
-    timeout: timeout(),
+    timeout: settings.timeout(),
     allowPrivate: flags.has("--allow-private"),
   });
 }
@@ -164,13 +168,16 @@ function dryRun({ body, hubUrl }, notes) {
   };
 }
 
-function sent(answer, docUrl, notes) {
+function sent(answer, client, docUrl, notes) {
   const outcome = outcomeOf(answer, docUrl);
   const lines = [message(answer.isDuplicate ? "duplicate" : "sent", { outcome })];
-  const where = answer.receiptUrl || message("report_outcome", { id: answer.id });
+  const receipt = answer.receiptUrl;
+  const where = receipt ? words.link(receipt, settings.hubUrl(client.hubUrl)) : reportLine(answer.id);
   lines.push(...said(answer.answer));
   if (where !== outcome) lines.push(where);
-  const removed = answer.notices.map((notice) => message("removed", notice));
+  const removed = answer.notices.map(({ field, kind }) => {
+    return message("removed", { field: words.name(field), kind: words.quote(kind) });
+  });
   const data = {
     id: answer.id,
     is_duplicate: answer.isDuplicate,
@@ -191,7 +198,11 @@ function sent(answer, docUrl, notes) {
 function integrationLines(integration) {
   if (!integration) return [message("no_integration_line")];
   const { provider, status, repo_owner: owner, repo_name: name, problem } = integration;
-  const repository = owner && name ? `${owner}/${name}` : "no repository";
-  const lines = [message("integration_line", { provider, status, repository })];
-  return problem ? [...lines, message("problem_line", { problem })] : lines;
+  const shown = {
+    provider: words.name(provider),
+    status: words.state(status),
+    repository: owner && name ? words.name(`${owner}/${name}`) : "no repository",
+  };
+  const lines = [message("integration_line", shown)];
+  return problem ? [...lines, message("problem_line", { problem: words.quote(problem) })] : lines;
 }

@@ -16,6 +16,7 @@
 
 import { message } from "./contract.js";
 import { isObject, objectsOf, textOf, wholeOf } from "./document.js";
+import { quoted } from "./visible.js";
 
 /**
  * The base class. `code` is for programs, `message` for people; `status` is the HTTP status if the
@@ -131,6 +132,11 @@ export function fromAnswer(status, body, { retryAfter = null, requestId } = {}) 
 export function inWordsOfHub(error) {
   byHub.add(error);
   return error;
+}
+
+/** The message for people, with the words of a Hub in quotes. */
+export function saidBy(error) {
+  return isByHub(error) ? message("hub_says", { text: quoted(error.message) }) : error.message;
 }
 
 /** Whether the message is in the words of the Hub, which may say anything. */

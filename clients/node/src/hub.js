@@ -5,6 +5,7 @@ import { message } from "./contract.js";
 import { isObject } from "./document.js";
 import { PrivateAddress, ServerError, Unreachable, fromAnswer } from "./errors.js";
 import { withoutUserInfo } from "./settings.js";
+import { quoted } from "./visible.js";
 import { Failed, NotPublic, exchange } from "./web.js";
 
 const PAUSE = 250;
@@ -90,7 +91,7 @@ function unanswered(error, url) {
 export function refusal(answer, url) {
   const { status, headers, json } = answer;
   if (status >= 300 && status < 400) {
-    const location = withoutUserInfo(headers.location ?? "");
+    const location = quoted(withoutUserInfo(headers.location ?? ""));
     return new ServerError("redirected", message("redirected", { url, location }), { status });
   }
   if (status >= 400 && (isObject(json) || (status !== 404 && status !== 405))) {

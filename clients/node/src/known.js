@@ -6,6 +6,7 @@ import { objectsOf, textOf, wholeOf } from "./document.js";
 import { REPORTS, linkOf } from "./settings.js";
 import { quoted } from "./visible.js";
 import { ACCEPT } from "./web.js";
+import * as words from "./words.js";
 
 const PATH = "/v1/pages";
 
@@ -38,12 +39,13 @@ export function knownOf(body, url) {
 }
 
 /** What a person reads. */
-export function knownLines({ url, problems }) {
+export function knownLines({ problems }, url) {
   if (!problems.length) return [message("no_problems", { url })];
   const lines = [message("problems_line", { url, number: problems.length })];
   for (const { title, kind, issue_url: issue, answer, ...counts } of problems) {
-    lines.push(message("problem_title", { title: title || message("erased_summary") }));
-    lines.push(message("problem_issue", { kind, url: issue }));
+    const shown = title ? words.quote(title) : message("erased_summary");
+    lines.push(message("problem_title", { title: shown }));
+    lines.push(message("problem_issue", { kind: words.state(kind), url: words.link(issue) }));
     lines.push(...counted(counts), ...said(answer).map((line) => `  ${line}`));
   }
   return lines;
@@ -52,12 +54,14 @@ export function knownLines({ url, problems }) {
 /** What the page's owner says, as a quotation, and their link. */
 export function said(answer) {
   if (answer === null) return [];
-  const words = [message("answer_line", { text: quoted(answer.text) })];
-  return answer.link === null ? words : [...words, message("answer_link", { url: answer.link })];
+  const { text, link } = answer;
+  const line = message("answer_line", { text: quoted(text) });
+  return link === null ? [line] : [line, message("answer_link", { url: words.link(link) })];
 }
 
 function counted({ times_reported: times, last_reported_at: time }) {
-  return times === null || time === null ? [] : [message("problem_times", { times, time })];
+  if (times === null || time === null) return [];
+  return [message("problem_times", { times, time: words.time(time) })];
 }
 
 const hex = (sign) => sign.charCodeAt(0).toString(16).toUpperCase();

@@ -13,12 +13,14 @@ import {
   RateLimited,
   ServerError,
   Unreachable,
+  saidBy,
 } from "./errors.js";
 import { Refused, discover, redeem, requestCode, revoke } from "./oauth.js";
 import * as settings from "./settings.js";
 import * as signIns from "./sign_ins.js";
 import { clearProgress, openBrowser, showProgress, write } from "./terminal.js";
 import { jsonLine } from "./visible.js";
+import * as words from "./words.js";
 
 const SLOW_DOWN_SECONDS = 5; // by RFC 8628
 const MAX_PAUSE_SECONDS = 60;
@@ -54,7 +56,7 @@ export async function logout({ flags }) {
     revokeAll(await discover(hubUrl, time), tokens, hubUrl, time),
   );
   const data = { hub_url: hubUrl, signed_out: true, revoked: !error };
-  const notes = error ? [message("not_revoked", { reason: error.message })] : [];
+  const notes = error ? [message("not_revoked", { reason: saidBy(error) })] : [];
   return { lines: [message("signed_out", { url: hubUrl })], data, notes };
 }
 
@@ -94,7 +96,7 @@ export async function signedIn(hubUrl, milliseconds, ask) {
 /** Which token was used, for people. */
 export function usedLine({ place, until }) {
   if (place !== null) return message("token_line", { place });
-  return until ? message("signed_in_until_line", { time: until }) : message("signed_in_line");
+  return until ? message("signed_in_until_line", { time: words.time(until) }) : message("signed_in_line");
 }
 
 /** Which token was used, for programs. */
@@ -134,11 +136,11 @@ async function whoseIs(hubUrl, { access_token: token }, timeout) {
     found = await new Client({ hubUrl, token, timeout }).me();
   } catch (error) {
     if (!(error instanceof DocFeedbackError)) throw error;
-    return unknown(message("not_asked_whose", { reason: error.message }));
+    return unknown(message("not_asked_whose", { reason: saidBy(error) }));
   }
   if (!found.caller) return unknown(message("not_said_whose"));
   const { caller, name } = found;
-  const values = { url: hubUrl, login: caller.login, organization: name || "-" };
+  const values = { url: hubUrl, login: words.name(caller.login), organization: words.name(name || "-") };
   const whose = { login: caller.login, organization: name };
   return { line: message("signed_in_as", values), whose, notes: [] };
 }
@@ -166,7 +168,7 @@ async function show({ userCode, address, link, seconds }, flags) {
     };
     await write(process.stderr, [jsonLine(event)]);
   } else {
-    const lines = [message("sign_in_code", { user_code: userCode, address })];
+    const lines = [message("sign_in_code", { user_code: words.name(userCode), address })];
     if (link) lines.push(message("sign_in_link", { address: link }));
     await write(process.stderr, lines);
   }

@@ -5,9 +5,9 @@ import { isObject, textOf } from "./document.js";
 import { AuthError, ServerError } from "./errors.js";
 import { ask, refusal, unlikeAHub } from "./hub.js";
 import { TOKEN, origin, refuseInsecure } from "./settings.js";
-import { trimEnd } from "./trim.js";
 import { quoted } from "./visible.js";
 import { ACCEPT } from "./web.js";
+import { quote } from "./words.js";
 
 const PATH = "/.well-known/openid-configuration";
 const CLIENT_ID = "docfeedback-cli";
@@ -33,7 +33,7 @@ export class Refused extends Error {
 
   /** What a person is told. */
   error(url) {
-    const reason = trimEnd(quoted(this.description || this.code), ".");
+    const reason = quoted(this.description || this.code);
     const sentence = message("sign_in_refused", { url, reason });
     return new AuthError("sign_in_refused", sentence, { status: this.status });
   }
@@ -145,7 +145,7 @@ function refuseForeign(urls, hubUrl) {
   for (const url of urls.filter(Boolean)) {
     const other = origin(url);
     if (other === null || other !== origin(hubUrl)) {
-      throw ServerError.of("foreign_endpoint", { url: hubUrl, other: other ?? url });
+      throw ServerError.of("foreign_endpoint", { url: hubUrl, other: other ?? quote(url) });
     }
   }
 }

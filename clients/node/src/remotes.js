@@ -2,7 +2,7 @@
 
 import { attempt, origin } from "./address.js";
 import { DocFeedbackError } from "./errors.js";
-import { codeHost } from "./settings.js";
+import { codeHost, origin as originOfUrl } from "./settings.js";
 
 const OWNER_AND_NAME = "([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9._-]{1,100})/*$";
 const USER_INFO = "(?:[^\\x00-\\x20/?#@\\\\\\x7f-\\uffff]*@)?";
@@ -14,6 +14,7 @@ const SCP_FORM = new RegExp(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):/*${OWNER_AN
 const PORTS = { http: "80", https: "443" };
 const SAME_HOST = { "ssh.github.com": "github.com", "www.github.com": "github.com" };
 const GITHUB = /^(?:github\.com|[a-z0-9-]+\.ghe\.com)$/;
+const ON_GITHUB = /^https:\/\/(?:github\.com|[a-z0-9-]+\.ghe\.com):443$/;
 const RAW = "raw.githubusercontent.com";
 const IN_A_REPOSITORY = /^\/[^/?#]+\/[^/?#]/;
 
@@ -33,10 +34,23 @@ export function isPage(docUrl) {
   const page = attempt(docUrl);
   if (!page || !IN_A_REPOSITORY.test(page.rest)) return false;
   if (GITHUB.test(page.host) || [RAW, ...Object.keys(SAME_HOST)].includes(page.host)) return true;
+  return ownHost()?.host === page.host.replace(/^raw\./, "");
+}
+
+/** Whether an http or https URL is on GitHub, or on the code host that is set. */
+export function isOnCodeHost(url) {
+  const place = originOfUrl(url);
+  if (place === null || ON_GITHUB.test(place)) return place !== null;
+  const own = ownHost();
+  return own !== null && originOfUrl(origin(own)) === place;
+}
+
+/** The code host that is set, in its parts; null if it is none. */
+function ownHost() {
   try {
-    return codeHost()?.host === page.host.replace(/^raw\./, "");
+    return codeHost();
   } catch (error) {
-    if (error instanceof DocFeedbackError) return false; // the report did not need it, and was sent
+    if (error instanceof DocFeedbackError) return null; // the report did not need it, and was sent
     throw error;
   }
 }

@@ -7,7 +7,8 @@ import { kinds } from "./report.js";
 import { checkedFilters, fetchPage, pages } from "./report_list.js";
 import * as settings from "./settings.js";
 import { write } from "./terminal.js";
-import { jsonLine, plain } from "./visible.js";
+import { cut, jsonLine, plain, quoted, width } from "./visible.js";
+import * as words from "./words.js";
 
 const FLAGS = {
   "--status": "status",
@@ -23,8 +24,7 @@ const STATUSES = ["none", "pending", "sending", "sent", "folded", "held", "faile
 const DEFAULT_LIMIT = 50;
 const COLUMNS = ["id_column", "received_column", "status_column", "summary_column"];
 const WIDTHS = [26, 10, 9, 29]; // with two spaces between them, 80
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+const SHAPES = [words.ULID, words.TIME, words.STATE];
 
 /** Your organization's reports, newest first, as the Hub sends them. */
 export async function reports({ flags }) {
@@ -75,7 +75,13 @@ function limitOf(value) {
 
 function lineOf({ id, received_at: receivedAt, erased_at: erasedAt, delivery, summary }) {
   const said = erasedAt ? message("erased_summary") : summary;
-  return row([id, receivedAt.slice(0, 10), statusOf(delivery), said]);
+  const found = [id, receivedAt, statusOf(delivery)];
+  return row([...found.map((text, column) => checked(text, SHAPES[column], WIDTHS[column])), said]);
+}
+
+/** The text, up to `most` columns of it, and in quotes unless it has this shape. */
+function checked(text, shape, most) {
+  return shape.test(text) ? text.slice(0, most) : `"${cut(quoted(text), most - 2)}"`;
 }
 
 /** As the filter `--status` names it. */
@@ -88,20 +94,8 @@ function row(cells) {
   return cells.map((cell, column) => fitted(plain(cell), WIDTHS[column])).join("  ").trimEnd();
 }
 
-/** The cell, as wide as its column; what does not fit is cut off. */
-function fitted(cell, width) {
-  if (widthOf(cell) <= width) return cell + " ".repeat(width - widthOf(cell));
-  let kept = "";
-  let used = 0;
-  for (const character of cell) {
-    if (used + widthOf(character) >= width) break;
-    kept += character;
-    used += widthOf(character);
-  }
-  return `${kept}…${" ".repeat(width - used - 1)}`;
-}
-
-/** In columns of a terminal; Chinese, Japanese and Korean characters and pictures take two. */
-function widthOf(cell) {
-  return [...cell].reduce((width, character) => width + (WIDE.test(character) ? 2 : 1), 0);
+/** The cell, as wide as its column. */
+function fitted(cell, most) {
+  const shown = cut(cell, most);
+  return shown + " ".repeat(most - width(shown));
 }

@@ -18,6 +18,8 @@ export const UNSEEN = classOf(SHARED.unseen);
 const INVISIBLE = UNSEEN + classOf(SHARED.blank); // some are letters or signs, with nothing to see
 const ANY = new RegExp(`[${INVISIBLE}]`, "gu");
 const ONE = new RegExp(`^[${INVISIBLE}]$`, "u");
+const WIDE = new RegExp(`^[${classOf(SHARED.wide)}]$`, "u");
+const ON_ANOTHER = new RegExp(`^[\\p{Mn}\\p{Me}${classOf(SHARED.joined)}]$`, "u");
 const BLANK = new RegExp(`^[ ${INVISIBLE}]*$`, "u");
 
 export function isBlank(text) {
@@ -41,6 +43,35 @@ export function line(text, most) {
 /** Others' words for quotes that nothing in them can close. */
 export function quoted(text) {
   return line(text, LONGEST_QUOTE).replaceAll('"', "'");
+}
+
+/** In columns of a terminal, of what can be seen. */
+export function width(text) {
+  let used = 0;
+  for (const [, columns] of withColumns(text)) used += columns;
+  return used;
+}
+
+/** The text in at most `most` columns of a terminal; what does not fit is cut off. */
+export function cut(text, most) {
+  let kept = "";
+  let used = 0;
+  for (const [character, columns] of withColumns(text)) {
+    used += columns;
+    if (used < most) kept += character;
+    if (used > most) return `${kept}…`;
+  }
+  return text;
+}
+
+/** Each character and its columns: marks stand on the one before; too many count like letters. */
+function* withColumns(text) {
+  let marks = 0;
+  for (const character of text) {
+    marks = ON_ANOTHER.test(character) ? marks + 1 : 0;
+    if (marks > 0 && marks <= SHARED.most_marks) yield [character, 0];
+    else yield [character, WIDE.test(character) ? 2 : 1];
+  }
 }
 
 /** A value as a line of JSON in which each of them is an escape, so that nothing is lost or hidden. */

@@ -31,7 +31,6 @@ from . import kept, known, legible, quoting, schemas
 from .look_up import LookUp
 from .question import HIDDEN, Question, command, link
 
-LONGEST_SENTENCE = 500
 LONGEST_NAME = 200  # of a field, in what is said here
 LONGEST_COMMAND = 8_000  # characters: no shell takes fewer
 LONGEST_URL = 300
@@ -136,7 +135,7 @@ def of_sent(sent: SentReport, asked: Question) -> Outcome:
     if receipt and not _is_receipt(
         receipt, asked.request.url, sent.id
     ):  # it may have another name, too
-        said.append(_quoted(f"the receipt is at {receipt}"))
+        said.append(quoting.hub(f"the receipt is at {receipt}"))
         receipt = None
     return Outcome(
         status=status,
@@ -226,21 +225,17 @@ def _is_unconfirmed(error: DocFeedbackError) -> bool:
 def sentence(error: DocFeedbackError) -> str:
     """Ours, or the Hub's, marked as such: it may say anything."""
     if _is_by_a_hub(error):
-        return _quoted(str(error))
+        return quoting.hub(str(error))
     if error.status is not None and error.status >= 400:
-        return legible.line(str(error), LONGEST_SENTENCE)
+        return legible.line(str(error), quoting.LONGEST_SENTENCE)
     word = error.code if error.status else error.fields.get("reason", error.code)
-    return legible.line(IN_OTHER_WORDS.get(word, str(error)), LONGEST_SENTENCE)
+    return legible.line(IN_OTHER_WORDS.get(word, str(error)), quoting.LONGEST_SENTENCE)
 
 
 def _is_by_a_hub(error: DocFeedbackError) -> bool:
     if error.status is None or str(error) == message("answered", status=error.status):
         return False
     return not isinstance(error, ServerError) or error.status >= 500
-
-
-def _quoted(text: str) -> str:
-    return f"The Hub says: {legible.line(text, LONGEST_SENTENCE)}"
 
 
 def _notices(found: list[dict[str, str]]) -> list[dict[str, str]]:
@@ -259,7 +254,7 @@ def _own_faults(found: list[dict[str, Any]]) -> list[dict[str, str]]:
     return [
         {
             "path": legible.line(fault["path"], LONGEST_NAME),
-            "message": legible.line(fault["message"], LONGEST_SENTENCE),
+            "message": legible.line(fault["message"], quoting.LONGEST_SENTENCE),
         }
         for fault in found
     ]
@@ -269,7 +264,7 @@ def _faults_of_a_hub(found: list[dict[str, Any]]) -> list[dict[str, str]]:
     """Its words, marked as such; where the fault is only if the place is known here."""
     return [
         ({"path": fault["path"]} if known.is_place(fault["path"]) else {})
-        | {"message": _quoted(fault["message"])}
+        | {"message": quoting.hub(fault["message"])}
         for fault in found
     ]
 
@@ -278,9 +273,9 @@ def _became(sent: SentReport, doc_url: str) -> str:
     """What became of it; only the address of an issue is the Hub's own text, and marked."""
     issue, state = url_of(sent.issue_url), _known_state(sent)
     if issue is not None:
-        told = _quoted(became.issue(issue, state))
+        told = quoting.hub(became.issue(issue, state))
         return told if state is None else f"{KNOWN} {told}"
-    nothing = message("report_outcome", id="")  # by a Hub that does not say it
+    nothing = became.report("")  # by a Hub that does not say it
     less = replace(sent, id="", issue_url=None, known_issue=None)
     return became.of(less, doc_url).removeprefix(nothing)
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from io import TextIOWrapper
-from typing import Any, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List
 
-from . import arguments, commands, hub, terminal, verbose, visible
+from . import arguments, commands, hub, terminal, verbose, visible, words
 from .contract import message, table, text
-from .errors import DocFeedbackError, is_by_hub
+from .errors import DocFeedbackError, said
 from .result import Result
 from .version import __version__
-from .visible import quoted
 
 DONE, FAILED, NOTHING_SENT, INTERRUPTED = 0, 1, 2, 130
+FIELDS: Dict[str, Callable[[Any], str]] = {
+    "since": words.time,
+    "retry_after": str,
+    "request_id": words.name,
+}
 
 
 def run(words: List[str]) -> int:
@@ -71,11 +75,11 @@ def _help(word: str) -> Result:
 
 
 def _failure(error: DocFeedbackError) -> Result:
-    lines = [message("error", text=_sentence(error)), *_faults(error)]
+    lines = [message("error", text=said(error)), *_faults(error)]
     has_failed = (error.status or 0) >= 500  # and its operator can look the request up
     for name in ("since", "retry_after", *(["request_id"] if has_failed else [])):
         if name in error.fields:
-            lines.append(message(f"{name}_line", value=error.fields[name]))
+            lines.append(message(f"{name}_line", value=FIELDS[name](error.fields[name])))
     return Result(
         lines,
         {**_error(error.code, str(error)), **error.fields},
@@ -90,15 +94,11 @@ def _internal(name: str) -> Result:
     return Result([sentence], _error("internal_error", sentence), exit_code=code)
 
 
-def _sentence(error: DocFeedbackError) -> str:
-    return message("hub_says", text=quoted(str(error))) if is_by_hub(error) else str(error)
-
-
 def _faults(error: DocFeedbackError) -> Iterator[str]:
     for fault in error.details:
         path, sentence = fault["path"], fault["message"]
-        if is_by_hub(error):
-            path, sentence = quoted(path), f'"{quoted(sentence)}"'
+        if error.status is not None:  # then they are the Hub's
+            path, sentence = words.name(path) if path else "", words.quote(sentence)
         yield f"  {path}: {sentence}" if path else f"  {sentence}"
 
 

@@ -19,6 +19,7 @@ from . import (
     settings,
     terminal,
     watch,
+    words,
 )
 from .answers import SentReport
 from .arguments import Arguments, check_command, usage_error
@@ -48,7 +49,7 @@ def report(arguments: Arguments) -> Result:
         return _dry_run(client, body, key, notes)
     if asked is not None or questions.is_unread(arguments):
         questions.confirm(client.draft(body, key))
-    return _sent(client.send(body, key), body["doc_url"], notes)
+    return _sent(client.send(body, key), client, body["doc_url"], notes)
 
 
 def status(arguments: Arguments) -> Result:
@@ -64,7 +65,7 @@ def known_problems(arguments: Arguments) -> Result:
     """Show the open problems of a page that are known, if its owner shows them."""
     asked = _addressed({"doc_url": arguments.argument}, arguments)
     page = _client(arguments).known(asked["doc_url"])
-    return Result(known.lines(page), page)
+    return Result(known.lines(page, asked["doc_url"]), page)
 
 
 def me(arguments: Arguments) -> Result:
@@ -76,15 +77,33 @@ def me(arguments: Arguments) -> Result:
         message("hub_line", url=hub_url),
         *_person(organization["caller"]),
         used.line(),
-        message("organization_line", name=organization["name"] or "-", id=organization["id"]),
+        message(
+            "organization_line",
+            name=words.name(organization["name"] or "-"),
+            id=words.ulid(organization["id"]),
+        ),
         *_integration(organization["integration"]),
     ]
     for domain in organization["domains"]:
-        lines.append(message("domain_line", name=domain["domain"], status=domain["status"]))
+        lines.append(
+            message(
+                "domain_line",
+                name=words.name(domain["domain"]),
+                status=words.state(domain["status"]),
+            )
+        )
         if record := domain["dns_record"]:
-            lines.append(message("record_line", name=record["name"], value=record["value"]))
+            lines.append(
+                message(
+                    "record_line",
+                    name=words.name(record["name"]),
+                    value=words.name(record["value"]),
+                )
+            )
     for site in organization["sites"]:
-        lines.append(message("site_line", name=site["url"], status=site["status"]))
+        lines.append(
+            message("site_line", name=words.name(site["url"]), status=words.state(site["status"]))
+        )
     return Result(lines, {**organization, "hub_url": hub_url, **used.data()})
 
 
@@ -182,22 +201,25 @@ def _dry_run(client: Client, body: Any, key: Optional[str], notes: List[str]) ->
     return Result(json_lines(draft.body), data, [*notes, outcome])
 
 
-def _sent(sent: SentReport, doc_url: str, notes: List[str]) -> Result:
+def _sent(sent: SentReport, client: Client, doc_url: str, notes: List[str]) -> Result:
     became = outcome.of(sent, doc_url)
     lines = [message("duplicate" if sent.is_duplicate else "sent", outcome=became)]
-    where = sent.receipt_url or message("report_outcome", id=sent.id)
+    where = outcome.report(sent.id)
+    if sent.receipt_url:
+        where = words.link(sent.receipt_url, settings.hub_url(client.hub_url))
     lines += known.said(sent.answer)
     if where != became:
         lines.append(where)
     removed = [
-        message("removed", field=notice["field"], kind=notice["kind"]) for notice in sent.notices
+        message("removed", field=words.name(notice["field"]), kind=words.quote(notice["kind"]))
+        for notice in sent.notices
     ]
     return Result(lines, asdict(sent), [*notes, *removed])
 
 
 def _person(caller: Optional[Dict[str, Any]]) -> List[str]:
     """Who the Hub says it is; an older Hub says nothing."""
-    return [] if caller is None else [message("user_line", name=caller["login"])]
+    return [] if caller is None else [message("user_line", name=words.name(caller["login"]))]
 
 
 def _integration(integration: Optional[Dict[str, Any]]) -> List[str]:
@@ -207,11 +229,11 @@ def _integration(integration: Optional[Dict[str, Any]]) -> List[str]:
     lines = [
         message(
             "integration_line",
-            provider=integration["provider"],
-            status=integration["status"],
-            repository=f"{owner}/{name}" if owner and name else "no repository",
+            provider=words.name(integration["provider"]),
+            status=words.state(integration["status"]),
+            repository=words.name(f"{owner}/{name}") if owner and name else "no repository",
         )
     ]
     if problem := integration["problem"]:
-        lines.append(message("problem_line", problem=problem))
+        lines.append(message("problem_line", problem=words.quote(problem)))
     return lines

@@ -20,6 +20,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type
 
 from .contract import message
 from .document import objects, text, whole
+from .visible import quoted
 
 __all__ = [
     "AuthError",
@@ -207,6 +208,11 @@ def in_words_of_hub(error: DocFeedbackError) -> DocFeedbackError:
     """The error, marked so that `is_by_hub`."""
     error._is_by_hub = True
     return error
+
+
+def said(error: DocFeedbackError) -> str:
+    """The message for people, with the words of a Hub in quotes."""
+    return message("hub_says", text=quoted(str(error))) if is_by_hub(error) else str(error)
 
 
 def is_by_hub(error: DocFeedbackError) -> bool:

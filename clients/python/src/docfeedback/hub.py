@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional
 from . import settings, web
 from .contract import message
 from .errors import DocFeedbackError, PrivateAddress, ServerError, Unreachable, from_answer
+from .visible import quoted
 
 PAUSE_SECONDS = 0.25
 AGAIN_STATUSES = (502, 503, 504)
@@ -112,7 +113,7 @@ def refusal(answer: web.Answer, hub_url: str) -> DocFeedbackError:
     """The error for a response that is not what a Hub answers to the request."""
     status, body = answer.status, answer.json()
     if 300 <= status < 400:
-        location = settings.without_user_info(answer.headers.get("Location", ""))
+        location = quoted(settings.without_user_info(answer.headers.get("Location", "")))
         sentence = message("redirected", url=hub_url, location=location)
         return ServerError("redirected", sentence, status=status)
     if status >= 400 and (isinstance(body, dict) or status not in (404, 405)):

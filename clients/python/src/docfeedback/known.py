@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional
 from urllib.parse import quote
 
-from . import answers, settings, web
+from . import answers, settings, web, words
 from .contract import message
 from .document import objects, text, whole
 from .settings import link
@@ -47,15 +47,17 @@ def of(body: Dict[str, Any], url: str) -> Dict[str, Any]:
     }
 
 
-def lines(page: Dict[str, Any]) -> List[str]:
-    """What a person reads."""
+def lines(page: Dict[str, Any], url: str) -> List[str]:
+    """What a person reads, who has asked about the page at `url`."""
     problems = page["problems"]
     if not problems:
-        return [message("no_problems", url=page["url"])]
-    found = [message("problems_line", url=page["url"], number=len(problems))]
+        return [message("no_problems", url=url)]
+    found = [message("problems_line", url=url, number=len(problems))]
     for each in problems:
-        found.append(message("problem_title", title=each["title"] or message("erased_summary")))
-        found.append(message("problem_issue", kind=each["kind"], url=each["issue_url"]))
+        title = words.quote(each["title"]) if each["title"] else message("erased_summary")
+        kind, issue = words.state(each["kind"]), words.link(each["issue_url"])
+        found.append(message("problem_title", title=title))
+        found.append(message("problem_issue", kind=kind, url=issue))
         found += _counted(each["times_reported"], each["last_reported_at"])
         found += [f"  {line}" for line in said(answers.owner_answer(each["answer"]))]
     return found
@@ -65,11 +67,12 @@ def said(answer: Optional[answers.OwnerAnswer]) -> List[str]:
     """What the page's owner says, as a quotation, and their link."""
     if answer is None:
         return []
-    words = [message("answer_line", text=quoted(answer.text))]
-    return words if answer.link is None else [*words, message("answer_link", url=answer.link)]
+    line = message("answer_line", text=quoted(answer.text))
+    link = [] if answer.link is None else [message("answer_link", url=words.link(answer.link))]
+    return [line, *link]
 
 
 def _counted(times: Optional[int], last: Optional[str]) -> List[str]:
     if times is None or last is None:
         return []
-    return [message("problem_times", times=times, time=last)]
+    return [message("problem_times", times=times, time=words.time(last))]

@@ -9,7 +9,7 @@ import time
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar
 
-from . import config, oauth, settings, sign_ins, terminal
+from . import config, oauth, settings, sign_ins, terminal, words
 from .arguments import Arguments
 from .client import Client
 from .contract import message
@@ -21,6 +21,7 @@ from .errors import (
     ServerError,
     Unreachable,
     in_words_of_hub,
+    said,
 )
 from .oauth import Code, Endpoints, Tokens
 from .result import Result
@@ -45,7 +46,7 @@ class Used(NamedTuple):
             return message("token_line", place=self.place)
         if self.until is None:
             return message("signed_in_line")
-        return message("signed_in_until_line", time=self.until)
+        return message("signed_in_until_line", time=words.time(self.until))
 
     def data(self) -> Dict[str, Any]:
         """For programs."""
@@ -88,7 +89,7 @@ def logout(arguments: Arguments) -> Result:
     try:
         _revoke(oauth.discover(hub_url, seconds), tokens, hub_url, seconds)
     except DocFeedbackError as error:
-        notes = [message("not_revoked", reason=error)]
+        notes = [message("not_revoked", reason=said(error))]
     data = {"hub_url": hub_url, "signed_out": True, "revoked": not notes}
     return Result([message("signed_out", url=hub_url)], data, notes)
 
@@ -151,12 +152,14 @@ def _whose(
     try:
         found = Client(hub_url, tokens.access_token, seconds).me()
     except DocFeedbackError as error:
-        note = message("not_asked_whose", reason=error)
+        note = message("not_asked_whose", reason=said(error))
         return message("signed_in", url=hub_url), nobody, [note]
     if found["caller"] is None:
         return message("signed_in", url=hub_url), nobody, [message("not_said_whose")]
     login, name = found["caller"]["login"], found["name"]
-    line = message("signed_in_as", url=hub_url, login=login, organization=name or "-")
+    line = message(
+        "signed_in_as", url=hub_url, login=words.name(login), organization=words.name(name or "-")
+    )
     return line, {"login": login, "organization": name}, []
 
 
@@ -173,7 +176,9 @@ def _show(code: Code, arguments: Arguments) -> None:
         }
         terminal.write(sys.stderr, [json_line(event)])
     else:
-        lines = [message("sign_in_code", user_code=code.user_code, address=code.address)]
+        lines = [
+            message("sign_in_code", user_code=words.name(code.user_code), address=code.address)
+        ]
         if code.link is not None:
             lines.append(message("sign_in_link", address=code.link))
         terminal.write(sys.stderr, lines)

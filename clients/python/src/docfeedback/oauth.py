@@ -7,7 +7,7 @@ import time
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 from urllib.parse import urlencode
 
-from . import hub, settings, visible, web
+from . import hub, settings, visible, web, words
 from .contract import message
 from .document import text
 from .errors import AuthError, DocFeedbackError, ServerError
@@ -39,7 +39,7 @@ class Refused(Exception):
 
     def error(self, hub_url: str) -> DocFeedbackError:
         """What a person is told."""
-        reason = visible.quoted(self.description or self.code).rstrip(".")
+        reason = visible.quoted(self.description or self.code)
         sentence = message("sign_in_refused", url=hub_url, reason=reason)
         return AuthError("sign_in_refused", sentence, status=self.status)
 
@@ -195,7 +195,7 @@ def _refuse_foreign(url: str, hub_url: str) -> None:
     """Raise ServerError unless the URL is on the Hub's own scheme, host and port."""
     other = settings.origin(url)
     if other is None or other != settings.origin(hub_url):
-        raise ServerError.of("foreign_endpoint", url=hub_url, other=other or url)
+        raise ServerError.of("foreign_endpoint", url=hub_url, other=other or words.quote(url))
 
 
 def _seconds(value: Any) -> Optional[float]:

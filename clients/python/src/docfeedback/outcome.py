@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import List, Optional
 
-from . import known, remotes
+from . import known, remotes, words
 from .answers import KnownIssue, Receipt, SentReport
 from .contract import message
 
@@ -34,14 +34,14 @@ def of(sent: SentReport, doc_url: str) -> str:
         )
     if sent.claimed and sent.status == "received":
         return message("claimed_outcome")
-    return message("report_outcome", id=sent.id)
+    return report(sent.id)
 
 
 def of_receipt(receipt: Receipt) -> List[str]:
     """What a receipt says."""
-    lines = [message("status_line", id=receipt.id, status=receipt.status)]
+    lines = [message("status_line", id=words.ulid(receipt.id), status=words.state(receipt.status))]
     if receipt.received_at is not None:
-        lines.append(message("received_line", time=receipt.received_at))
+        lines.append(message("received_line", time=words.time(receipt.received_at)))
     if receipt.times_reported is not None:
         lines.append(message("times_line", times=receipt.times_reported))
     if receipt.known_issue is not None:
@@ -53,7 +53,14 @@ def of_receipt(receipt: Receipt) -> List[str]:
 
 def known_already(known_issue: KnownIssue) -> str:
     """The issue that is there already."""
-    return message("known_outcome", url=known_issue.url, state=known_issue.state)
+    return message(
+        "known_outcome", url=words.link(known_issue.url), state=words.state(known_issue.state)
+    )
+
+
+def report(report_id: str) -> str:
+    """A report by its ID."""
+    return message("report_outcome", id=words.ulid(report_id))
 
 
 def changed(now: Receipt, before: Receipt) -> List[str]:
@@ -63,8 +70,10 @@ def changed(now: Receipt, before: Receipt) -> List[str]:
 
 def issue(url: str, state: Optional[str] = None) -> str:
     """An issue by its number and repository, as far as its URL names them."""
-    shown = "" if state is None else message("issue_state", state=state)
+    shown = "" if state is None else message("issue_state", state=words.state(state))
     match = ISSUE.fullmatch(url)
     if match is None:
-        return message("plain_issue_outcome", state=shown, url=url)
-    return message("issue_outcome", number=match[2], repository=match[1], state=shown, url=url)
+        return message("plain_issue_outcome", state=shown, url=words.link(url))
+    return message(
+        "issue_outcome", number=match[2], repository=match[1], state=shown, url=words.link(url)
+    )

@@ -19,6 +19,7 @@ SCP = re.compile(rf"(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):/*{OWNER_AND_NAME}", r
 PORTS = {"http": "80", "https": "443"}
 SAME_HOST = {"ssh.github.com": "github.com", "www.github.com": "github.com"}
 GITHUB = re.compile(r"github\.com|[a-z0-9-]+\.ghe\.com")
+ON_GITHUB = re.compile(rf"https://(?:{GITHUB.pattern}):443")
 RAW = "raw.githubusercontent.com"
 IN_A_REPOSITORY = re.compile(r"/[^/?#]+/[^/?#]")
 
@@ -49,6 +50,18 @@ def is_page(doc_url: str) -> bool:
     except (Refused, ValidationError):  # nothing that a report needed, which has been sent by now
         return False
     return own is not None and own.host == page.host.removeprefix("raw.")
+
+
+def is_on_code_host(url: str) -> bool:
+    """Whether an http or https URL is on GitHub, or on the code host that is set."""
+    origin = settings.origin(url) or ""
+    if ON_GITHUB.fullmatch(origin):
+        return True
+    try:
+        own = settings.code_host()
+    except ValidationError:  # nothing that a report needed, which has been sent by now
+        return False
+    return own is not None and settings.origin(own.origin) == origin
 
 
 def _origin(scheme: str, host: str, port: Optional[str]) -> Optional[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Pattern
 
-from . import login, report_list, settings, terminal
+from . import login, report_list, settings, terminal, words
 from .arguments import Arguments, usage_error
 from .contract import message
 from .report import KINDS
 from .report_list import Page
 from .result import Result
-from .visible import json_line, plain
+from .visible import cut, json_line, plain, quoted, width
 
 FLAGS = {
     "--status": "status",
@@ -28,10 +28,7 @@ STATUSES = ("none", "pending", "sending", "sent", "folded", "held", "failed", "d
 DEFAULT_LIMIT = 50
 COLUMNS = ("id_column", "received_column", "status_column", "summary_column")
 WIDTHS = (26, 10, 9, 29)  # with two spaces between them, 80
-WIDE = re.compile(
-    "[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f"
-    "\uff01-\uff60\uffe0-\uffe6\U0001f300-\U0001faff\U00020000-\U0003fffd]"
-)
+SHAPES = (words.ULID, words.TIME, words.STATE)
 
 
 def run(arguments: Arguments) -> Result:
@@ -88,7 +85,14 @@ def _limit(value: Optional[str]) -> Optional[int]:
 
 def _line(report: Dict[str, Any]) -> str:
     summary = message("erased_summary") if report["erased_at"] else report["summary"]
-    return _row([report["id"], report["received_at"][:10], _status(report["delivery"]), summary])
+    found = [report["id"], report["received_at"], _status(report["delivery"])]
+    checked = [_checked(*each) for each in zip(found, SHAPES, WIDTHS)]
+    return _row([*checked, summary])
+
+
+def _checked(text: str, shape: Pattern[str], most: int) -> str:
+    """The text, up to `most` columns of it, and in quotes unless it has this shape."""
+    return text[:most] if shape.fullmatch(text) else f'"{cut(quoted(text), most - 2)}"'
 
 
 def _status(delivery: Optional[Dict[str, Any]]) -> str:
@@ -99,21 +103,10 @@ def _status(delivery: Optional[Dict[str, Any]]) -> str:
 
 
 def _row(cells: List[str]) -> str:
-    return "  ".join(_fitted(plain(cell), width) for cell, width in zip(cells, WIDTHS)).rstrip()
+    return "  ".join(_fitted(plain(cell), most) for cell, most in zip(cells, WIDTHS)).rstrip()
 
 
-def _fitted(cell: str, width: int) -> str:
-    """The cell, as wide as its column; what does not fit is cut off."""
-    if _width(cell) <= width:
-        return cell + " " * (width - _width(cell))
-    kept = ""
-    for character in cell:
-        if _width(kept + character) >= width:
-            break
-        kept += character
-    return f"{kept}…" + " " * (width - _width(kept) - 1)
-
-
-def _width(cell: str) -> int:
-    """In columns of a terminal; Chinese, Japanese and Korean characters and pictures take two."""
-    return len(cell) + len(WIDE.findall(cell))
+def _fitted(cell: str, most: int) -> str:
+    """The cell, as wide as its column."""
+    shown = cut(cell, most)
+    return shown + " " * (most - width(shown))

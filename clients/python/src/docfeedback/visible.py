@@ -25,6 +25,8 @@ BLANK = frozenset(
     chr(int(each, 16)) for each in _TABLE["blank"]
 )  # letters or signs, with nothing to see
 _UNSEEN = re.compile(f"[{UNSEEN}{''.join(sorted(BLANK))}]")
+_WIDE = re.compile(f"[{_class(_TABLE['wide'])}]")
+_JOINED = re.compile(f"[{_class(_TABLE['joined'])}]")
 _BLANK = re.compile(f"[ {UNSEEN}{''.join(sorted(BLANK))}]*")
 
 
@@ -70,6 +72,32 @@ def line(text: str, most: int) -> str:
 def quoted(text: str) -> str:
     """Others' words for quotes that nothing in them can close."""
     return line(text, LONGEST_QUOTE).replace('"', "'")
+
+
+def width(text: str) -> int:
+    """In columns of a terminal, of what can be seen."""
+    return sum(_columns(text))
+
+
+def cut(text: str, most: int) -> str:
+    """The text in at most `most` columns of a terminal; what does not fit is cut off."""
+    end, used = 0, 0
+    for place, columns in enumerate(_columns(text)):
+        used += columns
+        if used < most:
+            end = place + 1
+        if used > most:
+            return f"{text[:end]}…"
+    return text
+
+
+def _columns(text: str) -> Iterator[int]:
+    """Of each character: marks stand on the one before; too many count like letters."""
+    marks = 0
+    for c in text:
+        is_mark = unicodedata.category(c) in ("Mn", "Me") or _JOINED.match(c)
+        marks = marks + 1 if is_mark else 0
+        yield 0 if 0 < marks <= _TABLE["most_marks"] else 2 if _WIDE.match(c) else 1
 
 
 def json_line(value: Any) -> str:

@@ -1,0 +1,35 @@
+/** What a Hub says, on the command line: as it stands if it has its fixed shape, else in quotes. */
+
+import { isOnCodeHost } from "./remotes.js";
+import { linkOf, origin } from "./settings.js";
+import { quoted } from "./visible.js";
+
+export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+export const TIME = // RFC 3339, or the day alone
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$/;
+export const STATE = /^[a-z_]{1,20}$/;
+const NAME = /^[A-Za-z0-9._:=/-]{1,100}$/; // too few signs for a sentence: no space
+
+const shownIf = (shape) => (text) => (shape.test(text) ? text : quote(text));
+
+/** The id of a report or an organization. */
+export const ulid = shownIf(ULID);
+
+export const time = shownIf(TIME);
+
+/** A state or a kind. */
+export const state = shownIf(STATE);
+
+/** A name, of a person, a domain or a field. */
+export const name = shownIf(NAME);
+
+/** What has no shape, such as a title. */
+export function quote(text) {
+  return `"${quoted(text)}"`;
+}
+
+/** The URL if it is on a code host that is known here, or on the Hub that the user names, else in quotes. */
+export function link(url, hubUrl = null) {
+  const isKnown = hubUrl === null ? isOnCodeHost(url) : origin(url) === origin(hubUrl);
+  return isKnown && linkOf(url) ? url : quote(url);
+}
