@@ -103,6 +103,8 @@ class Bodies:
                 self._arriving.add(caller, deadline, body)
                 while len(body) < length:
                     self._add(caller, deadline, await _piece(receive))
+                if self._arriving.get(caller, deadline) is None:  # with its last piece
+                    raise GivenUp
         except TimeoutError:
             is_given_up = self._arriving.get(caller, deadline) is None
             raise (GivenUp() if is_given_up else TooSlow()) from None

@@ -306,6 +306,20 @@ def test_where_threads_work_on_all_that_the_largest_caller_sent_the_next_one_giv
     assert busy.begun == [b"a", b"c"]
 
 
+def test_a_body_in_one_piece_that_is_given_up_is_not_accepted(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+    busy = Busy()
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        requests = [await sent(bridge, "192.0.2.1", each * 700, 700) for each in (b"a", b"b")]
+        assert bridge._bodies._size == 700
+        busy.free.set()
+        return [(await each.answer()).status for each in requests]
+
+    assert talk(conversation, busy) == [200, 503]
+    assert busy.begun == [b"a"]
+
+
 def test_no_body_that_is_given_up_waits_for_the_garbage_collector(monkeypatch):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
     busy = Busy()
