@@ -2,6 +2,10 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 
 from django.conf import settings
 
@@ -10,6 +14,7 @@ from core.json_body import MAX_BYTES
 from hub.server.asgi import Receive, Scope
 from hub.server.in_progress import InProgress
 from hub.server.overload import Overloaded
+from hub.server.threads import Threads
 
 BODY_TIMEOUT = 10  # seconds from the headers to the end of the body
 ALTOGETHER = 64 * 1024 * 1024  # bytes of all bodies that are held at one time
@@ -54,29 +59,42 @@ class GivenUp(Overloaded):
 class Bodies:
     """All bodies that are held.
 
-    If they get too large together, the caller who holds most gives up the slowest of theirs: nobody
-    can push out what others send.
+    If they get too large together, the caller who holds most gives up the slowest of theirs, or if none arrives, the
+    latest that waits for a thread: nobody can push out what others send. What a thread works on is not given up; if
+    that is all that a caller holds, it is the turn of who holds most beside them.
     """
 
     def __init__(self) -> None:
         self._size = 0
         self._held: Counter[str] = Counter()  # bytes of each caller
-        self._arriving: InProgress[bytearray] = InProgress()
+        self._arriving: InProgress[asyncio.Timeout, bytearray] = InProgress()
+        self._waiting: InProgress[asyncio.Future, _Whole] = (
+            InProgress()
+        )  # a thread has begun with some
 
     async def whole(self, scope: Scope, receive: Receive, caller: str) -> bytes:
-        """The body of the request of `caller`. It is held until `let_go`, which has to be called then.
+        """The body of the request of `caller`. It has to be `held` at once.
 
         Empty if its length is missing, or too large for the API: Django refuses that without reading it.
         Raises `TooLarge`, `TooSlow`, `Incomplete` or `GivenUp`.
         """
         length = _length(scope)
-        body = await self._arrived(length, receive, caller) if length else b""
-        self._hold(caller, len(body))
-        return body
+        return await self._arrived(length, receive, caller) if length else b""
 
-    def let_go(self, body: bytes, caller: str) -> None:
-        """The body of `caller` is held no longer."""
-        self._hold(caller, -len(body))
+    @contextmanager
+    def held(
+        self, body: bytes, caller: str, threads: Threads, result: asyncio.Future
+    ) -> Iterator[None]:
+        """Hold a body of `caller`. While its request waits for `threads`, it may be given up; so ends the result."""
+        whole = _Whole(len(body), partial(threads.refuse, result))
+        self._hold(caller, whole.size)
+        if body:
+            self._waiting.add(caller, result, whole)
+        try:
+            yield
+        finally:
+            self._waiting.end(caller, result)
+            self._hold(caller, -whole.size)
 
     async def _arrived(self, length: int, receive: Receive, caller: str) -> bytes:
         body = bytearray()
@@ -85,6 +103,8 @@ class Bodies:
                 self._arriving.add(caller, deadline, body)
                 while len(body) < length:
                     self._add(caller, deadline, await _piece(receive))
+                if self._arriving.get(caller, deadline) is None:  # with its last piece
+                    raise GivenUp
         except TimeoutError:
             is_given_up = self._arriving.get(caller, deadline) is None
             raise (GivenUp() if is_given_up else TooSlow()) from None
@@ -98,15 +118,37 @@ class Bodies:
             raise GivenUp
         body += piece
         self._hold(caller, len(piece))
-        while self._size > ALTOGETHER and (callers := list(self._arriving)):
+        while self._size > ALTOGETHER and (callers := [*self._arriving, *self._waiting]):
             most = max(callers, key=self._held.__getitem__)
-            self._hold(most, -len(self._arriving.give_up_oldest(most) or b""))
+            self._hold(most, -self._give_up(most))
+
+    def _give_up(self, caller: str) -> int:
+        """Give up a body of `caller`: its size, or 0 if a thread has begun with it."""
+        if caller in self._arriving:
+            return len(self._arriving.give_up_oldest(caller) or b"")
+        latest = self._waiting.end_latest(caller)
+        return latest.give_up() if latest else 0
 
     def _hold(self, caller: str, size: int) -> None:
         self._size += size
         self._held[caller] += size
         if not self._held[caller]:
             del self._held[caller]
+
+
+@dataclass(eq=False)
+class _Whole:
+    """A body that is whole. `refuse` refuses its request; False if that no longer waits for a thread."""
+
+    size: int  # bytes that are held
+    refuse: Callable[[GivenUp], bool]
+
+    def give_up(self) -> int:
+        """Refuse its request; returns how many bytes are held no longer."""
+        if not self.refuse(GivenUp()):
+            return 0
+        size, self.size = self.size, 0
+        return size
 
 
 async def _piece(receive: Receive) -> bytes:

@@ -44,6 +44,7 @@ class Bridge:
             answer = await self._answer(scope, receive, noted, caller)
             self._overload.end()
         except Overloaded as error:
+            error.__traceback__ = None  # its frames hold the body, and the result, which holds them
             self._overload.refuse(error)
             answer = answers.refusal(error, scope["path"])
         except ApiError as error:
@@ -60,14 +61,13 @@ class Bridge:
             return answers.alive()
         door.check(scope)
         body = await self._bodies.whole(scope, receive, caller)
-        try:
-            noted.is_whole()
-            work = partial(answers.of, self._application, scope, body, noted.asked)
-            known = None if caller == client_address.UNKNOWN else caller
-            threads = self._for_readers if is_to_read(scope) else self._threads
-            return await threads.run(work, known, is_probe=scope["path"] in PROBES)
-        finally:
-            self._bodies.let_go(body, caller)
+        noted.is_whole()
+        work = partial(answers.of, self._application, scope, body, noted.asked)
+        known = None if caller == client_address.UNKNOWN else caller
+        threads = self._for_readers if is_to_read(scope) else self._threads
+        result = threads.run(work, known, is_probe=scope["path"] in PROBES)
+        with self._bodies.held(body, caller, threads, result):
+            return await result
 
 
 def _threads(most: int, waiting: int) -> Threads:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
@@ -53,7 +53,8 @@ class Threads:
         self._share = max(1, most // SHARE)
         self._share_alone = max(1, most - self._share)
         self._busy: Counter[_Queue] = Counter()  # threads
-        self._waiting: OrderedDict[_Queue, deque[_Job]] = OrderedDict()  # the next one is first
+        # Both the queues and the jobs of each: the next one is first.
+        self._waiting: OrderedDict[_Queue, OrderedDict[asyncio.Future, _Job]] = OrderedDict()
         self._waits = 0  # how many wait
         self._latest: str | None = None  # who called last
         self._alone_from = -inf  # when whoever calls now counts as alone, in the loop's time
@@ -74,24 +75,37 @@ class Threads:
             self._latest = caller
         queue = _Queue(caller, is_probe)
         job = _Job(work, queue, loop, loop.create_future(), self._over)
-        self._waiting.setdefault(queue, deque()).append(job)
+        self._waiting.setdefault(queue, OrderedDict())[job.result] = job
         self._waits += 1
         self._start(loop)
         if self._waits > self._most_waiting:
             self._give_up(queue)
         return job.result
 
+    def refuse(self, result: asyncio.Future, error: Overloaded) -> bool:
+        """End with `error` what waits for a thread. False if it does not: what has begun goes on."""
+        job = next((jobs[result] for jobs in self._waiting.values() if result in jobs), None)
+        if job:
+            self._end(job, error)
+        return bool(job)
+
     def _give_up(self, latest: "_Queue") -> None:
         """Refuse what came last in the longest queue; if several are, in the one to which a call has just come."""
         most = max(self._waiting, key=lambda each: (len(self._waiting[each]), each == latest))
-        job = self._waiting[most].pop()
-        self._took_from(most)
+        job = next(reversed(self._waiting[most].values()))
+        self._end(job, Overloaded("All threads are busy, and too many requests wait"))
+
+    def _end(self, job: "_Job", error: Overloaded) -> None:
+        del self._waiting[job.queue][job.result]
+        self._took_from(job.queue)
         if not job.result.done():
-            job.result.set_exception(Overloaded("All threads are busy, and too many requests wait"))
+            job.result.set_exception(error)
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin what may begin now."""
         while (self._idle or len(self._workers) < self._most) and (job := self._next(loop.time())):
+            if job.result.done():  # nobody waits for it any more
+                continue
             self._busy[job.queue] += 1
             (self._idle.pop() if self._idle else self._further()).take(job)
 
@@ -101,7 +115,7 @@ class Threads:
         for queue, jobs in self._waiting.items():
             share = self._share_alone if is_alone and not queue.is_of_probes else self._share
             if queue.caller is None or self._busy[queue] < share:
-                job = jobs.popleft()
+                _, job = jobs.popitem(last=False)
                 self._waiting.move_to_end(queue)
                 self._took_from(queue)
                 return job

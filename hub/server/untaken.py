@@ -18,7 +18,7 @@ class Untaken:
     """
 
     def __init__(self) -> None:
-        self._sending: InProgress[bool] = InProgress()
+        self._sending: InProgress[asyncio.Timeout, bool] = InProgress()
         self._number = 0
 
     @contextmanager

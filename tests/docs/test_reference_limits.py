@@ -152,7 +152,7 @@ def test_sizes():
         "first line and headers together": f"{serve.LONGEST_HEADERS} bytes",
         "parameters of an address": f"{settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}",
         "digits of a whole number in JSON": f"{json_body.MAX_DIGITS}",
-        "bodies that are being received": f"{bodies.ALTOGETHER} bytes for each process",
+        "bodies that arrive, wait or are worked on": f"{bodies.ALTOGETHER} bytes for each process",
         "long responses that wait for their readers": (
             f"{spool.ON_DISK} bytes on disk for each process"
         ),

@@ -250,6 +250,113 @@ def test_a_body_that_is_whole_counts_for_who_sent_it(monkeypatch):
     assert talk(conversation, busy) == (503, 200)
 
 
+class Busy:
+    """An application of WSGI that answers once it is `free`, and remembers the first letter of each body."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+        self.begun: list[bytes] = []
+
+    def __call__(self, environ, start_response) -> Pieces:
+        self.begun.append(environ["wsgi.input"].read()[:1])
+        self.free.wait(60)
+        start_response("200 OK", [])
+        return Pieces([b""])
+
+
+async def sent(bridge: Bridge, of: str, body: bytes, length: int) -> Request:
+    """A request of which so much has arrived, in one piece."""
+    request = Request(bridge, of=of, content_length=str(length))
+    await request.send(body)
+    await asyncio.sleep(0)
+    return request
+
+
+def test_whoever_holds_most_gives_up_the_latest_body_that_waits_for_a_thread(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+    busy = Busy()
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        requests = [await sent(bridge, "192.0.2.1", each * 300, 300) for each in (b"a", b"b", b"c")]
+        honest = await sent(bridge, "198.51.100.1", b"h" * 150, 200)
+        assert (bridge._bodies._size, bridge._threads._waits) == (750, 1)
+        await honest.send(b"h" * 50)
+        await asyncio.sleep(0)
+        busy.free.set()
+        return [(await each.answer()).status for each in [*requests, honest]]
+
+    assert talk(conversation, busy) == [200, 200, 503, 200]
+    assert busy.begun == [b"a", b"b", b"h"]
+
+
+def test_where_threads_work_on_all_that_the_largest_caller_sent_the_next_one_gives_up(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+    busy = Busy()
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        requests = [
+            await sent(bridge, "192.0.2.1", b"a" * 600, 600),
+            await sent(bridge, "198.51.100.1", b"b" * 300, 300),
+            await sent(bridge, "203.0.113.1", b"c" * 200, 200),
+        ]
+        busy.free.set()
+        return [(await each.answer()).status for each in requests]
+
+    assert talk(conversation, busy) == [200, 503, 200]
+    assert busy.begun == [b"a", b"c"]
+
+
+def test_a_body_in_one_piece_that_is_given_up_is_not_accepted(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+    busy = Busy()
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        requests = [await sent(bridge, "192.0.2.1", each * 700, 700) for each in (b"a", b"b")]
+        assert bridge._bodies._size == 700
+        busy.free.set()
+        return [(await each.answer()).status for each in requests]
+
+    assert talk(conversation, busy) == [200, 503]
+    assert busy.begun == [b"a"]
+
+
+def test_no_body_that_is_given_up_waits_for_the_garbage_collector(monkeypatch):
+    monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+    busy = Busy()
+
+    class Beside:
+        """Something that lives as long as the request."""
+
+    async def takes(message: dict[str, Any]) -> None: ...
+
+    async def conversation(bridge: Bridge) -> None:
+        working = await sent(bridge, "192.0.2.1", b"a" * 300, 300)
+        beside, arrived = Beside(), asyncio.Event()
+        asked = scope("/v1/reports", [(b"content-length", b"600")]) | {"beside": beside}
+
+        async def receive() -> dict[str, Any]:
+            arrived.set()
+            return {"type": "http.request", "body": b"b" * 600}
+
+        waiting = asyncio.create_task(bridge(asked, receive, takes))
+        lives = weakref.ref(beside)
+        del asked, beside
+        await arrived.wait()
+        honest = await sent(bridge, "198.51.100.1", b"h" * 200, 200)
+        await asyncio.wait_for(waiting, 10)
+        del waiting
+        assert lives() is None
+        busy.free.set()
+        assert [(await each.answer()).status for each in (working, honest)] == [200, 200]
+
+    gc.disable()
+    try:
+        talk(conversation, busy)
+    finally:
+        busy.free.set()
+        gc.enable()
+
+
 def test_a_quick_request_is_served_while_the_time_of_the_slowest_is_just_over(monkeypatch):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
 
@@ -310,7 +417,7 @@ def test_nothing_is_held_after_any_sequence_of_arrivals_delays_and_disconnects(m
     async def conversation(bridge: Bridge) -> tuple[object, ...]:
         await asyncio.gather(*(one(bridge) for _ in range(300)))
         held = bridge._bodies
-        kept = held._size, len(held._held), len(list(held._arriving))
+        kept = held._size, len(held._held), len([*held._arriving, *held._waiting])
         return *kept, bridge._threads._waits, spool.on_disk()
 
     assert talk(conversation, threads=2) == (0, 0, 0, 0, 0)

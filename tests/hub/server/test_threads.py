@@ -5,6 +5,7 @@ import gc
 import multiprocessing
 import threading
 import time
+import weakref
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -174,6 +175,50 @@ def test_whoever_has_most_waiting_makes_room_for_others():
     kept = {("alice", n) for n in range(3)} | {("bob", n) for n in range(4)}
     assert set(done) == kept | {("charlie", 0)}
     assert {each for each in results if not isinstance(results[each], Overloaded)} == set(done)
+
+
+def test_what_waits_can_be_refused_and_nothing_of_it_is_kept():
+    async def conversation(threads: Threads) -> list[object]:
+        gate = threading.Event()
+
+        def work() -> int:
+            raise AssertionError("It was refused.")
+
+        begun = threads.run(lambda: gate.wait(10), "alice")
+        waits = [threads.run(each, "alice") for each in (lambda: 1, work, lambda: 3)]
+        kept = weakref.ref(work)
+        del work
+        assert threads.refuse(waits[1], Overloaded("Too much"))
+        assert not threads.refuse(waits[1], Overloaded("Too much"))
+        assert not threads.refuse(begun, Overloaded("Too much"))
+        assert kept() is None
+        assert threads._waits == 2
+        gate.set()
+        return await asyncio.gather(begun, *waits, return_exceptions=True)
+
+    begun, first, refused, last = ask(Threads(1, WAITING), conversation)
+
+    assert (begun, first, last) == (True, 1, 3)
+    assert isinstance(refused, Overloaded)
+
+
+def test_what_nobody_awaits_any_more_is_not_begun():
+    done: list[int] = []
+
+    async def conversation(threads: Threads) -> None:
+        gate = threading.Event()
+        begun = threads.run(lambda: gate.wait(10))
+        waits = [threads.run(lambda n=n: done.append(n)) for n in range(6)]
+        for each in waits[::2]:
+            each.cancel()
+        gate.set()
+        await asyncio.gather(begun, *waits[1::2])
+        assert not threads._waits
+        assert not threads._busy
+
+    ask(Threads(1, WAITING), conversation)
+
+    assert done == [1, 3, 5]
 
 
 class Held(NamedTuple):
