@@ -82,6 +82,7 @@ def _leave(user: User, name: str) -> Organization | None:
         raise NotConfirmed(f"Type {name_to_type(user)} to delete it.")
     organization = organization_that_goes(user)
     if organization:
+        members.lock_all(organization)
         stays = Q(user__is_staff=True) | Q(user__is_active=False)
         for each in organization.memberships.filter(stays).exclude(user=user):
             members.go_alone(each)
@@ -113,8 +114,12 @@ def _deleted(organization: Organization) -> Iterator[int]:
 
 
 def _delete(users: QuerySet[User]) -> None:
-    """Delete accounts; their terminals first, so that none of them gets new tokens meanwhile."""
+    """Delete accounts, locked, with their tokens: one that is made meanwhile is deleted too, or fails.
+
+    Their terminals go first, since replacing a terminal's tokens locks it before the account.
+    """
     Terminal.objects.filter(user__in=users).sign_out()
+    list(users.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
     users.delete()
 
 

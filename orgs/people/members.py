@@ -124,6 +124,12 @@ def lock(*organization_ids: str) -> None:
     list(locked.order_by("pk").values_list("pk"))
 
 
+def lock_all(organization: Organization) -> None:
+    """Lock the memberships of an organization that is locked, so that nobody signs in to one meanwhile."""
+    memberships = organization.memberships.select_for_update(no_key=True)
+    list(memberships.order_by("pk").values_list("pk"))
+
+
 def lock_for_claim(organization: Organization) -> None:
     """Lock an organization that claims something: nothing is claimed for one that has no people.
 
