@@ -21,5 +21,6 @@ def wait_until(true: Callable[[], object], seconds: float = 120) -> bool:
 def is_somebody_waiting_for_a_lock() -> bool:
     """Whether another connection to this database waits for one; PostgreSQL only."""
     with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # or a transaction sees the same again
         cursor.execute(LOCKED)
         return cursor.fetchone() is not None

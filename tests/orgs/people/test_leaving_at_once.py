@@ -9,7 +9,8 @@ from allauth.idp.oidc.models import Token
 from django.db import IntegrityError, connection, transaction
 from django.db.models.signals import pre_delete
 
-from orgs.models import Membership, Organization, User
+from hub.screen import inviting
+from orgs.models import Invitation, Membership, Organization, User
 from orgs.people import leaving, members
 from tests import build
 from tests.waiting import is_somebody_waiting_for_a_lock, wait_until
@@ -83,3 +84,88 @@ def test_who_signs_in_for_the_first_time_meanwhile_is_deleted_with_the_others(ac
     left.result()
 
     assert not User.objects.exists()
+
+
+def invitation(to: Organization, whom: User, *, by: User) -> Invitation:
+    return to.invitations.create(
+        github_id=whom.membership.github_id, login="alice", role="owner", invited_by=by.membership
+    )
+
+
+@pytest.fixture
+def newcomer(acme) -> User:
+    """The only member of an organization, who joins acme when `joining` says so."""
+    return build.member(build.organization("newcomer"), "newcomer")
+
+
+@contextmanager
+def joining(acme: Organization, newcomer: User, *, by: User) -> Iterator[None]:
+    """Somebody accepts an invitation, which takes as long as this context."""
+    asked = invitation(acme, newcomer, by=by)
+    with transaction.atomic():
+        inviting.join(newcomer.membership, asked.pk, "owner")
+        yield
+
+
+def test_of_two_owners_who_leave_at_once_one_stays_even_if_the_other_has_just_joined(
+    acme, alice, newcomer, begin
+):
+    second: list[Future] = []
+
+    with when_deleted(newcomer, lambda: second.append(begin(leaving.leave, alice, "alice"))):
+        with joining(acme, newcomer, by=alice):
+            first = begin(leaving.leave, newcomer, "newcomer")
+        first.result()
+
+    assert isinstance(second[0].exception(), leaving.NotConfirmed)
+    assert [each.user for each in acme.memberships.all()] == [alice]
+
+
+def test_the_role_of_somebody_who_leaves_right_after_joining_does_not_change(
+    acme, alice, newcomer, begin
+):
+    changed: list[Future] = []
+
+    def change() -> None:
+        role = Membership.Role.MEMBER
+        members.change_role(newcomer.membership, role, by=alice.membership)
+
+    with when_deleted(newcomer, lambda: changed.append(begin(change))):
+        with joining(acme, newcomer, by=alice):
+            left = begin(leaving.leave, newcomer, "newcomer")
+        left.result()
+
+    assert isinstance(changed[0].exception(), members.NoSuchMember)
+
+
+def test_the_role_of_somebody_who_is_deleted_by_hand_meanwhile_does_not_change(acme, alice, begin):
+    bob = build.member(acme, "bob").membership
+
+    with transaction.atomic():
+        Membership.objects.filter(pk=bob.pk).delete()
+        changed = begin(lambda: members.change_role(bob, "member", by=alice.membership))
+
+    assert isinstance(changed.exception(), members.NoSuchMember)
+
+
+def test_who_accepts_a_second_invitation_has_the_organization_locked_that_they_have_just_joined(
+    acme, alice, newcomer, begin, monkeypatch
+):
+    other = build.member(build.organization("initech"), "bob")
+    second = invitation(other.membership.organization, newcomer, by=other)
+    as_before = Membership.objects.get(user=newcomer)
+    changed: list[bool] = []
+
+    def change() -> None:
+        members.change_role(alice.membership, "member", by=newcomer.membership)
+
+    def then_change(organization: Organization) -> bool:
+        changed.append(begin(change).done())
+        return False
+
+    with joining(acme, newcomer, by=alice):
+        monkeypatch.setattr(inviting, "_is_empty", then_change)
+        joined = begin(inviting.join, as_before, second.pk, "owner")
+
+    assert isinstance(joined.exception(), inviting.InUse)
+    assert changed == [False]
