@@ -89,10 +89,11 @@ def join(membership: Membership, invitation_id: int, role: str) -> Organization:
     """Accept an invitation with the role that the person saw; returns the organization.
 
     Their own organization is deleted if it is empty, and so are the person's tokens and terminals,
-    which were made for it. Raises `Withdrawn`, `InUse`.
+    which were made for it. Raises `Withdrawn`, `InUse`, `members.Moved`.
     """
     invitation = _answered(membership, invitation_id)
-    members.lock(membership.organization_id, invitation.organization_id)
+    own = Membership.objects.filter(pk=membership.pk)
+    members.lock_own(own, invitation.organization_id)
     roles = Invitation.objects.filter(pk=invitation_id).values_list("role", flat=True)
     if role not in roles:  # compared here, since a browser may send what no column takes
         raise Withdrawn

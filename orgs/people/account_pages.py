@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from orgs.models import PersonalToken, Terminal, User
-from orgs.people import leaving
+from orgs.people import leaving, members
 from orgs.people import tokens as personal_tokens
 
 TOKENS_SHOWN = 100  # the latest tokens; these include all valid ones, whose number is limited
@@ -129,7 +129,7 @@ def delete(request: PersonRequest) -> HttpResponse:
         name = form.cleaned_data["name"]
         try:
             leaving.leave(request.user, name)
-        except leaving.NotConfirmed as error:
+        except (leaving.NotConfirmed, members.Moved) as error:
             form.add_error("name", str(error))
         else:
             auth.logout(request)

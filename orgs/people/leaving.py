@@ -55,7 +55,7 @@ def leave(user: User, name: str) -> None:
     Everything that belongs to the organization is deleted: claims, integration, deliveries, and the
     accounts of its members; operators keep theirs, and so does whoever is deactivated, who could sign
     in anew without it. The reports that it has received stay, without its name. Raises `NotConfirmed`
-    unless `name` is what `name_to_type` returns now.
+    unless `name` is what `name_to_type` returns now, and `members.Moved`.
     """
     if organization := _leave(user, name):
         until = time.monotonic() + LONGEST
@@ -77,11 +77,12 @@ def delete_left(go_on: Callable[[], bool] = lambda: True) -> int:
 @transaction.atomic
 def _leave(user: User, name: str) -> Organization | None:
     """Delete the account; returns the organization if it goes, too, which then has no claims and no members."""
-    _wait_for_others_who_leave(user)
+    members.lock_own(Membership.objects.filter(user=user))
     if name != name_to_type(user):
         raise NotConfirmed(f"Type {name_to_type(user)} to delete it.")
     organization = organization_that_goes(user)
     if organization:
+        members.lock_all(organization)
         stays = Q(user__is_staff=True) | Q(user__is_active=False)
         for each in organization.memberships.filter(stays).exclude(user=user):
             members.go_alone(each)
@@ -113,12 +114,10 @@ def _deleted(organization: Organization) -> Iterator[int]:
 
 
 def _delete(users: QuerySet[User]) -> None:
-    """Delete accounts; their terminals first, so that none of them gets new tokens meanwhile."""
+    """Delete accounts, locked, with their tokens: one that is made meanwhile is deleted too, or fails.
+
+    Their terminals go first, since replacing a terminal's tokens locks it before the account.
+    """
     Terminal.objects.filter(user__in=users).sign_out()
+    list(users.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
     users.delete()
-
-
-def _wait_for_others_who_leave(user: User) -> None:
-    """Lock the organization: if two owners leave at once, the second sees that the first is gone."""
-    mine = Organization.objects.filter(memberships__user=user)
-    mine.select_for_update(of=("self",), no_key=True).first()

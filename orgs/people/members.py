@@ -1,9 +1,12 @@
 """The members of an organization, and their roles."""
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from core.errors import ApiError
 from orgs.models import Invitation, Membership, Organization, User
+
+TRIES = 5  # at locking the organization of somebody who moves to another one meanwhile
 
 
 class NotAnOwner(ApiError):
@@ -34,6 +37,14 @@ class NoSuchMember(ApiError):
     status_code = 404
     default_code = "not_found"
     default_detail = "They are no longer a member of your organization."
+
+
+class Moved(ApiError):
+    """409: the person has moved from one organization to another again and again."""
+
+    status_code = 409
+    default_code = "moved"
+    default_detail = "You have just moved to another organization. Reload the page."
 
 
 class OrganizationLeft(ApiError):
@@ -124,6 +135,27 @@ def lock(*organization_ids: str) -> None:
     list(locked.order_by("pk").values_list("pk"))
 
 
+def lock_own(own: QuerySet[Membership], *organization_ids: str) -> None:
+    """Lock the organization that a membership is in, with others.
+
+    If the membership moves to another one meanwhile, that one is locked instead. Raises `Moved`.
+    """
+    for _ in range(TRIES):
+        with transaction.atomic():
+            mine = list(own.values_list("organization", flat=True))
+            lock(*mine, *organization_ids)
+            if mine == list(own.values_list("organization", flat=True)):
+                return
+            transaction.set_rollback(True)  # unlocks them, since all are locked in one order
+    raise Moved
+
+
+def lock_all(organization: Organization) -> None:
+    """Lock the memberships of an organization that is locked, so that nobody signs in to one meanwhile."""
+    memberships = organization.memberships.select_for_update(no_key=True)
+    list(memberships.order_by("pk").values_list("pk"))
+
+
 def lock_for_claim(organization: Organization) -> None:
     """Lock an organization that claims something: nothing is claimed for one that has no people.
 
@@ -135,8 +167,10 @@ def lock_for_claim(organization: Organization) -> None:
 
 
 def _member(membership: Membership, organization: Organization) -> Membership:
+    """The membership, locked. Raises `NoSuchMember`."""
     lock(organization.pk)
-    found = Membership.objects.filter(pk=membership.pk, organization=organization).first()
+    locked = Membership.objects.select_for_update(no_key=True)
+    found = locked.filter(pk=membership.pk, organization=organization).first()
     if found is None:
         raise NoSuchMember
     return found

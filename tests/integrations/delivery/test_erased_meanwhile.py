@@ -13,11 +13,9 @@ from integrations.models.delivery import ERASED, LeaseLost
 from reports import erasing
 from reports.models import Report
 from tests import build
+from tests.waiting import is_somebody_waiting_for_a_lock
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
-WAITING = (
-    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-)
 
 
 @pytest.fixture
@@ -49,17 +47,11 @@ def erase_while(end: Callable[[], None]) -> list[Exception]:
     with transaction.atomic():
         list(Delivery.objects.select_for_update())
         ending.start()
-        while ending.is_alive() and not _is_anybody_waiting():
+        while ending.is_alive() and not is_somebody_waiting_for_a_lock():
             ending.join(0.01)
         erasing.erase(Report.objects.get())
     ending.join()
     return raised
-
-
-def _is_anybody_waiting() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(WAITING)
-        return cursor.fetchone() is not None
 
 
 def test_an_attempt_that_fails(attempt):

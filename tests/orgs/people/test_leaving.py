@@ -14,7 +14,7 @@ from hub.screen import inviting
 from integrations.delivery import forwarding, pacing
 from integrations.models import Delivery, Installation, Integration, OneTimeState, PastTry
 from orgs.models import Domain, Membership, Organization, PersonalToken, Site, User
-from orgs.people import leaving
+from orgs.people import leaving, members
 from reports.models import Report
 from tests import build
 
@@ -224,6 +224,19 @@ def test_of_two_owners_who_leave_at_once_one_stays():
     assert count(Organization, User, Membership) == [1, 1, 1]
 
 
+def test_who_moves_again_and_again_is_told_so(client, alice, monkeypatch):
+    def move(*organization_ids: str) -> None:
+        members.go_alone(Membership.objects.get(user=alice))
+
+    monkeypatch.setattr(members, "lock", move)
+    client.force_login(alice)
+
+    answer = client.post("/settings/account/delete/", {"name": "acme"})
+
+    assert "You have just moved to another organization." in answer.content.decode()
+    assert count(User) == [1]
+
+
 def test_who_was_deactivated_does_not_come_back_because_a_colleague_leaves(acme, alice):
     bob = build.member(acme, "bob")
     SocialAccount.objects.create(user=bob, provider="github", uid="2")
@@ -332,7 +345,7 @@ def test_what_is_begun_while_somebody_leaves_does_not_wait_for_the_organization(
         connection.close()
 
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
-        leaving._wait_for_others_who_leave(alice.user)
+        members.lock_own(Membership.objects.filter(user=alice.user))
         pool.submit(begin).result(timeout=60)
 
     assert OneTimeState.objects.count() == 1

@@ -1,0 +1,171 @@
+"""PostgreSQL: somebody leaves while others, or they themselves, do something else."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from allauth.idp.oidc.models import Token
+from django.db import IntegrityError, connection, transaction
+from django.db.models.signals import pre_delete
+
+from hub.screen import inviting
+from orgs.models import Invitation, Membership, Organization, User
+from orgs.people import leaving, members
+from tests import build
+from tests.waiting import is_somebody_waiting_for_a_lock, wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+
+
+@pytest.fixture
+def acme() -> Organization:
+    return build.organization()
+
+
+@pytest.fixture
+def alice(acme) -> User:
+    return build.member(acme)
+
+
+@pytest.fixture
+def begin() -> Iterator[Callable[..., Future]]:
+    """Begins something in a thread; returns when that is done, or waits for a lock."""
+    with ThreadPoolExecutor() as pool:
+
+        def begun(act: Callable[..., object], *args: object) -> Future:
+            def closing() -> object:
+                try:
+                    return act(*args)
+                finally:
+                    connection.close()
+
+            future = pool.submit(closing)
+            assert wait_until(lambda: future.done() or is_somebody_waiting_for_a_lock())
+            return future
+
+        yield begun
+
+
+@contextmanager
+def when_deleted(user: User, act: Callable[[], object]) -> Iterator[None]:
+    """Do something when the rows that are deleted with this account are known."""
+
+    def deleted(instance: User, **kwargs: object) -> None:
+        if instance.pk == user.pk:
+            act()
+
+    pre_delete.connect(deleted, sender=User)
+    yield
+    pre_delete.disconnect(deleted, sender=User)
+
+
+@pytest.mark.parametrize("leaver", ["alice", "bob"])
+def test_a_token_that_is_made_meanwhile_fails_and_not_the_leaving(acme, alice, begin, leaver):
+    bob = build.member(acme, "bob", role="member")
+    who, name = {"alice": (alice, "acme"), "bob": (bob, "bob")}[leaver]
+    making: list[Future] = []
+
+    with when_deleted(bob, lambda: making.append(begin(build.token, bob))):
+        leaving.leave(who, name)
+
+    assert isinstance(making[0].exception(), IntegrityError)
+    assert not User.objects.filter(pk=bob.pk).exists()
+    assert not Token.objects.exists()
+
+
+def test_who_signs_in_for_the_first_time_meanwhile_is_deleted_with_the_others(acme, alice, begin):
+    Membership.objects.create(organization=acme, github_id=3, login="charlie")
+
+    with transaction.atomic():
+        charlie = User.objects.create(username="charlie")
+        members.welcome(charlie, github_id=3, login="charlie")
+        left = begin(leaving.leave, alice, "acme")
+    left.result()
+
+    assert not User.objects.exists()
+
+
+def invitation(to: Organization, whom: User, *, by: User) -> Invitation:
+    return to.invitations.create(
+        github_id=whom.membership.github_id, login="alice", role="owner", invited_by=by.membership
+    )
+
+
+@pytest.fixture
+def newcomer(acme) -> User:
+    """The only member of an organization, who joins acme when `joining` says so."""
+    return build.member(build.organization("newcomer"), "newcomer")
+
+
+@contextmanager
+def joining(acme: Organization, newcomer: User, *, by: User) -> Iterator[None]:
+    """Somebody accepts an invitation, which takes as long as this context."""
+    asked = invitation(acme, newcomer, by=by)
+    with transaction.atomic():
+        inviting.join(newcomer.membership, asked.pk, "owner")
+        yield
+
+
+def test_of_two_owners_who_leave_at_once_one_stays_even_if_the_other_has_just_joined(
+    acme, alice, newcomer, begin
+):
+    second: list[Future] = []
+
+    with when_deleted(newcomer, lambda: second.append(begin(leaving.leave, alice, "alice"))):
+        with joining(acme, newcomer, by=alice):
+            first = begin(leaving.leave, newcomer, "newcomer")
+        first.result()
+
+    assert isinstance(second[0].exception(), leaving.NotConfirmed)
+    assert [each.user for each in acme.memberships.all()] == [alice]
+
+
+def test_the_role_of_somebody_who_leaves_right_after_joining_does_not_change(
+    acme, alice, newcomer, begin
+):
+    changed: list[Future] = []
+
+    def change() -> None:
+        role = Membership.Role.MEMBER
+        members.change_role(newcomer.membership, role, by=alice.membership)
+
+    with when_deleted(newcomer, lambda: changed.append(begin(change))):
+        with joining(acme, newcomer, by=alice):
+            left = begin(leaving.leave, newcomer, "newcomer")
+        left.result()
+
+    assert isinstance(changed[0].exception(), members.NoSuchMember)
+
+
+def test_the_role_of_somebody_who_is_deleted_by_hand_meanwhile_does_not_change(acme, alice, begin):
+    bob = build.member(acme, "bob").membership
+
+    with transaction.atomic():
+        Membership.objects.filter(pk=bob.pk).delete()
+        changed = begin(lambda: members.change_role(bob, "member", by=alice.membership))
+
+    assert isinstance(changed.exception(), members.NoSuchMember)
+
+
+def test_who_accepts_a_second_invitation_has_the_organization_locked_that_they_have_just_joined(
+    acme, alice, newcomer, begin, monkeypatch
+):
+    other = build.member(build.organization("initech"), "bob")
+    second = invitation(other.membership.organization, newcomer, by=other)
+    as_before = Membership.objects.get(user=newcomer)
+    changed: list[bool] = []
+
+    def change() -> None:
+        members.change_role(alice.membership, "member", by=newcomer.membership)
+
+    def then_change(organization: Organization) -> bool:
+        changed.append(begin(change).done())
+        return False
+
+    with joining(acme, newcomer, by=alice):
+        monkeypatch.setattr(inviting, "_is_empty", then_change)
+        joined = begin(inviting.join, as_before, second.pk, "owner")
+
+    assert isinstance(joined.exception(), inviting.InUse)
+    assert changed == [False]
