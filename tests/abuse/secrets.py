@@ -1,15 +1,20 @@
 """Secrets that somebody pasted into a report, whole or divided, on their way to a public issue."""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import cycle
 from typing import Any
 
 import requests
 from django.conf import settings
 from django.test import Client
 
+from hub.server.threads import ALONE
 from integrations.issue.safe_text import ZWSP
 from integrations.models import Integration
+from reports.contract import SECRETS
 from reports.models import Report
 from tests import build
 from tests.abuse.table import MEMBER, READER, STRANGER, attack
@@ -17,6 +22,7 @@ from tests.abuse.world import Fell, Shipped, World, milliseconds, stands_if
 from tests.reports.secret_texts import Pasted, divided, real_looking
 
 EACH = 20  # secrets in a report
+COSTLY, LONG = 40, 2000  # reports, and milliseconds: it took 8 seconds
 PATIENCE = 60  # seconds
 OPEN_KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n"
 END = "\n-----END PRIVATE KEY-----"
@@ -47,6 +53,23 @@ def secrets_in_halves(world: World) -> str:
             cores.append(f"ghp_a1B2c3{tail}")
     left = [core for core in cores if core in _issues(world)]
     return stands_if(not left, f"{len(left)} of {EACH} whole in an issue")
+
+
+@attack(STRANGER, "keep others waiting")
+def halves_of_secrets_while_nobody_else_calls(world: World) -> str:
+    """40 reports at once of 50 KiB of halves of secrets, from a network that was alone; then somebody else reports."""
+    world.acme()
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub, ThreadPoolExecutor(COSTLY) as pool:
+        requests.get(f"{hub.url}/login/", headers={"X-Forwarded-For": "198.51.100.1"}, timeout=30)
+        time.sleep(ALONE + 0.5)
+        sent = [pool.submit(_costly, hub, number) for number in range(COSTLY)]
+        time.sleep(0.5)
+        waited = milliseconds(
+            lambda: hub.post(_of_nobody("x"), **{"X-Forwarded-For": "203.0.113.1"})
+        )
+        accepted = sum(each.result() == 201 for each in sent)
+    figures = f"{accepted} accepted; the report of somebody else took {waited:.0f} ms"
+    return stands_if(accepted == COSTLY and waited < LONG, figures)
 
 
 @attack(MEMBER, "stop the Hub, or what is sent")
@@ -93,6 +116,28 @@ def _pasted(world: World, pasted: list[Pasted], *, most: float) -> str:
         max(len(public), len(kept)) <= most * count,
         f"{len(public)} of {count} whole in an issue, {len(kept)} in pages, tables and the export",
     )
+
+
+def _costly(hub: Shipped, number: int) -> int:
+    signs = [sign for entry in SECRETS["kinds"] for sign in entry["signs"]]
+    between = cycle(["\x1b[31m", "\u200b", " ", "\\n", "&#65;"])
+    halves = "".join(sign + each for sign, each in zip(signs * 9, between, strict=False))[:3500]
+    text = f"{halves} ghp_{'a1B2c3D4e5' * 4} ghp\\_{'a1B2c3D4e5' * 4}"
+    report = _of_nobody(
+        f"Case {number}",
+        report__details=(text * 3)[:8000],
+        report__suggested_fix=text,
+        report__evidence=[{"kind": "quote", "text": text}] * 9,
+        task_context={"transcript_excerpt": text},
+    )
+    sender = {"X-Forwarded-For": "198.51.100.1"}
+    return requests.post(
+        f"{hub.url}/v1/reports", json=report, headers=sender, timeout=120
+    ).status_code
+
+
+def _of_nobody(summary: str, **parts: Any) -> dict:
+    return build.report("https://nobody.dev/", report__summary=summary, **parts)
 
 
 def _issues(world: World) -> str:
