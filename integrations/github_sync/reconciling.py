@@ -100,10 +100,9 @@ def _reconcile_repository(
         integration.installation.github_id, asked_about, deadline=deadline(DEADLINE)
     )
     with transaction.atomic():
-        unmoved = Integration.objects.select_for_update().filter(repository_id=asked_about)
-        if now := unmoved.filter(
-            pk=integration.pk
-        ).first():  # unless another one was chosen in the meantime
+        this = Integration.objects.filter(pk=integration.pk, repository_id=asked_about)
+        now = this.select_for_update(no_key=True).first()
+        if now:  # unless another one was chosen in the meantime
             if reached is None:
                 applying.mark_out_of_reach(now)
             else:

@@ -124,8 +124,9 @@ def _of_installation(act: Callable[[Installation], None]) -> Action:
 
 
 def _integrations(repository_id: int) -> IntegrationQuerySet:
-    mine = Integration.objects.filter(repository_id=repository_id).select_for_update(of=("self",))
-    return mine.select_related("installation", "organization")
+    mine = Integration.objects.filter(repository_id=repository_id)
+    locked = mine.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("installation", "organization")
 
 
 def _of_selection(changed: str, act: Callable[[Integration, Payload], object]) -> Action:

@@ -387,7 +387,7 @@ class Integration(models.Model):
         if missing == self.not_applied:
             return
         with transaction.atomic():
-            now = Integration.objects.select_for_update().filter(pk=self.pk).first()
+            now = Integration.objects.select_for_update(no_key=True).filter(pk=self.pk).first()
             is_same = now and (now.repository_id, now.choice) == (self.repository_id, self.choice)
             if now and is_same:
                 now.not_applied = dressing.still_missing(now.not_applied, asked=asked, lacks=lacks)
