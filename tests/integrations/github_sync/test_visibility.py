@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from core import batches
@@ -13,10 +14,14 @@ from integrations.github_sync import visibility
 from integrations.models import Delivery, Integration, Visibility
 from reports.models import Report
 from tests import build
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MANY = 9
+WAITS = (
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
 PRIVATE = RepositoryFacts(1, "acme", "docs", is_private=True, has_issues=True, is_archived=False)
 PUBLIC = PRIVATE._replace(is_private=False)
 
@@ -149,3 +154,34 @@ def test_news_waits_for_the_batch_that_is_being_changed(monkeypatch):
 
     assert waits
     assert shown() == 0
+
+
+@pytest.mark.postgresql
+def test_deliveries_are_locked_in_the_order_of_their_ids():
+    """What it waits for is locked by somebody who may still need one with a higher id."""
+    Delivery.objects.filter(issue_number__gt=4).delete()
+    first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
+    Delivery.objects.update(issue_number=100 - F("issue_number"))  # by which they are found
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Delivery.objects.filter(pk=first).update(reason="")
+            telling = pool.submit(tell_and_close)
+            assert wait_until(somebody_waits)
+            free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
+            found = {each.pk for each in free}
+        telling.result()
+
+    assert found == {*others}
+    assert shown() == 0
+
+
+def tell_and_close() -> None:
+    tell(PRIVATE)
+    connection.close()
+
+
+def somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(WAITS)
+        return cursor.fetchone() is not None
