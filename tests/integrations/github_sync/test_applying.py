@@ -8,6 +8,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from integrations.delivery import likeness
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import applying, reconciling, visibility
 from integrations.github_sync.reconciling import reconcile_due
@@ -178,6 +179,22 @@ def test_a_repository_that_becomes_private_is_not_shown_any_more(webhooks, code_
     code_host.set_private("acme/docs", True)
 
     assert Client().get(receipt).json()["issue_url"] is None
+
+
+def test_a_repository_that_becomes_private_while_a_report_is_being_sent_is_not_shown(
+    webhooks, code_host, monkeypatch
+):
+    look = likeness.look
+
+    def becomes_private(taken):
+        code_host.set_private("acme/docs", True)
+        return look(taken)
+
+    monkeypatch.setattr(likeness, "look", becomes_private)
+
+    call_command("retry_deliveries", "--now")
+
+    assert (delivery().status, delivery().public_issue_url()) == ("sent", None)
 
 
 def chooses_another(code_host):

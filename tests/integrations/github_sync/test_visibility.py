@@ -185,3 +185,30 @@ def somebody_waits() -> bool:
     with connection.cursor() as cursor:
         cursor.execute(WAITS)
         return cursor.fetchone() is not None
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    "record",
+    [lambda taken: taken.record("Title", "Body"), lambda taken: taken.record_target()],
+    ids=["to be sent", "to be looked for"],
+)
+def test_what_is_sent_meanwhile_waits_for_the_news(record):
+    """It is not among what the news changes, since it does not name the repository yet."""
+    Delivery.objects.filter(issue_number__gt=1).delete()
+    Delivery.objects.update(status="pending", issue_number=None, repository_id=None)
+    taken = Delivery.objects.take(Delivery.objects.get().report_id)
+
+    def record_and_close() -> None:
+        record(taken)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            tell(PRIVATE)
+            recording = pool.submit(record_and_close)
+            waits = wait_until(somebody_waits, 10)
+        recording.result()
+
+    assert waits
+    assert (shown(), taken.repository_private) == (0, True)
