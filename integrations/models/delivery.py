@@ -1,7 +1,7 @@
 """The delivery of a report as an issue."""
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Self, cast
@@ -140,6 +140,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         in_order = self.order_by(is_without, "pk")
         list(in_order.select_for_update(no_key=True).values_list("pk"))
         return self
+
+    def change(self, change: "Callable[[DeliveryQuerySet], int]") -> int:
+        """Do `change` to them once they are locked; returns what it returns."""
+        with transaction.atomic():
+            return change(self.lock())
 
     def waiting(self) -> Self:
         """Those that wait to be sent."""

@@ -9,6 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from core import batches
+from integrations.delivery import catching_up, holds
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import visibility
 from integrations.models import Delivery, Integration, Visibility
@@ -156,8 +157,43 @@ def test_news_waits_for_the_batch_that_is_being_changed(monkeypatch):
     assert shown() == 0
 
 
+def pause() -> None:
+    holds.pause(Integration.objects.get())
+
+
+def catch_up() -> None:
+    Integration.objects.update(paused_at=timezone.now())
+    catching_up.catch_up()
+
+
 @pytest.mark.postgresql
-def test_deliveries_are_locked_in_the_order_of_their_ids():
+@pytest.mark.parametrize("change", [pause, catch_up])
+def test_deliveries_that_are_held_are_locked_in_the_order_of_their_ids(change, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH", 4)
+    Delivery.objects.filter(issue_number__gt=4).delete()
+    Delivery.objects.update(status="pending", turn=100 - F("issue_number"))
+    first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
+    Delivery.objects.filter(pk=first).update(reason="its row is now the last in the table")
+
+    def change_and_close() -> None:
+        change()
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Delivery.objects.filter(pk=first).update(reason="")
+            changing = pool.submit(change_and_close)
+            assert wait_until(somebody_waits)
+            free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
+            found = {each.pk for each in free}
+        changing.result()
+
+    assert found == {*others}
+    assert {each.status for each in Delivery.objects.all()} == {"held"}
+
+
+@pytest.mark.postgresql
+def test_deliveries_that_are_hidden_are_locked_in_that_order_too():
     """What it waits for is locked by somebody who may still need one with a higher id."""
     Delivery.objects.filter(issue_number__gt=4).delete()
     first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
