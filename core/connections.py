@@ -1,6 +1,16 @@
 """The database connection of this thread: while something slow is waited for, and once it is lost."""
 
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
 from django.db import InterfaceError, OperationalError, connection
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # A transaction that stood still, or took too long, such as in a process that was stopped for a while.
 CUT_OFF = ("25P03", "25P04")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
@@ -16,6 +26,25 @@ def is_lost(error: BaseException) -> bool:
 def is_deadlock(error: BaseException) -> bool:
     """Whether PostgreSQL has ended this transaction, since it and another one waited for each other."""
     return getattr(error.__cause__, "sqlstate", "") == DEADLOCK
+
+
+def again_after_deadlock(transact: Callable[P, T]) -> Callable[P, T]:
+    """Does `transact`, a whole transaction, once more if PostgreSQL has ended it because of a deadlock.
+
+    Within another transaction the error is raised: what else was done there is lost.
+    """
+
+    @wraps(transact)
+    def done(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return transact(*args, **kwargs)
+        except OperationalError as error:
+            if not is_deadlock(error) or connection.in_atomic_block:
+                raise
+            log.warning("The database has ended a deadlock; once more: %s", error)
+            return transact(*args, **kwargs)
+
+    return done
 
 
 def is_held() -> bool:

@@ -80,7 +80,9 @@ class PreparedStatement:
             sql = re.sub(r"(\{now\}) ([+-]) %s::interval", rf"{SUM}('\2', \1, %s)", sql)
             sql = re.sub(r"::\w+", "", sql)
             sql = sql.replace("= ANY(%s)", "IN (SELECT value FROM json_each(%s))")
-            sql = re.sub("FOR (NO KEY )?UPDATE OF", "-- its one writer is this transaction:", sql)
+            sql = re.sub(
+                "FOR (NO KEY UPDATE|UPDATE|SHARE) OF", "-- its one writer is this transaction:", sql
+            )
         if clock.ahead:
             seconds = clock.ahead.total_seconds()
             later = {

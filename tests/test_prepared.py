@@ -550,8 +550,15 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
         tries = DRAW.choice([each.tries, each.tries + 1])
         has_lease = mine.filter(status="sending", tries=tries).exists()
         like = DRAW.choice([(None, None, ""), (each.pk, 2, "`--é` %s in common")])
-        sent = (5, "acme/docs", DRAW.random() < 0.5, "Title é", "Body %s", *like)
-        assert bool(deliveries.RECORD.first(*sent, each.pk, tries)) == has_lease
+        there, now, before = DRAW.choice([5, 6]), DRAW.random() < 0.5, DRAW.random() < 0.5
+        Integration.objects.filter(pk=each.integration_id).update(
+            repository_id=there, repo_owner="acme", repo_name="docs", repository_private=now
+        )
+        private = now if there == 5 else before
+        sent = (5, "acme/docs", private, "Title é", "Body %s", *like)
+        to = (5, "acme/docs", each.integration_id, 5, before)
+        recorded = deliveries.RECORD.first(*to, *sent[3:], each.pk, tries)
+        assert recorded == ((private,) if has_lease else None)
         names = ("repository_id", "repository", "repository_private", "title", "body")
         names += ("maybe_lead", "likeness_rule", "likeness_words")
         kept = mine.values_list(*names).get()
@@ -661,7 +668,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "USED": (pacing.USED, [[1, 2], timedelta(minutes=1)] * pacing.PARTS),
     "DUE": (line.DUE, [*[1, 9] * line.LINES, 9]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
-    "RECORD": (deliveries.RECORD, [1, "", True, "", "", None, None, "", 1, 1]),
+    "RECORD": (deliveries.RECORD, [1, "", 1, 1, True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),

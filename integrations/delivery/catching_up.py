@@ -44,7 +44,7 @@ class Rule(NamedTuple):
         """Correct the first `AT_ONCE` such deliveries of some integrations; yields the size of each batch."""
         for integration in self.broken().order_by("?")[:INTEGRATIONS]:
             for some in self.left(integration.deliveries.all()).in_batches():
-                yield self.follow(some)
+                yield some.change(self.follow)
 
 
 def catch_up(go_on: Callable[[], bool] = lambda: True) -> int:

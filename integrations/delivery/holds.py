@@ -126,7 +126,7 @@ def follow(deliveries: DeliveryQuerySet, change: Callable[[DeliveryQuerySet], in
     """Apply `change` to the first `AT_ONCE` of them after the commit; `catching_up` does the rest."""
 
     def in_batches() -> None:
-        changed = (change(some) for some in deliveries.in_batches())
+        changed = (some.change(change) for some in deliveries.in_batches())
         sum(batches.at_leisure(lambda: True, changed))
 
     transaction.on_commit(in_batches, robust=True)

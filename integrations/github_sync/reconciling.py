@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import chain, zip_longest
 from typing import cast
 
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, close_old_connections, transaction
 
 from integrations import github_api
 from integrations.github_api.asking import DEADLINE, deadline
@@ -19,6 +19,7 @@ from integrations.ownership import push_access
 log = logging.getLogger(__name__)
 
 EVERY = timedelta(hours=1)
+AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
 BATCH = 50
 AWAY = 2  # unanswered installations in a row: GitHub is unreachable for all
 
@@ -74,6 +75,12 @@ def _reconcile(installation: Installation) -> Coverage:
         return (
             Coverage.NONE if away and not isinstance(error, github_api.Limited) else Coverage.SOME
         )
+    except Exception as error:  # one installation must not end the round
+        log.exception("The installation %s could not be updated", installation)
+        if isinstance(error, DatabaseError | InterfaceError):
+            close_old_connections()
+            installation.ask_about_again(ago=EVERY - AFTER_AN_ERROR)
+        return Coverage.SOME
 
 
 def _ask_about(installation: Installation) -> bool:
@@ -100,10 +107,9 @@ def _reconcile_repository(
         integration.installation.github_id, asked_about, deadline=deadline(DEADLINE)
     )
     with transaction.atomic():
-        unmoved = Integration.objects.select_for_update().filter(repository_id=asked_about)
-        if now := unmoved.filter(
-            pk=integration.pk
-        ).first():  # unless another one was chosen in the meantime
+        this = Integration.objects.filter(pk=integration.pk, repository_id=asked_about)
+        now = this.select_for_update(no_key=True).first()
+        if now:  # unless another one was chosen in the meantime
             if reached is None:
                 applying.mark_out_of_reach(now)
             else:

@@ -68,20 +68,20 @@ def _a_few(heard: Visibility) -> Iterator[int]:
 
 
 def _left(now: Visibility) -> list[int]:
-    """Deliveries that say otherwise: `AT_ONCE` of them, and one more if there are more."""
+    """Deliveries that say otherwise, in the order of locking: `AT_ONCE`, and one more if there are more."""
     known = Delivery.objects.filter(repository_id=now.repository_id)
     others = known.exclude(repository_private=_is_private(now))
     there = Integration.objects.filter(installation__github_id=now.installation_id)
     sent = others.filter(issue_number__isnull=False)  # each by an index, and so not in one
     begun = others.filter(integration__in=there, status__in=UNSENT)
     first = (some.values_list("pk", flat=True)[: batches.AT_ONCE + 1] for some in (sent, begun))
-    return [pk for pks in first for pk in pks][: batches.AT_ONCE + 1]
+    return [pk for pks in first for pk in sorted(pks)][: batches.AT_ONCE + 1]
 
 
 def _shown(now: Visibility, pks: Sequence[int]) -> int:
     """Show or hide the issues of these deliveries; returns how many there are."""
     there = Delivery.objects.filter(pk__in=pks, repository_id=now.repository_id)
-    return there.update(repository_private=_is_private(now))
+    return there.lock().update(repository_private=_is_private(now))
 
 
 def _is_private(now: Visibility) -> bool:

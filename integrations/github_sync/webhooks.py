@@ -17,7 +17,7 @@ from django.utils.crypto import constant_time_compare
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core import client_address, rates
+from core import client_address, connections, rates
 from core.cors import OneOrigin
 from core.errors import ApiError
 from integrations.delivery import holds
@@ -81,8 +81,9 @@ def _body(request: Request) -> bytes:
         raise WebhookTooLarge from None
 
 
+@connections.again_after_deadlock
 def _once(delivery_id: str, act: Action, payload: Payload) -> None:
-    """Act and remember that, both in one transaction."""
+    """Act and remember that, both in one transaction. GitHub sends no webhook again by itself."""
     with transaction.atomic():
         if Webhook.objects.is_new(delivery_id):
             act(payload)
@@ -124,8 +125,9 @@ def _of_installation(act: Callable[[Installation], None]) -> Action:
 
 
 def _integrations(repository_id: int) -> IntegrationQuerySet:
-    mine = Integration.objects.filter(repository_id=repository_id).select_for_update(of=("self",))
-    return mine.select_related("installation", "organization")
+    mine = Integration.objects.filter(repository_id=repository_id)
+    locked = mine.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("installation", "organization")
 
 
 def _of_selection(changed: str, act: Callable[[Integration, Payload], object]) -> Action:

@@ -1,7 +1,7 @@
 """The delivery of a report as an issue."""
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Self, cast
@@ -133,6 +133,18 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         ordered = self.order_by("turn", "due_at", "pk").values_list("pk", flat=True)
         for some in batches.of(list(ordered[: batches.AT_ONCE])):
             yield self.model.objects.filter(pk__in=some)
+
+    def lock(self) -> Self:
+        """Lock them before several are changed, in one order: first those with an issue, then by ids."""
+        is_without = ExpressionWrapper(Q(issue_number=None), models.BooleanField())
+        in_order = self.order_by(is_without, "pk")
+        list(in_order.select_for_update(no_key=True).values_list("pk"))
+        return self
+
+    def change(self, change: "Callable[[DeliveryQuerySet], int]") -> int:
+        """Do `change` to them once they are locked; returns what it returns."""
+        with transaction.atomic():
+            return change(self.lock())
 
     def waiting(self) -> Self:
         """Those that wait to be sent."""
@@ -771,13 +783,15 @@ class Delivery(models.Model):
         """Save what is about to be sent, where to, and what it is maybe the same as, before the POST."""
         self.repository_id = self.integration.repository_id
         self.repository = self.integration.repository
-        self.repository_private = self.integration.repository_private
         self.title, self.body = title, body
-        to = (self.repository_id, self.repository, self.repository_private)
+        to = (self.repository_id, self.repository, self.integration_id, self.repository_id)
+        private = self.integration.repository_private  # as it was when the try began
         like = (maybe_lead, rule, words)
         self.maybe_lead_id = maybe_lead
-        if RECORD.first(*to, title, body, *like, self.pk, self.tries) is None:
+        row = RECORD.first(*to, private, title, body, *like, self.pk, self.tries)
+        if row is None:
             raise LeaseLost(self.report_id)
+        self.repository_private = bool(row[0])
         self.posted_at = (
             self.started_at
         )  # close enough; `record_internal_error` only checks that it is set
@@ -795,12 +809,15 @@ class Delivery(models.Model):
         """Save in which repository its issue is looked for: that of the integration."""
         mine = self.integration
         self.repository_id, self.repository = mine.repository_id, mine.repository
-        self.repository_private = mine.repository_private
-        self._update(
-            repository_id=self.repository_id,
-            repository=self.repository,
-            repository_private=self.repository_private,
-        )
+        with transaction.atomic():
+            same = Integration.objects.filter(pk=mine.pk, repository_id=mine.repository_id)
+            now = same.select_for_update(no_key=True).first()  # it may have become private
+            self.repository_private = (now or mine).repository_private
+            self._update(
+                repository_id=self.repository_id,
+                repository=self.repository,
+                repository_private=self.repository_private,
+            )
 
     def record_text(self, title: str, body: str) -> None:
         """Save the text of an issue that was found."""

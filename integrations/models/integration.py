@@ -110,6 +110,11 @@ class Installation(models.Model):
         """Note that GitHub is being asked about it now, whatever it answers."""
         Installation.objects.filter(pk=self.pk).update(asked_about_at=clock.now())
 
+    def ask_about_again(self, *, ago: timedelta) -> None:
+        """Note that it was asked about so long ago, because no answer was saved; unless it is asked about soon."""
+        later = Installation.objects.filter(pk=self.pk, asked_about_at__isnull=False)
+        later.update(asked_about_at=clock.now() - ago)
+
     def note_suspended(self) -> None:
         """Save that it is suspended. If that is news it is asked about soon: GitHub's answer may be late."""
         is_news = When(suspended_at=None, then=Value(None))
@@ -387,7 +392,7 @@ class Integration(models.Model):
         if missing == self.not_applied:
             return
         with transaction.atomic():
-            now = Integration.objects.select_for_update().filter(pk=self.pk).first()
+            now = Integration.objects.select_for_update(no_key=True).filter(pk=self.pk).first()
             is_same = now and (now.repository_id, now.choice) == (self.repository_id, self.choice)
             if now and is_same:
                 now.not_applied = dressing.still_missing(now.not_applied, asked=asked, lacks=lacks)

@@ -66,13 +66,20 @@ TAKE = PreparedStatement(
     """,  # noqa: S608  (no values)
 )
 RECORD = PreparedStatement(
-    "Has this try still its lease? Then save what it is about to send, and where to.",
+    "Has this try still its lease? Then save what it is about to send, and where to. Whoever is changing "
+    "whether that repository is private is waited for, or changes this delivery, too.",
     """
     UPDATE integrations_delivery SET
-        posted_at = {now}, repository_id = %s, repository = %s, repository_private = %s,
+        posted_at = {now}, repository_id = %s, repository = %s, repository_private = COALESCE(
+            (
+                SELECT i.repository_private FROM integrations_integration i
+                WHERE i.id = %s AND i.repository_id = %s
+                FOR SHARE OF i
+            ), %s
+        ),
         title = %s, body = %s, maybe_lead_id = %s::bigint, likeness_rule = %s::smallint, likeness_words = %s
     WHERE id = %s AND status = 'sending' AND tries = %s
-    RETURNING 1
+    RETURNING repository_private
     """,
 )
 SUCCEED = PreparedStatement(

@@ -45,7 +45,7 @@ def look(integration: Integration, reached: Reached) -> None:
     members = some_members(integration.organization_id, after=integration.rights_asked_to)
     found = somebody(members.people, reached, deadline=asking.deadline(LONGEST_LOOK))
     with transaction.atomic():
-        unmoved = Integration.objects.select_for_update().filter(
+        unmoved = Integration.objects.select_for_update(no_key=True).filter(
             repository_id=reached.repository.id
         )
         now = unmoved.filter(pk=integration.pk).first()

@@ -434,8 +434,9 @@ def configured(organization: Organization) -> Integration:
 
     Without its installation: others lock that before its integrations.
     """
-    mine = Integration.objects.configured().select_for_update(of=("self",)).of(organization)
-    integration = mine.select_related("installation").first()
+    mine = Integration.objects.configured().of(organization)
+    locked = mine.select_for_update(of=("self",), no_key=True)
+    integration = locked.select_related("installation").first()
     if integration is None:
         raise NotConfigured
     if integration.rights_lost_at or integration.problem:  # then it proves nothing

@@ -137,6 +137,6 @@ def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:
         "receive reports about it."
     )
     ownership_changes.hold_lost(theirs)
-    same = Integration.objects.select_for_update().of(theirs)
+    same = Integration.objects.select_for_update(no_key=True).of(theirs)
     if integration := same.filter(repository_id=mine.repository_id).first():
         holds.record_push_access_missing(integration)

@@ -141,7 +141,7 @@ def require_to_disconnect(member: Membership) -> None:
 def forget(organization: Organization) -> None:
     """Forget the repository: what waits is held, and the claims of its sites lapse."""
     with transaction.atomic():
-        mine = Integration.objects.select_for_update().of(organization)
+        mine = Integration.objects.select_for_update(no_key=True).of(organization)
         if integration := mine.first():
             leave_repository(integration, holds.NO_REPOSITORY)
 
@@ -267,7 +267,7 @@ def _problem(found: github_api.Candidate) -> str:
 
 def _unchanged(checked: Integration, member: Membership) -> Integration:
     """The integration, locked, if nothing that was checked on GitHub has changed."""
-    integration = Integration.objects.select_for_update().get(pk=checked.pk)
+    integration = Integration.objects.select_for_update(no_key=True).get(pk=checked.pk)
     if integration.installation_id != checked.installation_id:
         raise NotInstalled("The installation was changed in the meantime. Choose again.")
     mine = Membership.objects.filter(pk=member.pk, organization=integration.organization_id)

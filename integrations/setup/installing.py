@@ -221,7 +221,7 @@ def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integrati
         installation, _ = Installation.objects.update_or_create(
             github_id=facts.id, defaults={"account": facts.account}
         )
-        integration, _ = Integration.objects.select_for_update().get_or_create(
+        integration, _ = Integration.objects.select_for_update(no_key=True).get_or_create(
             organization=state.organization, defaults={"installation": installation}
         )
         _move(integration, installation)

@@ -7,8 +7,10 @@ import pytest
 from django.db import connection, transaction
 
 from integrations.folding import verdicts
+from integrations.github_sync import webhooks
 from integrations.models import Delivery, Installation, Integration, Verdict
 from integrations.ownership import site_claims
+from integrations.setup import configuration
 from reports.models import Report
 from tests import build
 
@@ -87,6 +89,29 @@ def test_a_report_that_cannot_be_stored_is_answered_503(client, code_host, lock)
 
     assert answer.status_code == 503
     assert not Report.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda mine: list(webhooks._integrations(mine.repository_id)),
+        lambda mine: site_claims.configured(mine.organization),
+        lambda mine: configuration.forget(mine.organization),
+    ],
+    ids=["webhook", "claiming", "disconnecting"],
+)
+def test_what_belongs_to_an_integration_is_saved_while_that_is_changed(client, code_host, change):
+    """Or whoever has locked a delivery and saves a comment would wait for whoever changes that delivery."""
+    mine = Integration.objects.get(organization=build.acme(code_host))
+    build.send(client)
+    report = Report.objects.get()
+    verdict = Verdict(integration=mine, report=report, other=report, is_same=False)
+
+    with transaction.atomic():
+        change(mine)
+        in_another_session(lambda: verdict.save() or True)
+
+    assert Verdict.objects.exists()
 
 
 def test_words_of_an_erased_report_wait_for_whoever_replaces_them(client, code_host, lock):

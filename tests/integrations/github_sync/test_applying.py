@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from integrations.delivery import likeness
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import applying, reconciling, visibility
 from integrations.github_sync.reconciling import reconcile_due
@@ -177,6 +179,22 @@ def test_a_repository_that_becomes_private_is_not_shown_any_more(webhooks, code_
     code_host.set_private("acme/docs", True)
 
     assert Client().get(receipt).json()["issue_url"] is None
+
+
+def test_a_repository_that_becomes_private_while_a_report_is_being_sent_is_not_shown(
+    webhooks, code_host, monkeypatch
+):
+    look = likeness.look
+
+    def becomes_private(taken):
+        code_host.set_private("acme/docs", True)
+        return look(taken)
+
+    monkeypatch.setattr(likeness, "look", becomes_private)
+
+    call_command("retry_deliveries", "--now")
+
+    assert (delivery().status, delivery().public_issue_url()) == ("sent", None)
 
 
 def chooses_another(code_host):
@@ -463,6 +481,47 @@ def test_an_installation_that_always_fails_keeps_no_other_from_being_asked_about
     reconcile_due()
 
     assert not Installation.objects.filter(asked_about_at=None).exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "asked_again"),
+    [(OperationalError("deadlock detected"), True), (ValueError("a mistake"), False)],
+)
+def test_an_error_ends_no_round_and_one_of_the_database_is_asked_about_a_minute_later(
+    acme, code_host, monkeypatch, clock, error, asked_again
+):
+    others(code_host)
+    apply, errors, asked = visibility.apply, iter([error]), []
+
+    def fails_once(facts, *, installation_id: int) -> None:
+        asked.append(installation_id)
+        for each in errors:
+            raise each
+        apply(facts, installation_id=installation_id)
+
+    monkeypatch.setattr(visibility, "apply", fails_once)
+
+    reconcile_due()
+    first = len(asked)
+    reconcile_due()
+    at_once = len(asked) - first
+    clock.advance(seconds=61)
+    reconcile_due()
+
+    assert (first, at_once, len({*asked})) == (3, 0, 3)
+    assert asked[3:] == asked[:1] * asked_again
+
+
+def test_a_webhook_during_such_an_error_is_not_forgotten(acme, monkeypatch):
+    def a_webhook_comes_in(*args, **kwargs) -> None:
+        Installation.objects.update(asked_about_at=None)
+        raise OperationalError("deadlock detected")
+
+    monkeypatch.setattr(reconciling, "_reconcile_repository", a_webhook_comes_in)
+
+    reconcile_due()
+
+    assert Installation.objects.get().asked_about_at is None
 
 
 def test_those_that_something_has_changed_for_keep_no_other_from_being_asked_about(

@@ -5,18 +5,24 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from core import batches
+from integrations.delivery import catching_up, holds
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import visibility
 from integrations.models import Delivery, Integration, Visibility
 from reports.models import Report
 from tests import build
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MANY = 9
+WAITS = (
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
 PRIVATE = RepositoryFacts(1, "acme", "docs", is_private=True, has_issues=True, is_archived=False)
 PUBLIC = PRIVATE._replace(is_private=False)
 
@@ -149,3 +155,96 @@ def test_news_waits_for_the_batch_that_is_being_changed(monkeypatch):
 
     assert waits
     assert shown() == 0
+
+
+def pause() -> None:
+    holds.pause(Integration.objects.get())
+
+
+def catch_up() -> None:
+    Integration.objects.update(paused_at=timezone.now())
+    catching_up.catch_up()
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("change", [pause, catch_up])
+def test_deliveries_that_are_held_are_locked_in_the_order_of_their_ids(change, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH", 4)
+    Delivery.objects.filter(issue_number__gt=4).delete()
+    Delivery.objects.update(status="pending", turn=100 - F("issue_number"))
+    first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
+    Delivery.objects.filter(pk=first).update(reason="its row is now the last in the table")
+
+    def change_and_close() -> None:
+        change()
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Delivery.objects.filter(pk=first).update(reason="")
+            changing = pool.submit(change_and_close)
+            assert wait_until(somebody_waits)
+            free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
+            found = {each.pk for each in free}
+        changing.result()
+
+    assert found == {*others}
+    assert {each.status for each in Delivery.objects.all()} == {"held"}
+
+
+@pytest.mark.postgresql
+def test_deliveries_that_are_hidden_are_locked_in_that_order_too():
+    """What it waits for is locked by somebody who may still need one with a higher id."""
+    Delivery.objects.filter(issue_number__gt=4).delete()
+    first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
+    Delivery.objects.update(issue_number=100 - F("issue_number"))  # by which they are found
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Delivery.objects.filter(pk=first).update(reason="")
+            telling = pool.submit(tell_and_close)
+            assert wait_until(somebody_waits)
+            free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
+            found = {each.pk for each in free}
+        telling.result()
+
+    assert found == {*others}
+    assert shown() == 0
+
+
+def tell_and_close() -> None:
+    tell(PRIVATE)
+    connection.close()
+
+
+def somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(WAITS)
+        return cursor.fetchone() is not None
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    "record",
+    [lambda taken: taken.record("Title", "Body"), lambda taken: taken.record_target()],
+    ids=["to be sent", "to be looked for"],
+)
+def test_what_is_sent_meanwhile_waits_for_the_news(record):
+    """It is not among what the news changes, since it does not name the repository yet."""
+    Delivery.objects.filter(issue_number__gt=1).delete()
+    Delivery.objects.update(status="pending", issue_number=None, repository_id=None)
+    taken = Delivery.objects.take(Delivery.objects.get().report_id)
+
+    def record_and_close() -> None:
+        record(taken)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            tell(PRIVATE)
+            recording = pool.submit(record_and_close)
+            waits = wait_until(somebody_waits, 10)
+        recording.result()
+
+    assert waits
+    assert (shown(), taken.repository_private) == (0, True)

@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -44,6 +45,29 @@ def test_a_webhook_is_answered_at_once_also_while_github_hangs(webhooks, code_ho
 
     assert code_host.faults.waiting()  # nobody has asked GitHub
     assert delivery().status == "held"
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(("deadlocks", "status"), [(1, 202), (2, 503)])
+def test_a_webhook_that_meets_a_deadlock_is_acted_on_once_more(
+    acme, code_host, monkeypatch, deadlocks, status
+):
+    event = ("installation", "suspend")
+    suspend, to_come = webhooks.ACTIONS[event], iter(range(deadlocks))
+
+    def meets_a_deadlock(payload) -> None:
+        suspend(payload)
+        if next(to_come, None) is not None:
+            with connection.cursor() as cursor:
+                cursor.execute("DO $$ BEGIN RAISE deadlock_detected; END $$")
+
+    monkeypatch.setitem(webhooks.ACTIONS, event, meets_a_deadlock)
+    body = suspension(code_host)
+
+    answer = post(body, sign(body))
+
+    assert answer.status_code == status
+    assert bool(integration().problem) == Webhook.objects.exists() == (status == 202)
 
 
 def sign(body: bytes, secret: str = "not-a-secret") -> str:
