@@ -37,6 +37,7 @@ def become(told):
         del os.environ[name]
     os.environ.update(told["env"])
     os.chdir(told["cwd"])
+    os.umask(told["umask"])
     for number, path in enumerate(told["streams"]):
         opened = os.open(path, os.O_WRONLY if number else os.O_RDONLY)
         os.dup2(opened, number)

@@ -29,7 +29,7 @@ class Started:
             for stream in streams:
                 stream.write_bytes(stdin.encode() if stream.name == "stdin" else b"")
             told = {"cwd": str(cwd), "env": env, "words": [*words], "streams": [*map(str, streams)]}
-            ended = self._told(json.dumps(told))
+            ended = self._told(json.dumps(told | {"umask": _umask()}))
             return Ended(ended, *(stream.read_bytes().decode() for stream in streams[1:]))
 
     def _told(self, line: str) -> int:
@@ -40,6 +40,12 @@ class Started:
         if not select.select([self.process.stdout], [], [], SECONDS)[0]:
             os.killpg(self.process.pid, signal.SIGKILL)
         return int(self.process.stdout.readline())
+
+
+def _umask() -> int:
+    """That of this process, which a test may have changed since the other one started."""
+    os.umask(now := os.umask(0o77))
+    return now
 
 
 class Forks:

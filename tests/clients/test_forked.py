@@ -1,5 +1,6 @@
 """A command line that is forked cannot be told from one that starts (`forked.py`)."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,20 @@ def test_its_surroundings_are_the_same(program: Path, world: World, more: dict[s
     assert forked == started
     assert started.exit == 0
     assert ("lambda" in started.stdout) == bool(more)  # of the pauses
+
+
+def test_it_has_the_umask_of_whoever_starts_it(program: Path, world: World):
+    """As that of a test may be another one than that of the test for which the process was started."""
+    program.write_text("import os; print(os.umask(0))")
+    _both(program, world, world.environment)
+
+    before = os.umask(0o27)
+    try:
+        started, forked = _both(program, world, world.environment)
+    finally:
+        os.umask(before)
+
+    assert forked == started == Ended(0, f"{0o27}\n", "")
 
 
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
