@@ -5,7 +5,6 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from math import inf
 from multiprocessing.util import Finalize
 from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeVar
@@ -14,8 +13,7 @@ from hub.server.overload import Overloaded
 
 T = TypeVar("T")
 A_WHILE = 60  # seconds
-SHARE = 4  # one caller may have a quarter of the threads while there are others
-ALONE = 10  # seconds without anybody else, after which one caller may have three quarters
+SHARE = 4  # one caller may have a quarter of the threads
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +26,8 @@ class Threads:
     `ThreadPoolExecutor` takes the one that has rested longest, and wakes a further one for nothing.
 
     Callers take turns, and each has at most its share of the threads, since all threads share one interpreter:
-    what one caller asks for keeps another waiting also while a thread is free. Whoever is alone may have more, and
-    still leaves some: what one caller asks for at once ends late, and at once.
+    what one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no more: others may
+    come before what they have asked for is done.
 
     Where too many calls wait, the caller who has most of them gives up the latest of theirs, so that nobody fills the
     room of others.
@@ -51,33 +49,25 @@ class Threads:
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []  # the one that was busy last is the last
         self._share = max(1, most // SHARE)
-        self._share_alone = max(1, most - self._share)
         self._busy: Counter[_Queue] = Counter()  # threads
         # Both the queues and the jobs of each: the next one is first.
         self._waiting: OrderedDict[_Queue, OrderedDict[asyncio.Future, _Job]] = OrderedDict()
         self._waits = 0  # how many wait
-        self._latest: str | None = None  # who called last
-        self._alone_from = -inf  # when whoever calls now counts as alone, in the loop's time
 
     def run(
         self, work: Callable[[], T], caller: str | None = None, *, is_probe: bool = False
     ) -> "asyncio.Future[T]":
         """Do `work` in a thread, as soon as it is the turn of `caller`. Call it in the event loop.
 
-        Those who call without a name take turns as one caller, which may have all threads. They and probes, which come
-        every few seconds, leave whoever else calls alone. Probes of a caller wait for each other only, and are never
-        alone. The result raises `Overloaded` if too many wait.
+        Those who call without a name take turns as one caller, which may have all threads. Probes of a caller wait for
+        each other only. The result raises `Overloaded` if too many wait.
         """
         loop = asyncio.get_running_loop()
-        if caller is not None and not is_probe:
-            if caller != self._latest and self._workers:
-                self._alone_from = loop.time() + ALONE
-            self._latest = caller
         queue = _Queue(caller, is_probe)
         job = _Job(work, queue, loop, loop.create_future(), self._over)
         self._waiting.setdefault(queue, OrderedDict())[job.result] = job
         self._waits += 1
-        self._start(loop)
+        self._start()
         if self._waits > self._most_waiting:
             self._give_up(queue)
         return job.result
@@ -101,20 +91,18 @@ class Threads:
         if not job.result.done():
             job.result.set_exception(error)
 
-    def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _start(self) -> None:
         """Begin what may begin now."""
-        while (self._idle or len(self._workers) < self._most) and (job := self._next(loop.time())):
+        while (self._idle or len(self._workers) < self._most) and (job := self._next()):
             if job.result.done():  # nobody waits for it any more
                 continue
             self._busy[job.queue] += 1
             (self._idle.pop() if self._idle else self._further()).take(job)
 
-    def _next(self, now: float) -> "_Job | None":
+    def _next(self) -> "_Job | None":
         """Take the first job of the queue whose turn it is; few have all of their share and are passed over."""
-        is_alone = now >= self._alone_from
         for queue, jobs in self._waiting.items():
-            share = self._share_alone if is_alone and not queue.is_of_probes else self._share
-            if queue.caller is None or self._busy[queue] < share:
+            if queue.caller is None or self._busy[queue] < self._share:
                 _, job = jobs.popitem(last=False)
                 self._waiting.move_to_end(queue)
                 self._took_from(queue)
@@ -144,7 +132,7 @@ class Threads:
         else:
             self._idle.insert(0, worker)
         if self._waiting:
-            self._start(job.loop)
+            self._start()
         if job.result.done():  # nobody waits for it any more
             return
         if error:

@@ -243,10 +243,9 @@ def held(
 
 
 @pytest.mark.parametrize("how", [{}, {"is_probe": True}])
-def test_one_caller_has_a_quarter_of_the_threads_while_there_are_others(how):
+def test_one_caller_has_a_quarter_of_the_threads_before_there_are_others(how):
     async def conversation(threads: Threads) -> None:
         gate = threading.Event()
-        await threads.run(lambda: None, "bob")
         alice = held(threads, "alice", 20, gate, **how)
         await alice.until_begun(2)
         for _ in range(5):
@@ -265,39 +264,6 @@ def test_one_caller_has_one_thread_where_there_are_few(most):
         return await asyncio.gather(*(threads.run(threading.get_ident, "alice") for _ in range(9)))
 
     assert len(set(ask(Threads(most, WAITING), conversation))) == 1
-
-
-def test_whoever_is_alone_has_three_quarters_and_gives_them_up_as_they_end(monkeypatch):
-    monkeypatch.setattr("hub.server.threads.ALONE", 0)
-    first, second = threading.Event(), threading.Event()
-
-    async def conversation(threads: Threads) -> None:
-        await threads.run(lambda: None, "bob")
-        alice = [held(threads, "alice", 1, first), held(threads, "alice", 5, second)]
-        await alice[1].until_begun(5)
-        waits = held(threads, "alice", 9, second)
-        monkeypatch.setattr("hub.server.threads.ALONE", 60)
-        await threads.run(lambda: None, "bob")
-        first.set()
-        await alice[0].calls[0]
-        await threads.run(lambda: None, "bob")
-        assert not waits.begun
-        second.set()
-        await asyncio.gather(*(call for each in (*alice, waits) for call in each.calls))
-
-    ask(Threads(8, WAITING), conversation)
-
-
-@pytest.mark.parametrize(("caller", "share"), [(None, 8), ("alice", 6)])
-def test_the_first_caller_is_alone(caller, share):
-    async def conversation(threads: Threads) -> None:
-        gate = threading.Event()
-        calls = held(threads, caller, 8, gate)
-        await calls.until_begun(share)
-        gate.set()
-        await asyncio.gather(*calls.calls)
-
-    ask(Threads(8, WAITING), conversation)
 
 
 def test_callers_without_a_name_may_have_all_threads_beside_others():
@@ -405,30 +371,13 @@ def test_a_process_that_ends_lets_its_threads_end_what_they_do(tmp_path):
     assert file.read_text() == "done"
 
 
-@pytest.mark.parametrize("probe", [{"caller": None}, {"caller": "probe", "is_probe": True}])
-def test_a_probe_leaves_whoever_else_calls_alone(monkeypatch, probe):
-    monkeypatch.setattr("hub.server.threads.ALONE", 60)
+def test_a_probe_holds_up_no_other_call_of_its_caller():
+    """A monitor and readers may be in one network."""
 
     async def conversation(threads: Threads) -> None:
         gate = threading.Event()
-        await threads.run(lambda: None, "alice")
-        await threads.run(lambda: None, **probe)
-        calls = held(threads, "alice", 8, gate)
-        await calls.until_begun(6)
-        gate.set()
-        await asyncio.gather(*calls.calls)
-
-    ask(Threads(8, WAITING), conversation)
-
-
-def test_a_probe_holds_up_no_other_call_of_its_caller(monkeypatch):
-    """A monitor and readers may be in one network, which has more than its share while it is alone."""
-    monkeypatch.setattr("hub.server.threads.ALONE", 0)
-
-    async def conversation(threads: Threads) -> None:
-        gate = threading.Event()
-        readers = held(threads, "alice", 2, gate)
-        await readers.until_begun(2)
+        readers = held(threads, "alice", 1, gate)
+        await readers.until_begun(1)
         probes = held(threads, "alice", 4, gate, is_probe=True)
         await probes.until_begun(1)
         for _ in range(5):
@@ -437,4 +386,4 @@ def test_a_probe_holds_up_no_other_call_of_its_caller(monkeypatch):
         gate.set()
         await asyncio.gather(*readers.calls, *probes.calls)
 
-    ask(Threads(4, WAITING), conversation)
+    ask(Threads(8, WAITING), conversation)
