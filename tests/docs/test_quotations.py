@@ -59,7 +59,7 @@ def test_what_nobody_says_is_found():
     text = "| message | what to do |\n|---|---|\n| You have no push rights to x. Ask a member who has. | |\n"
 
     assert [each for each in quoted(text) if not is_said(each)] == ["You have no push rights to x."]
-    assert not is_shown("Give up")
+    assert not is_shown("Give it up")
 
 
 def quoted(text: str) -> Iterator[str]:

@@ -37,6 +37,7 @@ ON_PAGES_ONLY = {  # there people read the message, and no program reads the cod
     ("cannot_approve", 409),
     ("form_refused", 403),
     ("last_owner", 409),
+    ("moved", 409),
     ("no_such_account", 422),
     ("organization_in_use", 409),
     ("too_many_invitations", 409),

@@ -126,8 +126,7 @@ def test_what_may_happen_at_once():
         "requests that wait for a thread: pages to read, and others": f"{bridge.WAITING} times `HUB_THREADS` each",
         "pages to read (the docs, files for agents, forms)": "a sixteenth of `HUB_THREADS`, which are no others'",
         f"answers over {answers.PIECE} bytes that are being sent": each.format(untaken.AT_ONCE),
-        "threads for one network (/24, or /48)": "a quarter of `HUB_THREADS`, while others have asked within "
-        f"{threads.ALONE} seconds",
+        "threads for one network (/24, or /48)": "a quarter of `HUB_THREADS`",
         "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",
     }
