@@ -308,5 +308,5 @@ def _run_in_a_shell(desk: Desk, command: str) -> None:
         if name != "DOCFEEDBACK_HUB_URL"  # the command has to name it
     }
     ended = CommandLine(["sh", "-c", command]).run([], cwd=desk.folder, env=environment)
-    lines = [line for line in ended.stderr.splitlines() if not line.startswith("Note: docs/")]
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith('Note: "docs/')]
     assert (ended.exit, lines) == (0, [])
