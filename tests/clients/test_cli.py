@@ -155,6 +155,50 @@ def test_json_holds_no_character_that_nobody_sees(client: CommandLine, world: Wo
     assert ended.stdout.strip().isprintable()
 
 
+def _of_many(number: int) -> dict[str, tuple[list[str], dict[str, Any]]]:
+    """By the first words of each line: a command, and an answer of a Hub with so many of these."""
+    domain, site = (
+        {"domain": "acme.dev", "status": "x"},
+        {"url": "https://acme.dev", "status": "x"},
+    )
+    owner = {"id": "x", "name": "x", "integration": None, "domains": [], "sites": []}
+    problem = {"issue_url": "https://github.com/acme/docs/issues/1", "kind": "other"}
+    notice = {"field": "/report/summary", "kind": "JWT"}
+    fault = {"path": "", "message": "No."}
+    report, page = ["report", *PLACEHOLDERS["@report"]], "https://docs.acme.com/install"
+    return {
+        '  "No."': (report, {"status": 400, "body": {"details": [fault] * number}}),
+        "Note: The Hub removed": (
+            report,
+            {"status": 201, "body": {"id": "x", "notices": [notice] * number}},
+        ),
+        "Domain:": (["me"], {"status": 200, "body": {**owner, "domains": [domain] * number}}),
+        "Site:": (["me"], {"status": 200, "body": {**owner, "sites": [site] * number}}),
+        "- (erased)": (
+            ["known", page],
+            {"status": 200, "body": {"url": page, "problems": [problem] * number}},
+        ),
+    }
+
+
+@pytest.mark.parametrize("number", [100, 101, 808])
+@pytest.mark.parametrize("begins", _of_many(0))
+def test_of_a_long_list_of_a_hub_a_hundred_are_shown(
+    client: CommandLine, world: World, begins: str, number: int
+):
+    words, answer = _of_many(number)[begins]
+    world.stage.answers = {HUB: [answer]}
+
+    ended = client.run(
+        words, cwd=world.folder, env=world.environment | {"DOCFEEDBACK_TOKEN": "secret-1"}
+    )
+
+    lines = (ended.stdout + ended.stderr).splitlines()
+    assert sum(line.startswith(begins) for line in lines) == 100
+    more = [line for line in lines if f"And {number - 100} more." in line]
+    assert len(more) == (number > 100)
+
+
 @pytest.mark.parametrize("flags", ["@report --details -", "--file -"])
 def test_a_standard_input_that_is_closed_is_told(client: CommandLine, world: World, flags: str):
     shell = CommandLine(["sh", "-c", '"$@" <&-', "sh", *client.command])

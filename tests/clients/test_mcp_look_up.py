@@ -75,9 +75,28 @@ def test_the_person_sees_which_host_is_asked_for_a_hub_and_then_the_report(unset
     assert outcome["status"] == "sent"
     look_up, send = person.saw
     assert look_up.startswith(f"Ask {SAYING} which Hub takes reports about its pages?")
+    assert (
+        "Only this is requested now, and where it redirects, at most 3 times, also to other hosts:"
+        in look_up
+    )
     assert look_up.endswith(f"```\nhttps://{SAYING}{FILE}\n```")
     assert send.startswith(f"Send this report to https://{NAMED}?")
     assert as_shown(send)["doc_url"] == TELLING["doc_url"]
+
+
+def test_the_host_can_redirect_as_often_as_the_person_was_told(unset: Desk):
+    unset.world.stage.answers |= {
+        host: [{"status": 302, "headers": {"Location": f"https://{other}{FILE}"}, "text": ""}]
+        for host, other in [(SAYING, HOST), (HOST, SAYING)]
+    }
+    person = Person([YES])
+
+    (outcome,) = unset.call(TELLING, person=person)
+
+    assert outcome["error"] == "no_hub_url"
+    assert "at most 3 times, also to other hosts" in person.saw[0]
+    asked = unset.world.stage.asked
+    assert (len(asked[SAYING]), len(asked[HOST])) == (2, 2)  # the first time, and three redirects
 
 
 def test_a_yes_to_a_look_up_is_none_to_the_report(unset: Desk):

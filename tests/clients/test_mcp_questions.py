@@ -166,6 +166,7 @@ def test_who_declines_three_questions_about_a_host_is_not_asked_about_it_again(
     assert len(person.saw) == 4
     assert {outcome["status"] for outcome in outcomes} == {"not_sent"}
     assert "several questions about this host or repository" in outcomes[3]["message"]
+    assert "with docfeedback report, in a terminal" in outcomes[3]["message"]
     assert other["status"] == "sent"
 
 
@@ -178,6 +179,32 @@ def test_on_a_code_host_that_is_a_repository(desk: Desk):
 
     assert len(person.saw) == 4
     assert [outcome["status"] for outcome in outcomes] == [*["not_sent"] * 5, "sent"]
+
+
+@pytest.mark.parametrize("reply_", [NO, reply("cancel")], ids=["no", "closed"])
+@pytest.mark.parametrize("many", [12, 96])
+@pytest.mark.parametrize("page", ["https://{}.acme.com/", "https://github.com/acme/{}"])
+def test_who_declines_nine_questions_is_asked_nothing_more(
+    desk: Desk, page: str, many: int, reply_: Any
+):
+    person = Person([reply_] * 9 + [YES])
+    pages = [{**REPORT, "doc_url": page.format(f"a{number}")} for number in range(many)]
+
+    outcomes = desk.call(*pages, person=person)
+
+    assert len(person.saw) == 9
+    assert (desk.sent, {outcome["status"] for outcome in outcomes}) == ([], {"not_sent"})
+    assert "not be asked about any page again" in outcomes[9]["message"]
+    assert "with docfeedback report, in a terminal" in outcomes[9]["message"]
+
+
+def test_a_form_that_was_closed_twice_counts_twice(desk: Desk):
+    person = Person([reply("cancel")] * 9 + [YES])
+    pages = [{**REPORT, "doc_url": f"https://{number}.acme.com/"} for number in range(6)]
+
+    outcomes = desk.call(*pages, *pages, person=person)
+
+    assert (len(person.saw), len(outcomes), desk.sent) == (9, 12, [])
 
 
 def test_paths_are_no_way_around_that(desk: Desk):

@@ -61,6 +61,20 @@ def test_what_only_resembles_a_secret_is_not_found(sdk: Sdk):
     assert dict(zip(texts, outcomes, strict=True)) == {text: {"result": []} for text in texts}
 
 
+def test_a_password_is_as_long_as_it_has_characters(sdk: Sdk):
+    key = "\U0001f511"
+    texts = [
+        part.format(key * many)
+        for part in ("Server=db;Uid=a;Password={};", "https://acme.com/?password={}&a")
+        for many in (3, 4, 60, 100)
+    ]
+
+    outcomes = sdk.do(*({"do": "find_secrets", "text": text} for text in texts))
+
+    found = [[each["kind"] for each in outcome["result"]] for outcome in outcomes]
+    assert found == [[], *[["password"]] * 3] * 2
+
+
 def test_the_hub_removes_the_same_kinds():
     for entry in KINDS:
         for parts in entry["finds"]:

@@ -9,11 +9,11 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
 import { message, table } from "./contract.js";
 import { PrivateAddress, ValidationError } from "./errors.js";
-import { UNSEEN } from "./visible.js";
+import { INVISIBLE } from "./visible.js";
 
 const MAX_NAME = 253; // RFC 1035, without the trailing dot
 const MAX_WRITTEN = 4 * (MAX_NAME + 1); // NFKC makes one character of four at most
-const FORBIDDEN = new RegExp(`[${UNSEEN} \\\\]`, "u");
+const FORBIDDEN = new RegExp(`[${INVISIBLE} \\\\]`, "u");
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s;
 const AUTHORITY = /^\/\/([^/?#]+)([^#]*)(?:#.*)?$/s;
 const BRACKETED = "\\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\\]";

@@ -7,6 +7,7 @@ import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
 import { ask, program } from "./git.js";
 import { repository } from "./remotes.js";
+import { quote } from "./words.js";
 
 const REMOTES = ["upstream", "origin"]; // the first of them counts
 const MAX_LENGTH = 2048;
@@ -22,7 +23,7 @@ class Stays extends Error {
 
 /**
  * The address of a file or folder of the repository around `folder` (default: the current one), as
- * `{url, path, note}`: `url` may be null, `note` is what to tell a person, `path` as given.
+ * `{url, path, note}`: `url` may be null, `note` is what to tell a person, with both in quotes, `path` as given.
  *
  * What is an address already comes back without a note. Throws ValidationError if the path can mean
  * two files, if it has no address and is a whole path or leads out of the repository (without one,
@@ -39,11 +40,12 @@ export async function locate(path, folder = ".", { allowPrivate = false } = {}) 
     const checkout = await checkoutAt(folder);
     ({ prefix } = checkout);
     const url = await urlOf(slashed, checkout, allowPrivate);
-    return { url, path, note: message("path_located", { path, url }) };
+    return { url, path, note: message("path_located", { path: quote(path), url: quote(url) }) };
   } catch (error) {
     if (!(error instanceof Stays)) throw error;
     refuseOutside(slashed, prefix, error.reason);
-    return { url: null, path, note: message("path_stays", { path, reason: error.reason }) };
+    const note = message("path_stays", { path: quote(path), reason: error.reason });
+    return { url: null, path, note };
   }
 }
 

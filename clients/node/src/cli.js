@@ -57,11 +57,12 @@ function help(word) {
 
 function failure(error) {
   const lines = [message("error", { text: saidBy(error) })];
-  for (const { path, message: sentence } of error.details) {
+  for (const { path, message: sentence } of words.first(error.details)) {
     const isByHub = error.status !== null;
     const [place, fault] = isByHub ? [path && words.name(path), words.quote(sentence)] : [path, sentence];
     lines.push(place ? `  ${place}: ${fault}` : `  ${fault}`);
   }
+  lines.push(...words.more(error.details).map((line) => `  ${line}`));
   const hasFailed = error.status >= 500; // and its operator can look the request up
   for (const name of ["since", "retry_after", ...(hasFailed ? ["request_id"] : [])]) {
     if (name in error.fields) lines.push(message(`${name}_line`, { value: FIELDS[name](error.fields[name]) }));

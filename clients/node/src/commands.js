@@ -80,16 +80,18 @@ async function me({ flags }) {
     message("organization_line", { name: words.name(name || "-"), id: words.ulid(id) }),
     ...integrationLines(integration),
   ];
-  for (const { domain, status, dns_record: record } of domains) {
+  for (const { domain, status, dns_record: record } of words.first(domains)) {
     lines.push(message("domain_line", { name: words.name(domain), status: words.state(status) }));
     if (record) {
       const shown = { name: words.name(record.name), value: words.name(record.value) };
       lines.push(message("record_line", shown));
     }
   }
-  for (const { url, status } of sites) {
-    lines.push(message("site_line", { name: words.name(url), status: words.state(status) }));
+  lines.push(...words.more(domains));
+  for (const { url, status } of words.first(sites)) {
+    lines.push(message("site_line", { name: words.site(url), status: words.state(status) }));
   }
+  lines.push(...words.more(sites));
   return { lines, data: { ...organization, hub_url: hubUrl, ...usedData(used) } };
 }
 
@@ -175,7 +177,7 @@ function sent(answer, client, docUrl, notes) {
   const where = receipt ? words.link(receipt, settings.hubUrl(client.hubUrl)) : reportLine(answer.id);
   lines.push(...said(answer.answer));
   if (where !== outcome) lines.push(where);
-  const removed = answer.notices.map(({ field, kind }) => {
+  const removed = words.first(answer.notices).map(({ field, kind }) => {
     return message("removed", { field: words.name(field), kind: words.quote(kind) });
   });
   const data = {
@@ -192,7 +194,7 @@ function sent(answer, client, docUrl, notes) {
     known_issue: answer.knownIssue,
     answer: answer.answer,
   };
-  return { lines, data, notes: [...notes, ...removed] };
+  return { lines, data, notes: [...notes, ...removed, ...words.more(answer.notices)] };
 }
 
 function integrationLines(integration) {

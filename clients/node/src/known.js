@@ -42,13 +42,13 @@ export function knownOf(body, url) {
 export function knownLines({ problems }, url) {
   if (!problems.length) return [message("no_problems", { url })];
   const lines = [message("problems_line", { url, number: problems.length })];
-  for (const { title, kind, issue_url: issue, answer, ...counts } of problems) {
+  for (const { title, kind, issue_url: issue, answer, ...counts } of words.first(problems)) {
     const shown = title ? words.quote(title) : message("erased_summary");
     lines.push(message("problem_title", { title: shown }));
     lines.push(message("problem_issue", { kind: words.state(kind), url: words.link(issue) }));
     lines.push(...counted(counts), ...said(answer).map((line) => `  ${line}`));
   }
-  return lines;
+  return [...lines, ...words.more(problems)];
 }
 
 /** What the page's owner says, as a quotation, and their link. */

@@ -19,7 +19,7 @@ let patterns;
  */
 export function plain(text) {
   const shared = table("secrets.json");
-  patterns ??= { ansi: new RegExp(shared.ansi, "g"), written: new RegExp(shared.written, "g") };
+  patterns ??= { ansi: new RegExp(shared.ansi, "gu"), written: new RegExp(shared.written, "gu") };
   const letters = text.replace(patterns.ansi, "").replace(MARKS, "");
   const seen = letters.normalize("NFKD").replace(UNSEEN, "");
   return seen.replace(patterns.written, (whole, ...groups) => meant(whole, groups, shared.names));

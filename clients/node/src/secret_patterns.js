@@ -53,10 +53,10 @@ function patterns() {
   if (!compiled) {
     const shared = table("secrets.json");
     compiled = {
-      placeholder: new RegExp(shared.placeholder, "i"),
-      sample: new RegExp(shared.sample),
-      name: new RegExp(shared.name),
-      families: shared.kinds.map((entry) => ({ ...entry, pattern: new RegExp(entry.pattern, "g") })),
+      placeholder: new RegExp(shared.placeholder, "i"), // with `u`, ſ would be an s
+      sample: new RegExp(shared.sample, "u"),
+      name: new RegExp(shared.name, "u"),
+      families: shared.kinds.map((entry) => ({ ...entry, pattern: new RegExp(entry.pattern, "gu") })),
     };
   }
   return compiled;
@@ -67,5 +67,5 @@ function isPlaceholder(match, { names = true }) {
   const { placeholder, sample, name } = patterns();
   const secret = match[1] ?? match[0];
   if (sample.test(match[0]) || (!names && name.test(secret))) return true;
-  return match[0].length <= LONGEST_PLACEHOLDER && placeholder.test(secret);
+  return [...match[0]].length <= LONGEST_PLACEHOLDER && placeholder.test(secret);
 }

@@ -14,8 +14,7 @@ function classOf(ranges) {
   return ranges.map((each) => each.split("-").map((end) => `\\u{${end}}`).join("-")).join("");
 }
 
-export const UNSEEN = classOf(SHARED.unseen);
-const INVISIBLE = UNSEEN + classOf(SHARED.blank); // some are letters or signs, with nothing to see
+export const INVISIBLE = classOf(SHARED.unseen) + classOf(SHARED.blank); // some are letters or signs, with nothing to see
 const ANY = new RegExp(`[${INVISIBLE}]`, "gu");
 const ONE = new RegExp(`^[${INVISIBLE}]$`, "u");
 const WIDE = new RegExp(`^[${classOf(SHARED.wide)}]$`, "u");

@@ -1,5 +1,6 @@
 /** What a Hub says, on the command line: as it stands if it has its fixed shape, else in quotes. */
 
+import { message } from "./contract.js";
 import { isOnCodeHost } from "./remotes.js";
 import { linkOf, origin } from "./settings.js";
 import { quoted } from "./visible.js";
@@ -8,7 +9,9 @@ export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 export const TIME = // RFC 3339, or the day alone
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$/;
 export const STATE = /^[a-z_]{1,20}$/;
-const NAME = /^[A-Za-z0-9._:=/-]{1,100}$/; // too few signs for a sentence: no space
+const NAME = /^(?!.*\/\/)[A-Za-z0-9._:=/-]{1,100}$/; // no sentence (no space), and no address
+const SITE = /^https:\/\/[A-Za-z0-9-]{1,39}\.github\.io(\/[A-Za-z0-9._-]{1,100})?\/?$/;
+const MOST = 100; // of a list, each of which may take several lines
 
 const shownIf = (shape) => (text) => (shape.test(text) ? text : quote(text));
 
@@ -32,4 +35,20 @@ export function quote(text) {
 export function link(url, hubUrl = null) {
   const isKnown = hubUrl === null ? isOnCodeHost(url) : origin(url) === origin(hubUrl);
   return isKnown && linkOf(url) ? url : quote(url);
+}
+
+/** The URL of a site if it is on GitHub Pages, else as for `link`. */
+export function site(url) {
+  return SITE.test(url) ? url : link(url);
+}
+
+/** Those of a list that are shown. */
+export function first(items) {
+  return items.slice(0, MOST);
+}
+
+/** A line with the number of those that are not, if any. */
+export function more(items) {
+  const number = items.length - MOST;
+  return number > 0 ? [message("more_line", { number })] : [];
 }

@@ -34,6 +34,7 @@ from .question import Question
 KEY = "consent"
 MOST_CLOSED = 2  # forms for one page
 MOST_DECLINED = 3  # pages of one site
+MOST_DECLINED_IN_ALL = 9  # forms, whatever they are about
 MOST_OPEN = 100
 OPEN_SECONDS = 600  # a client may have dropped the form, and nobody tells
 
@@ -88,6 +89,10 @@ class History:
         site = canonical.site(_page(draft))
         declined = self.refused | self.closed.keys()
         return sum(canonical.site(page) == site for page in declined) >= MOST_DECLINED
+
+    def is_at_an_end(self) -> bool:
+        """Whether the person has declined so many forms that they are asked about nothing more."""
+        return len(self.refused) + self.closed.total() >= MOST_DECLINED_IN_ALL
 
     def allows(self, look_up: LookUp) -> bool:
         """Whether the person has agreed to this look-up, for this or another page of the host."""

@@ -30,7 +30,8 @@ class LookUp(NamedTuple):
             f"Ask {self.host()} which Hub takes reports about its pages? An agent wants to report one "
             "of them, and no Hub is configured on this computer. The host learns that somebody may "
             "report it. The report is not sent yet: if a Hub is named, you are asked again, with the "
-            f"whole report and its address. This is all that is requested now:\n\n```\n{self.url}\n```"
+            f"whole report and its address. Only this is requested now, and where it redirects, at most "
+            f"{discovery.MAX_REDIRECTS} times, also to other hosts:\n\n```\n{self.url}\n```"
         )
 
     def host(self) -> str:

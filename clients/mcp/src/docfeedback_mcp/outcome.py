@@ -64,7 +64,7 @@ WITH_BOTH = (
     "They can send it themselves, with the command, which in a terminal shows it and asks first, or "
     "the link. Do not run the command: that is for them."
 )
-WITH_NEITHER = (
+WRITE_IT = (
     "They can write the report themselves with docfeedback report, in a terminal: it asks for each "
     "part, and shows all before it is sent. Do not run this: it is for them."
 )
@@ -72,7 +72,7 @@ WAYS = {  # whether there is a command, and a link
     (True, True): WITH_BOTH,
     (True, False): WITH_COMMAND,
     (False, True): WITH_LINK,
-    (False, False): WITH_NEITHER,
+    (False, False): WRITE_IT,
 }
 LEFT_OUT = "The link does not carry: {}."
 IN_OTHER_WORDS = {  # where the client's own would repeat what was given, or name flags

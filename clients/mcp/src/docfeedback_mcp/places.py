@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from anyio import to_thread
-from docfeedback import checkout
+from docfeedback import checkout, words
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp_types import ListRootsRequest, ListRootsResult
@@ -39,8 +39,8 @@ def _note(found: checkout.Located) -> str:
     """Without the path and the address, which stand in the report: nobody else's words are in a sentence."""
     if found.note is None:
         return ""
-    note = f"The page{found.note.removeprefix(found.path)}"
-    return note.replace(found.url, ITS_ADDRESS) if found.url else note
+    note = f"The page{found.note.removeprefix(words.quote(found.path))}"
+    return note.replace(words.quote(found.url), ITS_ADDRESS) if found.url else note
 
 
 async def _folder(session: ServerSession) -> str | None:

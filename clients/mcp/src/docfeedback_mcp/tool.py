@@ -39,7 +39,12 @@ CLOSED_AGAIN = (
 )
 OVER = (
     "The person has declined several questions about this host or repository, so nothing was "
-    "sent, and they will not be asked about any page of it again. Do not try others."
+    "sent, and they will not be asked about any page of it again. Do not try others. "
+    f"{outcome.WRITE_IT}"
+)
+AT_AN_END = (
+    "The person has declined so many questions that nothing was sent, and they will not be asked "
+    f"about any page again while this server runs. Do not try others. {outcome.WRITE_IT}"
 )
 ASKED_ALREADY = "The person is being asked about this page already, so nothing was sent."
 
@@ -136,8 +141,9 @@ class _Call:
         session, history = self.context.session, self.history
         if not consent.can_ask(session):
             return outcome.of_question(asked)
-        if history.is_over(asked.draft):
-            return outcome.of_no(OVER).result()
+        over = self._over(asked.draft)
+        if over is not None:
+            return outcome.of_no(over).result()
         state = history.open(asked)
         if state is None:
             return outcome.of_no(ASKED_ALREADY).result()
@@ -145,7 +151,7 @@ class _Call:
             return consent.ask_by_answer(asked, state)
         try:
             async with history.alone():
-                ended = self._ended(asked.draft) or (OVER if history.is_over(asked.draft) else None)
+                ended = self._ended(asked.draft) or self._over(asked.draft)
                 if ended is not None:  # by an answer to another question meanwhile
                     return outcome.of_no(ended).result()
                 await self.progress.say("Waiting for the person's answer.")
@@ -161,6 +167,12 @@ class _Call:
         if ended is None:
             return None
         return REFUSED if ended is Answer.NO else CLOSED_AGAIN
+
+    def _over(self, draft: Draft) -> str | None:
+        """Why the person is not asked about other pages either, if they are not."""
+        if self.history.is_at_an_end():
+            return AT_AN_END
+        return OVER if self.history.is_over(draft) else None
 
     async def _send(self, client: Client, asked: Question, since: float | None) -> CallToolResult:
         await self.progress.say("Sending the report.")

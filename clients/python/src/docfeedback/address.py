@@ -15,14 +15,14 @@ from typing import Dict, List, NamedTuple, Optional, Union
 
 from .contract import message, table
 from .errors import DocFeedbackError, PrivateAddress, ValidationError
-from .visible import UNSEEN
+from .visible import INVISIBLE
 
 MAX_NAME = 253  # RFC 1035, without the trailing dot
 MAX_WRITTEN = 4 * (MAX_NAME + 1)  # NFKC makes one character of four at most
 
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
-FORBIDDEN = re.compile(rf"[{UNSEEN} \\]")
+FORBIDDEN = re.compile(rf"[{INVISIBLE} \\]")
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 AUTHORITY = re.compile(r"//([^/?#]+)([^#]*)(?:#.*)?", re.DOTALL)
 IN_BRACKETS = re.compile(r"\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional
 from urllib.parse import quote
 
-from . import address, git, remotes
+from . import address, git, remotes, words
 from .contract import message
 from .errors import DocFeedbackError, ValidationError
 
@@ -19,7 +19,7 @@ HERE = re.compile(r"\.\.?(?:/|$)")
 
 
 class Located(NamedTuple):
-    """`url` is the address of the file, or None; `note` what to tell a person; `path` is as given."""
+    """`url` is the address of the file, or None; `note` tells a person, with both in quotes; `path` is as given."""
 
     url: Optional[str]
     path: str
@@ -73,8 +73,10 @@ def locate(path: str, folder: Optional[str] = None, *, allow_private: bool = Fal
         url = _url(slashed, checkout, allow_private)
     except _Stays as stays:
         _refuse_outside(slashed, prefix, stays.reason)
-        return Located(None, path, message("path_stays", path=path, reason=stays.reason))
-    return Located(url, path, message("path_located", path=path, url=url))
+        note = message("path_stays", path=words.quote(path), reason=stays.reason)
+        return Located(None, path, note)
+    note = message("path_located", path=words.quote(path), url=words.quote(url))
+    return Located(url, path, note)
 
 
 def _slashed(path: str) -> str:

@@ -95,11 +95,12 @@ def _internal(name: str) -> Result:
 
 
 def _faults(error: DocFeedbackError) -> Iterator[str]:
-    for fault in error.details:
+    for fault in words.first(error.details):
         path, sentence = fault["path"], fault["message"]
         if error.status is not None:  # then they are the Hub's
             path, sentence = words.name(path) if path else "", words.quote(sentence)
         yield f"  {path}: {sentence}" if path else f"  {sentence}"
+    yield from (f"  {line}" for line in words.more(error.details))
 
 
 def _error(code: str, sentence: str) -> Dict[str, Any]:

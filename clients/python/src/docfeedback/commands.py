@@ -84,7 +84,7 @@ def me(arguments: Arguments) -> Result:
         ),
         *_integration(organization["integration"]),
     ]
-    for domain in organization["domains"]:
+    for domain in words.first(organization["domains"]):
         lines.append(
             message(
                 "domain_line",
@@ -100,10 +100,12 @@ def me(arguments: Arguments) -> Result:
                     value=words.name(record["value"]),
                 )
             )
-    for site in organization["sites"]:
+    lines += words.more(organization["domains"])
+    for site in words.first(organization["sites"]):
         lines.append(
-            message("site_line", name=words.name(site["url"]), status=words.state(site["status"]))
+            message("site_line", name=words.site(site["url"]), status=words.state(site["status"]))
         )
+    lines += words.more(organization["sites"])
     return Result(lines, {**organization, "hub_url": hub_url, **used.data()})
 
 
@@ -212,9 +214,9 @@ def _sent(sent: SentReport, client: Client, doc_url: str, notes: List[str]) -> R
         lines.append(where)
     removed = [
         message("removed", field=words.name(notice["field"]), kind=words.quote(notice["kind"]))
-        for notice in sent.notices
+        for notice in words.first(sent.notices)
     ]
-    return Result(lines, asdict(sent), [*notes, *removed])
+    return Result(lines, asdict(sent), [*notes, *removed, *words.more(sent.notices)])
 
 
 def _person(caller: Optional[Dict[str, Any]]) -> List[str]:

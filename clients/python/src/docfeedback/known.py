@@ -53,14 +53,14 @@ def lines(page: Dict[str, Any], url: str) -> List[str]:
     if not problems:
         return [message("no_problems", url=url)]
     found = [message("problems_line", url=url, number=len(problems))]
-    for each in problems:
+    for each in words.first(problems):
         title = words.quote(each["title"]) if each["title"] else message("erased_summary")
         kind, issue = words.state(each["kind"]), words.link(each["issue_url"])
         found.append(message("problem_title", title=title))
         found.append(message("problem_issue", kind=kind, url=issue))
         found += _counted(each["times_reported"], each["last_reported_at"])
         found += [f"  {line}" for line in said(answers.owner_answer(each["answer"]))]
-    return found
+    return [*found, *words.more(problems)]
 
 
 def said(answer: Optional[answers.OwnerAnswer]) -> List[str]:

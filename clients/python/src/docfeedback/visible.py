@@ -20,14 +20,14 @@ def _class(ranges: List[str]) -> str:
     return "".join("-".join(chr(int(end, 16)) for end in each.split("-")) for each in ranges)
 
 
-UNSEEN = _class(_TABLE["unseen"])
 BLANK = frozenset(
     chr(int(each, 16)) for each in _TABLE["blank"]
 )  # letters or signs, with nothing to see
-_UNSEEN = re.compile(f"[{UNSEEN}{''.join(sorted(BLANK))}]")
+INVISIBLE = _class(_TABLE["unseen"]) + "".join(sorted(BLANK))
+_UNSEEN = re.compile(f"[{INVISIBLE}]")
 _WIDE = re.compile(f"[{_class(_TABLE['wide'])}]")
 _JOINED = re.compile(f"[{_class(_TABLE['joined'])}]")
-_BLANK = re.compile(f"[ {UNSEEN}{''.join(sorted(BLANK))}]*")
+_BLANK = re.compile(f"[ {INVISIBLE}]*")
 
 
 def is_blank(text: str) -> bool:

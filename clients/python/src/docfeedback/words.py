@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Optional, Pattern
+from typing import Any, List, Optional, Pattern, Sequence, TypeVar
 
 from . import remotes, settings
+from .contract import message
 from .visible import quoted
 
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -14,7 +15,10 @@ TIME = re.compile(  # RFC 3339, or the day alone
     r"([Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?"
 )
 STATE = re.compile(r"[a-z_]{1,20}")
-NAME = re.compile(r"[A-Za-z0-9._:=/-]{1,100}")  # too few signs for a sentence: no space
+NAME = re.compile(r"(?!.*//)[A-Za-z0-9._:=/-]{1,100}")  # no sentence (no space), and no address
+SITE = re.compile(r"https://[A-Za-z0-9-]{1,39}\.github\.io(/[A-Za-z0-9._-]{1,100})?/?")
+MOST = 100  # of a list, each of which may take several lines
+Item = TypeVar("Item")
 
 
 def ulid(text: str) -> str:
@@ -47,6 +51,22 @@ def link(url: str, hub_url: Optional[str] = None) -> str:
     own = hub_url and settings.origin(hub_url)
     is_known = own == settings.origin(url) if own else remotes.is_on_code_host(url)
     return url if is_known and settings.link(url) else quote(url)
+
+
+def site(url: str) -> str:
+    """The URL of a site if it is on GitHub Pages, else as for `link`."""
+    return url if SITE.fullmatch(url) else link(url)
+
+
+def first(items: Sequence[Item]) -> Sequence[Item]:
+    """Those of a list that are shown."""
+    return items[:MOST]
+
+
+def more(items: Sequence[Any]) -> List[str]:
+    """A line with the number of those that are not, if any."""
+    number = len(items) - MOST
+    return [message("more_line", number=number)] if number > 0 else []
 
 
 def _shown(text: str, shape: Pattern[str]) -> str:
