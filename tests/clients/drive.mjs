@@ -14,10 +14,11 @@ import { inspect } from "node:util";
 const load = (name) => import(`${process.env.NODE_CLIENT}/src/${name}`);
 
 const NOBODY = 65534;
+const { execFile } = childProcess;
 let sockets = 0;
 createHook({
   init: (id, type) => {
-    if (/^(TCP|TCPCONNECT|GETADDRINFOREQ|UDP)/.test(type)) sockets += 1;
+    if (/^(TCP|TCPCONNECT|GETADDRINFOREQ|UDP|PROCESSWRAP)/.test(type)) sockets += 1;
   },
 }).enable();
 
@@ -232,16 +233,14 @@ const DO = {
     return longest;
   },
   resolve_as: ({ ips }) => {
-    dns.lookup = (host, options, callback) =>
-      callback(null, ips.map((address) => ({ address, family: 4 })));
-    syncBuiltinESMExports();
-    return null;
+    const make = (found) => (host, options, callback) =>
+      callback(null, found.map((address) => ({ address, family: 4 })));
+    return resolveBy(make, ips);
   },
   resolve_nothing: () => {
-    dns.lookup = (host, options, callback) =>
+    const make = () => (host, options, callback) =>
       callback(Object.assign(new Error("no"), { code: "EAI_AGAIN" }));
-    syncBuiltinESMExports();
-    return null;
+    return resolveBy(make, null);
   },
   become_nobody: ({ folder }) => {
     if (process.geteuid() !== 0) return null;
@@ -351,14 +350,36 @@ const DO = {
     return code.interval;
   },
   resolve_slowly: ({ seconds }) => {
-    dns.lookup = (host, options, callback) => {
+    const make = (delay) => (host, options, callback) => {
       const found = { address: "127.0.0.1", family: 4 };
       const answer = () => (options.all ? callback(null, [found]) : callback(null, "127.0.0.1", 4));
-      setTimeout(answer, seconds * 1000);
+      setTimeout(answer, delay * 1000);
+    };
+    return resolveBy(make, seconds);
+  },
+  start_no_process: () => {
+    childProcess.execFile = () => {
+      throw Object.assign(new Error("no"), { code: "ERR_ACCESS_DENIED" });
     };
     syncBuiltinESMExports();
     return null;
   },
+  most_processes: async ({ reports }) => {
+    const { execFile: start } = childProcess;
+    let [now, most] = [0, 0];
+    childProcess.execFile = (program, words, options, done) => {
+      now += 1;
+      most = Math.max(most, now);
+      return start(program, words, options, (...ended) => {
+        now -= 1;
+        done(...ended);
+      });
+    };
+    syncBuiltinESMExports();
+    await Promise.allSettled(reports.map((report) => send({ report })));
+    return most;
+  },
+  use_a_thread: async () => (await fs.promises.stat(".")).isDirectory(),
   connections: async ({ after }) => {
     await new Promise((resolve) => setTimeout(resolve, after * 1000));
     return process.getActiveResourcesInfo().filter((name) => name.startsWith("TCP")).length;
@@ -377,6 +398,16 @@ const DO = {
     return proxyFor(url) !== null;
   },
 };
+
+/** Look names up by the function that `make` returns, here and in the processes that do so for us. */
+function resolveBy(make, value) {
+  const code = `import dns from "node:dns"; dns.lookup = (${make})(${JSON.stringify(value)});`;
+  const words = [`--import=data:text/javascript,${encodeURIComponent(code)}`];
+  dns.lookup = make(value);
+  childProcess.execFile = (program, given, ...more) => execFile(program, [...words, ...given], ...more);
+  syncBuiltinESMExports();
+  return null;
+}
 
 async function attempt(work) {
   try {

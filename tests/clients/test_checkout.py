@@ -13,6 +13,7 @@ import pytest
 from tests.clients import repositories
 from tests.clients.command_line import CommandLine
 from tests.clients.conftest import CONTRACT, DRIVERS, Sdk, World, needs_node
+from tests.clients.silence import has_reader
 
 REMOTES = {"origin": "https://github.com/acme/docs.git"}
 ADDRESS = "https://github.com/acme/docs/blob/HEAD/docs/install.md"
@@ -53,6 +54,22 @@ def test_git_is_told_to_forget_what_a_repository_sets(client: CommandLine, world
 
     assert _address(client, world, PATH=path) == ADDRESS
     assert all(f"-c {name}= " in line for line in said.read_text().splitlines())
+
+
+@pytest.mark.parametrize("git_ends", [False, True])
+def test_nothing_that_git_has_started_is_waited_for_or_left_behind(
+    client: CommandLine, world: World, git_ends: bool
+):
+    repositories.make(world.folder, remotes=REMOTES)
+    silent = world.home / "silent"
+    os.mkfifo(silent)
+    git = world.home / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(f"#!/bin/sh\ncat {silent} &\n{'exit' if git_ends else 'wait'}\n")
+    git.chmod(0o755)
+
+    assert _address(client, world, PATH=f"{git.parent}:{os.environ['PATH']}") == "docs/install.md"
+    assert not has_reader(silent)
 
 
 @pytest.mark.parametrize("folders", [".", ""])

@@ -73,7 +73,7 @@ def _resolve_as_many(count: int) -> dict[str, Any]:
 
 def _send_about_host(port: int | str) -> dict[str, Any]:
     report = {**REPORT, "doc_url": f"https://docs.acme.com:{port}/install"}
-    return {"do": "send", "report": report, "client": {"timeout": 1}}
+    return {"do": "send", "report": report, "client": {"timeout": 3}}
 
 
 def test_of_a_name_with_many_addresses_a_few_are_tried(

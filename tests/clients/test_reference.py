@@ -9,7 +9,7 @@ from typing import Any
 
 import docfeedback
 import pytest
-from docfeedback import cli, commands, discovery, document, errors, hub, init, settings, web
+from docfeedback import cli, commands, discovery, document, errors, git, hub, init, settings, web
 from docfeedback.contract import table, text
 
 from tests.clients.conftest import CLIENTS
@@ -181,6 +181,10 @@ def test_the_numbers_of_the_clients():
         ),
         "that file": f"{discovery.MAX_BYTES} bytes",
         "it is kept": span(timedelta(seconds=discovery.FRESH_SECONDS)),
+        "names of hosts that the Node client looks up at once": _in_node("look_up", "MAX_AT_ONCE"),
+        "git, for each question about a repository": (
+            f"{git.SECONDS} seconds, {git.MAX_BYTES} bytes"
+        ),
         "redirects when fetching it": f"{discovery.MAX_REDIRECTS}, to public https addresses",
         "response of a Hub": f"{web.MAX_ANSWER} bytes",
         "report": f"{table('report.json')['max_bytes']} bytes",
@@ -212,6 +216,12 @@ def flags(header: str) -> dict[str, str | None]:
     """The flags in the table with this header, and what each takes."""
     rows = tables.rows("command-line", header)
     return {tables.codes(name)[0]: next(iter(tables.codes(value)), None) for name, value, _ in rows}
+
+
+def _in_node(module: str, name: str) -> str:
+    """A constant of the Node client."""
+    text = (CLIENTS / "node" / "src" / f"{module}.js").read_text()
+    return text.split(f"const {name} = ")[1].split(";")[0]
 
 
 def _page(name: str) -> str:

@@ -1,11 +1,12 @@
 /** Asks git about a repository: without a network, and so that nothing in the repository can run a program. */
 
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { devNull } from "node:os";
 import { find } from "./programs.js";
 
 const MAX_BYTES = 64 * 1024;
 const MILLISECONDS = 5000;
+const HAS_GROUPS = process.platform !== "win32"; // of processes
 const KEPT = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 const OURS = {
   GIT_ALLOW_PROTOCOL: "none", // else what is not there may be fetched, by a program of the repository's
@@ -27,24 +28,57 @@ export function program() {
 
 /** What git prints; null if it fails, takes too long or says too much. */
 export function ask(program, folder, ...words) {
+  return new Promise((resolve) => {
+    const git = started(program, folder, words);
+    if (git === null) return resolve(null);
+    const chunks = [];
+    let size = 0;
+    const stop = () => kill(git); // whoever presses Ctrl-C leaves nothing behind
+    const end = (output) => {
+      clearTimeout(timer);
+      process.removeListener("exit", stop);
+      stop();
+      git.stdout?.destroy();
+      resolve(output);
+    };
+    const timer = setTimeout(end, MILLISECONDS, null);
+    process.once("exit", stop);
+    git.stdout?.on("data", (chunk) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_BYTES) end(null);
+    });
+    git.on("error", () => end(null));
+    // What git has started may have the pipe when git has ended, and then this waits for the timer.
+    git.on("close", (status) => end(status === 0 ? decoded(Buffer.concat(chunks)) : null));
+  });
+}
+
+/** The process, or null. */
+function started(program, folder, words) {
   const options = {
     cwd: folder,
     env: environment(),
-    encoding: "buffer",
-    timeout: MILLISECONDS,
-    maxBuffer: MAX_BYTES,
-    killSignal: "SIGKILL",
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: HAS_GROUPS, // a process group of its own, see kill
     windowsHide: true,
   };
-  return new Promise((resolve) => {
-    const started = execFile(program, [...SAFE, ...words], options, (error, output) => {
-      process.removeListener("exit", stop);
-      resolve(error ? null : decoded(output));
-    });
-    const stop = () => started.kill("SIGKILL"); // whoever presses Ctrl-C leaves nothing behind
-    process.once("exit", stop);
-    started.stdin?.on("error", () => {}).end();
-  });
+  try {
+    return spawn(program, [...SAFE, ...words], options);
+  } catch {
+    return null;
+  }
+}
+
+/** End git and, where there are process groups, what it has started and left running. */
+function kill(git) {
+  if (!git.pid) return; // it could not be started
+  try {
+    if (HAS_GROUPS) process.kill(-git.pid, "SIGKILL");
+    else git.kill("SIGKILL");
+  } catch {
+    return; // all of them have ended
+  }
 }
 
 function decoded(output) {

@@ -1,12 +1,12 @@
 /** One request and its response, within a time limit; redirects and retries are up to the caller. */
 
-import { lookup as lookUpAll } from "node:dns";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import { isPublicIp } from "./address.js";
 import { parse } from "./document.js";
 import { DocFeedbackError } from "./errors.js";
+import { lookUp } from "./look_up.js";
 import { connectThrough, proxyFor } from "./proxy.js";
 import { shown } from "./verbose.js";
 import { VERSION } from "./version.js";
@@ -107,11 +107,11 @@ function headOf(response) {
 async function send(request, signal, { patience, name }) {
   const proxy = proxyFor(request.url);
   const host = bareHost(request.url);
-  if (proxy && request.publicOnly) await refusePrivate(host, patience);
+  if (proxy && request.publicOnly) await refusePrivate(host, patience, signal);
   if (!proxy && request.publicOnly && !isIP(host)) name.unresolved = host;
   const lookup = (wanted, options, callback) =>
-    publicLookup(wanted, options, (...found) => {
-      name.unresolved = null;
+    publicLookup(wanted, options, signal, (...found) => {
+      if (!signal.aborted) name.unresolved = null;
       callback(...found);
     });
   const direct = request.publicOnly ? { lookup } : {};
@@ -169,15 +169,23 @@ function parsed(data) {
  * As `dns.lookup`, or NotPublic if any of the addresses is not public. The connection is
  * made to the very addresses that were checked, so that a second lookup cannot differ.
  */
-export function publicLookup(host, options, callback) {
-  lookUpAll(host, { ...options, all: true }, (error, found) => {
-    if (error) return callback(error);
-    if (!found.every(({ address }) => isPublicIp(address))) {
-      return callback(new NotPublic(host, "resolves_private"));
-    }
-    if (options.all) return callback(null, few(found));
-    return callback(null, found[0].address, found[0].family);
-  });
+function publicLookup(host, options, signal, callback) {
+  const pass = (found) => {
+    if (options.all) callback(null, few(found));
+    else callback(null, found[0].address, found[0].family);
+  };
+  publicAddresses(host, options, signal).then(
+    (found) => process.nextTick(pass, found), // what throws there is no failure of the lookup
+    (error) => process.nextTick(callback, error),
+  );
+}
+
+/** All addresses of the host; throws NotPublic if any of them is not public, or if no answer came. */
+async function publicAddresses(host, options, signal) {
+  const found = await lookUp(host, options, signal);
+  if (found === null) throw new NotPublic(host, "unresolved");
+  if (!found.every(({ address }) => isPublicIp(address))) throw new NotPublic(host, "resolves_private");
+  return found;
 }
 
 /** The first ones of IPv4 and of IPv6: one of both may lead nowhere. */
@@ -192,15 +200,20 @@ function few(found) {
  * NotPublic if the host's name resolves here to a private address, or takes longer to resolve. In some
  * networks only the proxy resolves names, so a lookup that fails ends nothing.
  */
-function refusePrivate(host, milliseconds) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new NotPublic(host, "unresolved")), milliseconds);
-    publicLookup(host, {}, (error) => {
-      clearTimeout(timer);
-      if (error instanceof NotPublic) reject(error);
-      else resolve();
-    });
-  });
+async function refusePrivate(host, milliseconds, signal) {
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  const timer = setTimeout(end, milliseconds);
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    await unlessAborted(publicAddresses(host, {}, stop.signal), stop.signal);
+  } catch (error) {
+    if (stop.signal.aborted) throw new NotPublic(host, "unresolved");
+    if (error instanceof NotPublic) throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+  }
 }
 
 /** The host of a URL; an IPv6 address without its brackets. */

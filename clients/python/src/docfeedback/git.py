@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from threading import Timer
-from typing import TYPE_CHECKING, Dict, Optional
+import queue
+import signal
+import sys
+import time
+from threading import Thread
+from typing import IO, TYPE_CHECKING, Dict, Optional
 
 from . import programs
 
@@ -47,6 +52,7 @@ def ask(program: str, folder: str, *words: str) -> Optional[str]:
     import subprocess  # here, since every command line would wait for its import
 
     quiet = subprocess.DEVNULL
+    deadline = time.monotonic() + SECONDS
     try:
         process = subprocess.Popen(  # noqa: S603 (no shell, and a program by its whole path)
             [program, *SAFE, *words],
@@ -55,27 +61,45 @@ def ask(program: str, folder: str, *words: str) -> Optional[str]:
             stdin=quiet,
             stdout=subprocess.PIPE,
             stderr=quiet,
+            start_new_session=True,  # and a process group, see _kill
         )
     except (OSError, ValueError):
         return None
-    return _output(process)
-
-
-def _output(process: subprocess.Popen[bytes]) -> Optional[str]:
-    timer = Timer(SECONDS, process.kill)
-    timer.start()
-    with process:
-        try:
-            assert process.stdout is not None  # noqa: S101 (it is a pipe)
-            data = process.stdout.read(MAX_BYTES + 1)
-            if len(data) > MAX_BYTES:
-                return None
-            return data.decode() if process.wait() == 0 else None
-        except UnicodeDecodeError:
+    try:
+        assert process.stdout is not None  # noqa: S101 (it is a pipe)
+        data = _read(process.stdout, SECONDS)
+        if len(data) > MAX_BYTES or process.wait(max(deadline - time.monotonic(), 0)):
             return None
-        finally:
-            timer.cancel()
+        return data.decode()
+    except (queue.Empty, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return None
+    finally:
+        _kill(process)
+        process.wait()
+
+
+def _read(pipe: IO[bytes], seconds: float) -> bytes:
+    """What comes through the pipe until all have closed it who can write to it, or too much.
+
+    Raises queue.Empty if that takes longer: what git has started may have the pipe when git has ended.
+    """
+    found: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def read() -> None:
+        with pipe:
+            found.put(pipe.read(MAX_BYTES + 1))
+
+    Thread(target=read, name="docfeedback", daemon=True).start()
+    return found.get(timeout=seconds)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End git and, where there are process groups, what it has started and left running."""
+    with contextlib.suppress(OSError):
+        if sys.platform == "win32":
             process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _environment() -> Dict[str, str]:

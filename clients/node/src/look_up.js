@@ -1,0 +1,77 @@
+/**
+ * Looks names up, each in a process of its own, since only a process can be ended at any time. A look-up
+ * of `dns.lookup` takes one of the four threads of its process until the name server has answered or the
+ * system gives up, and the process cannot exit before.
+ */
+
+import { execFile } from "node:child_process";
+import dns from "node:dns";
+import { basename, dirname } from "node:path";
+
+const MAX_AT_ONCE = 4; // as many as there are threads
+const MAX_BYTES = 1024 * 1024; // for all the addresses that a name can have
+const IS_NODE = /^node(js)?[-.\d]*(\.exe)?$/i.test(basename(process.execPath));
+const NO_ANSWER = { error: null, found: null };
+const SCRIPT = `
+  const [host, options] = process.argv.slice(1);
+  require("node:dns").lookup(host, JSON.parse(options), (error, found) => {
+    process.stdout.write(JSON.stringify({ error, found }));
+  });
+`;
+
+const waiting = [];
+let running = 0;
+
+/**
+ * The addresses of a host as by `dns.lookup` with `all`; throws its error. null if the process was ended
+ * before it had an answer: when the signal aborts, it is.
+ *
+ * Where no such process can be started, the name is looked up in this one.
+ */
+export async function lookUp(host, options, signal) {
+  const wanted = { ...options, all: true, verbatim: dns.getDefaultResultOrder?.() !== "ipv4first" };
+  const work = () => ask(host, wanted, signal).catch(() => askHere(host, wanted));
+  const { error, found } = await inTurn(() => (signal.aborted ? NO_ANSWER : work()));
+  if (error) throw Object.assign(new Error(error.code), error);
+  return found;
+}
+
+/** What `work` returns, once less than four others are at work. */
+async function inTurn(work) {
+  if (running < MAX_AT_ONCE) running += 1;
+  else await new Promise((resolve) => waiting.push(resolve));
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+}
+
+/** `{error, found}` by another process; rejects if it cannot be started. */
+function ask(host, options, signal) {
+  const words = ["-e", SCRIPT, "--", host, JSON.stringify(options)];
+  const how = {
+    cwd: dirname(process.execPath), // the current folder may be gone
+    env: { ...process.env, NODE_OPTIONS: undefined }, // what is loaded into this process takes its time
+    maxBuffer: MAX_BYTES,
+    killSignal: "SIGKILL",
+    windowsHide: true,
+    signal,
+  };
+  return new Promise((resolve, reject) => {
+    if (!IS_NODE) throw new Error("another program, which would do what it does");
+    const started = execFile(process.execPath, words, how, (error, output) => {
+      process.removeListener("exit", stop);
+      if (error?.syscall?.startsWith("spawn")) reject(error);
+      else resolve(error || !output ? NO_ANSWER : JSON.parse(output));
+    });
+    const stop = () => started.kill("SIGKILL"); // whoever presses Ctrl-C leaves nothing behind
+    process.once("exit", stop);
+  });
+}
+
+function askHere(host, options) {
+  return new Promise((resolve) => dns.lookup(host, options, (error, found) => resolve({ error, found })));
+}

@@ -1,0 +1,117 @@
+"""A name whose name server is silent costs the Node client no thread, and no process outlasts it."""
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.conftest import COMMAND_LINES, DRIVERS, HERE, Sdk, World, needs_node
+from tests.clients.silence import has_reader
+from tests.clients.stand_ins import HUB
+
+pytestmark = needs_node
+REPORT = ["report", "--agent", "alice", "--kind", "broken", "--summary", "x"]
+PAGE = "https://docs.acme.com/install"
+
+
+@pytest.fixture
+def silent(world: World) -> Path:
+    """The FIFO for which a look-up waits."""
+    path = world.home / "silent"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.fixture(params=["direct", "proxy"])
+def environment(request: pytest.FixtureRequest, world: World, silent: Path) -> dict[str, str]:
+    """That of a client in which one look-up can take all threads."""
+    names = {"NODE_OPTIONS": f"--import={HERE}/silent_names.mjs", "SILENT": str(silent)}
+    environment = world.environment | names | {"UV_THREADPOOL_SIZE": "1"}
+    if request.param == "direct":
+        del environment["https_proxy"]
+    return environment
+
+
+def test_the_command_line_ends_once_it_has_said_so(
+    world: World, environment: dict[str, str], silent: Path
+):
+    ended = COMMAND_LINES["node"].run(
+        [*REPORT, "--doc-url", PAGE],
+        cwd=world.folder,
+        env=environment | {"DOCFEEDBACK_TIMEOUT": "3"},
+    )
+
+    assert "did not resolve in time" in ended.stderr
+    assert not has_reader(silent)
+    assert HUB not in world.stage.asked
+
+
+def test_ctrl_c_ends_it(world: World, environment: dict[str, str], silent: Path):
+    started = world.home / "started"
+    os.mkfifo(started)
+    is_asked = threading.Event()
+
+    def wait_for_the_look_up() -> None:
+        started.read_bytes()
+        is_asked.set()
+
+    threading.Thread(target=wait_for_the_look_up, daemon=True).start()
+
+    ended = COMMAND_LINES["node"].run(
+        [*REPORT, "--doc-url", PAGE],
+        cwd=world.folder,
+        env=environment | {"DOCFEEDBACK_TIMEOUT": "600", "STARTED": str(started)},
+        interrupt_after=is_asked,
+    )
+
+    assert (ended.exit, ended.stderr) == (130, "Interrupted.\n")
+    assert not has_reader(silent)
+
+
+def test_a_program_that_uses_the_library_keeps_its_threads(environment: dict[str, str]):
+    *outcomes, used = Sdk(DRIVERS["node"], environment).do(
+        _send_about("https://a.acme.com/"),
+        _send_about("https://b.acme.com/"),
+        {"do": "use_a_thread"},
+    )
+
+    assert [outcome["code"] for outcome in outcomes] == ["private_address"] * 2
+    assert used == {"result": True}
+
+
+@pytest.mark.parametrize("count", [2, 16])
+def test_at_most_four_names_are_looked_up_at_once(world: World, count: int):
+    reports = [_report(f"https://d{number}.acme.com/") for number in range(count)]
+
+    _, most = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "resolve_nothing"}, {"do": "most_processes", "reports": reports}
+    )
+
+    assert most == {"result": min(count, 4)}
+
+
+@pytest.mark.parametrize("ip", ["10.0.0.5", "1.1.1.1"])
+def test_where_no_process_can_be_started_the_name_is_looked_up_here(
+    world: World, examples: dict[str, Any], ip: str
+):
+    world.stage.answers = {
+        HUB: [examples["a new report"]["answer"]],
+        "docs.acme.com": [{"status": 404, "body": {}}],
+    }
+
+    *_, outcome = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "resolve_as", "ips": [ip]}, {"do": "start_no_process"}, _send_about(PAGE)
+    )
+
+    assert ("result" in outcome) == (ip == "1.1.1.1")
+
+
+def _report(url: str) -> dict[str, Any]:
+    report = {"kind": "other", "summary": "Step 3 fails"}
+    return {"protocol_version": "0", "doc_url": url, "agent": {"name": "x"}, "report": report}
+
+
+def _send_about(url: str) -> dict[str, Any]:
+    return {"do": "send", "report": _report(url), "client": {"timeout": 3}}
