@@ -151,7 +151,8 @@ def _delete_reports(pks: list[str]) -> int:
     """Delete those that can still be deleted, now that their rows are locked; returns how many."""
     locked = Report.objects.select_for_update(skip_locked=True).filter(pk__in=pks)
     ids = list(locked.order_by("pk").values_list("pk", flat=True))
-    list(Delivery.objects.select_for_update().filter(report__in=ids).values_list("pk"))
+    theirs = Delivery.objects.filter(report__in=ids).order_by("pk")  # as all that have no issue
+    list(theirs.select_for_update().values_list("pk"))
     gone = list(reports_never_forwarded().filter(pk__in=ids).values_list("pk", flat=True))
     Attempt.objects.filter(delivery__report__in=gone).delete()
     Delivery.objects.filter(report__in=gone).only("pk").delete()

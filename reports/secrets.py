@@ -1,6 +1,7 @@
 """Finds secrets that a reporter pasted by mistake and removes them before anything is stored."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ def remove(text: str) -> tuple[str, list[str]]:
     cleaned = clean(text)
     if cleaned == text and not concealed_in(text):
         return text, list(kinds)
-    shown, hidden = _without(cleaned, lambda text: found_in(text) + concealed_in(text))
+    shown, hidden = _without(cleaned, _found_or_concealed_in)
     return shown if hidden else text, list(kinds | hidden)
 
 
@@ -104,6 +105,20 @@ def found_in(text: str) -> list[Secret]:
     """The secrets in a text as it stands; those of different families may overlap."""
     lower = text.lower()
     return _matches(text, [family for sign, family in SIGNED if sign in lower])
+
+
+def _found_or_concealed_in(cleaned: str) -> list[Secret]:
+    """The secrets in a cleaned text; what is seen as it stands is not read on into the next line."""
+    found = found_in(cleaned)
+    seen = joined(found)
+    concealed = [each for each in concealed_in(cleaned) if not _overlaps(each, seen)]
+    return found + concealed
+
+
+def _overlaps(secret: Secret, others: list[Secret]) -> bool:
+    """Whether it overlaps one of the others, which are in order and apart."""
+    at = bisect_right(others, secret.start, key=lambda each: each.end)
+    return at < len(others) and others[at].start < secret.end
 
 
 def concealed_in(cleaned: str) -> list[Secret]:

@@ -60,8 +60,8 @@ class Bodies:
     """All bodies that are held.
 
     If they get too large together, the caller who holds most gives up the slowest of theirs, or if none arrives, the
-    latest that waits for a thread: nobody can push out what others send. What a thread works on is not given up; if
-    that is all that a caller holds, it is the turn of who holds most beside them.
+    latest that waits for a thread: nobody can push out what others send by what waits. What a thread works on is not
+    given up; if that is all that a caller holds, it is the turn of who holds most beside them.
     """
 
     def __init__(self) -> None:

@@ -3,12 +3,13 @@
 import logging
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from enum import Enum
 from itertools import chain, zip_longest
 from typing import cast
 
-from django.db import DatabaseError, InterfaceError, close_old_connections, transaction
+from django.db import InterfaceError, OperationalError, close_old_connections, transaction
 
 from integrations import github_api
 from integrations.github_api.asking import DEADLINE, deadline
@@ -66,8 +67,8 @@ def _next() -> list[Installation]:
 
 
 def _reconcile(installation: Installation) -> Coverage:
-    installation.ask_about_later()
     try:
+        installation.ask_about_later()
         return Coverage.ALL if _ask_about(installation) else Coverage.SOME
     except github_api.GitHubError as error:
         _note(installation, error)
@@ -77,9 +78,10 @@ def _reconcile(installation: Installation) -> Coverage:
         )
     except Exception as error:  # one installation must not end the round
         log.exception("The installation %s could not be updated", installation)
-        if isinstance(error, DatabaseError | InterfaceError):
+        if isinstance(error, OperationalError | InterfaceError):  # others may be here to stay
             close_old_connections()
-            installation.ask_about_again(ago=EVERY - AFTER_AN_ERROR)
+            with suppress(OperationalError, InterfaceError):  # it is asked about in an hour
+                installation.ask_about_again(ago=EVERY - AFTER_AN_ERROR)
         return Coverage.SOME
 
 

@@ -21,7 +21,7 @@ from tests.abuse.world import Fell, Shipped, World, milliseconds, stands_if
 from tests.reports.secret_texts import Pasted, divided, real_looking
 
 EACH = 20  # secrets in a report
-COSTLY, LONG = 40, 1500  # reports, and milliseconds: it took 8 seconds
+COSTLY, LONG = 40, 1500  # reports, and milliseconds
 PATIENCE = 60  # seconds
 OPEN_KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n"
 END = "\n-----END PRIVATE KEY-----"
@@ -60,7 +60,7 @@ def halves_of_secrets_while_nobody_else_calls(world: World) -> str:
     world.acme()
     with world.hub(HUB_TRUSTED_PROXIES="1") as hub, ThreadPoolExecutor(COSTLY) as pool:
         requests.get(f"{hub.url}/login/", headers={"X-Forwarded-For": "198.51.100.1"}, timeout=30)
-        time.sleep(10.5)  # whoever was alone for ten seconds could have all threads
+        time.sleep(10.5)  # nobody else calls for a while
         sent = [pool.submit(_costly, hub, number) for number in range(COSTLY)]
         time.sleep(0.5)
         waited = milliseconds(

@@ -64,8 +64,11 @@ function ask(host, options, signal) {
     if (!IS_NODE) throw new Error("another program, which would do what it does");
     const started = execFile(process.execPath, words, how, (error, output) => {
       process.removeListener("exit", stop);
-      if (error?.syscall?.startsWith("spawn")) reject(error);
-      else resolve(error || !output ? NO_ANSWER : JSON.parse(output));
+      try {
+        resolve(signal.aborted ? NO_ANSWER : JSON.parse(output));
+      } catch (fault) {
+        reject(error ?? fault); // it has not started, or not done its work
+      }
     });
     const stop = () => started.kill("SIGKILL"); // whoever presses Ctrl-C leaves nothing behind
     process.once("exit", stop);

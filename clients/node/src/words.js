@@ -9,7 +9,7 @@ export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 export const TIME = // RFC 3339, or the day alone
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$/;
 export const STATE = /^[a-z_]{1,20}$/;
-const NAME = /^(?!.*\/\/)[A-Za-z0-9._:=/-]{1,100}$/; // no sentence (no space), and no address
+const NAME = /^(?!.{0,99}\/\/)[A-Za-z0-9._:=/-]{1,100}$/; // no sentence (no space), and no address
 const SITE = /^https:\/\/[A-Za-z0-9-]{1,39}\.github\.io(\/[A-Za-z0-9._-]{1,100})?\/?$/;
 const MOST = 100; // of a list, each of which may take several lines
 

@@ -15,14 +15,11 @@ from integrations.github_sync import visibility
 from integrations.models import Delivery, Integration, Visibility
 from reports.models import Report
 from tests import build
-from tests.waiting import wait_until
+from tests.waiting import is_somebody_waiting_for_a_lock, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MANY = 9
-WAITS = (
-    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-)
 PRIVATE = RepositoryFacts(1, "acme", "docs", is_private=True, has_issues=True, is_archived=False)
 PUBLIC = PRIVATE._replace(is_private=False)
 
@@ -183,7 +180,7 @@ def test_deliveries_that_are_held_are_locked_in_the_order_of_their_ids(change, m
         with transaction.atomic():
             Delivery.objects.filter(pk=first).update(reason="")
             changing = pool.submit(change_and_close)
-            assert wait_until(somebody_waits)
+            assert wait_until(is_somebody_waiting_for_a_lock)
             free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
             found = {each.pk for each in free}
         changing.result()
@@ -203,7 +200,7 @@ def test_deliveries_that_are_hidden_are_locked_in_that_order_too():
         with transaction.atomic():
             Delivery.objects.filter(pk=first).update(reason="")
             telling = pool.submit(tell_and_close)
-            assert wait_until(somebody_waits)
+            assert wait_until(is_somebody_waiting_for_a_lock)
             free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
             found = {each.pk for each in free}
         telling.result()
@@ -215,12 +212,6 @@ def test_deliveries_that_are_hidden_are_locked_in_that_order_too():
 def tell_and_close() -> None:
     tell(PRIVATE)
     connection.close()
-
-
-def somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(WAITS)
-        return cursor.fetchone() is not None
 
 
 @pytest.mark.postgresql
@@ -243,7 +234,7 @@ def test_what_is_sent_meanwhile_waits_for_the_news(record):
         with transaction.atomic():
             tell(PRIVATE)
             recording = pool.submit(record_and_close)
-            waits = wait_until(somebody_waits, 10)
+            waits = wait_until(is_somebody_waiting_for_a_lock, 10)
         recording.result()
 
     assert waits
