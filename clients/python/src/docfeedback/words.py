@@ -15,7 +15,7 @@ TIME = re.compile(  # RFC 3339, or the day alone
     r"([Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?"
 )
 STATE = re.compile(r"[a-z_]{1,20}")
-NAME = re.compile(r"(?!.{0,99}//)[A-Za-z0-9._:=/-]{1,100}")  # no sentence (no space), and no address
+NAME = re.compile(r"(?!.{0,99}//)[A-Za-z0-9._:=/-]{1,100}")  # no sentence, and no address
 SITE = re.compile(r"https://[A-Za-z0-9-]{1,39}\.github\.io(/[A-Za-z0-9._-]{1,100})?/?")
 MOST = 100  # of a list, each of which may take several lines
 Item = TypeVar("Item")
