@@ -239,20 +239,22 @@ def _downloads(browser: Client) -> Iterator[tuple[str, Get]]:
 
 
 def _measured(name: str, get: Get, times: int) -> Measured:
-    if name in DOWNLOADS:
-        times = 1
-    took = []
-    for _ in range(times):
-        rates.forget()
-        begun = time.perf_counter()
-        with counted() as work:
-            answer = get()
-            for _piece in answer if answer.streaming else ():
-                pass
-        took.append((time.perf_counter() - begun) * 1000)
-        if answer.status_code != 200:
-            raise ValueError(f"{name}: {answer.status_code}")
+    with counted() as work:
+        took = [_milliseconds(name, get)]
+    if name not in DOWNLOADS:  # counting takes some milliseconds itself
+        took = [_milliseconds(name, get) for _ in range(times)]
     return Measured(name, min(took), work.read)
+
+
+def _milliseconds(name: str, get: Get) -> float:
+    rates.forget()
+    begun = time.perf_counter()
+    answer = get()
+    for _piece in answer if answer.streaming else ():
+        pass
+    if answer.status_code != 200:
+        raise ValueError(f"{name}: {answer.status_code}")
+    return (time.perf_counter() - begun) * 1000
 
 
 class Work:
