@@ -68,9 +68,8 @@ class Bodies:
         self._size = 0
         self._held: Counter[str] = Counter()  # bytes of each caller
         self._arriving: InProgress[asyncio.Timeout, bytearray] = InProgress()
-        self._waiting: InProgress[asyncio.Future, _Whole] = (
-            InProgress()
-        )  # a thread has begun with some
+        # Those that wait for a thread, and some with which one has begun.
+        self._waiting: InProgress[asyncio.Future, _Whole] = InProgress()
 
     async def whole(self, scope: Scope, receive: Receive, caller: str) -> bytes:
         """The body of the request of `caller`. It has to be `held` at once.

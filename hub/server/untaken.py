@@ -39,7 +39,5 @@ class Untaken:
         if not self._sending.get(caller, deadline):
             raise TimeoutError
         until = asyncio.get_running_loop().time() + seconds
-        if (
-            until - (deadline.when() or 0) > 1
-        ):  # not anew for each piece, which costs more than to send it
+        if until - (deadline.when() or 0) > 1:  # for each piece, it costs more than to send it
             deadline.reschedule(until)

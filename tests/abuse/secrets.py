@@ -22,6 +22,7 @@ from tests.reports.secret_texts import Pasted, divided, real_looking
 
 EACH = 20  # secrets in a report
 COSTLY, LONG = 40, 1500  # reports, and milliseconds
+ALONE = 10.5  # seconds in which nobody else calls, before the reports
 PATIENCE = 60  # seconds
 OPEN_KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n"
 END = "\n-----END PRIVATE KEY-----"
@@ -60,7 +61,7 @@ def halves_of_secrets_while_nobody_else_calls(world: World) -> str:
     world.acme()
     with world.hub(HUB_TRUSTED_PROXIES="1") as hub, ThreadPoolExecutor(COSTLY) as pool:
         requests.get(f"{hub.url}/login/", headers={"X-Forwarded-For": "198.51.100.1"}, timeout=30)
-        time.sleep(10.5)  # nobody else calls for a while
+        time.sleep(ALONE)
         sent = [pool.submit(_costly, hub, number) for number in range(COSTLY)]
         time.sleep(0.5)
         waited = milliseconds(

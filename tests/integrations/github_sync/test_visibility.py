@@ -1,6 +1,7 @@
 """A repository that becomes private or public: of any number of issues, a few at a time."""
 
 import threading
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -172,6 +173,26 @@ def test_deliveries_that_are_held_are_locked_in_the_order_of_their_ids(change, m
     first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
     Delivery.objects.filter(pk=first).update(reason="its row is now the last in the table")
 
+    assert free_while_it_waits(change, first, others) == {*others}
+    assert {each.status for each in Delivery.objects.all()} == {"held"}
+
+
+@pytest.mark.postgresql
+def test_deliveries_that_are_hidden_are_locked_in_that_order_too():
+    """What it waits for is locked by somebody who may still need one with a higher id."""
+    Delivery.objects.filter(issue_number__gt=4).delete()
+    first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
+    Delivery.objects.update(issue_number=100 - F("issue_number"))  # by which they are found
+
+    assert free_while_it_waits(lambda: tell(PRIVATE), first, others) == {*others}
+    assert shown() == 0
+
+
+def free_while_it_waits(
+    change: Callable[[], object], first: int, others: Collection[int]
+) -> set[int]:
+    """Which of the other deliveries `change` has not locked while it waits for the first."""
+
     def change_and_close() -> None:
         change()
         connection.close()
@@ -184,34 +205,7 @@ def test_deliveries_that_are_held_are_locked_in_the_order_of_their_ids(change, m
             free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
             found = {each.pk for each in free}
         changing.result()
-
-    assert found == {*others}
-    assert {each.status for each in Delivery.objects.all()} == {"held"}
-
-
-@pytest.mark.postgresql
-def test_deliveries_that_are_hidden_are_locked_in_that_order_too():
-    """What it waits for is locked by somebody who may still need one with a higher id."""
-    Delivery.objects.filter(issue_number__gt=4).delete()
-    first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
-    Delivery.objects.update(issue_number=100 - F("issue_number"))  # by which they are found
-
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            Delivery.objects.filter(pk=first).update(reason="")
-            telling = pool.submit(tell_and_close)
-            assert wait_until(is_somebody_waiting_for_a_lock)
-            free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
-            found = {each.pk for each in free}
-        telling.result()
-
-    assert found == {*others}
-    assert shown() == 0
-
-
-def tell_and_close() -> None:
-    tell(PRIVATE)
-    connection.close()
+    return found
 
 
 @pytest.mark.postgresql
