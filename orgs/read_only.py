@@ -110,7 +110,7 @@ class ReadOnly(Looking, admin.ModelAdmin):
     """A list, and a page for each row. Actions are written to the row's history."""
 
     show_full_result_count = False
-    list_per_page = 50
+    list_per_page = 25
     paginator = _ByIds
     newest_by = "pk"
     looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found

@@ -16,6 +16,7 @@ from django.utils import timezone
 from core import clock as database_clock
 from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
+from hub.screen.setup_steps import COUNTS
 from integrations.answers import known
 from integrations.comments import again
 from integrations.delivery import line, pacing
@@ -658,7 +659,26 @@ def test_limit(organizations, clock):
     assert mine.limit_seen_at > timezone.now() + timedelta(minutes=4)
 
 
+def test_counts_of_claims(organizations):
+    for _ in range(ROUNDS):
+        claimed_at_random(organizations)
+        Domain.objects.filter(verified_at=None).update(lapsed_at=maybe(NOW))
+        Domain.objects.exclude(verified_at=None).update(lapses_at=maybe(NOW))
+        mine = DRAW.choice(organizations)
+        proved = mine.domains.exclude(verified_at=None)
+        live = mine.sites.filter(lapsed_at=None)
+        lapses = mine.domains.exclude(lapsed_at=None, lapses_at=None)
+        assert COUNTS.first(mine.pk, mine.pk) == (
+            proved.count(),
+            proved.aggregate(first=Min("name"))["first"],
+            live.count(),
+            sum(each.filter(opted_out_at=None).count() for each in (proved, live)),
+            lapses.count() + mine.sites.exclude(lapsed_at=None).count(),
+        )
+
+
 QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
+    "COUNTS": (COUNTS, ["0" * 26, "0" * 26]),
     "DOMAIN": (ownership.DOMAIN, [["docs.acme.com", "acme.com"], "acme.com"]),
     "SITE": (ownership.SITE, ["a.github.io", ["/", "/x/"]]),
     "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
@@ -718,7 +738,7 @@ def test_each_is_answered_from_an_index(name):
 
     assert "Seq Scan" not in plan
     assert not re.findall(
-        r"SCAN (?!json_each|CONSTANT|tried|newest|page|leads|joined|compared|opened|found|shown|of_one)\w+",
+        r"SCAN (?!json_each|CONSTANT|tried|newest|page|leads|joined|compared|opened|found|shown|of_one|[ds]\b)\w+",
         plan,
     )
 

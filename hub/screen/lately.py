@@ -1,7 +1,7 @@
 """What happened lately, in numbers: from looks that are bounded, and say so."""
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -51,6 +51,14 @@ class Stopped(NamedTuple):
     waiting: int = 0
 
 
+class Known(NamedTuple):
+    """What is known of the deliveries of an integration, whenever they arrived."""
+
+    stopped: Stopped = Stopped()
+    has_sent: bool = False  # whether one became an issue
+    has_joined: bool = False  # whether one joined an issue that was there
+
+
 class Arrivals(NamedTuple):
     """How many of the latest reports arrived when."""
 
@@ -68,13 +76,6 @@ class Arrivals(NamedTuple):
         if self.is_bounded and lately + before == COUNTED:
             return Figure(name, f"{lately:,}", "")
         return Figure(name, f"{lately:,}", _compared(lately, before), spark_lines.of(self.by_day))
-
-
-class Issues(NamedTuple):
-    """When those of the deliveries were tried that became issues, in some days."""
-
-    times: list[datetime]
-    is_bounded: bool  # whether more were tried than were looked at
 
 
 def arrivals(organization: Organization) -> Arrivals:
@@ -119,17 +120,14 @@ def most_reported(reports: QuerySet[Report]) -> list[Page]:
     ]
 
 
-def joined(organization: Organization, integration: Integration | None) -> str:
+def joined(organization: Organization) -> str:
     """How many of the reports of `RECENTLY` joined an issue that was there, such as "12"; empty if none did.
 
     Out of the latest `COUNTED`, and then "12 or more".
     """
-    folded = Delivery.Status.FOLDED
-    if integration is None or not counting.are_any(integration.deliveries.in_state(folded)):
-        return ""
     latest = latest_since(organization, RECENTLY).values("id")
     of_each = f"SELECT status FROM {Delivery._meta.db_table} WHERE report_id = looked_at.id"  # noqa: S608
-    select = f"COUNT(*), COUNT(CASE WHEN ({of_each}) = '{folded}' THEN 1 END)"  # never reads all
+    select = f"COUNT(*), COUNT(CASE WHEN ({of_each}) = '{Delivery.Status.FOLDED}' THEN 1 END)"  # never reads all
     sql, values = looks.at(latest, select, then="")
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
@@ -137,26 +135,37 @@ def joined(organization: Organization, integration: Integration | None) -> str:
     return f"{count:,}{' or more' if looked_at == COUNTED else ''}" if count else ""
 
 
-def stopped(integration: Integration | None) -> Stopped:
-    """How many deliveries of the integration are not sent, and why."""
+def known(integration: Integration | None) -> Known:
+    """How many deliveries of the integration are not sent, and why, and what became of others; in one statement."""
     if integration is None:
-        return Stopped()
+        return Known()
     mine, status = integration.deliveries, Delivery.Status
-    counts = counting.each_up_to_most(
-        failed=mine.in_state(status.FAILED), waiting=mine.in_state(status.PENDING)
+    about_to_be = catching_up.about_to_be_held(integration)
+    asked = {
+        **about_to_be,
+        "failed": mine.in_state(status.FAILED),
+        "waiting": mine.in_state(status.PENDING),
+        "sent": mine.in_state(status.SENT)[:1],
+        "folded": mine.in_state(status.FOLDED)[:1],
+    }
+    found = counting.each_up_to_most(**asked)
+    stopped = Stopped(
+        failed=found["failed"],
+        held=sum(found[each] for each in about_to_be),
+        waiting=found["waiting"],
     )
-    return Stopped(held=catching_up.expected_held(integration), **counts)
+    return Known(stopped, has_sent=bool(found["sent"]), has_joined=bool(found["folded"]))
 
 
-def unsent(integration: Integration | None, known: Stopped) -> list[datetime]:
+def unsent(integration: Integration | None, stopped: Stopped) -> list[datetime]:
     """When the reports arrived that are not sent yet; none at all if these are too many to look at."""
-    if integration is None or max(known) > counting.MOST:
+    if integration is None or max(stopped) > counting.MOST:
         return []
     status = Delivery.Status
     counts = {
-        status.FAILED: known.failed,
-        status.HELD: known.held,
-        status.PENDING: known.waiting,
+        status.FAILED: stopped.failed,
+        status.HELD: stopped.held,
+        status.PENDING: stopped.waiting,
     }
     states = [integration.deliveries.in_state(each) for each, count in counts.items() if count]
     arrived = [each.values_list("report__received_at", flat=True) for each in states]
@@ -166,17 +175,19 @@ def unsent(integration: Integration | None, known: Stopped) -> list[datetime]:
 def issues(integration: Integration | None) -> Iterator[Figure]:
     """How many issues were opened in the latest days, and how long that took."""
     now = timezone.now()
-    latest, earlier = (
-        _tried(integration, now - (ago + 1) * DAYS, now - ago * DAYS) for ago in (0, 1)
-    )
-    found, before = _counted(latest), _counted(earlier)
-    number = len(found.times)
-    is_known = not (found.is_bounded or before.is_bounded)
-    note = _compared(number, len(before.times)) if is_known else ""
-    by_day = spark_lines.per_day([*before.times, *found.times], now, DRAWN)
-    line = spark_lines.of(by_day) if is_known else None
-    yield Figure("Became issues", f"{number:,}{'+' if found.is_bounded else ''}", note, line)
-    taken = _taken(latest)
+    rows = _tried(integration, now - 2 * DAYS).values_list("status", "last_tried_at")
+    tried = list(rows[: 2 * counting.MOST + 1])
+    lately = [row for row in tried if row[1] > now - DAYS]
+    is_bounded, is_known = len(lately) > counting.MOST, len(tried) <= 2 * counting.MOST
+    found = _sent(lately[: counting.MOST])
+    number = len(found)
+    note, line = "", None
+    if is_known and not is_bounded:
+        both = _sent(tried)
+        note = _compared(number, len(both) - number)
+        line = spark_lines.of(spark_lines.per_day(both, now, DRAWN))
+    yield Figure("Became issues", f"{number:,}{'+' if is_bounded else ''}", note, line)
+    taken = _taken(_tried(integration, now - DAYS))
     seconds = [each for _, each in taken]
     if not seconds:
         yield Figure("Median time to issue", "–", "no issue was opened lately")
@@ -188,18 +199,15 @@ def issues(integration: Integration | None) -> Iterator[Figure]:
     yield Figure("Median time to issue", median, slowest, line)
 
 
-def _tried(integration: Integration | None, since: datetime, until: datetime) -> QuerySet[Delivery]:
-    """The deliveries that were last tried in this time, the latest first, in the order of an index."""
+def _tried(integration: Integration | None, since: datetime) -> QuerySet[Delivery]:
+    """The deliveries that were last tried since then, the latest first, in the order of an index."""
     mine = integration.deliveries.all() if integration else Delivery.objects.none()
-    tried = mine.filter(last_tried_at__gt=since, last_tried_at__lte=until)
-    return tried.order_by("-last_tried_at")
+    return mine.filter(last_tried_at__gt=since).order_by("-last_tried_at")
 
 
-def _counted(tried: QuerySet[Delivery]) -> Issues:
-    """Which of them became issues, out of at most `counting.MOST`."""
-    rows = list(tried.values_list("status", "last_tried_at")[: counting.MOST + 1])
-    sent = [at for status, at in rows[: counting.MOST] if status == Delivery.Status.SENT and at]
-    return Issues(sent, is_bounded=len(rows) > counting.MOST)
+def _sent(tried: Iterable[tuple[str, datetime]]) -> list[datetime]:
+    """When those were tried that became issues."""
+    return [at for status, at in tried if status == Delivery.Status.SENT]
 
 
 def _taken(tried: QuerySet[Delivery]) -> list[tuple[datetime, float]]:

@@ -34,9 +34,10 @@ def overview(request: MemberRequest) -> HttpResponse:
     mine = request.membership.organization
     integration = integration_of(mine)
     claims = setup_steps.Claims.of(mine)
-    to_do = setup_steps.set_up(integration, claims)
+    known = lately.known(integration)
+    stopped = known.stopped
+    to_do = setup_steps.set_up(integration, claims, has_sent=known.has_sent)
     not_shown = withholding.explained(mine) if integration and integration.has_withheld else ""
-    stopped = lately.stopped(integration)
     waiting = backlog(integration) if integration and stopped.waiting else None
     latest = rows_of(report_list.page(mine, {}, size=LATEST).reports)
     needed = attention.lines(
@@ -63,7 +64,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "waiting": waiting,
         "not_shown": not_shown,
         "latest": latest,
-        **(_numbers(mine, integration, stopped) if latest else {}),
+        **(_numbers(mine, integration, known) if latest else {}),
     }
     return render(request, "hub/overview.html", context)
 
@@ -81,7 +82,7 @@ def next_step(organization: Organization) -> setup_steps.Step | None:
 
 def next_of(integration: Integration | None, claims: setup_steps.Claims) -> setup_steps.Step | None:
     """The same, of what was read already."""
-    to_do = setup_steps.set_up(integration, claims)
+    to_do = setup_steps.set_up(integration, claims, has_sent=setup_steps.has_sent(integration))
     return next((each for each in to_do if each.is_next), None)
 
 
@@ -99,10 +100,10 @@ def standing_of(integration: Integration | None, claims: setup_steps.Claims) -> 
 
 
 def _numbers(
-    organization: Organization, integration: Integration | None, stopped: lately.Stopped
+    organization: Organization, integration: Integration | None, known: lately.Known
 ) -> dict[str, Any]:
     """The figures and the charts."""
-    arrived = lately.arrivals(organization)
+    stopped, arrived = known.stopped, lately.arrivals(organization)
     unsent = lately.unsent(integration, stopped)
     columns = weeks.columns(weeks.mondays(), arrived.by_week, unsent)
     return {
@@ -110,7 +111,7 @@ def _numbers(
         "failed_or_held": counting.in_short(stopped.failed + stopped.held),
         "stopped": list(_parts(integration, stopped)),
         "has_failed": stopped.failed,
-        "joined": lately.joined(organization, integration),
+        "joined": lately.joined(organization) if known.has_joined else "",
         "unsent_line": spark_lines.of(spark_lines.per_day(unsent, timezone.now(), lately.DRAWN)),
         "columns": columns,
         "has_unsent": any(each.unsent for each in columns),

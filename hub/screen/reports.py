@@ -30,6 +30,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
+SHOWN = 25  # reports on a page
 CHANGES = "10/minute"  # of all that match, for each organization, and each person
 CHANGE_ALL = {
     "retry": trying_again.try_all_in_turn,
@@ -55,7 +56,7 @@ def reports(request: MemberRequest) -> HttpResponse:
             report_list.check_rate(request.membership, asked)
         except rates.RateLimited as error:
             return page_error(request, error)
-    page = ReportPage([], None) if is_refused else report_list.page(mine, asked)
+    page = ReportPage([], None) if is_refused else report_list.page(mine, asked, size=SHOWN)
     not_shown = withholding.explained(mine)
     is_narrowed = report_filters.is_filtered(asked)
     is_searched = bool(asked.keys() - {"status", "cursor"})

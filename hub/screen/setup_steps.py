@@ -5,12 +5,27 @@ from enum import Enum
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, F, Min, Q
+from django.db.models import F
 from django.urls import reverse
 
 from core import counting
+from core.prepared import PreparedStatement
 from integrations.models import Delivery, Integration
 from orgs.models import Organization
+
+COUNTS = PreparedStatement(
+    "How many domains are proved, and which is the first? How many sites are live? How many of both "
+    "accept reports, and how many have lapsed, or will?",
+    """
+    SELECT d.live, d.first, s.live, d.heard + s.heard, d.lapsed + s.lapsed FROM (
+    SELECT count(verified_at) AS live, min(CASE WHEN verified_at IS NOT NULL THEN name END) AS first,
+    count(CASE WHEN verified_at IS NOT NULL AND opted_out_at IS NULL THEN 1 END) AS heard,
+    count(coalesce(lapsed_at, lapses_at)) AS lapsed FROM orgs_domain WHERE organization_id = %s) AS d, (
+    SELECT count(*) - count(lapsed_at) AS live,
+    count(CASE WHEN lapsed_at IS NULL AND opted_out_at IS NULL THEN 1 END) AS heard,
+    count(lapsed_at) AS lapsed FROM orgs_site WHERE organization_id = %s) AS s
+    """,
+)
 
 
 class StepState(Enum):
@@ -77,47 +92,45 @@ class Claims(NamedTuple):
 
     @classmethod
     def of(cls, organization: Organization) -> "Claims":
-        """In three or four queries, however many there are."""
-        proved, heard = Q(verified_at__isnull=False), Q(opted_out_at=None)
-        has_lapsed, lapses = Q(lapsed_at__isnull=False), Q(lapses_at__isnull=False)
-        domains = organization.domains.aggregate(
-            live=Count("pk", filter=proved),
-            first=Min("name", filter=proved),
-            heard=Count("pk", filter=proved & heard),
-            lapsed=Count("pk", filter=has_lapsed | lapses),
-        )
-        live = organization.sites.exclude(has_lapsed)
-        sites = organization.sites.aggregate(
-            live=Count("pk", filter=~has_lapsed),
-            heard=Count("pk", filter=~has_lapsed & heard),
-            lapsed=Count("pk", filter=has_lapsed),
-        )
-        pages_first = F("repository_id").asc(nulls_first=True)
-        site = None if domains["live"] else live.order_by(pages_first, "host", "path").first()
-        has_pages = bool(domains["live"] or (site and not site.is_repository))
+        """In one to three queries, however many there are."""
+        row = COUNTS.first(organization.pk, organization.pk)
+        assert row  # it only counts
+        proved, first, live_sites, heard, lapsed = row
+        site = None
+        if not proved:
+            live = organization.sites.filter(lapsed_at=None)
+            pages_first = F("repository_id").asc(nulls_first=True)
+            site = live.order_by(pages_first, "host", "path").first()
+        has_pages = bool(proved or (site and not site.is_repository))
         waiting = None
         if not has_pages:
-            waiting = organization.domains.exclude(proved).order_by("name").first()
+            waiting = organization.domains.filter(verified_at=None).order_by("name").first()
         return cls(
-            live=domains["live"] + sites["live"],
-            first=domains["first"] or str(site or ""),
+            live=proved + live_sites,
+            first=first or str(site or ""),
             files_of=site.repository if site and not has_pages else "",
             unproved=str(waiting or ""),
             unproved_id=waiting.pk if waiting else "",
-            is_heard=bool(domains["heard"] + sites["heard"]),
-            has_lapsed=bool(domains["lapsed"] + sites["lapsed"]),
+            is_heard=bool(heard),
+            has_lapsed=bool(lapsed),
         )
 
 
-def set_up(integration: Integration | None, claims: Claims) -> list[Step]:
+def has_sent(integration: Integration | None) -> bool:
+    """Whether one of its reports became an issue."""
+    if integration is None:
+        return False
+    return counting.are_any(integration.deliveries.in_state(Delivery.Status.SENT))
+
+
+def set_up(integration: Integration | None, claims: Claims, *, has_sent: bool) -> list[Step]:
     """The steps of an organization and how far they are; the first that can be done is the next."""
     configured = integration is not None and integration.repository_id is not None
-    test = _test(integration, claims, can_start=configured and claims.is_heard)
-    has_tried = test.state is StepState.DONE
+    test = _test(integration, claims, can_start=configured and claims.is_heard, has_sent=has_sent)
     steps = [
         _install(integration),
         _choose(integration),
-        _claim(claims, integration, has_tried=has_tried),
+        _claim(claims, integration, has_tried=has_sent),
         test,
     ]
     following = next((each for each in steps if each.state is StepState.TO_DO), None)
@@ -200,9 +213,11 @@ def site_of(integration: Integration) -> str:
     return f"https://{host}/" if name.lower() == host else f"https://{host}/{name}/"
 
 
-def _test(integration: Integration | None, claims: Claims, *, can_start: bool) -> Step:
+def _test(
+    integration: Integration | None, claims: Claims, *, can_start: bool, has_sent: bool
+) -> Step:
     task = "Send a test report", "settings-test"
-    if integration and counting.are_any(integration.deliveries.in_state(Delivery.Status.SENT)):
+    if has_sent:
         return Step(*task, StepState.DONE, "Reports arrive as issues.")
     if not can_start:
         has_only_opted_out = claims.live and not claims.is_heard

@@ -58,14 +58,19 @@ def catch_up(go_on: Callable[[], bool] = lambda: True) -> int:
 
 def expected_held(integration: Integration) -> int:
     """How many deliveries will be held after the next catch-up, as `counting.up_to_most`; not the discarded."""
+    return sum(counting.each_up_to_most(**about_to_be_held(integration)).values())
+
+
+def about_to_be_held(integration: Integration) -> dict[str, DeliveryQuerySet]:
+    """The deliveries that stay held after the next catch-up, and those that become so, if any do."""
     is_stopped = bool(integration.obstacle) or integration.repository_id is None
     lasting = [Cause.OWNERSHIP, Cause.OPERATOR]
     passing = [Cause.PAUSE, Cause.RIGHTS, Cause.INTEGRATION]
     held = integration.deliveries.filter(status=Delivery.Status.HELD).order_by("held_for")
-    count = counting.up_to_most(held.filter(held_for__in=lasting + passing * is_stopped))
+    found = {"held": held.filter(held_for__in=lasting + passing * is_stopped)}
     if is_stopped:
-        count += counting.up_to_most(integration.deliveries.in_state(Delivery.Status.PENDING))
-    return count
+        found["waiting"] = integration.deliveries.in_state(Delivery.Status.PENDING)
+    return found
 
 
 def _caught_up() -> Iterator[int]:

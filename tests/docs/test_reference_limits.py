@@ -311,7 +311,7 @@ def test_claims_and_organizations():
 
 def test_lists():
     assert named("list") == {
-        "reports in one page": f"{report_list.PAGE_SIZE}",
+        "reports in one page": f"{report_list.PAGE_SIZE}; in the settings {report_pages.SHOWN}",
         "reports that one page with filters looks at": f"{report_list.LOOKED_AT}",
         "known problems of a page": f"{known.MOST}, of the newest {known.NEWEST} leads and {known.NEWEST} reports of "
         f"the page, and the newest {known.NEWEST} issues of the repository",

@@ -73,7 +73,7 @@ def test_the_latest_issues_are_found_by_when_they_were_tried(acme):
     mine = Integration.objects.get()
     plans = plans_of(lambda: list(lately.issues(mine)))
 
-    assert len(plans) == 3
+    assert len(plans) == 2
     for plan in plans:
         assert "delivery_pace" in plan
         assert not re.search("Sort|TEMP B-TREE", plan)

@@ -846,7 +846,7 @@ def test_visitors_sign_in_by_github(client, db):
     assert answer.redirect_chain[-1][0] == "/login/?next=/admin/"
 
 
-@pytest.mark.parametrize("number", [1, 40])
+@pytest.mark.parametrize("number", [1, 20])
 def test_deliveries_say_why_they_wait(
     operator, code_host, settings, django_assert_max_num_queries, number
 ):
