@@ -23,6 +23,7 @@ from orgs.models import User
 
 LOOKED_AT = 5000  # rows of a long list that are shown, filtered and searched
 SHOWN_BELOW = 20
+FEW = 100  # rows that a search may find to be found again by their ids
 ALL = f"The latest {LOOKED_AT:,} are listed and searched. Search for a whole {{}} to find an older one."
 
 
@@ -142,14 +143,20 @@ class ReadOnly(Looking, admin.ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet, text: str
     ) -> tuple[QuerySet, bool]:
-        """The rows of a long list that mention every word, in one of the columns that are searched."""
-        if not self.looked_up_by:
+        """The rows of a long list that mention every word, in one of the columns that are searched.
+
+        Few are looked for once, and then found by their ids: the page asks for their number, and for them.
+        """
+        if not self.looked_up_by or not text:
             return super().get_search_results(request, rows, text)
+        found = rows
         for word in smart_split(text):
             is_quoted = len(word) > 1 and word[0] in "\"'" and word[0] == word[-1]
             wanted = unescape_string_literal(word) if is_quoted else word
-            rows = rows.filter(reduce(or_, (Q(Mentions(c, wanted)) for c in self.search_fields)))
-        return rows, False
+            found = found.filter(reduce(or_, (Q(Mentions(c, wanted)) for c in self.search_fields)))
+        newest = found.order_by(f"-{self.newest_by}").values_list("pk", flat=True)
+        few = list(newest[: FEW + 1])
+        return (found if len(few) > FEW else rows.filter(pk__in=few)), False
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         """All rows, or the latest of a long list."""
