@@ -176,7 +176,7 @@ def issues(integration: Integration | None) -> Iterator[Figure]:
     """How many issues were opened in the latest days, and how long that took."""
     now = timezone.now()
     rows = _tried(integration, now - 2 * DAYS).values_list("status", "last_tried_at")
-    tried = list(rows[: 2 * counting.MOST + 1])
+    tried = [(status, at) for status, at in rows[: 2 * counting.MOST + 1] if at]
     lately = [row for row in tried if row[1] > now - DAYS]
     is_bounded, is_known = len(lately) > counting.MOST, len(tried) <= 2 * counting.MOST
     found = _sent(lately[: counting.MOST])

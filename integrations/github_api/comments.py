@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from integrations.github_api.answers import GitHubAnswer, limit_left, making_sense
-from integrations.github_api.errors import OutcomeUnknown, Unreachable
+from integrations.github_api.errors import OutcomeUnknown, TimedOut, Unfinished, Unreachable
 from integrations.github_api.issues import raise_for_refusal
-from integrations.github_api.looking import PAGE_SIZE, is_ours
+from integrations.github_api.looking import PAGE_SIZE, SECOND, is_ours, time_in
 from integrations.github_api.reading import read_issue
 from integrations.github_api.transport import bounded_by
 from integrations.github_api.writing import asked, once, post
@@ -66,12 +66,18 @@ def find_comment(
 ) -> IssueComment | None:
     """The app's own comment on an issue that contains `marker`, among all updated since then.
 
-    GitHub keeps at most 2,500 comments on an issue, so there is time for all of them.
+    They are listed by when they were written, so what was not read yet was written, and updated, after the last
+    that was. Raises `Unfinished` from there on if GitHub lists too slowly for the deadline.
     """
-    page, is_more = 1, True
+    page, is_more, reached = 1, True, since
     while is_more:
         list_ = partial(_listed, repository, number, since, page)
-        answer = bounded_by(list_, deadline=deadline)
+        try:
+            answer = bounded_by(list_, deadline=deadline)
+        except TimedOut:
+            if reached - since < SECOND:
+                raise
+            raise Unfinished(reached, "comments on the issue") from None
         if answer.status != 200 or not isinstance(answer.body, list):
             _raise_why(answer, repository, number, deadline)
             raise Unreachable(f"GitHub answered {answer.status} when asked for comments.")
@@ -79,6 +85,8 @@ def find_comment(
             for item in filter(is_ours, answer.body):
                 if marker in (item.get("body") or ""):
                     return _comment(item, repository, number, answer)
+            for item in answer.body[-1:]:
+                reached = max(reached, time_in(item, "created_at"))
         page, is_more = page + 1, 'rel="next"' in answer.headers.get("link", "")
     return None
 

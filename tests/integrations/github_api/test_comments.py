@@ -1,7 +1,7 @@
 """Comments: one POST, a list that is read to its end, an edit; and what becomes of each answer."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from integrations.github_api import (
     Refused,
     Suspended,
     TimedOut,
+    Unfinished,
     Unreachable,
 )
 from integrations.models import Repository
@@ -33,7 +34,13 @@ GET, PATCH = "GET /repositories/7/issues/comments/9", "PATCH /repositories/7/iss
 ISSUE, REPOSITORY = "GET /repositories/7/issues/3", "GET /repositories/7"
 URL = "https://github.com/acme/docs/issues/3#issuecomment-9"
 OURS = {"login": "docs-feedback-hub[bot]", "type": "Bot"}
-THERE = {"id": 9, "html_url": URL, "body": f"Text {MARK}x -->", "user": OURS}
+THERE = {
+    "id": 9,
+    "html_url": URL,
+    "body": f"Text {MARK}x -->",
+    "user": OURS,
+    "created_at": "2026-11-20T12:00:00Z",
+}
 FOUND = IssueComment(9, URL, THERE["body"])
 API = "https://api.github.com"
 OPEN = {
@@ -110,6 +117,27 @@ def test_the_list_is_read_to_its_end(wire):
     assert asked == [
         {"since": "2026-11-20T12:00:00Z", "per_page": "100", "page": page} for page in ("1", "2")
     ]
+
+
+def test_a_look_that_was_too_slow_says_where_to_go_on(wire, slow_lists):
+    wire.answer_token()
+    texts = [{**THERE, "body": "", "created_at": f"2026-11-20T12:00:0{n}Z"} for n in (1, 5)]
+    wire.answer(LIST, 200, texts, Link='<x>; rel="next"')
+    slow_lists(pages=1)
+
+    with pytest.raises(Unfinished) as unfinished:
+        find()
+
+    assert unfinished.value.until == NOON + timedelta(seconds=5)
+
+
+def test_a_look_that_came_no_further_was_too_slow(wire, slow_lists):
+    wire.answer_token()
+    edited = {**THERE, "body": "", "created_at": "2026-11-19T12:00:00Z"}
+    wire.answer(LIST, 200, [edited], Link='<x>; rel="next"')
+    slow_lists(pages=1)
+
+    assert said(find) == (TimedOut, "GitHub took too long to answer.")
 
 
 def test_a_comment_that_is_not_there_is_not_found(wire):
