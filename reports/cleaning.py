@@ -29,7 +29,9 @@ _LOOK_ALIKES = dict.fromkeys(map(ord, BLANKS), " ") | {
 }
 _MARKS = frozenset(c for c in map(chr, range(0x300, 0x20000)) if unicodedata.combining(c))
 _MARK = f"[{''.join(sorted(_MARKS))}]"
-_HEAP = re.compile(f"({_MARK}{{{MAX_MARKS}}}){_MARK}+")  # `normalize` would be quadratic
+_HEAP = re.compile(  # `normalize` would be quadratic; ASCII is passed over at its first character
+    rf"([^\x00-\u02ff](?<={_MARK}){_MARK}{{{MAX_MARKS - 1}}}){_MARK}+"
+)
 
 
 def clean(text: str) -> str:

@@ -7,11 +7,13 @@ makes one line of a text, so it is searched like that, too.
 
 import re
 import unicodedata
+from typing import NamedTuple
 
 from reports.contract import SECRETS
 
 _WRITTEN = re.compile(SECRETS["written"])
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u115f\u1160]|[^\x00-\x7f\w]")
+_OTHER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]|[^\x00-\x7f]")  # which may be seen as more or fewer
 _WORD = re.compile(r"\S+")
 _NAMES: dict[str, str] = SECRETS["names"]
 DECIMAL, HEX, NAME, ITSELF = 1, (2, 3, 4), 5, 6  # the groups of _WRITTEN
@@ -25,18 +27,42 @@ def plain(text: str) -> str:
     return _WRITTEN.sub(_meant, _seen(text))
 
 
-def places(text: str) -> list[tuple[int, int]]:
-    """Where in `text` each character of `plain(text)` begins and ends."""
-    lengths = {character: len(_seen(character)) for character in set(text)}
-    origins = [at for at, character in enumerate(text) for _ in range(lengths[character])]
-    found: list[tuple[int, int]] = []
-    end = 0
+class Places(NamedTuple):
+    """From which characters of a text each one of a reading of it comes: from the first to the last."""
+
+    first: list[int]
+    last: list[int]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The part of the text that this part of the reading comes from."""
+        return self.first[start], self.last[end - 1] + 1
+
+
+def places(text: str) -> Places:
+    """Where in `text` the characters of `plain(text)` come from."""
+    seen = _origins(text)
+    found, end = Places([], []), 0
     for match in _WRITTEN.finditer(_seen(text)):
-        found += [(at, at + 1) for at in origins[end : match.start()]]
-        whole = origins[match.start()], origins[match.end() - 1] + 1
-        found += [whole] * len(_meant(match))
+        between, length = seen[end : match.start()], len(_meant(match))
+        found.first.extend([*between, *[seen[match.start()]] * length])
+        found.last.extend([*between, *[seen[match.end() - 1]] * length])
         end = match.end()
-    return found + [(at, at + 1) for at in origins[end:]]
+    found.first.extend(seen[end:])
+    found.last.extend(seen[end:])
+    return found
+
+
+def _origins(text: str) -> list[int]:
+    """Where in `text` each character of `_seen(text)` stands; most are as they were."""
+    found: list[int] = []
+    end, lengths = 0, {each: len(_seen(each)) for each in {*_OTHER.findall(text)}}
+    for match in _OTHER.finditer(text):
+        at = match.start()
+        found.extend(range(end, at))
+        found.extend([at] * lengths[match[0]])
+        end = at + 1
+    found.extend(range(end, len(text)))
+    return found
 
 
 def in_one_line(text: str) -> str:
@@ -44,13 +70,15 @@ def in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def places_in_one_line(text: str) -> list[tuple[int, int]]:
-    """Where in `text` each character of `in_one_line(text)` begins and ends."""
-    found: list[tuple[int, int]] = []
+def places_in_one_line(text: str) -> Places:
+    """Where in `text` the characters of `in_one_line(text)` come from."""
+    found = Places([], [])
     for word in _WORD.finditer(text):
-        if found:
-            found.append((found[-1][1], word.start()))
-        found += [(at, at + 1) for at in range(*word.span())]
+        if found.last:
+            found.first.append(found.last[-1] + 1)
+            found.last.append(word.start() - 1)
+        found.first.extend(range(*word.span()))
+        found.last.extend(range(*word.span()))
     return found
 
 

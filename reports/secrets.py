@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reports.cleaning import clean
 from reports.contract import SECRETS
-from reports.plain import in_one_line, places, places_in_one_line, plain
+from reports.plain import Places, in_one_line, places, places_in_one_line, plain
 
 # The clients refuse a text with a key in it; the Hub takes the key out, so it has to find its end.
 PEM_GAP = r"(?:\s|\\+[nrt]|[\"',>|+])"  # between lines, quoted or pasted from source code too
@@ -186,13 +186,9 @@ def _matches(text: str, families: Iterable[Family]) -> list[Secret]:
     ]
 
 
-def _there(found: Iterable[Secret], at: list[tuple[int, int]]) -> list[Secret]:
+def _there(found: Iterable[Secret], at: Places) -> list[Secret]:
     """The secrets of a reading of a text, in the text itself."""
-
-    def there(start: int, end: int) -> tuple[int, int]:
-        return at[start][0], at[end - 1][1]
-
-    return [Secret(*there(*each[:2]), each.kind, there(*each.shape)) for each in found]
+    return [Secret(*at.span(*each[:2]), each.kind, at.span(*each.shape)) for each in found]
 
 
 def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[str, None]]:

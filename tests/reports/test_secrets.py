@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reports import canonical, secrets
 from reports.cleaning import clean
 from reports.contract import SECRETS
-from reports.plain import in_one_line, places, places_in_one_line, plain
+from reports.plain import Places, in_one_line, places, places_in_one_line, plain
 from reports.screening import SecretNotice, page
 
 ALNUM = "a1B2c3D4e5F6g7H8i9J0" * 4
@@ -288,13 +288,18 @@ DIVIDERS = [
 ]
 
 
+def spans(at: Places) -> list[tuple[int, int]]:
+    """The part of the text that each character of the reading comes from."""
+    return [at.span(each, each + 1) for each in range(len(at.first))]
+
+
 @given(
     st.lists(st.sampled_from([*DIVIDERS, "ghp_", "a1B2" * 9]) | st.text(max_size=3)).map("".join)
 )
 def test_every_character_of_the_reading_has_its_place_in_the_text(text):
     cleaned = clean(text)
 
-    at = places(cleaned)
+    at = spans(places(cleaned))
 
     assert len(at) == len(plain(cleaned))
     assert at == sorted(at)
@@ -303,7 +308,7 @@ def test_every_character_of_the_reading_has_its_place_in_the_text(text):
 
 @given(st.lists(st.sampled_from(["\n", "  ", "\t", "a"]) | st.text(max_size=3)).map("".join))
 def test_every_character_of_a_line_has_its_place_in_the_text(text):
-    line, at = in_one_line(text), places_in_one_line(text)
+    line, at = in_one_line(text), spans(places_in_one_line(text))
 
     assert [text[start:end] for start, end in at if text[start:end].strip()] == list(
         "".join(line.split())
