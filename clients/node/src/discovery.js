@@ -1,12 +1,12 @@
 /** The file `/.well-known/docs-feedback.json` of a page's host: it can opt out, or name its Hub. */
 
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { asciiHost, asciiUrl, check, origin } from "./address.js";
 import { message } from "./contract.js";
 import { objectOf, parse } from "./document.js";
 import { DocFeedbackError, OptedOut, PrivateAddress } from "./errors.js";
-import { Unusable } from "./files.js";
+import { Unusable, ofAnotherUser, realPath } from "./files.js";
 import { keep as keepPrivate, read as readPrivate } from "./private_files.js";
 import { PROTOCOL_VERSION } from "./report.js";
 import { REPORTS, cacheFolder } from "./settings.js";
@@ -123,7 +123,12 @@ function keep(page, listing) {
   }
 }
 
+/** The file for this host; Unusable if another user can say where it is. */
 function cacheFile(page) {
   const name = createHash("sha256").update(origin(page)).digest("hex").slice(0, 32);
-  return join(cacheFolder(), "well-known", `${name}.json`);
+  const folder = cacheFolder();
+  const path = join(folder, "well-known", `${name}.json`);
+  const above = dirname(realPath(dirname(folder)));
+  if (ofAnotherUser(path, above)) throw new Unusable("permission_denied");
+  return path;
 }

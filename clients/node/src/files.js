@@ -224,9 +224,9 @@ function handOver(draft, { uid, gid, mode }) {
   fs.chmodSync(draft, mode & 0o7777);
 }
 
-/** Where the file is or would be, through symbolic links, its folders' and dangling ones too. */
-function realPath(path) {
-  return [...steps(path)].filter(({ found }) => !found?.isSymbolicLink()).at(-1).step;
+/** Where the file is or would be, through symbolic links, its folders' and dangling ones too; or Unusable. */
+export function realPath(path) {
+  return attempt(() => [...steps(path)].filter(({ found }) => !found?.isSymbolicLink()).at(-1).step);
 }
 
 /**

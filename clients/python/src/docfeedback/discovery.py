@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any, Dict, Optional
@@ -135,5 +136,10 @@ def _keep(page: Page, listing: Listing) -> None:
 
 
 def _cache_file(page: Page) -> Path:
-    name = hashlib.sha256(page.origin.encode()).hexdigest()[:32]
-    return settings.cache_folder() / "well-known" / f"{name}.json"
+    """The file for this host. Raises Unusable if another user can say where it is."""
+    folder = settings.cache_folder()
+    path = folder / "well-known" / f"{hashlib.sha256(page.origin.encode()).hexdigest()[:32]}.json"
+    above = Path(os.path.realpath(folder.parent)).parent
+    if files.of_another_user(str(path), str(above)):
+        raise files.Unusable("permission_denied")
+    return path
