@@ -60,7 +60,10 @@ def refuse_opted_out(page: Page, listing: Listing) -> None:
 
 
 def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[str]:
-    """The full URL that accepts reports about the page, if its host names a public one."""
+    """The full URL that accepts reports about the page, if its host names a public one.
+
+    Raises ValidationError if nobody could judge it.
+    """
     url, domains = listing.get("endpoint"), listing.get("doc_domains")
     speaks_ours = listing.get("protocol_version") == PROTOCOL_VERSION
     if not speaks_ours or listing.get("opt_in") is not True or not isinstance(url, str):
@@ -72,7 +75,9 @@ def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[s
     place = _place(url, allow_private)
     if place is None:
         return None
-    return (place if place.rest.strip("/") else place._replace(rest=settings.REPORTS)).ascii_url()
+    full = place if place.rest.strip("/") else place._replace(rest=settings.REPORTS)
+    ascii_url = full.ascii_url()
+    return ascii_url and settings.check_endpoint(ascii_url)
 
 
 def cached(page: Page) -> Optional[Listing]:
