@@ -25,6 +25,7 @@ createHook({
 const { Client, DocFeedbackError, PrivateAddress, buildReport } = await load("index.js");
 const { asciiHost, asciiUrl, check } = await load("address.js");
 const { Damaged, find, foreign, nameHub, put, takeOut } = await load("blocks.js");
+const { locate } = await load("checkout.js");
 const files = await load("files.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
@@ -271,6 +272,19 @@ const DO = {
     syncBuiltinESMExports();
     return seen;
   },
+  watch_looks: () => {
+    const seen = [];
+    for (const name of ["lstatSync", "readlinkSync", "realpathSync", "statSync"]) {
+      const look = fs[name];
+      fs[name] = (path, ...more) => {
+        seen.push(path);
+        return look(path, ...more);
+      };
+    }
+    syncBuiltinESMExports();
+    return seen;
+  },
+  locate: async ({ path, folder }) => (await locate(path, folder)).url,
   load_the_dice: () => {
     crypto.randomBytes = (count) => Buffer.alloc(count);
     syncBuiltinESMExports();

@@ -27,6 +27,7 @@ import docfeedback
 from docfeedback import (
     address,
     blocks,
+    checkout,
     files,
     login,
     oauth,
@@ -176,6 +177,22 @@ def watch_drafts(call):
 
     os.chdir(call["folder"])
     os.fsync = watch
+    return seen
+
+
+def watch_looks(call):
+    """Each path whose file, folder or link is looked at."""
+    seen = []
+
+    def watched(look):
+        def watch(path, *args, **more):
+            seen.append(str(path))
+            return look(path, *args, **more)
+
+        return watch
+
+    for name in ("lstat", "readlink", "stat"):
+        setattr(os, name, watched(getattr(os, name)))
     return seen
 
 
@@ -543,6 +560,8 @@ DO = {
     "become_nobody": become_nobody,
     "forbid_chown": forbid_chown,
     "watch_drafts": watch_drafts,
+    "watch_looks": watch_looks,
+    "locate": lambda call: checkout.locate(call["path"], call["folder"]).url,
     "load_the_dice": load_the_dice,
     "replace": replace,
     "keep_sign_in": keep_sign_in,

@@ -157,12 +157,49 @@ def test_a_repository_of_somebody_else_is_not_read(client: CommandLine, world: W
 
 def test_a_folder_that_is_a_link_is_where_it_leads(client: CommandLine, world: World):
     repositories.make(world.folder, remotes=REMOTES)
-    (world.home / "link").symlink_to(world.folder)
+    link = world.home / "link"
+    link.symlink_to(world.folder)
 
-    whole = str(world.home / "link" / "docs" / "install.md")
+    whole = str(link / "docs" / "install.md")
+
+    assert _address(client, world, folder=link) == ADDRESS
+    assert _address(client, world, path=whole, folder=link, PWD=str(link)) == ADDRESS
+    assert _address(client, world, path=whole, folder=link / "docs", PWD=f"{link}/docs") == ADDRESS
+
+
+def test_a_whole_path_leads_through_links_of_the_repository(client: CommandLine, world: World):
+    (world.folder / "a").mkdir()
+    (world.folder / "a" / "link").symlink_to("../docs")
+    (world.folder / "docs").mkdir()
+    (world.folder / "docs" / "here").symlink_to(".")
+    repositories.make(world.folder, remotes=REMOTES)
+
+    whole = str(world.folder / "a" / "link" / "here" / "install.md")
 
     assert _address(client, world, path=whole) == ADDRESS
-    assert _address(client, world, folder=world.home / "link") == ADDRESS
+
+
+@pytest.mark.parametrize("target", ["{other}", "../other", "link"])
+def test_nothing_outside_the_repository_is_looked_at(sdk: Sdk, world: World, target: str):
+    """An automounter would ask the network for the host in `/net/<host>/x`."""
+    repositories.make(world.folder, remotes=REMOTES)
+    other = world.folder.parent / "other"
+    other.mkdir()
+    (world.folder / "link").symlink_to(target.format(other=other))
+    paths = [
+        f"{other}/docs/x.md",
+        f"{world.folder}/link/docs/x.md",
+        f"{world.folder}/../other/x.md",
+    ]
+
+    seen, *outcomes = sdk.do(
+        {"do": "watch_looks"},
+        *({"do": "locate", "path": path, "folder": str(world.folder)} for path in paths),
+    )
+
+    assert [outcome["code"] for outcome in outcomes] == ["whole_path"] * 3
+    assert seen["result"]
+    assert [path for path in seen["result"] if path.startswith(str(other))] == []
 
 
 def test_no_password_of_a_remote_is_shown(client: CommandLine, world: World):

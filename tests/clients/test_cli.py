@@ -280,6 +280,56 @@ def test_bash_completes_what_is_typed(world: World, typed: list[str], offered: s
     assert bash.run([], cwd=world.folder, env=world.environment).stdout == f"{offered}\n"
 
 
+@pytest.mark.parametrize("command", ["report", "init"])
+@pytest.mark.parametrize(
+    "name",
+    ["x$(touch${IFS}ran)", "x`touch ran`", "x;touch ran", "x\n$(touch ran)", "x$(touch ran)/y"],
+)
+def test_bash_quotes_the_name_of_a_file(world: World, command: str, name: str):
+    path = world.folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+
+    typed = f"docfeedback {command} --file x\t" + ("y\t" if "/" in name else "")
+
+    assert _run_by_bash(world, typed) == f"{command}\0--file\0{name}\0"
+    assert not (world.folder / "ran").exists()
+
+
+def test_a_bash_that_cannot_quote_the_name_of_a_file_offers_none(world: World):
+    (world.folder / "x$(touch${IFS}ran)").touch()
+
+    ran = _run_by_bash(world, "docfeedback report --file x\t", "enable -n compopt")  # as bash 3.2
+
+    assert ran == "report\0--file\0x\0"
+    assert not (world.folder / "ran").exists()
+
+
+def _run_by_bash(world: World, typed: str, *before: str) -> str:
+    """The arguments with which a person's bash runs the command line once this is typed."""
+    ran = world.home / "arguments"
+    lines = [
+        *before,
+        f"source {CONTRACT}/completion/docfeedback.bash",
+        f"docfeedback() {{ printf '%s\\0' \"$@\" > {ran}; }}",
+        typed,
+        "exit",
+    ]
+    process, screen = pty.fork()
+    if process == 0:
+        os.chdir(world.folder)
+        ready = {"PS1": "ready> ", "TERM": "dumb", "INPUTRC": "/dev/null"}
+        os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], world.environment | ready)
+    shown = b""
+    with os.fdopen(screen, "r+b", buffering=0) as terminal, suppress(OSError):
+        while chunk := terminal.read(1024):
+            shown += chunk
+            if shown.endswith(b"ready> ") and lines:
+                terminal.write(f"{lines.pop(0)}\n".encode())
+    os.waitpid(process, 0)
+    return ran.read_text()
+
+
 def _prepare(case: dict[str, Any], world: World, named: dict[str, Any]) -> None:
     hosts = case.get("web", {}) | {HUB: case.get("hub", [])}
     for host, answers in hosts.items():

@@ -13,6 +13,8 @@ from tests.clients.stand_ins import HUB
 
 HOST = "docs.acme.com"
 NAME = hashlib.sha256(f"https://{HOST}".encode()).hexdigest()[:32]  # of its file in the cache
+NOBODY = 65534
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="nobody else can give a file away")
 OPTED_OUT = {"status": 200, "body": {"protocol_version": "0", "opt_in": False}}
 SEND = {
     "do": "send",
@@ -126,6 +128,56 @@ def test_a_cache_that_cannot_be_written_is_none(sdk: Sdk, world: World):
 
     assert first["raises"] == second["raises"] == "OptedOut"
     assert _asked(world) == 2
+
+
+def test_a_fifo_in_the_place_of_the_document_is_not_waited_for(sdk: Sdk, world: World):
+    path = world.home / "cache" / "docfeedback" / "well-known" / f"{NAME}.json"
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path, 0o600)
+
+    (outcome,) = sdk.do(SEND)
+
+    assert outcome["raises"] == "OptedOut"
+    assert json.loads(path.read_text())["document"] == OPTED_OUT["body"]
+
+
+@only_root
+@pytest.mark.parametrize("link", ["cache", "cache/docfeedback", "cache/docfeedback/well-known"])
+def test_nothing_is_written_where_the_link_of_another_user_leads(sdk: Sdk, world: World, link: str):
+    (world.home / link).parent.mkdir(parents=True, exist_ok=True)
+    (world.home / link).symlink_to(world.folder)
+    os.chown(world.home / link, NOBODY, NOBODY, follow_symlinks=False)
+
+    first, second = sdk.do(SEND, SEND)
+
+    assert first["raises"] == second["raises"] == "OptedOut"
+    assert _asked(world) == 2
+    assert [*world.folder.iterdir()] == []
+
+
+@only_root
+@pytest.mark.parametrize("folder", ["cache", "cache/docfeedback", "cache/docfeedback/well-known"])
+def test_nothing_is_kept_in_a_folder_of_another_user(sdk: Sdk, world: World, folder: str):
+    (world.home / folder).mkdir(parents=True)
+    os.chown(world.home / folder, NOBODY, NOBODY)
+
+    first, second = sdk.do(SEND, SEND)
+
+    assert first["raises"] == second["raises"] == "OptedOut"
+    assert _asked(world) == 2
+    assert [*(world.home / folder).iterdir()] == []
+
+
+@pytest.mark.parametrize("link", ["cache", "cache/docfeedback", "cache/docfeedback/well-known"])
+def test_a_link_of_ones_own_is_followed(sdk: Sdk, world: World, link: str):
+    (world.home / link).parent.mkdir(parents=True, exist_ok=True)
+    (world.home / link).symlink_to(world.folder)
+
+    first, second = sdk.do(SEND, SEND)
+
+    assert first["raises"] == second["raises"] == "OptedOut"
+    assert _asked(world) == 1
+    assert [*world.folder.rglob(f"{NAME}.json")]
 
 
 def test_a_host_that_hangs_leaves_time_for_the_report(sdk: Sdk, world: World):

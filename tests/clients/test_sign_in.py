@@ -199,6 +199,16 @@ def test_a_sign_in_is_never_open_to_others(sdk: Sdk, world: World, open_umask):
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
+def test_a_fifo_in_the_place_of_a_sign_in_is_not_waited_for(client: CommandLine, world: World):
+    path = world.sign_in_at(world.hub)
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path, 0o600)
+
+    ended = client.run(["me"], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == f"Error: {path} cannot be read: it is not a regular file.\n"
+
+
 @pytest.mark.parametrize("spelled", ["HTTPS://Hub.Acme.com", "https://hub.acme.com:0443"])
 def test_a_hub_is_known_in_every_spelling(sdk: Sdk, world: World, spelled: str):
     sdk.do({"do": "keep_sign_in", "hub_url": spelled})

@@ -1,16 +1,18 @@
 /** The address of a file in a repository, by the remote that git knows; no network is used. */
 
-import { realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } from "node:path";
+import { readlinkSync, realpathSync } from "node:fs";
+import { isAbsolute, join, posix, relative, sep } from "node:path";
 import { check, isPath } from "./address.js";
 import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
+import { MOST_LINKS } from "./files.js";
 import { ask, program } from "./git.js";
 import { repository } from "./remotes.js";
 import { quote } from "./words.js";
 
 const REMOTES = ["upstream", "origin"]; // the first of them counts
 const MAX_LENGTH = 2048;
+const OUTSIDE = "..";
 const HERE = /^\.\.?(?:\/|$)/;
 
 /** Why a path has no address: `reason` is its message in `messages.json`, filled in. */
@@ -123,16 +125,63 @@ function namesOf(checkout, path) {
   return inside.map((name) => (name === "." ? "" : name));
 }
 
-/** The way from the root to a file that is named by its whole path. */
-function fromRoot({ root }, path) {
-  const folder = dirname(path);
-  let real = folder;
-  try {
-    real = realpathSync(folder);
-  } catch {
-    real = resolve(folder); // it is not there
+/**
+ * What a whole path means from the root on, if it begins with that, else `..`; nothing outside is looked
+ * at: where an automounter runs, looking at `/net/<host>/x` would already tell the host.
+ */
+function fromRoot(checkout, path) {
+  for (const root of rootsOf(checkout)) {
+    const name = relative(root, path);
+    if (isAbsolute(name) || name.split(sep)[0] === "..") continue;
+    return throughLinks(root, name.replaceAll(sep, "/"));
   }
-  return relative(root, join(real, basename(path))).replaceAll(sep, "/") || ".";
+  return OUTSIDE;
+}
+
+/** The root as git writes it, and as the current folder does, if links lead there. */
+function rootsOf({ root, prefix, folder }) {
+  const real = realPath(root);
+  const here = folder === "." ? (process.env.PWD ?? "") : folder;
+  const end = sep + prefix.replace(/\/$/, "").replaceAll("/", sep);
+  const written = here.endsWith(end) ? here.slice(0, -end.length) : here;
+  const isRoot = isAbsolute(written) && realPath(written) === real;
+  return [root, real, ...(isRoot ? [written] : [])];
+}
+
+/** The name from the root on, through links in its folders; `..` if one leads out or has a whole path. */
+function throughLinks(root, name) {
+  const found = [];
+  const left = name.split("/");
+  for (let links = 0; left.length; ) {
+    const part = left.shift();
+    if (part === ".." && !found.length) return OUTSIDE;
+    if (part === "..") found.pop();
+    else if (part && part !== ".") {
+      const target = left.length ? targetOf(join(root, ...found, part)) : null;
+      if (target === null) found.push(part);
+      else if (isAbsolute(target) || ++links > MOST_LINKS) return OUTSIDE;
+      else left.unshift(...target.replaceAll(sep, "/").split("/"));
+    }
+  }
+  return found.join("/") || ".";
+}
+
+/** Where a symbolic link leads, or null if it is none. */
+function targetOf(path) {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** The path without links, or as it is where there is nothing. */
+function realPath(path) {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Those names that the current commit has, as `blob` or `tree`; the root has the name "". */

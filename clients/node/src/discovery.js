@@ -1,15 +1,15 @@
 /** The file `/.well-known/docs-feedback.json` of a page's host: it can opt out, or name its Hub. */
 
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { asciiHost, asciiUrl, check, origin } from "./address.js";
 import { message } from "./contract.js";
 import { objectOf, parse } from "./document.js";
 import { DocFeedbackError, OptedOut, PrivateAddress } from "./errors.js";
-import { Unusable } from "./files.js";
+import { Unusable, ofAnotherUser, realPath } from "./files.js";
 import { keep as keepPrivate, read as readPrivate } from "./private_files.js";
 import { PROTOCOL_VERSION } from "./report.js";
-import { REPORTS, cacheFolder } from "./settings.js";
+import { REPORTS, cacheFolder, checkEndpoint } from "./settings.js";
 import { ACCEPT, Failed, NotPublic, exchange } from "./web.js";
 
 const PATH = "/.well-known/docs-feedback.json";
@@ -49,7 +49,10 @@ export function refuseOptedOut(page, listing) {
   throw new OptedOut("opted_out", message("opted_out", { host: page.host }), { fields });
 }
 
-/** The full URL that takes reports about the page, if its host names a public one; else null. */
+/**
+ * The full URL that takes reports about the page, if its host names a public one; else null.
+ * ValidationError if nobody could judge it.
+ */
 export function endpoint(page, listing, allowPrivate) {
   const { endpoint: url, doc_domains: domains } = listing;
   const speaksOurs = listing.protocol_version === PROTOCOL_VERSION;
@@ -57,7 +60,8 @@ export function endpoint(page, listing, allowPrivate) {
   if (Array.isArray(domains) && !isNamed(page.host, domains)) return null;
   const place = placeOf(url, allowPrivate);
   if (!place) return null;
-  return asciiUrl(/^\/*$/.test(place.rest) ? { ...place, rest: REPORTS } : place);
+  const full = asciiUrl(/^\/*$/.test(place.rest) ? { ...place, rest: REPORTS } : place);
+  return full && checkEndpoint(full);
 }
 
 function isNamed(host, domains) {
@@ -123,7 +127,12 @@ function keep(page, listing) {
   }
 }
 
+/** The file for this host; Unusable if another user can say where it is. */
 function cacheFile(page) {
   const name = createHash("sha256").update(origin(page)).digest("hex").slice(0, 32);
-  return join(cacheFolder(), "well-known", `${name}.json`);
+  const folder = cacheFolder();
+  const path = join(folder, "well-known", `${name}.json`);
+  const above = dirname(realPath(dirname(folder)));
+  if (ofAnotherUser(path, above)) throw new Unusable("permission_denied");
+  return path;
 }

@@ -24,7 +24,7 @@ const CHUNK = 64 * 1024;
 const STANDARD_INPUT = "-";
 const MOMENT = 20; // milliseconds: an interrupt that ended the writer of half a text comes before we send that
 const GIT = [".git", "git~1"]; // its own folder, as Windows abbreviates it too; disks may ignore case
-const MOST_LINKS = 40; // in one path, as Linux has it
+export const MOST_LINKS = 40; // in one path, as Linux has it
 
 /** A file that cannot be read or written; `reason` is its message in `messages.json`. */
 export class Unusable extends Error {
@@ -224,9 +224,9 @@ function handOver(draft, { uid, gid, mode }) {
   fs.chmodSync(draft, mode & 0o7777);
 }
 
-/** Where the file is or would be, through symbolic links, its folders' and dangling ones too. */
-function realPath(path) {
-  return [...steps(path)].filter(({ found }) => !found?.isSymbolicLink()).at(-1).step;
+/** Where the file is or would be, through symbolic links, its folders' and dangling ones too; or Unusable. */
+export function realPath(path) {
+  return attempt(() => [...steps(path)].filter(({ found }) => !found?.isSymbolicLink()).at(-1).step);
 }
 
 /**

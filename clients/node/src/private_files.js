@@ -9,6 +9,8 @@ import { Unusable, reasonOf, write as writeDraft } from "./files.js";
 const LOCK_SECONDS = 15; // no lock is held for longer, so an older one was left behind
 const LOOK = 50;
 const LOOKS = 1200; // for a minute
+// Without waiting for the writer of a FIFO, which Windows does not have.
+const AT_ONCE = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
 const held = new Map(); // from paths to which file each is
 process.on("exit", () => held.forEach((mine, path) => release(path, mine)));
 
@@ -20,8 +22,11 @@ export function read(path, { evenExposed = false } = {}) {
   return attempt(() => {
     let handle;
     try {
-      handle = fs.openSync(path, "r");
-      if (!evenExposed && !isPrivate(fs.fstatSync(handle))) throw new Exposed();
+      handle = fs.openSync(path, AT_ONCE);
+      const found = fs.fstatSync(handle);
+      if (found.isDirectory()) throw new Unusable("is_a_directory");
+      if (!found.isFile()) throw new Unusable("not_a_regular_file");
+      if (!evenExposed && !isPrivate(found)) throw new Exposed();
       return fs.readFileSync(handle);
     } catch (error) {
       if (error.code === "ENOENT") return null;

@@ -14,6 +14,7 @@ const WITH_API = /\/v1(\/reports)?$/; // which people copy along with the addres
 export const DEFAULT_TIMEOUT = 10_000;
 const MAX_TIMEOUT = 24 * 60 * 60 * 1000; // a timer of Node counts to less than 25 days
 const LONGEST_LINK = 2048;
+const LONGEST_ENDPOINT = 200; // which a person can judge
 const HUB_URL =
   /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~%/-]*)?$/i;
 const ORIGIN = /^(https?):\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])/i;
@@ -71,6 +72,14 @@ export function noHubUrl() {
 export function isHubUrl(url) {
   const match = HUB_URL.exec(url);
   return match !== null && Number(match[1] ?? 0) <= 65535;
+}
+
+/** The URL that a page's host names, or ValidationError if it could say anything but where it leads. */
+export function checkEndpoint(url) {
+  if (url.length > LONGEST_ENDPOINT || !isHubUrl(url)) {
+    throw ValidationError.of("invalid_endpoint", { most: LONGEST_ENDPOINT });
+  }
+  return url;
 }
 
 /** Scheme, host and port of a URL, in one spelling; null if they are not plain to see. */

@@ -9,17 +9,12 @@ from base64 import urlsafe_b64encode
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from docfeedback import Client, Draft, ValidationError, settings
+from docfeedback import Client, Draft
 from docfeedback.web import Request
 
 from . import legible
 
-LONGEST_URL = 200
 LONGEST_LINK = 5999
-UNFIT = (
-    "The address that takes reports about this page is over 200 characters, or has a query or odd "
-    "characters. Nobody could judge it, so nothing was sent."
-)
 NOTHING_FROM_HERE = (  # else Python looks for modules in the current folder first: in the repository
     "-P" if sys.version_info >= (3, 11) else "-I"
 )
@@ -131,8 +126,6 @@ def prepare(client: Client, draft: Draft, note: str = "") -> Question:
     Raises OptedOut, or ValidationError if no usable Hub is known.
     """
     request = client.to_known_hub(draft) or client.resolve(draft)
-    if len(request.url) > LONGEST_URL or not settings.HUB_URL.fullmatch(request.url):
-        raise ValidationError("invalid_endpoint", UNFIT)
     return Question(draft, request, note)
 
 

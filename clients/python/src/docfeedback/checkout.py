@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
 import re
-from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional
 from urllib.parse import quote
 
-from . import address, git, remotes, words
+from . import address, files, git, remotes, words
 from .contract import message
 from .errors import DocFeedbackError, ValidationError
 
@@ -149,13 +149,65 @@ def _ambiguous(checkout: _Checkout, path: str, found: List[str]) -> DocFeedbackE
 def _names(checkout: _Checkout, path: str) -> List[str]:
     """What the path can mean, from the root on: in the current folder, and from the root."""
     if os.path.isabs(path):  # noqa: PTH117
-        file = Path(path)
-        path = os.path.relpath(Path(os.path.realpath(file.parent), file.name), checkout.root)
-        candidates = [path.replace(os.sep, "/")]
+        candidates = _from_root(checkout, path)
     else:
         candidates = [checkout.prefix + path] + ([] if HERE.match(path) else [path])
     names = dict.fromkeys(posixpath.normpath(candidate) for candidate in candidates)
     return ["" if name == "." else name for name in names if name.split("/")[0] != ".."]
+
+
+def _from_root(checkout: _Checkout, path: str) -> List[str]:
+    """What a whole path means from the root on, if it begins with that; nothing outside is looked at.
+
+    Where an automounter runs, looking at `/net/<host>/x` would already tell the host.
+    """
+    for root in _roots(checkout):
+        with contextlib.suppress(ValueError):  # on another drive
+            name = os.path.relpath(path, root).replace(os.sep, "/")
+            if name.split("/")[0] != "..":
+                found = _through_links(root, name)
+                return [] if found is None else [found]
+    return []
+
+
+def _roots(checkout: _Checkout) -> List[str]:
+    """The root as git writes it, and as the current folder does, if links lead there."""
+    real = os.path.realpath(checkout.root)
+    here = os.environ.get("PWD", "") if checkout.folder == "." else checkout.folder
+    end = os.sep + checkout.prefix.rstrip("/").replace("/", os.sep)
+    written = here[: -len(end)] if here.endswith(end) else here
+    is_root = os.path.isabs(written) and os.path.realpath(written) == real  # noqa: PTH117
+    return [checkout.root, real, *([written] if is_root else [])]
+
+
+def _through_links(root: str, name: str) -> Optional[str]:
+    """The name from the root on, through links in its folders; None if one leads out or has a whole path."""
+    found: List[str] = []
+    left, links = name.split("/")[::-1], 0
+    while left:
+        part = left.pop()
+        if part == ".." and not found:
+            return None
+        if part == "..":
+            found.pop()
+        elif part not in ("", "."):
+            target = _target(posixpath.join(root, *found, part)) if left else None
+            links += target is not None
+            if target is None:
+                found.append(part)
+            elif os.path.isabs(target) or links > files.MOST_LINKS:  # noqa: PTH117
+                return None
+            else:
+                left += target.replace(os.sep, "/").split("/")[::-1]
+    return "/".join(found)
+
+
+def _target(path: str) -> Optional[str]:
+    """Where a symbolic link leads; None if it is none."""
+    try:
+        return os.readlink(path)  # noqa: PTH115 (a link to `/net/..` is to be seen as it is)
+    except (OSError, ValueError):
+        return None
 
 
 def _committed(checkout: _Checkout, names: List[str]) -> Dict[str, str]:

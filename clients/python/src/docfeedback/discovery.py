@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any, Dict, Optional
@@ -59,7 +60,10 @@ def refuse_opted_out(page: Page, listing: Listing) -> None:
 
 
 def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[str]:
-    """The full URL that accepts reports about the page, if its host names a public one."""
+    """The full URL that accepts reports about the page, if its host names a public one.
+
+    Raises ValidationError if nobody could judge it.
+    """
     url, domains = listing.get("endpoint"), listing.get("doc_domains")
     speaks_ours = listing.get("protocol_version") == PROTOCOL_VERSION
     if not speaks_ours or listing.get("opt_in") is not True or not isinstance(url, str):
@@ -71,7 +75,9 @@ def endpoint(page: Page, listing: Listing, *, allow_private: bool) -> Optional[s
     place = _place(url, allow_private)
     if place is None:
         return None
-    return (place if place.rest.strip("/") else place._replace(rest=settings.REPORTS)).ascii_url()
+    full = place if place.rest.strip("/") else place._replace(rest=settings.REPORTS)
+    ascii_url = full.ascii_url()
+    return ascii_url and settings.check_endpoint(ascii_url)
 
 
 def cached(page: Page) -> Optional[Listing]:
@@ -135,5 +141,10 @@ def _keep(page: Page, listing: Listing) -> None:
 
 
 def _cache_file(page: Page) -> Path:
-    name = hashlib.sha256(page.origin.encode()).hexdigest()[:32]
-    return settings.cache_folder() / "well-known" / f"{name}.json"
+    """The file for this host. Raises Unusable if another user can say where it is."""
+    folder = settings.cache_folder()
+    path = folder / "well-known" / f"{hashlib.sha256(page.origin.encode()).hexdigest()[:32]}.json"
+    above = Path(os.path.realpath(folder.parent)).parent
+    if files.of_another_user(str(path), str(above)):
+        raise files.Unusable("permission_denied")
+    return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from pathlib import Path
 from typing import Iterator, Optional, Tuple
@@ -26,8 +27,11 @@ def read(path: Path, *, even_exposed: bool = False) -> Optional[bytes]:
     """The content; None if the file does not exist. Raises Exposed or Unusable."""
     with _reasons():
         try:
-            with path.open("rb") as file:
-                if not even_exposed and not _is_private(os.fstat(file.fileno())):
+            with open(path, "rb", opener=_open_at_once) as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode):
+                    raise Unusable("not_a_regular_file")
+                if not even_exposed and not _is_private(found):
                     raise Exposed
                 return file.read()
         except FileNotFoundError:
@@ -142,6 +146,11 @@ def _identity(path: Path) -> Optional[Identity]:
 
 def _identity_of(found: os.stat_result) -> Identity:
     return found.st_ino, found.st_mtime_ns
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for the writer of a FIFO (Windows has none)."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _is_private(found: os.stat_result) -> bool:

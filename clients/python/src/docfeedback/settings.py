@@ -27,6 +27,7 @@ USER_INFO = re.compile(r"//[^/?#]*@")
 DEFAULT_TIMEOUT = 10.0
 MAX_TIMEOUT = 24 * 60 * 60  # more than any timer of ours can count is not far above
 LONGEST_LINK = 2048
+LONGEST_ENDPOINT = 200  # which a person can judge
 
 
 def config_path() -> Path:
@@ -84,6 +85,13 @@ def is_hub_url(url: str) -> bool:
     """Whether this can be a Hub's URL."""
     match = HUB_URL.fullmatch(url)
     return match is not None and int(match[1] or 0) <= 65535
+
+
+def check_endpoint(url: str) -> str:
+    """The URL that a page's host names. Raises ValidationError if it could say anything but where it leads."""
+    if len(url) > LONGEST_ENDPOINT or not is_hub_url(url):
+        raise ValidationError.of("invalid_endpoint", most=LONGEST_ENDPOINT)
+    return url
 
 
 def origin(url: str) -> Optional[str]:

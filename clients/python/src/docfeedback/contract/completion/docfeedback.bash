@@ -4,7 +4,9 @@ _docfeedback() {
   case $before in
     --kind) words="broken incorrect outdated missing unclear other" ;;
     --status) words="none pending sending sent folded held failed discarded" ;;
-    --file) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --file) COMPREPLY=()  # bash itself finds files and quotes their names, from 4.0 on
+      [[ $(type -t compopt) != builtin ]] || compopt -o default
+      return ;;
     *) case ${COMP_WORDS[1]} in
       report) words="--doc-url --summary --agent --kind --details --suggested-fix --file
         --base64 --idempotency-key --dry-run --allow-private $common" ;;
