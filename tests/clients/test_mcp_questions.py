@@ -326,11 +326,23 @@ def test_as_many_questions_are_open_as_may_be_declined(
     assert len(current.sent) == (most if answer is YES else 0)
 
 
-def test_what_comes_back_without_an_open_question_counts_as_a_closed_form(current: Desk):
-    kinds = _answers(current, *[(ELSEWHERE, None)] * 3)
+@pytest.mark.parametrize("answer", [YES, reply("cancel"), None], ids=["yes", "closed", "nothing"])
+@pytest.mark.parametrize("state", ["made up", "another report's"])
+def test_what_comes_back_to_no_open_question_counts_as_a_closed_form(
+    state: str, answer: types.ElicitResult | None
+):
+    history, asked, other = consent.History(), _question(), _question(ELSEWHERE["doc_url"])
 
-    assert kinds == ["input_required", "complete", "complete"]
-    assert current.sent == []
+    for _ in range(2):
+        given = types.CallToolRequestParams(
+            name=TOOL,
+            request_state=state if state == "made up" else history.open(other),
+            input_responses={"consent": answer} if answer else None,
+        )
+        assert history.answered(asked.draft, given) is None
+
+    assert history.ended(asked.draft) is consent.Answer.NONE
+    assert history.ended(other.draft) is (None if state == "made up" else consent.Answer.NONE)
 
 
 def test_a_question_that_nobody_answered_does_not_count_for_ever(monkeypatch: pytest.MonkeyPatch):
