@@ -393,6 +393,17 @@ const DO = {
     await Promise.allSettled(reports.map((report) => send({ report })));
     return most;
   },
+  words_of_processes: async ({ report }) => {
+    const { execFile: start } = childProcess;
+    const all = [];
+    childProcess.execFile = (program, words, ...more) => {
+      all.push([program, ...words]);
+      return start(program, words, ...more);
+    };
+    syncBuiltinESMExports();
+    await Promise.allSettled([send({ report })]);
+    return all;
+  },
   use_a_thread: async () => (await fs.promises.stat(".")).isDirectory(),
   connections: async ({ after }) => {
     await new Promise((resolve) => setTimeout(resolve, after * 1000));

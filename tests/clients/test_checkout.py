@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,34 @@ def test_nothing_that_git_has_started_is_waited_for_or_left_behind(
 
     assert _address(client, world, PATH=f"{git.parent}:{os.environ['PATH']}") == "docs/install.md"
     assert not has_reader(silent)
+
+
+@pytest.mark.parametrize(
+    ("needs", "address"),
+    [
+        ("bytearray(600 << 20)", "docs/install.md"),
+        (
+            "mmap.mmap(f.fileno(), 2 << 30, mmap.MAP_PRIVATE, mmap.PROT_READ)",
+            ADDRESS,
+        ),  # as git reads packs
+    ],
+    ids=["memory", "packs"],
+)
+def test_git_has_512_mib_of_memory_and_packs_of_any_size(
+    client: CommandLine, world: World, needs: str, address: str
+):
+    repositories.make(world.folder, remotes=REMOTES)
+    pack = world.home / "pack"
+    with pack.open("wb") as file:
+        file.truncate(2 << 30)  # and no block on the disk
+    git = world.home / "bin" / "git"
+    git.parent.mkdir()
+    script = f"import mmap; f = open('{pack}', 'rb'); {needs}"
+    real = shutil.which("git")
+    git.write_text(f'#!/bin/sh\n"{sys.executable}" -Sc "{script}" && exec {real} "$@"\n')
+    git.chmod(0o755)
+
+    assert _address(client, world, PATH=f"{git.parent}:{os.environ['PATH']}") == address
 
 
 @pytest.mark.parametrize("folders", [".", ""])

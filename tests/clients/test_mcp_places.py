@@ -1,5 +1,7 @@
 """A path of this repository is reported as the address of its file, and the person is told what that says."""
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +297,32 @@ def test_from_2026_on_no_client_is_asked_for_folders(world: World, tmp_path: Pat
     sent = _sent_from(Desk(world, CURRENT, tmp_path), roots, AS_PATH)
 
     assert (sent, roots.asked) == ([FILE], 0)
+
+
+@pytest.mark.parametrize("many", [2, 16])
+@pytest.mark.usefixtures("repository")
+def test_one_git_runs_at_a_time(desk: Desk, many: int):
+    running, both = desk.folder / "running", desk.folder / "both"
+    git = desk.folder / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(
+        f"#!/bin/sh\nmkdir {running} || touch {both}\n"
+        f'{shutil.which("git")} "$@"\nstatus=$?\nrmdir {running}\nexit $status\n'
+    )
+    git.chmod(0o755)
+    desk.environment["PATH"] = f"{git.parent}:{os.environ['PATH']}"
+    outcomes = []
+
+    async def run() -> None:
+        async def report(number: int) -> None:
+            page = {**REPORT, "doc_url": f"docs/{number}.md"}
+            outcomes.append((await client.call_tool(TOOL, page)).structured_content)
+
+        async with desk.connect() as client, anyio.create_task_group() as group:
+            for number in range(many):
+                group.start_soon(report, number)
+
+    anyio.run(run)
+
+    assert [outcome["status"] for outcome in outcomes] == ["needs_approval"] * many
+    assert not both.exists()

@@ -1,5 +1,6 @@
 """Where the two protocol versions ask differently, each has its own ways to go wrong."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -297,9 +298,71 @@ def test_a_question_that_nobody_answered_does_not_stand_in_the_way_for_ever(
     assert history.open(_question()) is not None
 
 
-def test_of_many_open_questions_the_oldest_is_forgotten():
-    history = consent.History()
+@pytest.mark.parametrize("answer", [NO, reply("cancel"), YES], ids=["no", "closed", "yes"])
+@pytest.mark.parametrize("many", [12, 96])
+@pytest.mark.parametrize(
+    ("page", "most"), [("https://{}.acme.com/", 9), ("https://docs.acme.com/{}", 3)]
+)
+def test_as_many_questions_are_open_as_may_be_declined(
+    current: Desk, page: str, most: int, many: int, answer: types.ElicitResult
+):
+    pages = [{**REPORT, "doc_url": page.format(f"a{number}")} for number in range(many)]
 
-    states = [history.open(_question(f"docs/{number}.md")) for number in range(120)]
+    async def run() -> tuple[list[Any], Any]:
+        async with current.connect(Person([YES])) as client:
+            call = partial(client.session.call_tool, TOOL, allow_input_required=True)
+            asked = [await call(each) for each in pages]
+            for each, open_ in zip(pages, asked[:most], strict=False):
+                state = open_.request_state
+                await call(each, input_responses={"consent": answer}, request_state=state)
+            return asked, await call(pages[-1])
 
-    assert list(history.asked) == states[-100:]
+    asked, last = anyio.run(run)
+
+    kinds = [result.result_type for result in asked]
+    assert kinds == ["input_required"] * most + ["complete"] * (many - most)
+    assert "Call again once they have answered" in asked[-1].structured_content["message"]
+    assert last.result_type == ("input_required" if answer is YES else "complete")
+    assert len(current.sent) == (most if answer is YES else 0)
+
+
+@pytest.mark.parametrize("answer", [YES, reply("cancel"), None], ids=["yes", "closed", "nothing"])
+@pytest.mark.parametrize("state", ["made up", "another report's"])
+def test_what_comes_back_to_no_open_question_counts_as_a_closed_form(
+    state: str, answer: types.ElicitResult | None
+):
+    history, asked, other = consent.History(), _question(), _question(ELSEWHERE["doc_url"])
+
+    for _ in range(2):
+        given = types.CallToolRequestParams(
+            name=TOOL,
+            request_state=state if state == "made up" else history.open(other),
+            input_responses={"consent": answer} if answer else None,
+        )
+        assert history.answered(asked.draft, given) is None
+
+    assert history.ended(asked.draft) is consent.Answer.NONE
+    assert history.ended(other.draft) is (None if state == "made up" else consent.Answer.NONE)
+
+
+def test_a_question_that_nobody_answered_does_not_count_for_ever(monkeypatch: pytest.MonkeyPatch):
+    history, asked = consent.History(), _question()
+    questions = [_question(f"docs/{number}.md") for number in range(3)]
+
+    states = [history.open(each) for each in questions]
+
+    assert not history.has_room(questions[0].draft, at_once=True)
+    assert history.has_room(asked.draft, at_once=True)
+    assert list(history.asked) == states
+    monkeypatch.setattr(consent, "FORGOTTEN_SECONDS", 0)
+    assert history.has_room(questions[0].draft, at_once=True)
+
+
+def test_a_hundred_calls_wait_for_a_form():
+    history, asked = consent.History(), _question()
+
+    room = []
+    while len(room) < 120 and history.has_room(asked.draft, at_once=False):
+        room.append(history.open(_question(f"docs/{len(room)}.md")))
+
+    assert (len(room), list(history.asked)) == (100, room)

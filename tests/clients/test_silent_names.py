@@ -92,6 +92,19 @@ def test_at_most_four_names_are_looked_up_at_once(world: World, count: int):
     assert most == {"result": min(count, 4)}
 
 
+def test_no_other_user_reads_in_the_list_of_processes_which_host_is_reported(world: World):
+    outcomes = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "resolve_as", "ips": ["10.0.0.5"]},
+        {"do": "words_of_processes", "report": _report(PAGE)},
+        {**_send_about(PAGE), "client": {"timeout": 30}},
+    )
+
+    started = outcomes[1]["result"]
+    assert started
+    assert "acme" not in str(started)
+    assert outcomes[2]["code"] == "private_address"
+
+
 @pytest.mark.parametrize("ip", ["10.0.0.5", "1.1.1.1"])
 def test_where_no_process_can_be_started_the_name_is_looked_up_here(
     world: World, examples: dict[str, Any], ip: str

@@ -1,11 +1,14 @@
 /** Asks git about a repository: without a network, and so that nothing in the repository can run a program. */
 
 import { spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
 import { devNull } from "node:os";
 import { find } from "./programs.js";
 
 const MAX_BYTES = 64 * 1024;
 const MILLISECONDS = 5000;
+const SHELL = "/bin/sh";
+const LIMITED = 'ulimit -d 524288 2>/dev/null; exec "$@"'; // in KiB; the packs that git maps do not count
 const HAS_GROUPS = process.platform !== "win32"; // of processes
 const KEPT = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 const OURS = {
@@ -26,7 +29,7 @@ export function program() {
   return find(process.platform === "win32" ? "git.exe" : "git");
 }
 
-/** What git prints; null if it fails, takes too long or says too much. */
+/** What git prints; null if it fails, takes too long, needs too much memory or says too much. */
 export function ask(program, folder, ...words) {
   return new Promise((resolve) => {
     const git = started(program, folder, words);
@@ -63,11 +66,23 @@ function started(program, folder, words) {
     detached: HAS_GROUPS, // a process group of its own, see kill
     windowsHide: true,
   };
+  const [first, ...rest] = [...limit(), program, ...SAFE, ...words];
   try {
-    return spawn(program, [...SAFE, ...words], options);
+    return spawn(first, rest, options);
   } catch {
     return null;
   }
+}
+
+/** What starts a program with a limit of memory: 2 MB of a repository can be gigabytes to git. */
+function limit() {
+  try {
+    if (process.platform === "win32") return [];
+    accessSync(SHELL, constants.X_OK);
+  } catch {
+    return [];
+  }
+  return [SHELL, "-c", LIMITED, "sh"];
 }
 
 /** End git and, where there are process groups, what it has started and left running. */

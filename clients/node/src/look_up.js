@@ -12,9 +12,10 @@ const MAX_AT_ONCE = 4; // as many as there are threads
 const MAX_BYTES = 1024 * 1024; // for all the addresses that a name can have
 const IS_NODE = /^node(js)?[-.\d]*(\.exe)?$/i.test(basename(process.execPath));
 const NO_ANSWER = { error: null, found: null };
+const WANTED = "DOCFEEDBACK_LOOK_UP"; // the environment of a process is its user's, its words are everybody's
 const SCRIPT = `
-  const [host, options] = process.argv.slice(1);
-  require("node:dns").lookup(host, JSON.parse(options), (error, found) => {
+  const [host, options] = JSON.parse(process.env.${WANTED});
+  require("node:dns").lookup(host, options, (error, found) => {
     process.stdout.write(JSON.stringify({ error, found }));
   });
 `;
@@ -51,10 +52,13 @@ async function inTurn(work) {
 
 /** `{error, found}` by another process; rejects if it cannot be started. */
 function ask(host, options, signal) {
-  const words = ["-e", SCRIPT, "--", host, JSON.stringify(options)];
   const how = {
     cwd: dirname(process.execPath), // the current folder may be gone
-    env: { ...process.env, NODE_OPTIONS: undefined }, // what is loaded into this process takes its time
+    env: {
+      ...process.env,
+      NODE_OPTIONS: undefined, // what is loaded into this process takes its time
+      [WANTED]: JSON.stringify([host, options]),
+    },
     maxBuffer: MAX_BYTES,
     killSignal: "SIGKILL",
     windowsHide: true,
@@ -62,7 +66,7 @@ function ask(host, options, signal) {
   };
   return new Promise((resolve, reject) => {
     if (!IS_NODE) throw new Error("another program, which would do what it does");
-    const started = execFile(process.execPath, words, how, (error, output) => {
+    const started = execFile(process.execPath, ["-e", SCRIPT], how, (error, output) => {
       process.removeListener("exit", stop);
       try {
         resolve(signal.aborted ? NO_ANSWER : JSON.parse(output));

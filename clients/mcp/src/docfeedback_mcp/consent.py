@@ -35,8 +35,9 @@ KEY = "consent"
 MOST_CLOSED = 2  # forms for one page
 MOST_DECLINED = 3  # pages of one site
 MOST_DECLINED_IN_ALL = 9  # forms, whatever they are about
-MOST_OPEN = 100
+MOST_OPEN = 100  # calls that wait for a form
 OPEN_SECONDS = 600  # a client may have dropped the form, and nobody tells
+FORGOTTEN_SECONDS = 3600  # until then it may still be there, and its answer counts
 
 
 class Answer(Enum):
@@ -86,13 +87,35 @@ class History:
 
     def is_over(self, draft: Draft) -> bool:
         """Whether the person has declined so many pages of this site that they are asked about no other."""
-        site = canonical.site(_page(draft))
-        declined = self.refused | self.closed.keys()
-        return sum(canonical.site(page) == site for page in declined) >= MOST_DECLINED
+        return self._is_over(draft, [])
 
     def is_at_an_end(self) -> bool:
         """Whether the person has declined so many forms that they are asked about nothing more."""
-        return len(self.refused) + self.closed.total() >= MOST_DECLINED_IN_ALL
+        return self._is_at_an_end([])
+
+    def has_room(self, draft: Draft, *, at_once: bool) -> bool:
+        """Whether one more question may be open; `at_once`: the person sees it beside the other ones.
+
+        Those count as if they were declined, since they may be.
+        """
+        self._forget()
+        if not at_once:
+            return len(self.asked) < MOST_OPEN
+        pages = [each.page for each in self.asked.values()]
+        return not self._is_over(draft, pages) and not self._is_at_an_end(pages)
+
+    def _is_over(self, draft: Draft, others: list[str]) -> bool:
+        site = canonical.site(_page(draft))
+        pages = self.refused | self.closed.keys() | set(others)
+        return sum(canonical.site(page) == site for page in pages) >= MOST_DECLINED
+
+    def _is_at_an_end(self, others: list[str]) -> bool:
+        forms = len(self.refused) + self.closed.total() + len(others)
+        return forms >= MOST_DECLINED_IN_ALL
+
+    def _forget(self) -> None:
+        oldest = time.monotonic() - FORGOTTEN_SECONDS
+        self.asked = {state: each for state, each in self.asked.items() if each.since > oldest}
 
     def allows(self, look_up: LookUp) -> bool:
         """Whether the person has agreed to this look-up, for this or another page of the host."""
@@ -103,8 +126,6 @@ class History:
         page, now = _page(question.draft), time.monotonic()
         if any(o.page == page and now - o.since < OPEN_SECONDS for o in self.asked.values()):
             return None
-        while len(self.asked) >= MOST_OPEN:
-            del self.asked[next(iter(self.asked))]
         state = secrets.token_urlsafe(16)
         self.asked[state] = _Open(question, page, now)
         return state
@@ -130,18 +151,21 @@ class History:
     def answered(self, draft: Draft, params: CallToolRequestParams) -> Answered | None:
         """The answer that came with a repeated call; None if this report was not asked about.
 
-        A question is open for one answer, and for exactly the report that was shown. Only a refusal counts
-        whatever question it belongs to.
+        A question is open for one answer, and for exactly the report that was shown. To any other, and to
+        one that is not known, a refusal counts all the same, and whatever else came back as a closed form.
         """
         asked = self.asked.pop(params.request_state or "", None)
         given = (params.input_responses or {}).get(KEY)
-        if not isinstance(given, ElicitResult):
+        if given is None and params.request_state is None:
             return None
-        answer = _read(given)
+        answer = _read(given) if isinstance(given, ElicitResult) else Answer.NONE
         if asked is not None and asked.question.draft.data == draft.data:
             return Answered(asked.question, answer)
+        pages = {_page(draft), *([asked.page] if asked else [])}
         if answer is Answer.NO:
-            self.refused |= {_page(draft), *([asked.page] if asked else [])}
+            self.refused |= pages
+        else:
+            self.closed.update(pages)
         return None
 
     def settle(self, answered: Answered) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from docfeedback import checkout, words
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
@@ -21,6 +21,7 @@ SECONDS = 5  # in which a client names its folders
 MOST = 20
 LONGEST_URL = 4096
 ITS_ADDRESS = "the address of its file"
+ONE = CapacityLimiter(1)  # a repository can make each git take its whole memory and time
 
 Body = dict[str, Any]
 
@@ -31,7 +32,9 @@ async def addressed(body: Body, session: ServerSession) -> tuple[Body, str]:
     if not checkout.is_path(path):
         return body, ""
     folder = await _folder(session)
-    found = await to_thread.run_sync(checkout.locate, path, folder, abandon_on_cancel=True)
+    found = await to_thread.run_sync(
+        checkout.locate, path, folder, abandon_on_cancel=True, limiter=ONE
+    )
     return {**body, "doc_url": found.url or found.path}, _note(found)
 
 

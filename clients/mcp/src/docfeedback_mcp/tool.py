@@ -34,8 +34,8 @@ REFUSED = (
 )
 CLOSED = "The person gave no answer, so nothing was sent."
 CLOSED_AGAIN = (
-    "The person closed this question before, so nothing was sent, "
-    "and they will not be asked about this page again."
+    "The person closed this question before, or answered it when it was no longer open, so nothing "
+    "was sent, and they will not be asked about this page again."
 )
 OVER = (
     "The person has declined several questions about this host or repository, so nothing was "
@@ -47,6 +47,10 @@ AT_AN_END = (
     f"about any page again while this server runs. Do not try others. {outcome.WRITE_IT}"
 )
 ASKED_ALREADY = "The person is being asked about this page already, so nothing was sent."
+TOO_MANY = (
+    "The person is being asked too many questions at once already, so nothing was sent. Call again "
+    "once they have answered."
+)
 
 TOOL = Tool(
     name="file_doc_feedback",
@@ -144,10 +148,13 @@ class _Call:
         over = self._over(asked.draft)
         if over is not None:
             return outcome.of_no(over).result()
+        by_answer = consent.asks_by_answer(session)
+        if not history.has_room(asked.draft, at_once=by_answer):
+            return outcome.of_no(TOO_MANY).result()
         state = history.open(asked)
         if state is None:
             return outcome.of_no(ASKED_ALREADY).result()
-        if consent.asks_by_answer(session):
+        if by_answer:
             return consent.ask_by_answer(asked, state)
         try:
             async with history.alone():

@@ -26,6 +26,7 @@ from . import (
     report_list,
     secret_patterns,
     settings,
+    threads,
     web,
 )
 from .answers import Receipt, SentReport
@@ -269,7 +270,7 @@ class Client:
 
 
 class AsyncClient:
-    """`Client`, awaited; each call runs in a thread. What is cancelled sends nothing more."""
+    """`Client`, awaited; each call runs in a thread of ours. What is cancelled sends nothing more."""
 
     def __init__(
         self,
@@ -321,7 +322,7 @@ class AsyncClient:
         client = self._client._alone()
         try:
             pages = client._pages(report_list.checked(filters))
-            while (page := await _in_thread(next, pages, None)) is not None:
+            while (page := await threads.run(next, pages, None)) is not None:
                 for report in page.reports:
                     yield report
         finally:
@@ -331,15 +332,9 @@ class AsyncClient:
         """What a method of `Client` returns; stopped when it is cancelled."""
         client = self._client._alone()
         try:
-            return await _in_thread(call, client, *arguments, **options)
+            return await threads.run(call, client, *arguments, **options)
         finally:
             client.stop()
-
-
-async def _in_thread(call: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    from asyncio import to_thread  # here, since every command line would wait for its import
-
-    return await to_thread(call, *arguments, **options)
 
 
 class _Hidden:

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from threading import Thread
-from typing import IO, TYPE_CHECKING, Dict, Optional
+from typing import IO, TYPE_CHECKING, Dict, List, Optional
 
 from . import programs
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * 1024
 SECONDS = 5
+SHELL = "/bin/sh"
+LIMITED = 'ulimit -d 524288 2>/dev/null; exec "$@"'  # in KiB; the packs that git maps do not count
 KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
 OURS = {
     "GIT_ALLOW_PROTOCOL": "none",  # else what is not there may be fetched, by a program of the repository's
@@ -48,14 +50,14 @@ def program() -> Optional[str]:
 
 
 def ask(program: str, folder: str, *words: str) -> Optional[str]:
-    """What git prints; None if it fails, takes too long or says too much."""
+    """What git prints; None if it fails, takes too long, needs too much memory or says too much."""
     import subprocess  # here, since every command line would wait for its import
 
     quiet = subprocess.DEVNULL
     deadline = time.monotonic() + SECONDS
     try:
-        process = subprocess.Popen(  # noqa: S603 (no shell, and a program by its whole path)
-            [program, *SAFE, *words],
+        process = subprocess.Popen(  # noqa: S603 (the words are no shell's, and programs have whole paths)
+            [*_limit(), program, *SAFE, *words],
             cwd=folder,
             env=_environment(),
             stdin=quiet,
@@ -76,6 +78,12 @@ def ask(program: str, folder: str, *words: str) -> Optional[str]:
     finally:
         _kill(process)
         process.wait()
+
+
+def _limit() -> List[str]:
+    """What starts a program with a limit of memory: 2 MB of a repository can be gigabytes to git."""
+    has_limits = os.name == "posix" and os.access(SHELL, os.X_OK)
+    return [SHELL, "-c", LIMITED, "sh"] if has_limits else []
 
 
 def _read(pipe: IO[bytes], seconds: float) -> bytes:
