@@ -226,9 +226,7 @@ def _save(
             raise StateUsed
         if not state.organization.memberships.filter(pk=state.member_id).exists():
             raise BegunElsewhere  # the person who started it has just been removed
-        installation, _ = Installation.objects.update_or_create(
-            github_id=facts.id, defaults={"account": facts.account}
-        )
+        installation = _installation(facts)
         integration, _ = Integration.objects.select_for_update(no_key=True).get_or_create(
             organization=state.organization, defaults={"installation": installation}
         )
@@ -239,6 +237,16 @@ def _save(
         _move(integration, installation)
         applying.apply_installation(installation, facts)
     return integration
+
+
+def _installation(facts: github_api.InstallationFacts) -> Installation:
+    """The installation, locked as its integrations are, so that those who refer to it do not wait."""
+    locked = Installation.objects.select_for_update(no_key=True)
+    installation, _ = locked.get_or_create(github_id=facts.id, defaults={"account": facts.account})
+    if installation.account != facts.account:
+        installation.account = facts.account
+        installation.save(update_fields=["account"])
+    return installation
 
 
 def _move(integration: Integration, installation: Installation) -> None:
