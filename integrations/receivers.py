@@ -52,7 +52,7 @@ def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: An
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
 def forget_when_erased(report: Report, **kwargs: Any) -> None:
     """Erase the text that the delivery has kept, its terms, and what comments and verdicts say of it."""
-    mine = Delivery.objects.select_related("lead").select_for_update(of=("self",))
+    mine = Delivery.objects.select_related("lead").select_for_update(of=("self",), no_key=True)
     if delivery := mine.filter(report=report).first():
         delivery.forget_text()
         stored_terms.forget([delivery])

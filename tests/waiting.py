@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
-from django.db import connection
+from django.db import connection, transaction
+from django.db.models import QuerySet
 
 LOCKED = (
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -24,3 +26,25 @@ def is_somebody_waiting_for_a_lock() -> bool:
         cursor.execute("SELECT pg_stat_clear_snapshot()")  # or a transaction sees the same again
         cursor.execute(LOCKED)
         return cursor.fetchone() is not None
+
+
+def free_while_it_waits(
+    change: Callable[[], object], first: QuerySet, others: QuerySet
+) -> set[object]:
+    """The ids of the other rows that `change` has not locked while it waits for the first; PostgreSQL only."""
+
+    def change_and_close() -> None:
+        try:
+            change()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            list(first.select_for_update(no_key=True))
+            changing = pool.submit(change_and_close)
+            assert wait_until(is_somebody_waiting_for_a_lock)
+            free = others.select_for_update(skip_locked=True, no_key=True)
+            found = {each.pk for each in free}
+        changing.result()
+    return found

@@ -91,11 +91,11 @@ def join(membership: Membership, invitation_id: int, role: str) -> Organization:
     Their own organization is deleted if it is empty, and so are the person's tokens and terminals,
     which were made for it. Raises `Withdrawn`, `InUse`, `members.Moved`.
     """
-    invitation = _answered(membership, invitation_id)
+    seen = _answered(membership, invitation_id)
     own = Membership.objects.filter(pk=membership.pk)
-    members.lock_own(own, invitation.organization_id)
-    roles = Invitation.objects.filter(pk=invitation_id).values_list("role", flat=True)
-    if role not in roles:  # compared here, since a browser may send what no column takes
+    members.lock_own(own, seen.organization_id)
+    invitation = _answered(membership, invitation_id, lock=True)  # it may have changed meanwhile
+    if role != invitation.role:  # compared here, since a browser may send what no column takes
         raise Withdrawn
     membership.refresh_from_db()
     former = membership.organization
@@ -128,8 +128,11 @@ def withdraw(invitation: Invitation, *, by: Membership) -> None:
     invitation.delete()
 
 
-def _answered(membership: Membership, invitation_id: int) -> Invitation:
+def _answered(membership: Membership, invitation_id: int, *, lock: bool = False) -> Invitation:
+    """The invitation as it is now. Lock its organization first."""
     mine = Invitation.objects.filter(pk=invitation_id, github_id=membership.github_id)
+    if lock:
+        mine = mine.select_for_update(of=("self",))
     invitation = mine.select_related("organization").first()
     if invitation is None:
         raise Withdrawn

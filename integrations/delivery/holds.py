@@ -39,7 +39,7 @@ def block(integration: Integration, problem: str) -> bool:
 def suspend(installation: Installation, problem: str) -> None:
     """Hold everything of one installation, for the reason given."""
     installation.note_suspended()
-    _stop(Integration.objects.filter(installation=installation), problem)
+    _stop(Integration.objects.filter(installation=installation).lock(), problem)
 
 
 def unblock(integration: Integration) -> None:
@@ -51,7 +51,7 @@ def unblock(integration: Integration) -> None:
 def unsuspend(installation: Installation) -> None:
     """Release what was held for the whole installation."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=None)
-    _let_go(Integration.objects.filter(installation=installation))
+    _let_go(Integration.objects.filter(installation=installation).lock())
 
 
 def pause(integration: Integration) -> None:

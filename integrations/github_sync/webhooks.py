@@ -124,8 +124,9 @@ def _of_installation(act: Callable[[Installation], None]) -> Action:
     return do
 
 
-def _integrations(repository_id: int) -> IntegrationQuerySet:
-    mine = Integration.objects.filter(repository_id=repository_id)
+def _integrations(*repository_ids: int) -> IntegrationQuerySet:
+    """Those that send their issues there, locked in the order of their ids."""
+    mine = Integration.objects.filter(repository_id__in=repository_ids).order_by("pk")
     locked = mine.select_for_update(of=("self",), no_key=True)
     return locked.select_related("installation", "organization")
 
@@ -142,11 +143,11 @@ def _of_selection(changed: str, act: Callable[[Integration, Payload], object]) -
             raise webhook_payload.another_shape(changed)
         listed = {webhook_payload.number(each, "id"): each for each in repositories}
         number = webhook_payload.number(payload, "installation", "id")
-        ours = Integration.objects.filter(installation__github_id=number)
-        for repository_id in listed.keys() & {*ours.values_list("repository_id", flat=True)}:
-            for integration in _integrations(repository_id):
-                if integration.installation.github_id == number:
-                    act(integration, listed[repository_id])
+        ours = Integration.objects.filter(installation__github_id=number).configured()
+        known = {*ours.values_list("repository_id", flat=True)}
+        for integration in _integrations(*listed.keys() & known):
+            if integration.installation.github_id == number:
+                act(integration, listed[cast(int, integration.repository_id)])
 
     return do
 

@@ -147,6 +147,12 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         """The one integration of an organization, given by itself or its id; none if it has none."""
         return self.filter(organization=organization)
 
+    def lock(self) -> Self:
+        """Lock them before several are changed, in the order of their ids."""
+        locked = self.order_by("pk").select_for_update(of=("self",), no_key=True)
+        list(locked.values_list("pk"))
+        return self
+
     def configured(self) -> Self:
         """Those with a repository."""
         return self.filter(repository_id__isnull=False)

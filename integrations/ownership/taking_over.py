@@ -100,6 +100,9 @@ def _ask(
 def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
     """Move the claim if all that GitHub was asked about is still true; both organizations are told."""
     members.lock_for_claim(member.organization)
+    if proof.held:  # both at once, since several are locked in one order
+        both = [member.organization_id, proof.held.organization_id]
+        Integration.objects.filter(organization__in=both).lock()
     mine = site_claims.configured(member.organization)
     if mine.repository_id != proof.integration.repository_id:
         raise NotConfigured("The repository was changed in the meantime. Check your integration.")

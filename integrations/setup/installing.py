@@ -20,9 +20,10 @@ from integrations.models import Delivery, Installation, Integration, OneTimeStat
 from integrations.models.integration import install_page
 from integrations.setup import configuration
 from orgs.models import Membership, Organization, User
-from orgs.people import counted
+from orgs.people import counted, members
 
 CALLBACK = "/v1/integrations/github/callback"
+CHANGED = "The repository was changed in the meantime. Please start over."
 
 
 class InvalidState(ApiError):
@@ -154,9 +155,9 @@ def complete(
     if wanted is None and len(visitor.installations) > 1:
         return Choose([_choice(text, each) for each in visitor.installations])
     facts = _chosen(visitor.installations, wanted)
-    if _leaves_its_repository(state.organization, facts):
+    if lost := _lost_repository(state.organization, facts):
         configuration.require_to_disconnect(state.member)
-    return _save(state, facts)
+    return _save(state, facts, may_lose=lost)
 
 
 def _usable(text: str, user: User | None) -> OneTimeState:
@@ -204,29 +205,48 @@ def _chosen(
     raise NotYourInstallation
 
 
-def _leaves_its_repository(organization: Organization, facts: github_api.InstallationFacts) -> bool:
-    """Whether this installation is on another account, so that the current repository would be lost."""
+def _lost_repository(organization: Organization, facts: github_api.InstallationFacts) -> int | None:
+    """GitHub's number of the repository that would be lost, if this installation is on another account."""
     configured = Integration.objects.configured().of(organization)
     elsewhere = configured.exclude(installation__github_id=facts.id)
-    return elsewhere.exclude(installation__account__iexact=facts.account).exists()
+    lost = elsewhere.exclude(installation__account__iexact=facts.account)
+    return lost.values_list("repository_id", flat=True).first()
 
 
-def _save(state: OneTimeState, facts: github_api.InstallationFacts) -> Integration:
-    """Use the state, and give its organization the installation."""
+def _save(
+    state: OneTimeState, facts: github_api.InstallationFacts, *, may_lose: int | None = None
+) -> Integration:
+    """Use the state, and give its organization the installation.
+
+    `may_lose` is the repository that the member may disconnect, as GitHub has answered.
+    """
     with transaction.atomic():
+        members.lock(state.organization_id)
         if not state.use_up():
             raise StateUsed
         if not state.organization.memberships.filter(pk=state.member_id).exists():
             raise BegunElsewhere  # the person who started it has just been removed
-        installation, _ = Installation.objects.update_or_create(
-            github_id=facts.id, defaults={"account": facts.account}
-        )
+        installation = _installation(facts)
         integration, _ = Integration.objects.select_for_update(no_key=True).get_or_create(
             organization=state.organization, defaults={"installation": installation}
         )
+        if lost := _lost_repository(state.organization, facts):
+            members.require_owner(state.member)  # they may have changed while GitHub was asked
+            if lost != may_lose:
+                raise configuration.NotInstalled(CHANGED)
         _move(integration, installation)
         applying.apply_installation(installation, facts)
     return integration
+
+
+def _installation(facts: github_api.InstallationFacts) -> Installation:
+    """The installation, locked as its integrations are, so that those who refer to it do not wait."""
+    locked = Installation.objects.select_for_update(no_key=True)
+    installation, _ = locked.get_or_create(github_id=facts.id, defaults={"account": facts.account})
+    if installation.account != facts.account:
+        installation.account = facts.account
+        installation.save(update_fields=["account"])
+    return installation
 
 
 def _move(integration: Integration, installation: Installation) -> None:

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from core import batches
 from integrations.delivery import pacing
 from integrations.models import Alert, Comment, Delivery, Integration, Verdict
+from integrations.models.delivery import DeliveryQuerySet
 from orgs.models import Organization
 
 
@@ -32,6 +33,8 @@ def deleted(organization: Organization) -> Iterator[int]:
 
 @transaction.atomic
 def _deleted(rows: QuerySet[Any]) -> int:
+    if isinstance(rows, DeliveryQuerySet):
+        rows.lock()  # before their attempts, which are deleted first
     if rows.model is not Verdict:
         pacing.keep_tries(rows)
     return rows.delete()[0]

@@ -62,7 +62,8 @@ def welcome(user: User, *, github_id: int, login: str) -> Membership:
     An account without one becomes the owner of a new organization. The login is updated, since people
     can change it on GitHub.
     """
-    membership = Membership.objects.select_for_update().filter(github_id=github_id).first()
+    locked = Membership.objects.select_for_update(no_key=True)
+    membership = locked.filter(github_id=github_id).first()
     if membership is None:
         organization = Organization.objects.create(name=login)
         membership = Membership(

@@ -7,10 +7,11 @@ import pytest
 from django.db import connection, transaction
 
 from integrations.folding import verdicts
+from integrations.github_api import InstallationFacts
 from integrations.github_sync import webhooks
-from integrations.models import Delivery, Installation, Integration, Verdict
+from integrations.models import Delivery, Installation, Integration, OneTimeState, Verdict
 from integrations.ownership import site_claims
-from integrations.setup import configuration
+from integrations.setup import configuration, installing
 from reports.models import Report
 from tests import build
 
@@ -112,6 +113,24 @@ def test_what_belongs_to_an_integration_is_saved_while_that_is_changed(client, c
         in_another_session(lambda: verdict.save() or True)
 
     assert Verdict.objects.exists()
+
+
+def test_what_belongs_to_an_installation_is_saved_while_that_is_given_to_an_organization(code_host):
+    """Or whoever has changed an integration and commits would wait for whoever is about to change it."""
+    owner = build.organization()
+    build.integration(owner, code_host)
+    installation = Installation.objects.get()
+    another = Integration(organization=build.organization("other"), installation=installation)
+    state, _ = OneTimeState.objects.begin(build.member(owner).membership)
+    facts = InstallationFacts(
+        installation.github_id, "acme-corp", is_suspended=False, may_write_issues=True
+    )
+
+    with transaction.atomic():
+        installing._save(state, facts)
+        in_another_session(lambda: another.save() or True)
+
+    assert Integration.objects.count() == 2
 
 
 def test_words_of_an_erased_report_wait_for_whoever_replaces_them(client, code_host, lock):

@@ -1,7 +1,7 @@
 """A repository that becomes private or public: of any number of issues, a few at a time."""
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,9 +14,10 @@ from integrations.delivery import catching_up, holds
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import visibility
 from integrations.models import Delivery, Integration, Visibility
+from integrations.models.delivery import DeliveryQuerySet
 from reports.models import Report
 from tests import build
-from tests.waiting import is_somebody_waiting_for_a_lock, wait_until
+from tests.waiting import free_while_it_waits, is_somebody_waiting_for_a_lock, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -173,7 +174,7 @@ def test_deliveries_that_are_held_are_locked_in_the_order_of_their_ids(change, m
     first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
     Delivery.objects.filter(pk=first).update(reason="its row is now the last in the table")
 
-    assert free_while_it_waits(change, first, others) == {*others}
+    assert free_while_it_waits(change, *rows(first, others)) == {*others}
     assert {each.status for each in Delivery.objects.all()} == {"held"}
 
 
@@ -184,28 +185,12 @@ def test_deliveries_that_are_hidden_are_locked_in_that_order_too():
     first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
     Delivery.objects.update(issue_number=100 - F("issue_number"))  # by which they are found
 
-    assert free_while_it_waits(lambda: tell(PRIVATE), first, others) == {*others}
+    assert free_while_it_waits(lambda: tell(PRIVATE), *rows(first, others)) == {*others}
     assert shown() == 0
 
 
-def free_while_it_waits(
-    change: Callable[[], object], first: int, others: Collection[int]
-) -> set[int]:
-    """Which of the other deliveries `change` has not locked while it waits for the first."""
-
-    def change_and_close() -> None:
-        change()
-        connection.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            Delivery.objects.filter(pk=first).update(reason="")
-            changing = pool.submit(change_and_close)
-            assert wait_until(is_somebody_waiting_for_a_lock)
-            free = Delivery.objects.filter(pk__in=others).select_for_update(skip_locked=True)
-            found = {each.pk for each in free}
-        changing.result()
-    return found
+def rows(first: int, others: Collection[int]) -> tuple[DeliveryQuerySet, DeliveryQuerySet]:
+    return Delivery.objects.filter(pk=first), Delivery.objects.filter(pk__in=others)
 
 
 @pytest.mark.postgresql

@@ -11,6 +11,7 @@ from orgs.models import Membership, Organization, Site
 from orgs.ownership import owner_of
 from tests import build
 from tests.integrations.world import delivery
+from tests.waiting import free_while_it_waits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -151,6 +152,19 @@ def test_a_member_who_joins_the_holder_meanwhile_is_asked_about_first(former, bo
         taking_over.claim_site(mine, URL)
 
     assert owner_of(URL) == former.pk
+
+
+@pytest.mark.postgresql
+def test_integrations_of_both_are_locked_in_the_order_of_their_ids(former, bob):
+    mine = Organization.objects.get(name="bob")
+    theirs, own = (Integration.objects.of(each) for each in (former, mine))
+
+    free = free_while_it_waits(
+        lambda: taking_over.claim_site(mine.memberships.get(), URL), theirs, own
+    )
+
+    assert free == {own.get().pk}
+    assert owner_of(URL) == mine.pk
 
 
 def test_a_holder_whose_members_are_too_many_to_ask_about_keeps_the_site(

@@ -15,6 +15,7 @@ from integrations import github_api
 from integrations.delivery import pacing
 from integrations.github_api import asking
 from integrations.models import Delivery, Installation, Integration, OneTimeState, PastTry
+from integrations.ownership import push_access
 from integrations.setup import installing
 from reports.models import Report
 from tests import build
@@ -460,6 +461,43 @@ def test_a_member_who_is_no_owner_moves_nothing_to_another_account(acme, code_ho
 
     assert (status, answer["error"]) == (403, "not_an_owner")
     assert Integration.objects.get().repository == "acme/docs"
+
+
+def becomes_a_member(acme, code_host) -> None:
+    acme.memberships.filter(login="bob").update(role="member")
+
+
+def chooses_another_repository(acme, code_host) -> None:
+    another = code_host.add_repository("acme", "manual")
+    Integration.objects.of(acme).update(repository_id=another.id, repo_name=another.name)
+
+
+@pytest.mark.parametrize(
+    ("happens", "error"),
+    [
+        (becomes_a_member, (403, "not_an_owner")),
+        (chooses_another_repository, (409, "not_installed")),
+    ],
+)
+def test_what_changes_while_github_is_asked_takes_no_repository_away(
+    acme, code_host, monkeypatch, happens, error
+):
+    build.integration(acme, code_host)
+    code_host.add_member("acme", "bob", role="admin")
+    bobs = code_host.add_installation("bob", repositories=[code_host.add_repository("bob", "own")])
+    state = begin(build.api(build.token(member(acme, code_host, "bob"))))["state"]
+    ask = push_access.reach
+
+    def ask_meanwhile(*args, **kwargs):
+        happens(acme, code_host)
+        return ask(*args, **kwargs)
+
+    monkeypatch.setattr(push_access, "reach", ask_meanwhile)
+    status, answer = come_back(state=state, code=code_of(code_host, "bob"), installation_id=bobs.id)
+
+    assert (status, answer["error"]) == error
+    assert Integration.objects.get().installation.account == "acme"
+    assert not OneTimeState.objects.exclude(used_at=None).exists()
 
 
 def test_nothing_that_is_posted_to_the_callback_is_read():

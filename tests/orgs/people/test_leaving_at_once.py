@@ -1,4 +1,4 @@
-"""PostgreSQL: somebody leaves while others, or they themselves, do something else."""
+"""PostgreSQL: somebody leaves or joins while others, or they themselves, do something else."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -169,3 +169,31 @@ def test_who_accepts_a_second_invitation_has_the_organization_locked_that_they_h
 
     assert isinstance(joined.exception(), inviting.InUse)
     assert changed == [False]
+
+
+def test_who_accepts_a_role_that_is_just_being_changed_gets_the_one_that_they_accept(
+    acme, alice, newcomer, begin
+):
+    asked = invitation(acme, newcomer, by=alice)
+
+    with transaction.atomic():
+        members.lock(acme.pk)
+        joined = begin(inviting.join, newcomer.membership, asked.pk, "member")
+        Invitation.objects.filter(pk=asked.pk).update(role="member")
+    joined.result()
+
+    now = Membership.objects.get(user=newcomer)
+    assert (now.organization, now.role) == (acme, "member")
+
+
+def test_who_accepts_an_invitation_that_is_just_being_withdrawn_does_not_join(
+    acme, alice, newcomer, begin
+):
+    asked = invitation(acme, newcomer, by=alice).pk
+
+    with transaction.atomic():
+        inviting.withdraw(Invitation.objects.get(pk=asked), by=alice.membership)
+        joined = begin(inviting.join, newcomer.membership, asked, "owner")
+
+    assert isinstance(joined.exception(), inviting.Withdrawn)
+    assert [each.user for each in acme.memberships.all()] == [alice]
