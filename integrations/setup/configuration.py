@@ -124,11 +124,17 @@ def try_again(member: Membership) -> Integration:
 def disconnect(member: Membership) -> None:
     """Disconnect the repository on behalf of an owner.
 
-    Raises `members.NotAnOwner`, or as `push_access.require_to_let_go` does; then nothing is saved.
+    Raises `members.NotAnOwner`, `NotInstalled` if another repository is chosen meanwhile, or as
+    `push_access.require_to_let_go` does; then nothing is saved.
     """
+    mine = Integration.objects.of(member.organization)
+    asked_about = list(mine.values_list("repository_id"))
     require_to_disconnect(member)
     with transaction.atomic():
+        members.lock(member.organization_id)
         members.require_owner(member)  # they may have changed while GitHub was asked
+        if list(mine.lock().values_list("repository_id")) != asked_about:
+            raise NotInstalled(CHANGED)
         forget(member.organization)
 
 

@@ -395,6 +395,23 @@ def test_nobody_has_to_keep_what_no_member_may_end(alice, site, code_host):
     assert (given_up.status_code, disconnected.status_code) == (204, 204)
 
 
+def test_a_repository_that_was_chosen_while_github_is_asked_is_not_let_go(
+    alice, site, code_host, monkeypatch
+):
+    another = code_host.add_repository("acme", "manual")
+    ask = push_access.reach
+
+    def ask_meanwhile(*args, **kwargs):
+        Integration.objects.update(repository_id=another.id, repo_name=another.name)
+        return ask(*args, **kwargs)
+
+    monkeypatch.setattr(push_access, "reach", ask_meanwhile)
+    refused = caller(alice).delete("/v1/orgs/me/integrations/github")
+
+    assert (refused.status_code, refused.json()["error"]) == (409, "not_installed")
+    assert integration().repository == "acme/manual"
+
+
 def gone(code_host) -> None:
     code_host.delete_repository("acme/docs")
 
