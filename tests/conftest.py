@@ -179,6 +179,7 @@ def served(host: CodeHost, settings, *, port: int = 0) -> Iterator[CodeHost]:
         yield host
     github_api.forget_tokens()
     github_api.forget_read()
+    github_api.forget_places()
 
 
 @pytest.fixture

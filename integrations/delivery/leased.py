@@ -130,7 +130,7 @@ def _try(work: Work, row: Any, deadline: float) -> bool:
     except github_api.Limited as error:
         installation.leave_alone_for(error.wait)
         row.wait(str(error), error.wait)
-    except github_api.Busy as error:
+    except (github_api.Busy, github_api.ReadOn) as error:
         row.wait(str(error), SOON)
     except github_api.Unfinished as error:
         row.look_on(str(error), error.until + CLOCKS_DIFFER)

@@ -7,7 +7,8 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |- Unreachable     nothing was created; try again later
     |  |- Busy         too many of our calls are in progress
     |  |- TimedOut     there was no answer before the deadline
-    |  |  `- Unfinished   more is to be looked through: go on from `.until`
+    |  |  |- Unfinished   more is to be looked through: go on from `.until`
+    |  |  `- ReadOn       more is to be read: the same call goes on there
     |  `- Limited      a rate limit is reached: wait for `.wait`
     |- OutcomeUnknown  the issue or comment may or may not have been created
     `- Refused         GitHub refused
@@ -48,6 +49,7 @@ from integrations.github_api.comments import (
     create_comment,
     edit_comment,
     find_comment,
+    forget_places,
     read_comment,
 )
 from integrations.github_api.errors import (
@@ -61,6 +63,7 @@ from integrations.github_api.errors import (
     Limited,
     Locked,
     OutcomeUnknown,
+    ReadOn,
     Refused,
     Suspended,
     TimedOut,
@@ -109,6 +112,7 @@ __all__ = [
     "OutcomeUnknown",
     "Person",
     "Reached",
+    "ReadOn",
     "Refused",
     "RegisteredApp",
     "RepositoryFacts",
@@ -130,6 +134,7 @@ __all__ = [
     "edit_comment",
     "find_comment",
     "find_issue",
+    "forget_places",
     "forget_read",
     "forget_tokens",
     "installation",

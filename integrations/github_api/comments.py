@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from integrations.github_api.answers import GitHubAnswer, limit_left, making_sense
-from integrations.github_api.errors import OutcomeUnknown, TimedOut, Unfinished, Unreachable
+from integrations.github_api.errors import OutcomeUnknown, ReadOn, TimedOut, Unreachable
 from integrations.github_api.issues import raise_for_refusal
-from integrations.github_api.looking import PAGE_SIZE, SECOND, is_ours, time_in
+from integrations.github_api.looking import PAGE_SIZE, is_ours
 from integrations.github_api.reading import read_issue
 from integrations.github_api.transport import bounded_by
 from integrations.github_api.writing import asked, once, post
@@ -23,6 +23,28 @@ class IssueComment(NamedTuple):
     url: str
     body: str
     limit_left: int | None = None
+
+
+class _Place(NamedTuple):
+    """A place in the list of comments on an issue, which is in the order of their ids."""
+
+    page: int = 1  # to be read next
+    last: int = 0  # the greatest id that was read
+    is_sure: bool = True  # that all before this page were read
+
+    def after(self, ids: list[int]) -> "_Place":
+        """The next one, after a page with these. If it begins too late, the page before it."""
+        if not self.is_sure and self.page > 1 and (not ids or ids[0] > self.last):
+            return self._replace(page=self.page - 1)
+        return _Place(self.page + 1, max([self.last, *ids]))
+
+    def later(self) -> "_Place":
+        """Where to read on later: once more the page before it, since what is deleted meanwhile moves the others."""
+        return self._replace(page=max(1, self.page - 1), is_sure=False)
+
+
+MOST_READ = 1000  # issues whose places are remembered
+_read: dict[tuple[int, int, str], _Place] = {}  # by repository, issue and marker, the latest last
 
 
 def create_comment(
@@ -66,29 +88,44 @@ def find_comment(
 ) -> IssueComment | None:
     """The app's own comment on an issue that contains `marker`, among all updated since then.
 
-    They are listed by when they were written, so what was not read yet was written, and updated, after the last
-    that was. Raises `Unfinished` from there on if GitHub lists too slowly for the deadline.
+    GitHub keeps at most 2,500 comments on an issue. If it lists them too slowly for the deadline, raises `ReadOn`:
+    how far they were read is kept in memory for the next call.
     """
-    page, is_more, reached = 1, True, since
-    while is_more:
-        list_ = partial(_listed, repository, number, since, page)
+    look = repository.id, number, marker
+    begun = place = _read.get(look, _Place())
+    while True:
+        list_ = partial(_listed, repository, number, since, place.page)
         try:
             answer = bounded_by(list_, deadline=deadline)
         except TimedOut:
-            if reached - since < SECOND:
+            if begun in (place, place.later()):
                 raise
-            raise Unfinished(reached, "comments on the issue") from None
+            raise ReadOn("There are many comments on the issue. The Hub reads on.") from None
         if answer.status != 200 or not isinstance(answer.body, list):
             _raise_why(answer, repository, number, deadline)
             raise Unreachable(f"GitHub answered {answer.status} when asked for comments.")
         with making_sense():
-            for item in filter(is_ours, answer.body):
-                if marker in (item.get("body") or ""):
-                    return _comment(item, repository, number, answer)
-            for item in answer.body[-1:]:
-                reached = max(reached, time_in(item, "created_at"))
-        page, is_more = page + 1, 'rel="next"' in answer.headers.get("link", "")
-    return None
+            ours = [each for each in answer.body if is_ours(each)]
+            found = next((each for each in ours if marker in (each.get("body") or "")), None)
+            following = place.after([each["id"] for each in answer.body])
+            is_more = 'rel="next"' in answer.headers.get("link", "") or following.page < place.page
+            if found or not is_more:
+                _read.pop(look, None)
+                return _comment(found, repository, number, answer) if found else None
+        place = following
+        _keep(look, place.later())
+
+
+def forget_places() -> None:
+    """Drop what was remembered of issues."""
+    _read.clear()
+
+
+def _keep(look: tuple[int, int, str], place: _Place) -> None:
+    _read.pop(look, None)
+    _read[look] = place
+    for oldest in list(_read)[:-MOST_READ]:
+        _read.pop(oldest, None)
 
 
 def _there(

@@ -25,9 +25,13 @@ class TimedOut(Unreachable):
 class Unfinished(TimedOut):
     """There is more to look through than the deadline allowed; the rest was updated after `until`."""
 
-    def __init__(self, until: datetime, what: str = "issues in the repository"):
-        super().__init__(f"There are many {what}. The Hub goes on looking there.")
+    def __init__(self, until: datetime):
+        super().__init__("There are many issues in the repository. The Hub goes on looking there.")
         self.until = until
+
+
+class ReadOn(TimedOut):
+    """There is more to read than the deadline allowed; the next call goes on there."""
 
 
 class Limited(Unreachable):

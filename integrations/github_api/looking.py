@@ -147,7 +147,7 @@ class _Look:
         If all on a page are of one second, the next page follows. There an update to one of an earlier page
         moves the others forward, so these pages are read again until they are as they were.
         """
-        last = max((time_in(each, "updated_at") for each in answer.body), default=self.until)
+        last = max(map(_updated_at, answer.body), default=self.until)
         is_more = 'rel="next"' in answer.headers.get("link", "")
         if is_more and last - SECOND <= self.until:
             self.pages.append([(item["number"], item["updated_at"]) for item in answer.body])
@@ -187,10 +187,9 @@ def is_ours(item: dict[str, Any]) -> bool:
     return user.get("login", "").lower() == login.lower()
 
 
-def time_in(item: dict[str, Any], name: str) -> datetime:
-    """The time that an item of a list has under this name."""
+def _updated_at(item: dict[str, Any]) -> datetime:
     try:
-        return datetime.fromisoformat(item[name])
+        return datetime.fromisoformat(item["updated_at"])
     except ValueError:
         raise Unreachable("GitHub's response could not be understood.") from None
 

@@ -112,8 +112,8 @@ class Leased(models.Model):
 
         That is saved as the time of its sending, but none at which it would not have settled yet.
         """
-        settled = min(since, self.started_at - SETTLE)
-        latest = max(self.posted_at or settled, settled)
+        posted_at = cast(datetime, self.posted_at)
+        latest = max(posted_at, min(since, self.started_at - SETTLE))
         due_at = clock.now() + FIRST_WAIT
         self._update(reason=reason, lease_until=None, due_at=due_at, posted_at=latest)
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
 from core.errors import ApiError
 from integrations import github_api
@@ -23,7 +24,7 @@ from orgs.models import Membership, Organization, User
 from orgs.people import counted, members
 
 CALLBACK = "/v1/integrations/github/callback"
-CHANGED = "The repository was changed in the meantime. Please start over."
+BEGIN_AGAIN = "The repository was changed in the meantime. Please start over."
 
 
 class InvalidState(ApiError):
@@ -227,13 +228,17 @@ def _save(
         if not state.organization.memberships.filter(pk=state.member_id).exists():
             raise BegunElsewhere  # the person who started it has just been removed
         installation = _installation(facts)
-        integration, _ = Integration.objects.select_for_update(no_key=True).get_or_create(
+        mine, others = Q(organization=state.organization), Q(installation=installation)
+        Integration.objects.filter(
+            mine | others
+        ).lock()  # others are changed, too, if it was suspended
+        integration, _ = Integration.objects.get_or_create(
             organization=state.organization, defaults={"installation": installation}
         )
         if lost := _lost_repository(state.organization, facts):
             members.require_owner(state.member)  # they may have changed while GitHub was asked
             if lost != may_lose:
-                raise configuration.NotInstalled(CHANGED)
+                raise configuration.NotInstalled(BEGIN_AGAIN)
         _move(integration, installation)
         applying.apply_installation(installation, facts)
     return integration

@@ -4,9 +4,10 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from integrations.github_api.installations import InstallationFacts
 from integrations.github_sync import webhooks
-from integrations.models import Attempt, Delivery, Integration
-from integrations.setup import leaving
+from integrations.models import Attempt, Delivery, Installation, Integration, OneTimeState
+from integrations.setup import installing, leaving
 from tests import build
 from tests.waiting import free_while_it_waits
 
@@ -75,6 +76,24 @@ def test_integrations_that_one_repository_has_are_locked_in_that_order_too(integ
     )
 
     assert free == {*others}
+
+
+def test_who_installs_locks_those_of_others_in_that_order_too(integrations):
+    installation = integrations[0].installation
+    Installation.objects.update(suspended_at=timezone.now())
+    first, *_, last = Integration.objects.order_by("pk")
+    state, _ = OneTimeState.objects.begin(build.member(last.organization).membership)
+    facts = InstallationFacts(
+        installation.github_id, installation.account, is_suspended=False, may_write_issues=True
+    )
+    mine = Integration.objects.filter(pk=last.pk)
+
+    free = free_while_it_waits(
+        lambda: installing._save(state, facts), Integration.objects.filter(pk=first.pk), mine
+    )
+
+    assert free == {last.pk}
+    assert not Installation.objects.get().suspended_at
 
 
 def test_deliveries_that_are_deleted_are_locked_before_their_attempts(client, code_host):

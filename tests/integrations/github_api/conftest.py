@@ -118,10 +118,12 @@ def wire(settings) -> Iterator[Wire]:
     settings.HUB_GITHUB_CLIENT_SECRET = "not-a-secret"
     settings.HUB_GITHUB_PRIVATE_KEY = key_pair()[0]
     github_api.forget_tokens()
+    github_api.forget_places()
     with responses.RequestsMock() as mock:
         yield Wire(mock)
         assert settled()  # or a thread that is late would find the real network
     github_api.forget_tokens()
+    github_api.forget_places()
 
 
 def settled() -> bool:

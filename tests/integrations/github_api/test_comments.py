@@ -1,7 +1,7 @@
 """Comments: one POST, a list that is read to its end, an edit; and what becomes of each answer."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,11 +15,12 @@ from integrations.github_api import (
     Limited,
     Locked,
     OutcomeUnknown,
+    ReadOn,
     Refused,
     Suspended,
     TimedOut,
-    Unfinished,
     Unreachable,
+    comments,
 )
 from integrations.models import Repository
 from tests.integrations.github_api.conftest import TOKEN, at_once, said, soon
@@ -34,15 +35,10 @@ GET, PATCH = "GET /repositories/7/issues/comments/9", "PATCH /repositories/7/iss
 ISSUE, REPOSITORY = "GET /repositories/7/issues/3", "GET /repositories/7"
 URL = "https://github.com/acme/docs/issues/3#issuecomment-9"
 OURS = {"login": "docs-feedback-hub[bot]", "type": "Bot"}
-THERE = {
-    "id": 9,
-    "html_url": URL,
-    "body": f"Text {MARK}x -->",
-    "user": OURS,
-    "created_at": "2026-11-20T12:00:00Z",
-}
+THERE = {"id": 9, "html_url": URL, "body": f"Text {MARK}x -->", "user": OURS}
 FOUND = IssueComment(9, URL, THERE["body"])
 API = "https://api.github.com"
+MORE = '<x>; rel="next"'
 OPEN = {
     "number": 3,
     "repository_url": f"{API}/repos/acme/docs",
@@ -57,6 +53,12 @@ HERE = {
     "url": f"{API}/repos/acme/docs",
     "has_issues": True,
 }
+
+
+def spam(*ids: int) -> list[dict[str, Any]]:
+    return [
+        {"id": each, "body": "Spam", "user": {"login": "mallory", "type": "User"}} for each in ids
+    ]
 
 
 def create(deadline: float | None = None) -> IssueComment:
@@ -119,25 +121,63 @@ def test_the_list_is_read_to_its_end(wire):
     ]
 
 
-def test_a_look_that_was_too_slow_says_where_to_go_on(wire, slow_lists):
+def test_a_list_that_is_too_slow_is_read_on_by_the_next_call(wire, slow_lists):
     wire.answer_token()
-    texts = [{**THERE, "body": "", "created_at": f"2026-11-20T12:00:0{n}Z"} for n in (1, 5)]
-    wire.answer(LIST, 200, texts, Link='<x>; rel="next"')
-    slow_lists(pages=1)
+    for last in (2, 4, 4, 6):
+        wire.answer(LIST, 200, spam(last - 1, last), Link=MORE)
+    wire.answer(LIST, 200, [THERE])
 
-    with pytest.raises(Unfinished) as unfinished:
+    slow_lists(2)
+    with pytest.raises(ReadOn):
+        find()
+    slow_lists(9)
+
+    assert find() == FOUND
+    assert [each.query["page"] for each in wire.sent[1:]] == ["1", "2", "2", "3", "4"]
+
+
+def test_what_was_deleted_meanwhile_hides_nothing(wire, slow_lists):
+    """Comments moved to the pages before: from 5 on, what was on the third page is on the second or first."""
+    wire.answer_token()
+    for page in (spam(1, 2), spam(3, 4), spam(5, 6), [], spam(7, 8), [*spam(2), THERE]):
+        wire.answer(LIST, 200, page, Link=MORE)
+
+    slow_lists(3)
+    with pytest.raises(ReadOn):
+        find()
+    slow_lists(9)
+
+    assert find() == FOUND
+    assert [each.query["page"] for each in wire.sent[1:]] == ["1", "2", "3", "3", "2", "1"]
+
+
+def test_a_call_that_read_nothing_new_was_too_late_and_the_place_stays(wire, slow_lists):
+    wire.answer_token()
+    for page in (spam(1, 2), spam(3, 4), spam(3, 4), spam(3, 4), [THERE]):
+        wire.answer(LIST, 200, page, Link=MORE)
+    slow_lists(2)
+    with pytest.raises(ReadOn):
         find()
 
-    assert unfinished.value.until == NOON + timedelta(seconds=5)
+    for pages in (0, 1):
+        slow_lists(pages)
+        assert said(find) == (TimedOut, "GitHub took too long to answer.")
+
+    slow_lists(9)
+    assert find() == FOUND
+    assert wire.sent[-1].query["page"] == "3"
 
 
-def test_a_look_that_came_no_further_was_too_slow(wire, slow_lists):
+def test_of_few_issues_the_place_is_remembered(wire, slow_lists, monkeypatch):
+    monkeypatch.setattr(comments, "MOST_READ", 2)
     wire.answer_token()
-    edited = {**THERE, "body": "", "created_at": "2026-11-19T12:00:00Z"}
-    wire.answer(LIST, 200, [edited], Link='<x>; rel="next"')
-    slow_lists(pages=1)
+    wire.answer(LIST, 200, spam(1), Link=MORE)
+    for number in range(3):
+        slow_lists(1)
+        with pytest.raises(ReadOn):
+            github_api.find_comment(DOCS, 3, f"{MARK}{number}", since=NOON, deadline=soon())
 
-    assert said(find) == (TimedOut, "GitHub took too long to answer.")
+    assert [marker for _, _, marker in comments._read] == [f"{MARK}1", f"{MARK}2"]
 
 
 def test_a_comment_that_is_not_there_is_not_found(wire):
