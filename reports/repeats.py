@@ -29,13 +29,17 @@ def _save_again(report_id: str, source: str) -> None:
 def count(original: Report, new: Report) -> Report | None:
     """The earlier report, counted once more; None if `new` must be stored in its place.
 
-    Words that differ are kept. If the page has an owner only now, they receive the report.
+    Words that differ are kept. If the page has an owner only now, they receive the report. Raises `IntegrityError`
+    if another request has found an owner since the earlier report was read: the page may have passed on meanwhile.
     """
     said = _said_by(new)
     differs = original.words != said.words
+    finds_an_owner = original.organization_id is None and new.organization_id is not None
     may_add = differs and accounts.may_add(original, said, new.source)
     with transaction.atomic():
-        report = _locked(original) if differs else original
+        report = _locked(original) if differs or finds_an_owner else original
+        if report and report.organization_id != original.organization_id:
+            raise IntegrityError("The report has an owner by now.")
         if report is None or not _may_be_repeated(report, new):
             return None
         report.source = new.source
@@ -77,7 +81,6 @@ def _counted(original: Report, said: Account, new: Report, *, may_add: bool) -> 
         accounts.keep(original, said, new.received_at, may_add=may_add)
         changed += ["further_accounts", "accounts_not_kept"]
     if original.organization_id is None and new.organization_id:
-        # the owner is never cleared: another request may have found them in between
         changed += original.receive(new.organization_id)
     original.times_reported = F("times_reported") + 1
     original.last_received_at = new.received_at

@@ -77,6 +77,19 @@ def test_a_stranger_ends_only_so_many_sign_ins(client, settings):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/login/github/", "/login/github/callback/", "/device/"])
+def test_a_web_page_does_not_use_up_the_sign_ins_of_those_who_look_at_it(client, settings, path):
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+    picture = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}
+
+    answers = [client.get(path, headers=picture) for _ in range(3)]
+
+    assert {each.status_code for each in answers} == {400}
+    assert client.get(path, headers={"Sec-Fetch-Dest": "document"}).status_code < 400
+    assert client.get(path).status_code == 429
+
+
+@pytest.mark.django_db
 def test_a_callback_that_was_never_begun_writes_nothing(client):
     answer = client.get("/login/github/callback/?code=x&state=x", follow=True)
 
