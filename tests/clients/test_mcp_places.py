@@ -347,7 +347,9 @@ def test_the_git_of_a_call_that_was_cancelled_keeps_its_turn(
         for number in range(many):
             async with anyio.create_task_group() as group:
                 group.start_soon(places.addressed, {"doc_url": f"docs/{number}.md"}, session)
-                while not (began and places.ONE.borrowed_tokens):  # until it is in a thread
+                for _ in range(1000):  # long enough for its thread to begin
+                    await anyio.lowlevel.checkpoint()
+                while not began:
                     await anyio.lowlevel.checkpoint()
                 group.cancel_scope.cancel()
         goes_on.set()
