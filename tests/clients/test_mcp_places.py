@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from tests.clients.mcp_desk import (
     anyio,
     at_desk,
     hub_takes_reports,
+    places,
     types,
 )
 from tests.clients.stand_ins import HUB
@@ -326,3 +329,33 @@ def test_one_git_runs_at_a_time(desk: Desk, many: int):
 
     assert [outcome["status"] for outcome in outcomes] == ["needs_approval"] * many
     assert not both.exists()
+
+
+@pytest.mark.parametrize("many", [2, 16])
+def test_the_git_of_a_call_that_was_cancelled_keeps_its_turn(
+    monkeypatch: pytest.MonkeyPatch, many: int
+):
+    began, goes_on = [], threading.Event()
+    session: Any = SimpleNamespace(client_capabilities=None)
+
+    def locate(path: str, folder: str | None) -> places.checkout.Located:
+        began.append(path)
+        goes_on.wait(30)
+        return places.checkout.Located(None, path, None)
+
+    async def run() -> None:
+        for number in range(many):
+            async with anyio.create_task_group() as group:
+                group.start_soon(places.addressed, {"doc_url": f"docs/{number}.md"}, session)
+                for _ in range(1000):  # long enough for its thread to begin
+                    await anyio.lowlevel.checkpoint()
+                while not began:
+                    await anyio.lowlevel.checkpoint()
+                group.cancel_scope.cancel()
+        goes_on.set()
+        await places.addressed({"doc_url": "docs/last.md"}, session)
+
+    monkeypatch.setattr(places.checkout, "locate", locate)
+    anyio.run(run)
+
+    assert began == ["docs/0.md", "docs/last.md"]

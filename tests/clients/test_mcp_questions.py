@@ -290,12 +290,32 @@ def test_two_questions_about_a_page_are_not_open_at_once(desk: Desk):
 def test_a_question_that_nobody_answered_does_not_stand_in_the_way_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    history = consent.History()
+    history, asked = consent.History(), _question()
 
-    assert history.open(_question()) is not None
-    assert history.open(_question()) is None
+    history.open(asked)
+
+    assert history.is_asked(asked.draft)
     monkeypatch.setattr(consent, "OPEN_SECONDS", 0)
-    assert history.open(_question()) is not None
+    assert not history.is_asked(asked.draft)
+
+
+@pytest.mark.parametrize(
+    ("page", "most"), [("https://{}.acme.com/", 9), ("https://docs.acme.com/{}", 3)]
+)
+def test_a_repeat_is_told_that_it_is_asked_about_also_where_there_is_no_room(
+    current: Desk, page: str, most: int
+):
+    pages = [{**REPORT, "doc_url": page.format(f"a{number}")} for number in range(most)]
+
+    async def run() -> list[Any]:
+        async with current.connect(Person([YES])) as client:
+            call = partial(client.session.call_tool, TOOL, allow_input_required=True)
+            return [await call(each) for each in [*pages, pages[0]]]
+
+    *asked, again = anyio.run(run)
+
+    assert {result.result_type for result in asked} == {"input_required"}
+    assert "is being asked about this page already" in again.structured_content["message"]
 
 
 @pytest.mark.parametrize("answer", [NO, reply("cancel"), YES], ids=["no", "closed", "yes"])
@@ -326,6 +346,12 @@ def test_as_many_questions_are_open_as_may_be_declined(
     assert len(current.sent) == (most if answer is YES else 0)
 
 
+def _answer(answer: types.ElicitResult | None, state: str) -> types.CallToolRequestParams:
+    """A call with this answer to the question with this state."""
+    responses = {"consent": answer} if answer else None
+    return types.CallToolRequestParams(name=TOOL, request_state=state, input_responses=responses)
+
+
 @pytest.mark.parametrize("answer", [YES, reply("cancel"), None], ids=["yes", "closed", "nothing"])
 @pytest.mark.parametrize("state", ["made up", "another report's"])
 def test_what_comes_back_to_no_open_question_counts_as_a_closed_form(
@@ -334,28 +360,41 @@ def test_what_comes_back_to_no_open_question_counts_as_a_closed_form(
     history, asked, other = consent.History(), _question(), _question(ELSEWHERE["doc_url"])
 
     for _ in range(2):
-        given = types.CallToolRequestParams(
-            name=TOOL,
-            request_state=state if state == "made up" else history.open(other),
-            input_responses={"consent": answer} if answer else None,
-        )
+        given = _answer(answer, state if state == "made up" else history.open(other))
         assert history.answered(asked.draft, given) is None
 
     assert history.ended(asked.draft) is consent.Answer.NONE
     assert history.ended(other.draft) is (None if state == "made up" else consent.Answer.NONE)
 
 
-def test_a_question_that_nobody_answered_does_not_count_for_ever(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("answer", [NO, reply("cancel"), YES], ids=["no", "closed", "yes"])
+def test_a_question_that_was_dropped_leaves_room_and_can_be_answered(
+    monkeypatch: pytest.MonkeyPatch, answer: types.ElicitResult
+):
     history, asked = consent.History(), _question()
     questions = [_question(f"docs/{number}.md") for number in range(3)]
 
     states = [history.open(each) for each in questions]
 
-    assert not history.has_room(questions[0].draft, at_once=True)
+    draft = questions[0].draft
+    assert not history.has_room(draft, at_once=True)
     assert history.has_room(asked.draft, at_once=True)
+    monkeypatch.setattr(consent, "OPEN_SECONDS", 0)
+    assert history.has_room(draft, at_once=True)
     assert list(history.asked) == states
+    answered = history.answered(draft, _answer(answer, states[0]))
+    assert answered is not None
+    assert history.settle(answered) is (answer is YES)
+
+
+def test_a_yes_to_a_question_that_was_forgotten_is_none(monkeypatch: pytest.MonkeyPatch):
+    history, asked = consent.History(), _question()
+
+    state = history.open(asked)
+
     monkeypatch.setattr(consent, "FORGOTTEN_SECONDS", 0)
-    assert history.has_room(questions[0].draft, at_once=True)
+    assert history.answered(asked.draft, _answer(YES, state)) is None
+    assert history.asked == {}
 
 
 def test_a_hundred_calls_wait_for_a_form():

@@ -9,7 +9,19 @@ from typing import Any
 
 import docfeedback
 import pytest
-from docfeedback import cli, commands, discovery, document, errors, git, hub, init, settings, web
+from docfeedback import (
+    cli,
+    commands,
+    discovery,
+    document,
+    errors,
+    git,
+    hub,
+    init,
+    settings,
+    threads,
+    web,
+)
 from docfeedback.contract import table, text
 
 from tests.clients.conftest import CLIENTS
@@ -185,6 +197,20 @@ def test_the_numbers_of_the_clients():
         "git, for each question about a repository": (
             f"{git.SECONDS} seconds, {git.MAX_BYTES} bytes"
         ),
+        "memory of git, on Linux": f"{int(git.LIMITED.split()[2]) >> 10} MiB",
+        "calls of the Python client's `AsyncClient` at once, in one event loop": (
+            f"{threads.MOST_CALLS}"
+        ),
+        "address that takes reports about a page, as its host names it": (
+            f"{settings.LONGEST_ENDPOINT} characters"
+        ),
+        "calls of the MCP server that wait for a form, up to protocol 2025-11-25": (
+            f"{_in_consent('MOST_OPEN')}"
+        ),
+        "a question of the MCP server stands in the way of others": span(
+            timedelta(seconds=_in_consent("OPEN_SECONDS"))
+        ),
+        "an answer to it counts": span(timedelta(seconds=_in_consent("FORGOTTEN_SECONDS"))),
         "redirects when fetching it": f"{discovery.MAX_REDIRECTS}, to public https addresses",
         "response of a Hub": f"{web.MAX_ANSWER} bytes",
         "report": f"{table('report.json')['max_bytes']} bytes",
@@ -222,6 +248,12 @@ def _in_node(module: str, name: str) -> str:
     """A constant of the Node client."""
     text = (CLIENTS / "node" / "src" / f"{module}.js").read_text()
     return text.split(f"const {name} = ")[1].split(";")[0]
+
+
+def _in_consent(name: str) -> int:
+    """A constant of the MCP server, also where its SDK is missing."""
+    text = (CLIENTS / "mcp/src/docfeedback_mcp/consent.py").read_text()
+    return int(text.split(f"\n{name} = ")[1].split()[0])
 
 
 def _page(name: str) -> str:

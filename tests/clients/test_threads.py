@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from docfeedback import AsyncClient, Request, Response, threads
+from docfeedback import AsyncClient, Client, Request, Response, Unreachable, threads
 
 REPORT = {
     "protocol_version": "0",
@@ -50,7 +50,7 @@ def test_the_threads_of_the_program_stay_free(answer: Response, many: int):
 
 @pytest.mark.parametrize("many", [8, 64])
 def test_calls_beyond_the_most_wait(answer: Response, monkeypatch: pytest.MonkeyPatch, many: int):
-    monkeypatch.setattr(threads, "MOST", 4)
+    monkeypatch.setattr(threads, "MOST_CALLS", 4)
     four, lock = threading.Barrier(4), threading.Lock()
     running = most = 0
 
@@ -75,7 +75,7 @@ def test_calls_beyond_the_most_wait(answer: Response, monkeypatch: pytest.Monkey
 def test_what_is_cancelled_before_its_turn_does_not_begin(
     answer: Response, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(threads, "MOST", 1)
+    monkeypatch.setattr(threads, "MOST_CALLS", 1)
     asked, goes_on = [], threading.Event()
 
     def transport(request: Request) -> Response:
@@ -120,3 +120,73 @@ def test_a_loop_that_is_closed_meanwhile_is_no_error(monkeypatch: pytest.MonkeyP
     mine[0].join()
 
     assert (waiting[0].cancelled(), faults) == (True, [])
+
+
+@pytest.mark.parametrize("many", [8, 64])
+def test_a_call_that_is_cancelled_keeps_its_turn_until_its_thread_has_ended(
+    monkeypatch: pytest.MonkeyPatch, many: int
+):
+    monkeypatch.setattr(threads, "MOST_CALLS", 4)
+    goes_on, before = threading.Event(), set(threading.enumerate())
+
+    async def run() -> tuple[int, str]:
+        for _ in range(many):
+            call = asyncio.ensure_future(threads.run(goes_on.wait, 30))
+            await asyncio.sleep(0)  # it begins, if it may
+            call.cancel()
+            await asyncio.wait([call])
+        running = len(set(threading.enumerate()) - before)
+        goes_on.set()
+        return running, await threads.run(str, "its turn comes")
+
+    assert asyncio.run(run()) == (4, "its turn comes")
+
+
+@contextlib.contextmanager
+def _no_more_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def fail(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as limited:
+        limited.setattr(threading.Thread, "start", fail)
+        yield
+
+
+def test_where_threads_are_limited_nothing_is_begun(
+    answer: Response, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(threads, "MOST_CALLS", 1)
+    asked = []
+
+    def transport(request: Request) -> Response:
+        asked.append(request)
+        return answer
+
+    async def run() -> list[str]:
+        client, codes = _client(transport), []
+        for _ in range(2):
+            with _no_more_threads(monkeypatch), pytest.raises(Unreachable) as raised:
+                await client.send(REPORT)
+            codes.append(raised.value.code)
+        await client.send(REPORT)  # the turn came back
+        return codes
+
+    with _no_more_threads(monkeypatch), pytest.raises(Unreachable) as raised:
+        Client(transport=transport).send(REPORT)
+    assert raised.value.code == "no_thread"
+    assert (asyncio.run(run()), len(asked)) == (["no_thread"] * 2, 1)
+
+
+def test_a_look_up_without_a_thread_does_not_count_as_no_answer(
+    answer: Response, monkeypatch: pytest.MonkeyPatch
+):
+    """Else a report would go on whose owner has opted out."""
+    asked = []
+
+    def transport(request: Request) -> Response:
+        asked.append(request)
+        return answer
+
+    with _no_more_threads(monkeypatch), pytest.raises(Unreachable):
+        Client(transport=transport).send({**REPORT, "doc_url": "https://docs.acme.com/x"})
+    assert asked == []

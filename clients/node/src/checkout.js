@@ -104,7 +104,10 @@ async function placeOf(checkout, path) {
     const fragment = quoted(rest.join("#"));
     anchor = fragment && `#${fragment}`;
   }
-  if (!found.length) throw new Stays("path_not_committed");
+  if (!found.length) {
+    const isOutside = isAbsolute(path) && !whole.length && !part.length;
+    throw new Stays(isOutside ? "path_outside" : "path_not_committed");
+  }
   if (found.length > 1) throw ambiguous(checkout, path, found);
   const place = found[0].split("/").map(quoted).join("/");
   return (place && `/${kinds.get(found[0])}/HEAD/${place}`) + anchor;

@@ -36,7 +36,7 @@ MOST_CLOSED = 2  # forms for one page
 MOST_DECLINED = 3  # pages of one site
 MOST_DECLINED_IN_ALL = 9  # forms, whatever they are about
 MOST_OPEN = 100  # calls that wait for a form
-OPEN_SECONDS = 600  # a client may have dropped the form, and nobody tells
+OPEN_SECONDS = 600  # then a client may have dropped the form, and nobody tells
 FORGOTTEN_SECONDS = 3600  # until then it may still be there, and its answer counts
 
 
@@ -60,6 +60,9 @@ class _Open(NamedTuple):
     question: Question | LookUp
     page: str
     since: float
+
+    def is_dropped(self) -> bool:
+        return time.monotonic() - self.since >= OPEN_SECONDS
 
 
 @dataclass
@@ -93,15 +96,20 @@ class History:
         """Whether the person has declined so many forms that they are asked about nothing more."""
         return self._is_at_an_end([])
 
+    def is_asked(self, draft: Draft) -> bool:
+        """Whether a question about this page is open."""
+        page = _page(draft)
+        return any(each.page == page and not each.is_dropped() for each in self.asked.values())
+
     def has_room(self, draft: Draft, *, at_once: bool) -> bool:
         """Whether one more question may be open; `at_once`: the person sees it beside the other ones.
 
-        Those count as if they were declined, since they may be.
+        Until they count as dropped, those count as if they were declined, since they may be.
         """
         self._forget()
         if not at_once:
             return len(self.asked) < MOST_OPEN
-        pages = [each.page for each in self.asked.values()]
+        pages = [each.page for each in self.asked.values() if not each.is_dropped()]
         return not self._is_over(draft, pages) and not self._is_at_an_end(pages)
 
     def _is_over(self, draft: Draft, others: list[str]) -> bool:
@@ -121,13 +129,10 @@ class History:
         """Whether the person has agreed to this look-up, for this or another page of the host."""
         return look_up.url in self.looked_up
 
-    def open(self, question: Question | LookUp) -> str | None:
-        """The state of a new question; None if one about its page is already open."""
-        page, now = _page(question.draft), time.monotonic()
-        if any(o.page == page and now - o.since < OPEN_SECONDS for o in self.asked.values()):
-            return None
+    def open(self, question: Question | LookUp) -> str:
+        """The state of a new question."""
         state = secrets.token_urlsafe(16)
-        self.asked[state] = _Open(question, page, now)
+        self.asked[state] = _Open(question, _page(question.draft), time.monotonic())
         return state
 
     @asynccontextmanager
@@ -154,6 +159,7 @@ class History:
         A question is open for one answer, and for exactly the report that was shown. To any other, and to
         one that is not known, a refusal counts all the same, and whatever else came back as a closed form.
         """
+        self._forget()
         asked = self.asked.pop(params.request_state or "", None)
         given = (params.input_responses or {}).get(KEY)
         if given is None and params.request_state is None:

@@ -5,11 +5,12 @@ ends with protocol 2025-11-25), and else that of the current folder.
 """
 
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter, from_thread, to_thread
 from docfeedback import checkout, words
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
@@ -21,7 +22,10 @@ SECONDS = 5  # in which a client names its folders
 MOST = 20
 LONGEST_URL = 4096
 ITS_ADDRESS = "the address of its file"
-ONE = CapacityLimiter(1)  # a repository can make each git take its whole memory and time
+ONE = CapacityLimiter(
+    1
+)  # thread that waits for its turn; those of calls that were cancelled end in theirs
+TURN = Lock()  # a repository can make each git take its whole memory and time
 
 Body = dict[str, Any]
 
@@ -32,10 +36,15 @@ async def addressed(body: Body, session: ServerSession) -> tuple[Body, str]:
     if not checkout.is_path(path):
         return body, ""
     folder = await _folder(session)
-    found = await to_thread.run_sync(
-        checkout.locate, path, folder, abandon_on_cancel=True, limiter=ONE
-    )
+    found = await to_thread.run_sync(_locate, path, folder, abandon_on_cancel=True, limiter=ONE)
     return {**body, "doc_url": found.url or found.path}, _note(found)
+
+
+def _locate(path: str, folder: str | None) -> checkout.Located:
+    """Where the file is, once no other git runs: that of a call that was cancelled runs to its end."""
+    with TURN:
+        from_thread.check_cancelled()
+        return checkout.locate(path, folder)
 
 
 def _note(found: checkout.Located) -> str:

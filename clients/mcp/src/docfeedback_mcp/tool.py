@@ -148,12 +148,12 @@ class _Call:
         over = self._over(asked.draft)
         if over is not None:
             return outcome.of_no(over).result()
+        if history.is_asked(asked.draft):
+            return outcome.of_no(ASKED_ALREADY).result()
         by_answer = consent.asks_by_answer(session)
         if not history.has_room(asked.draft, at_once=by_answer):
             return outcome.of_no(TOO_MANY).result()
         state = history.open(asked)
-        if state is None:
-            return outcome.of_no(ASKED_ALREADY).result()
         if by_answer:
             return consent.ask_by_answer(asked, state)
         try:

@@ -135,7 +135,8 @@ def _place(checkout: _Checkout, path: str) -> str:
         found = [name for name in part if name in kinds]
         anchor = f"#{quote(fragment, safe='')}" if fragment else ""
     if not found:
-        raise _Stays("path_not_committed")
+        is_outside = os.path.isabs(path) and not whole + part  # noqa: PTH117
+        raise _Stays("path_outside" if is_outside else "path_not_committed")
     if len(found) > 1:
         raise _ambiguous(checkout, path, found)
     return (f"/{kinds[found[0]]}/HEAD/{quote(found[0])}" if found[0] else "") + anchor

@@ -8,10 +8,9 @@ import queue
 import signal
 import sys
 import time
-from threading import Thread
 from typing import IO, TYPE_CHECKING, Dict, List, Optional
 
-from . import programs
+from . import programs, threads
 
 if TYPE_CHECKING:
     import subprocess
@@ -97,7 +96,7 @@ def _read(pipe: IO[bytes], seconds: float) -> bytes:
         with pipe:
             found.put(pipe.read(MAX_BYTES + 1))
 
-    Thread(target=read, name="docfeedback", daemon=True).start()
+    threads.start(read)
     return found.get(timeout=seconds)
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 from urllib.parse import urlsplit
 
-from . import address, document, verbose
+from . import address, document, threads, verbose
 from .errors import DocFeedbackError, Unreachable
 from .version import __version__
 
@@ -104,7 +104,7 @@ class Way:
 
     @verbose.shown
     def exchange(self, request: Request, seconds: float) -> Answer:
-        """The response, whatever its status. Raises Failed or NotPublic; after that, nothing is sent.
+        """The response, whatever its status. Raises Failed, NotPublic or Unreachable; then nothing more is sent.
 
         Runs in a daemon thread, because neither name resolution nor slow headers can be given a time
         limit; at the end of the process nobody waits for it.
@@ -116,7 +116,7 @@ class Way:
         self._attempts.add(attempt)
         try:
             self.pause(0)
-            threading.Thread(target=attempt.run, name="docfeedback", daemon=True).start()
+            threads.start(attempt.run)
             return attempt.answer(seconds)
         finally:
             attempt.give_up()
@@ -357,8 +357,7 @@ def _refuse_private(url: str, seconds: float) -> None:
             except NotPublic as error:
                 found.append(error)
 
-    thread = threading.Thread(target=look_up, name="docfeedback", daemon=True)
-    thread.start()
+    thread = threads.start(look_up)
     thread.join(seconds)
     if found:
         raise found[0]
