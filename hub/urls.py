@@ -60,7 +60,7 @@ urlpatterns = [
     path("v1/webhooks/github", GitHubWebhook.as_view(), name="github-webhook"),
     re_path(r"^v1(/|$)", error_answers.not_found),
     path("login/", sign_in.sign_in, name="account_login"),
-    path("login/github/", limited(sign_in.begin), name="github_login"),
+    path("login/github/", limited(sign_in.begin, only="POST"), name="github_login"),
     path("login/github/callback/", limited(sign_in.complete), name="github_callback"),
     path("login/inactive/", sign_in.inactive, name="account_inactive"),
     path("logout/", sign_in.sign_out, name="account_logout"),

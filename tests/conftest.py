@@ -25,6 +25,7 @@ from integrations import github_api
 from orgs import ownership
 from orgs.discovery import fetching
 from orgs.domains import txt_records
+from orgs.people import leaving
 from sandbox import App, CodeHost
 from tests import parallel, redis_server, selection
 from tests.dns_server import DNSServer
@@ -219,6 +220,14 @@ def no_processes_where_it_is_fast(pytestconfig: pytest.Config) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         if pytestconfig.getoption("fast"):
             selection.refuse_processes(patch)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def all_that_is_left_is_deleted_however_slow_the_machine_is() -> Iterator[None]:
+    """Else `maintain` would delete what takes the request too long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaving, "LONGEST", 3600)
         yield
 
 

@@ -27,6 +27,7 @@ from orgs.models import Membership, Organization, Site
 from orgs.people import members
 from reports import canonical
 
+CHANGED = "The repository of your integration was changed in the meantime. Please try again."
 MOST = 1000  # claims of sites of one organization; a repository that is renamed leaves one behind
 
 
@@ -166,10 +167,13 @@ def remove_claim(site: Site, *, by: Membership) -> None:
     `members.NotAnOwner`, or as `push_access.require_to_let_go` does.
     """
     members.require_owner(by)
+    asked_about = None
     if site.lapsed_at is None:
+        asked_about = _repository_of(by)
         push_access.require_to_let_go(by)
-    with transaction.atomic():
-        members.require_owner(by)  # they may have changed while GitHub was asked
+    with suppress(Site.DoesNotExist), transaction.atomic():  # somebody may just have removed it
+        if _as_it_is_now(site, by).lapsed_at is None and asked_about != _repository_of(by):
+            raise push_access.NoPushAccess(CHANGED)
         site.delete()
         ownership_changes.hold_lost(site.organization)
 
@@ -177,14 +181,35 @@ def remove_claim(site: Site, *, by: Membership) -> None:
 def opt_out(site: Site, out: bool, *, by: Membership) -> None:
     """Refuse reports about it from now on, or accept them again; for owners with push access.
 
-    Raises `members.NotAnOwner`, or as `push_access.require` does; and `Site.DoesNotExist` if the claim
-    was removed in the meantime.
+    Raises `members.NotAnOwner`, or as `push_access.require` does, also if the claim has lapsed: it may be of
+    another repository than GitHub is asked about. `Site.DoesNotExist` if it was removed in the meantime.
     """
     members.require_owner(by)
+    asked_about = _repository_of(by)
     push_access.require(by)
     with transaction.atomic():
-        members.require_owner(by)  # they may have changed while GitHub was asked
+        if _as_it_is_now(site, by).lapsed_at:
+            raise push_access.NoPushAccess(
+                f"The claim of {site} has lapsed, so nothing depends on this. Claim it again first."
+            )
+        if asked_about != _repository_of(by):
+            raise push_access.NoPushAccess(CHANGED)
         site.opt_out(out)
+
+
+def _repository_of(member: Membership) -> int | None:
+    """GitHub's number of the repository whose push access decides."""
+    mine = Integration.objects.of(member.organization_id)
+    return mine.values_list("repository_id", flat=True).first()
+
+
+def _as_it_is_now(site: Site, owner: Membership) -> Site:
+    """The claim, which cannot lapse or come back any more: that changes with the integration, which is locked."""
+    members.lock(owner.organization_id)
+    members.require_owner(owner)  # they may have changed while GitHub was asked
+    Integration.objects.of(owner.organization_id).lock()
+    site.refresh_from_db()
+    return site
 
 
 class Why(NamedTuple):

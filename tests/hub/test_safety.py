@@ -82,11 +82,23 @@ def test_a_web_page_does_not_use_up_the_sign_ins_of_those_who_look_at_it(client,
     settings.HUB_SIGN_IN_RATE = "1/minute"
     picture = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}
 
+    send = client.post if path == "/login/github/" else client.get
+
     answers = [client.get(path, headers=picture) for _ in range(3)]
 
     assert {each.status_code for each in answers} == {400}
-    assert client.get(path, headers={"Sec-Fetch-Dest": "document"}).status_code < 400
-    assert client.get(path).status_code == 429
+    assert send(path, headers={"Sec-Fetch-Dest": "document"}).status_code < 400
+    assert send(path).status_code == 429
+
+
+@pytest.mark.django_db
+def test_what_begins_no_sign_in_is_not_counted(client, settings):
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+
+    answers = [client.get("/login/github/") for _ in range(3)]
+
+    assert {each.status_code for each in answers} == {302}
+    assert client.post("/login/github/").status_code == 302
 
 
 @pytest.mark.django_db

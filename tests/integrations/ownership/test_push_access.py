@@ -383,6 +383,53 @@ def test_who_may_not_push_any_more_ends_nothing_for_those_who_may(
     assert build.send(Client(), build.report(f"{URL}install")).status_code == 201
 
 
+def test_a_claim_that_has_lapsed_is_not_opted_out_by_who_may_push_elsewhere(alice, site, code_host):
+    """An attack: the claim came back with its repository, and refused all reports."""
+    another = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(build.installed(code_host), another)
+    Integration.objects.update(repository_id=another.id, repo_name=another.name)
+    site_claims.lapse_unpublished(alice.organization)
+
+    refused = opt_out(caller(alice), site)
+
+    assert (refused.status_code, refused.json()["error"]) == (403, "no_push_right")
+    assert "has lapsed" in refused.json()["message"]
+    assert Site.objects.get().opted_out_at is None
+
+
+@pytest.mark.parametrize("method", ["patch", "delete"])
+def test_a_claim_is_as_it_was_if_another_repository_is_chosen_while_github_is_asked(
+    alice, site, code_host, monkeypatch, method
+):
+    another = code_host.add_repository("acme", "manual")
+    ask = push_access.reach
+
+    def ask_meanwhile(*args, **kwargs):
+        found = ask(*args, **kwargs)
+        Integration.objects.update(repository_id=another.id, repo_name=another.name)
+        return found
+
+    monkeypatch.setattr(push_access, "reach", ask_meanwhile)
+    call = getattr(caller(alice), method)
+    body = {"opted_out": True} if method == "patch" else None
+    refused = call(f"/v1/orgs/me/sites/{site.pk}", body, content_type="application/json")
+
+    assert (refused.status_code, refused.json()["error"]) == (403, "no_push_right")
+    assert Site.objects.get().opted_out_at is None
+
+
+def test_who_removes_a_claim_that_was_just_removed_is_content(alice, site, monkeypatch):
+    require = push_access.require_to_let_go
+
+    def remove_meanwhile(member):
+        require(member)
+        Site.objects.all().delete()
+
+    monkeypatch.setattr(push_access, "require_to_let_go", remove_meanwhile)
+
+    assert caller(alice).delete(f"/v1/orgs/me/sites/{site.pk}").status_code == 204
+
+
 def test_nobody_has_to_keep_what_no_member_may_end(alice, site, code_host):
     leaves(code_host)
     api = caller(alice)
