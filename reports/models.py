@@ -78,12 +78,14 @@ class ReportQuerySet(StatementQuerySet):
         """What `readable_by` finds, in the order of its index; between two `(received_at, id)` only.
 
         The organization is compared as a range. With an equality, PostgreSQL would know that the order by
-        time alone is the same, and read the reports of all organizations by their time.
+        time alone is the same, and read the reports of all organizations by their time. Where a page begins is one
+        condition: of two, PostgreSQL begins at the wider one, and reads all that lies before the page.
         """
         mine, found = _id_of(organization), self.readable()
-        older = keyset.before(found, NEWEST, (mine, *before)) if before else found
+        begun = found.filter(organization__lte=mine)
+        older = keyset.before(found, NEWEST, (mine, *before)) if before else begun
         newer = keyset.after(older, NEWEST, (mine, *after)) if after else older
-        within = newer.filter(organization__gte=mine, organization__lte=mine)
+        within = newer.filter(organization__gte=mine)
         return within.order_by(*(f"-{each}" for each in NEWEST))
 
 

@@ -488,6 +488,22 @@ def test_every_list_reads_one_index_in_its_order(acme, short_sighted, asked, cur
         assert re.search(r"\(organization_id,received_at,id\)<|ROW\(.*\) < ROW\(", rows)
 
 
+@pytest.mark.postgresql
+def test_a_deep_page_reads_as_much_as_the_first(acme):
+    times = [NOON + timedelta(seconds=number) for number in range(3000)]
+    Report.objects.bulk_create(
+        Report(organization=acme, received_at=at, last_received_at=at) for at in times
+    )
+
+    def blocks(at: datetime) -> int:
+        """How many pages of the database it reads."""
+        rows = Report.objects.newest_first(acme, before=(at, ""))[:25]
+        return int(re.findall(r"shared hit=(\d+)", rows.explain(analyze=True, buffers=True))[0])
+
+    first = blocks(times[-1])
+    assert blocks(times[50]) <= first + 5
+
+
 def test_days_are_found_in_the_index(acme):
     received(acme)
 
