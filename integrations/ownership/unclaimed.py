@@ -97,14 +97,16 @@ def _nobodys() -> ReportQuerySet:
 def _newest_first(claim: Claim, after: str) -> ReportQuerySet:
     """Those of `_nobodys` about names below the same registrable one, in the order of their index.
 
-    The name is compared as a range, as in `Report.objects.newest_first`.
+    The name is compared as a range, and where a page begins once, as in `Report.objects.newest_first`.
     """
     name = ownership.shared_name(claim.url)
     since: tuple[datetime, str] = (timezone.now() - RECENT, "")
     found = keyset.after(_nobodys(), UNCLAIMED, (name, *since))
     if last := ids.find(Report.objects.only("received_at"), after):
-        found = keyset.before(found, UNCLAIMED, (name, last.received_at, last.pk))
-    within = found.filter(unclaimed_name__gte=name, unclaimed_name__lte=name)
+        begun = keyset.before(found, UNCLAIMED, (name, last.received_at, last.pk))
+    else:
+        begun = found.filter(unclaimed_name__lte=name)
+    within = begun.filter(unclaimed_name__gte=name)
     return within.order_by(*(f"-{each}" for each in UNCLAIMED)).only(*COLUMNS)
 
 
