@@ -142,7 +142,7 @@ def known(integration: Integration | None) -> Known:
     mine, status = integration.deliveries, Delivery.Status
     about_to_be = catching_up.about_to_be_held(integration)
     asked = {
-        **about_to_be,  # of which `waiting` is the same
+        **about_to_be,  # those that wait may be among them, and are the same as below
         "failed": mine.in_state(status.FAILED),
         "waiting": mine.in_state(status.PENDING),
         "sent": mine.in_state(status.SENT)[:1],

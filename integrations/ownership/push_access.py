@@ -16,6 +16,7 @@ from integrations.delivery import holds
 from integrations.github_api import Person, Reached, asking
 from integrations.models import Integration
 from orgs.models import Membership
+from orgs.people import members
 
 MOST = 50  # members of an organization that one check asks about
 TOGETHER = 10  # of them at a time, if the first has no push access
@@ -42,8 +43,8 @@ def look(integration: Integration, reached: Reached) -> None:
     "Nobody" counts once all members were asked about, over as many checks as that takes. Raises
     `github_api.GitHubError` if GitHub could not be asked; then nothing is saved.
     """
-    members = some_members(integration.organization_id, after=integration.rights_asked_to)
-    found = somebody(members.people, reached, deadline=asking.deadline(LONGEST_LOOK))
+    batch = some_members(integration.organization_id, after=integration.rights_asked_to)
+    found = somebody(batch.people, reached, deadline=asking.deadline(LONGEST_LOOK))
     with transaction.atomic():
         unmoved = Integration.objects.select_for_update(no_key=True).filter(
             repository_id=reached.repository.id
@@ -52,13 +53,30 @@ def look(integration: Integration, reached: Reached) -> None:
         if now is None:  # another repository was chosen in the meantime
             return
         if found:
-            if found not in members.people:
+            if found not in batch.people:
                 _follow_login(found)
             holds.record_push_access_found(now, found.github_id)
-        elif members.last:
-            now.asked_about_some(members.last)
+        elif batch.last:
+            now.asked_about_some(batch.last)
         else:
             holds.record_push_access_missing(now)
+
+
+def repository_of(member: Membership) -> int | None:
+    """GitHub's number of the repository whose push access decides; None if none is chosen."""
+    mine = Integration.objects.of(member.organization_id)
+    return mine.values_list("repository_id", flat=True).first()
+
+
+def locked_repository_of(owner: Membership) -> int | None:
+    """The same once nothing changes any more: the role, the repository and its claims may have while GitHub was asked.
+
+    Raises `members.NotAnOwner`.
+    """
+    members.lock(owner.organization_id)
+    members.require_owner(owner)
+    Integration.objects.of(owner.organization_id).lock()
+    return repository_of(owner)
 
 
 def require(member: Membership) -> None:
@@ -81,9 +99,9 @@ def _require(member: Membership, *, or_nobody: bool) -> None:
         return
     asked_about = [Person(member.github_id, member.login)]
     if or_nobody:
-        members = some_members(member.organization_id)
-        asked_about += [each for each in members.people if each.github_id != member.github_id]
-        or_nobody = not members.last or integration.rights_lost_at is not None
+        batch = some_members(member.organization_id)
+        asked_about += [each for each in batch.people if each.github_id != member.github_id]
+        or_nobody = not batch.last or integration.rights_lost_at is not None
     with asking.github(member, through=integration.installation) as deadline:
         reached = reach(integration, deadline=deadline)
         found = somebody(asked_about, reached, deadline=deadline) if reached else None

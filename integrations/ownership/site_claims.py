@@ -169,10 +169,12 @@ def remove_claim(site: Site, *, by: Membership) -> None:
     members.require_owner(by)
     asked_about = None
     if site.lapsed_at is None:
-        asked_about = _repository_of(by)
+        asked_about = push_access.repository_of(by)
         push_access.require_to_let_go(by)
     with suppress(Site.DoesNotExist), transaction.atomic():  # somebody may just have removed it
-        if _as_it_is_now(site, by).lapsed_at is None and asked_about != _repository_of(by):
+        now = push_access.locked_repository_of(by)
+        site.refresh_from_db()
+        if site.lapsed_at is None and now != asked_about:
             raise push_access.NoPushAccess(CHANGED)
         site.delete()
         ownership_changes.hold_lost(site.organization)
@@ -185,31 +187,18 @@ def opt_out(site: Site, out: bool, *, by: Membership) -> None:
     another repository than GitHub is asked about. `Site.DoesNotExist` if it was removed in the meantime.
     """
     members.require_owner(by)
-    asked_about = _repository_of(by)
+    asked_about = push_access.repository_of(by)
     push_access.require(by)
     with transaction.atomic():
-        if _as_it_is_now(site, by).lapsed_at:
+        now = push_access.locked_repository_of(by)
+        site.refresh_from_db()
+        if site.lapsed_at:
             raise push_access.NoPushAccess(
                 f"The claim of {site} has lapsed, so nothing depends on this. Claim it again first."
             )
-        if asked_about != _repository_of(by):
+        if now != asked_about:
             raise push_access.NoPushAccess(CHANGED)
         site.opt_out(out)
-
-
-def _repository_of(member: Membership) -> int | None:
-    """GitHub's number of the repository whose push access decides."""
-    mine = Integration.objects.of(member.organization_id)
-    return mine.values_list("repository_id", flat=True).first()
-
-
-def _as_it_is_now(site: Site, owner: Membership) -> Site:
-    """The claim, which cannot lapse or come back any more: that changes with the integration, which is locked."""
-    members.lock(owner.organization_id)
-    members.require_owner(owner)  # they may have changed while GitHub was asked
-    Integration.objects.of(owner.organization_id).lock()
-    site.refresh_from_db()
-    return site
 
 
 class Why(NamedTuple):

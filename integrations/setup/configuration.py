@@ -127,13 +127,10 @@ def disconnect(member: Membership) -> None:
     Raises `members.NotAnOwner`, `NotInstalled` if another repository is chosen meanwhile, or as
     `push_access.require_to_let_go` does; then nothing is saved.
     """
-    mine = Integration.objects.of(member.organization)
-    asked_about = list(mine.values_list("repository_id"))
+    asked_about = push_access.repository_of(member)
     require_to_disconnect(member)
     with transaction.atomic():
-        members.lock(member.organization_id)
-        members.require_owner(member)  # they may have changed while GitHub was asked
-        if list(mine.lock().values_list("repository_id")) != asked_about:
+        if push_access.locked_repository_of(member) != asked_about:
             raise NotInstalled(CHANGED)
         forget(member.organization)
 

@@ -229,9 +229,8 @@ def _save(
             raise BegunElsewhere  # the person who started it has just been removed
         installation = _installation(facts)
         mine, others = Q(organization=state.organization), Q(installation=installation)
-        Integration.objects.filter(
-            mine | others
-        ).lock()  # others are changed, too, if it was suspended
+        # Those of others are changed, too, if the app was suspended.
+        Integration.objects.filter(mine | others).lock()
         integration, _ = Integration.objects.get_or_create(
             organization=state.organization, defaults={"installation": installation}
         )

@@ -10,6 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 HUB = "the Hub"  # what is asked directly, not through the proxy
+REPORT = {
+    "protocol_version": "0",
+    "doc_url": "docs/install.md",
+    "agent": {"name": "claude-code"},
+    "report": {"kind": "other", "summary": "Step 3 fails"},
+}
 
 
 @dataclass(frozen=True)

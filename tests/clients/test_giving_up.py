@@ -10,14 +10,7 @@ import pytest
 
 from tests.clients import certificates
 from tests.clients.conftest import Sdk, World
-from tests.clients.stand_ins import HUB, Stage, TlsStandIn
-
-REPORT = {
-    "protocol_version": "0",
-    "doc_url": "docs/install.md",
-    "agent": {"name": "claude-code"},
-    "report": {"kind": "other", "summary": "Step 3 fails"},
-}
+from tests.clients.stand_ins import HUB, REPORT, Stage, TlsStandIn
 
 
 @pytest.fixture

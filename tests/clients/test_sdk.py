@@ -10,18 +10,12 @@ import docfeedback
 import pytest
 
 from tests.clients.conftest import Sdk, World
-from tests.clients.stand_ins import HUB
+from tests.clients.stand_ins import HUB, REPORT
 
 PROTOCOL = os.environ.get("HUB_PROTOCOL_DIR", "")
 needs_protocol = pytest.mark.skipif(
     not PROTOCOL, reason="HUB_PROTOCOL_DIR IS NOT SET: the protocol's examples are untested"
 )
-REPORT = {
-    "protocol_version": "0",
-    "doc_url": "docs/install.md",
-    "agent": {"name": "claude-code"},
-    "report": {"kind": "other", "summary": "Step 3 fails"},
-}
 SLOW = 30  # seconds: these tests are about what is answered, not about when
 
 

@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 from docfeedback import AsyncClient, Client, Request, Response, Unreachable, threads
 
-REPORT = {
-    "protocol_version": "0",
-    "doc_url": "docs/install.md",
-    "agent": {"name": "x"},
-    "report": {"kind": "other", "summary": "Step 3 fails"},
-}
+from tests.clients.stand_ins import REPORT
 
 
 @pytest.fixture

@@ -13,14 +13,8 @@ from docfeedback import Request, Response
 
 from tests.clients.command_line import SECONDS, CommandLine
 from tests.clients.conftest import DRIVERS, PYTHON, Sdk, World, needs_node
-from tests.clients.stand_ins import HUB
+from tests.clients.stand_ins import HUB, REPORT
 
-REPORT = {
-    "protocol_version": "0",
-    "doc_url": "docs/install.md",
-    "agent": {"name": "claude-code"},
-    "report": {"kind": "other", "summary": "Step 3 fails"},
-}
 NEW = {"status": 201, "headers": {}, "body": {"id": "r1"}}
 ELSEWHERE = {"hub_url": "https://hub.acme.com"}  # where no test can connect
 TOKEN = "dfh_" + "s3cr3t" * 4
