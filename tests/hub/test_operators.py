@@ -335,7 +335,7 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
             integration=integration,
             status=status,
             held_for=cause,
-            created_at=now - timedelta(days=1, minutes=1),
+            created_at=now - timedelta(hours=23, minutes=1),
         )
     Attempt.objects.create(
         delivery=delivery, number=1, started_at=now, ended_at=now, outcome="refused"
@@ -352,7 +352,7 @@ def test_the_index_shows_how_it_goes(operator, django_assert_max_num_queries):
         page = operator.get("/admin/")
 
     shown = text_of(page)
-    assert "Waiting 2 oldest yesterday" in shown
+    assert "Waiting 2 oldest 23 h ago" in shown
     assert "Held 1 and 1 discarded by members" in shown
     assert "Sent 0 since" in shown
     assert re.search(r"Failed attempts 1 of 1 since \d\d:\d\d UTC", shown)
