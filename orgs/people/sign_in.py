@@ -3,7 +3,9 @@
 from urllib.parse import urlsplit
 
 from allauth.account.utils import get_next_redirect_url
+from allauth.socialaccount.internal import statekit
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.utils import get_request_param
 from django.conf import settings
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -37,6 +39,16 @@ def begin(request: HttpRequest) -> HttpResponse:
     if request.method != "POST" or not settings.HUB_GITHUB_CLIENT_ID:
         return redirect("account_login")
     return _to_github(request)
+
+
+def is_sent(request: HttpRequest) -> bool:
+    """Whether the form of `/login/` was sent, which other sites cannot do."""
+    return request.method == "POST"
+
+
+def was_begun(request: HttpRequest) -> bool:
+    """Whether this browser has begun the sign-in that the request would end, whose state other sites do not know."""
+    return get_request_param(request, "state") in statekit.get_states(request)
 
 
 @never_cache

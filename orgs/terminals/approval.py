@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from core import rates
+from core import client_address, rates
 from core.error_answers import page_error
 from core.errors import ApiError
 from orgs.models import Membership, User
@@ -21,6 +21,7 @@ OTHER_ORGANIZATION = (
 )
 NO_ORGANIZATION = "You do not belong to an organization. Sign out and in again to get one."
 CHECK = "Check the code"  # above the field, which has the whole sentence
+OURS = ("same-origin", "none")  # a form or link of the Hub, and an address that somebody opens
 LONGEST = 40  # characters of a code, with what people type between them
 
 
@@ -58,7 +59,7 @@ def approve(request: PersonRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "orgs/device.html", {"form": form})
     try:
-        rates.check_all(_limit(request), what="codes")
+        rates.check_all(*_limits(request), what="codes")
         waiting = codes.waiting(form.cleaned_data["user_code"])
         match request.POST.get("answer"):
             case "approve":
@@ -76,10 +77,16 @@ def approve(request: PersonRequest) -> HttpResponse:
     return _ask(request, waiting)
 
 
-def _limit(request: PersonRequest) -> rates.Limit:
+def _limits(request: PersonRequest) -> list[rates.Limit]:
+    """Of an address and of the person; what other sites have a browser ask for is counted apart from what is typed."""
+    rate = settings.HUB_SIGN_IN_RATE
+    is_ours = request.headers.get("Sec-Fetch-Site", OURS[0]) in OURS
+    what = "user-codes" if is_ours else "user-codes-of-others"
     if request.membership:
-        return counted.of_person(request.membership, settings.HUB_SIGN_IN_RATE, "user-codes")
-    return rates.Limit(settings.HUB_SIGN_IN_RATE, ("user-codes", str(request.user.pk)))
+        person = counted.of_person(request.membership, rate, what)
+    else:
+        person = rates.Limit(rate, (what, str(request.user.pk)))
+    return [*client_address.limits(request, rate, what), person]
 
 
 def _approved(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:

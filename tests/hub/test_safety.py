@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from django.conf import settings as configured
@@ -68,37 +69,31 @@ def test_a_stranger_begins_only_so_many_sign_ins(client, settings):
 
 
 @pytest.mark.django_db
-def test_a_stranger_ends_only_so_many_sign_ins(client, settings):
-    settings.HUB_SIGN_IN_RATE = "2/minute"
-
-    answers = [client.get("/login/github/callback/?code=x&state=x") for _ in range(3)]
-
-    assert [each.status_code for each in answers] == [302, 302, 429]
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/login/github/", "/login/github/callback/", "/device/"])
-def test_a_web_page_does_not_use_up_the_sign_ins_of_those_who_look_at_it(client, settings, path):
-    settings.HUB_SIGN_IN_RATE = "1/minute"
-    picture = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}
-
-    send = client.post if path == "/login/github/" else client.get
-
-    answers = [client.get(path, headers=picture) for _ in range(3)]
-
-    assert {each.status_code for each in answers} == {400}
-    assert send(path, headers={"Sec-Fetch-Dest": "document"}).status_code < 400
-    assert send(path).status_code == 429
-
-
-@pytest.mark.django_db
-def test_what_begins_no_sign_in_is_not_counted(client, settings):
+@pytest.mark.parametrize("path", ["/login/github/", "/login/github/callback/?code=x&state=x"])
+def test_other_sites_do_not_use_up_the_sign_ins_of_those_who_look_at_them(client, settings, path):
+    settings.HUB_GITHUB_CLIENT_ID = "client"
     settings.HUB_SIGN_IN_RATE = "1/minute"
 
-    answers = [client.get("/login/github/") for _ in range(3)]
+    answers = [client.get(path) for _ in range(3)]
 
     assert {each.status_code for each in answers} == {302}
     assert client.post("/login/github/").status_code == 302
+    assert client.post("/login/github/").status_code == 429
+
+
+@pytest.mark.django_db
+def test_a_browser_ends_only_so_many_sign_ins_that_it_has_begun(client, settings):
+    """Also those of one state in the same moment, of which each asks GitHub."""
+    settings.HUB_SIGN_IN_RATE = "2/minute"
+
+    def end() -> int:
+        session = client.session
+        session["socialaccount_states"] = {"state": ({}, time.time(), "github")}
+        session.save()
+        return client.get("/login/github/callback/?error=access_denied&state=state").status_code
+
+    assert [end() for _ in range(3)] == [302, 302, 429]
+    assert client.get("/login/github/callback/?code=x&state=other").status_code == 302
 
 
 @pytest.mark.django_db

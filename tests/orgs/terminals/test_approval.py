@@ -230,6 +230,31 @@ def test_guessing_codes_is_limited_for_a_person_wherever_they_are(alice, setting
     assert guess(9, waiting["user_code"]) == 429
 
 
+def test_guessing_codes_is_limited_for_an_address_whoever_does_it(alice, settings):
+    settings.HUB_SIGN_IN_RATE = "3/minute"
+    charlie = build.member(alice.membership.organization, "charlie")
+    browsers = [terminal.browser(each) for each in (alice, charlie, alice, charlie)]
+
+    guesses = [each.get("/device/?user_code=CCCC-CCCC").status_code for each in browsers]
+
+    assert guesses == [200, 200, 200, 429]
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_other_sites_do_not_use_up_the_codes_of_those_who_look_at_them(alice, settings, site):
+    settings.HUB_SIGN_IN_RATE = "3/minute"
+    waiting, browser = terminal.begin(), terminal.browser(alice)
+
+    def ask(code: str, site: str) -> int:
+        headers = {"Sec-Fetch-Site": site}
+        return browser.get(f"/device/?user_code={code}", headers=headers).status_code
+
+    assert [ask("CCCC-CCCC", site) for _ in range(4)] == [200, 200, 200, 429]
+    assert ask(waiting["user_code"], site) == 429
+    assert [ask(waiting["user_code"], each) for each in ("none", "same-origin")] == [200, 200]
+    assert browser.get("/device/").status_code == 200
+
+
 def test_who_deletes_the_account_and_signs_in_again_guesses_no_more_codes(alice, settings):
     settings.HUB_SIGN_IN_RATE = "3/minute"
     settings.HUB_TRUSTED_PROXIES = 1
