@@ -41,6 +41,7 @@ def issue(
     scopes = sorted(set(scopes))
     if not scopes or not set(scopes) <= set(SCOPES):
         raise ValueError(f"A token has one or both of {SCOPES}, not {scopes}.")
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
     valid = PersonalToken.objects.filter(token__user=user, token__expires_at__gt=timezone.now())
     if valid[MOST - 1 : MOST].exists():
         raise TooManyTokens

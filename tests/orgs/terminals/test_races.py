@@ -3,14 +3,15 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from allauth.idp.oidc.models import Token
 from django.db import connection
 
 from hub.screen import inviting
-from orgs.models import Organization, Terminal, User
-from orgs.people import leaving
+from orgs.models import Organization, PersonalToken, Terminal, User
+from orgs.people import leaving, tokens
 from orgs.terminals import codes, protocol
 from tests import build
 from tests.orgs.terminals import terminal
@@ -67,9 +68,9 @@ def together(*acts: Callable[[], object]) -> list:
 
 
 def test_of_two_refreshes_at_once_one_is_answered_and_then_the_sign_in_ends(alice):
-    tokens = terminal.sign_in(alice)
+    signed_in = terminal.sign_in(alice)
 
-    answers = together(*[lambda: terminal.refresh(tokens)] * 4)
+    answers = together(*[lambda: terminal.refresh(signed_in)] * 4)
 
     assert sorted(each.status_code for each in answers) == [200, 400, 400, 400]
     assert not Terminal.objects.exists()
@@ -118,11 +119,23 @@ def test_of_two_sign_ins_at_once_the_last_place_goes_to_one(alice, monkeypatch):
     assert Terminal.objects.count() == 1
 
 
+def test_of_two_new_tokens_at_once_the_last_place_goes_to_one(alice, monkeypatch):
+    monkeypatch.setattr(tokens, "MOST", 1)
+
+    def issue() -> bool:
+        with suppress(tokens.TooManyTokens):
+            return bool(tokens.issue(alice, "CI", scopes=tokens.SCOPES))
+        return False
+
+    assert sorted(together(*[issue] * 6)) == [False] * 5 + [True]
+    assert PersonalToken.objects.count() == 1
+
+
 def test_signing_out_while_tokens_are_replaced_leaves_none(alice):
-    tokens = terminal.sign_in(alice)
+    signed_in = terminal.sign_in(alice)
 
     refreshed, _ = together(
-        lambda: terminal.refresh(tokens),
+        lambda: terminal.refresh(signed_in),
         lambda: Terminal.objects.filter(user=alice).sign_out(),
     )
 
@@ -131,9 +144,11 @@ def test_signing_out_while_tokens_are_replaced_leaves_none(alice):
 
 
 def test_deleting_the_account_while_tokens_are_replaced_leaves_none(alice):
-    tokens = terminal.sign_in(alice)
+    signed_in = terminal.sign_in(alice)
 
-    refreshed, _ = together(lambda: terminal.refresh(tokens), lambda: leaving.leave(alice, "acme"))
+    refreshed, _ = together(
+        lambda: terminal.refresh(signed_in), lambda: leaving.leave(alice, "acme")
+    )
 
     assert refreshed.status_code in (200, 400)
     assert not Token.objects.exists()
