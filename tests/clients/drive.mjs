@@ -27,6 +27,7 @@ const { asciiHost, asciiUrl, check } = await load("address.js");
 const { Damaged, find, foreign, nameHub, put, takeOut } = await load("blocks.js");
 const { locate } = await load("checkout.js");
 const files = await load("files.js");
+const { init } = await load("init.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
 const privateFiles = await load("private_files.js");
@@ -277,7 +278,7 @@ const DO = {
     for (const name of ["lstatSync", "readlinkSync", "realpathSync", "statSync"]) {
       const look = fs[name];
       fs[name] = (path, ...more) => {
-        seen.push(path);
+        seen.push([path, /^(stat|realpath)/.test(name)]);
         return look(path, ...more);
       };
     }
@@ -285,6 +286,10 @@ const DO = {
     return seen;
   },
   locate: async ({ path, folder }) => (await locate(path, folder)).url,
+  init: async ({ folder }) => {
+    process.chdir(folder);
+    return (await init({ flags: new Map() })).lines;
+  },
   load_the_dice: () => {
     crypto.randomBytes = (count) => Buffer.alloc(count);
     syncBuiltinESMExports();
