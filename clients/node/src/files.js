@@ -90,19 +90,20 @@ function contentOf(path, tooLarge) {
   if (!found.isFile() && !found.isFIFO()) throw new Unusable("not_a_regular_file");
   const handle = fs.openSync(path, "r");
   try {
-    return Buffer.concat(chunksOf(handle, tooLarge));
+    return bounded(handle, tooLarge);
   } finally {
     fs.closeSync(handle);
   }
 }
 
-function chunksOf(handle, tooLarge) {
+/** At most 1 MiB, or Unusable (`tooLarge`). */
+export function bounded(handle, tooLarge) {
   const chunks = [];
   let size = 0;
   while (true) {
     const chunk = Buffer.alloc(CHUNK);
     const count = fs.readSync(handle, chunk);
-    if (!count) return chunks;
+    if (!count) return Buffer.concat(chunks);
     size += count;
     if (size > MAX_BYTES) throw new Unusable(tooLarge);
     chunks.push(chunk.subarray(0, count));
@@ -110,7 +111,7 @@ function chunksOf(handle, tooLarge) {
 }
 
 /** What is known of a file, undefined where there is none; newer Nodes tell no ENOTDIR if asked not to throw. */
-function stateOf(path) {
+export function stateOf(path) {
   try {
     return fs.statSync(path);
   } catch (error) {

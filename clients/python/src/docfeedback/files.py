@@ -99,10 +99,11 @@ def _content(path: str, too_large: str) -> bytes:
     if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
         raise Unusable("not_a_regular_file")
     with Path(path).open("rb") as file:
-        return _bounded(file, too_large)
+        return bounded(file, too_large)
 
 
-def _bounded(file: BinaryIO, too_large: str) -> bytes:
+def bounded(file: BinaryIO, too_large: str) -> bytes:
+    """At most 1 MiB. Raises Unusable (`too_large`)."""
     data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise Unusable(too_large)
@@ -111,7 +112,7 @@ def _bounded(file: BinaryIO, too_large: str) -> bytes:
 
 def _standard_input() -> bytes:
     """Standard input. Raises Unusable if it is too large, or closed or empty: that was not meant to be sent."""
-    data = _bounded(sys.stdin.buffer, "report_too_large") if sys.stdin else b""
+    data = bounded(sys.stdin.buffer, "report_too_large") if sys.stdin else b""
     if not data:
         raise Unusable("empty_file")
     time.sleep(MOMENT)
