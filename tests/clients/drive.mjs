@@ -398,6 +398,45 @@ const DO = {
     await Promise.allSettled(reports.map((report) => send({ report })));
     return most;
   },
+  abort_those_that_wait: async ({ reports, most }) => {
+    const { execFile: start } = childProcess;
+    let begun = 0;
+    childProcess.execFile = (...words) => {
+      begun += 1;
+      return start(...words);
+    };
+    syncBuiltinESMExports();
+    const controller = new AbortController();
+    const client = new Client();
+    const sent = reports.map((report, number) => {
+      const options = number < most ? {} : { signal: controller.signal };
+      return client.send(report, options).catch((error) => error === controller.signal.reason && "cancelled");
+    });
+    controller.abort();
+    const ends = await Promise.all(sent);
+    return [begun, ends.slice(most)];
+  },
+  looks_here: async ({ reports, client }) => {
+    const { lookup } = dns;
+    let looks = 0;
+    dns.lookup = (...words) => {
+      looks += 1;
+      return lookup(...words);
+    };
+    syncBuiltinESMExports();
+    await DO.send_all({ reports, client });
+    return looks;
+  },
+  send_all: ({ reports, client }) =>
+    Promise.all(reports.map((report) => attempt(() => send({ report, client })))),
+  resolve_all_but_silent_names: () => {
+    const make = () => (host, options, callback) => {
+      if (!host.startsWith("silent")) return callback(null, [{ address: "1.1.1.1", family: 4 }]);
+      const silence = setTimeout(callback, 600_000);
+      return process.env.DOCFEEDBACK_LOOK_UP ? silence : silence.unref();
+    };
+    return resolveBy(make, null);
+  },
   words_of_processes: async ({ report }) => {
     const { execFile: start } = childProcess;
     const all = [];
