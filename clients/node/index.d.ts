@@ -177,7 +177,7 @@ export interface ClientOptions {
   hubUrl?: string | null;
   /** For `me` and `reports`; default: DOCFEEDBACK_TOKEN or the configuration file. Never sent with a report. */
   token?: string | null;
-  /** Milliseconds for a whole call, a day at most; default: 10,000. */
+  /** Milliseconds for a whole call from its turn on, a day at most; default: 10,000. */
   timeout?: number;
   /** Also report http and private pages, to a Hub of your own. */
   allowPrivate?: boolean;

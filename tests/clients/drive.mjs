@@ -27,6 +27,7 @@ const { asciiHost, asciiUrl, check } = await load("address.js");
 const { Damaged, find, foreign, nameHub, put, takeOut } = await load("blocks.js");
 const { locate } = await load("checkout.js");
 const files = await load("files.js");
+const { init } = await load("init.js");
 const { proxyFor } = await load("proxy.js");
 const { waitFor } = await load("login.js");
 const privateFiles = await load("private_files.js");
@@ -277,7 +278,7 @@ const DO = {
     for (const name of ["lstatSync", "readlinkSync", "realpathSync", "statSync"]) {
       const look = fs[name];
       fs[name] = (path, ...more) => {
-        seen.push(path);
+        seen.push([path, /^(stat|realpath)/.test(name)]);
         return look(path, ...more);
       };
     }
@@ -285,6 +286,10 @@ const DO = {
     return seen;
   },
   locate: async ({ path, folder }) => (await locate(path, folder)).url,
+  init: async ({ folder }) => {
+    process.chdir(folder);
+    return (await init({ flags: new Map() })).lines;
+  },
   load_the_dice: () => {
     crypto.randomBytes = (count) => Buffer.alloc(count);
     syncBuiltinESMExports();
@@ -392,6 +397,45 @@ const DO = {
     syncBuiltinESMExports();
     await Promise.allSettled(reports.map((report) => send({ report })));
     return most;
+  },
+  abort_those_that_wait: async ({ reports, most }) => {
+    const { execFile: start } = childProcess;
+    let begun = 0;
+    childProcess.execFile = (...words) => {
+      begun += 1;
+      return start(...words);
+    };
+    syncBuiltinESMExports();
+    const controller = new AbortController();
+    const client = new Client();
+    const sent = reports.map((report, number) => {
+      const options = number < most ? {} : { signal: controller.signal };
+      return client.send(report, options).catch((error) => error === controller.signal.reason && "cancelled");
+    });
+    controller.abort();
+    const ends = await Promise.all(sent);
+    return [begun, ends.slice(most)];
+  },
+  looks_here: async ({ reports, client }) => {
+    const { lookup } = dns;
+    let looks = 0;
+    dns.lookup = (...words) => {
+      looks += 1;
+      return lookup(...words);
+    };
+    syncBuiltinESMExports();
+    await DO.send_all({ reports, client });
+    return looks;
+  },
+  send_all: ({ reports, client }) =>
+    Promise.all(reports.map((report) => attempt(() => send({ report, client })))),
+  resolve_all_but_silent_names: () => {
+    const make = () => (host, options, callback) => {
+      if (!host.startsWith("silent")) return callback(null, [{ address: "1.1.1.1", family: 4 }]);
+      const silence = setTimeout(callback, 600_000);
+      return process.env.DOCFEEDBACK_LOOK_UP ? silence : silence.unref();
+    };
+    return resolveBy(make, null);
   },
   words_of_processes: async ({ report }) => {
     const { execFile: start } = childProcess;

@@ -26,9 +26,11 @@ from pathlib import Path
 import docfeedback
 from docfeedback import (
     address,
+    arguments,
     blocks,
     checkout,
     files,
+    init,
     login,
     oauth,
     private_files,
@@ -181,19 +183,25 @@ def watch_drafts(call):
 
 
 def watch_looks(call):
-    """Each path whose file, folder or link is looked at."""
+    """Each path whose file, folder or link is looked at, and whether a link is followed there."""
     seen = []
 
     def watched(look):
         def watch(path, *args, **more):
-            seen.append(str(path))
+            seen.append([str(path), look is stat and more.get("follow_symlinks", True)])
             return look(path, *args, **more)
 
         return watch
 
+    stat = os.stat
     for name in ("lstat", "readlink", "stat"):
         setattr(os, name, watched(getattr(os, name)))
     return seen
+
+
+def run_init(call):
+    os.chdir(call["folder"])
+    return init.run(arguments.Arguments("init", {}, [])).lines
 
 
 def load_the_dice(call):
@@ -562,6 +570,7 @@ DO = {
     "watch_drafts": watch_drafts,
     "watch_looks": watch_looks,
     "locate": lambda call: checkout.locate(call["path"], call["folder"]).url,
+    "init": run_init,
     "load_the_dice": load_the_dice,
     "replace": replace,
     "keep_sign_in": keep_sign_in,

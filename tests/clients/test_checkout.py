@@ -229,7 +229,7 @@ def test_nothing_outside_the_repository_is_looked_at(sdk: Sdk, world: World, tar
     assert [outcome["code"] for outcome in outcomes] == ["whole_path"] * 3
     assert all("a link on the way" in outcome["message"] for outcome in outcomes)
     assert seen["result"]
-    assert [path for path in seen["result"] if path.startswith(str(other))] == []
+    assert [path for path, _ in seen["result"] if path.startswith(str(other))] == []
 
 
 def test_no_password_of_a_remote_is_shown(client: CommandLine, world: World):

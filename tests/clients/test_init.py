@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.clients.command_line import CommandLine, Ended
-from tests.clients.conftest import CONTRACT, World
+from tests.clients.conftest import CONTRACT, Sdk, World
 
 MOST_BYTES = 1 << 20
 ABSENT = "There is no first-party block in AGENTS.md. Run docfeedback init."
@@ -104,6 +104,46 @@ def test_links_in_a_loop_are_told(client: CommandLine, world: World):
 
     reason = "its symbolic links form a loop"
     assert (ended.exit, ended.stderr) == (2, f"Error: AGENTS.md cannot be read: {reason}.\n")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "AGENTS.md",
+        ".cursor",
+        ".cursor/rules",
+        ".github",
+        ".github/copilot-instructions.md",
+        "docs/.git",
+        ".git",
+    ],
+)
+@pytest.mark.parametrize("target", ["{other}/x", "{up}other/x", "{up}other-way", "{folder}/way/x"])
+def test_nothing_outside_the_repository_is_looked_at(
+    sdk: Sdk, world: World, link: str, target: str
+):
+    """An automounter would ask the network for the host in `/net/<host>/x`."""
+    here, other = world.folder / "docs", world.folder.parent / "other"
+    (other / "x").mkdir(parents=True)
+    here.mkdir()
+    if link != ".git":
+        _write(world.folder, {".git/HEAD": "ref: refs/heads/main\n"})
+    up = "../" * (link.count("/") + 1)
+    target = target.format(other=other, up=up, folder=world.folder)
+    _link(world.folder, {link: target, "way": "../other", "../other-way": "other"})
+
+    seen, _ = sdk.do({"do": "watch_looks"}, {"do": "init", "folder": str(here)})
+
+    assert seen["result"]
+    looks = [_place(here / path, is_followed) for path, is_followed in seen["result"]]
+    assert [place for place in looks if place.startswith(str(other))] == []
+
+
+def _place(path: Path, is_followed: bool) -> str:
+    """What the system looks at, through links."""
+    return (
+        os.path.realpath(path) if is_followed else os.path.realpath(path.parent) + f"/{path.name}"
+    )
 
 
 @only_root

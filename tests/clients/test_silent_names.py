@@ -81,15 +81,46 @@ def test_a_program_that_uses_the_library_keeps_its_threads(environment: dict[str
     assert used == {"result": True}
 
 
-@pytest.mark.parametrize("count", [2, 16])
-def test_at_most_four_names_are_looked_up_at_once(world: World, count: int):
+@pytest.mark.parametrize("count", [2, 40])
+def test_at_most_sixteen_names_are_looked_up_at_once(world: World, count: int):
     reports = [_report(f"https://d{number}.acme.com/") for number in range(count)]
 
     _, most = Sdk(DRIVERS["node"], world.environment).do(
         {"do": "resolve_nothing"}, {"do": "most_processes", "reports": reports}
     )
 
-    assert most == {"result": min(count, 4)}
+    assert most == {"result": min(count, 16)}
+
+
+@pytest.mark.parametrize("silent", [4, 32])
+def test_nobody_is_refused_for_the_silent_names_of_others(
+    world: World, examples: dict[str, Any], silent: int
+):
+    world.stage.answers = {
+        HUB: [examples["a new report"]["answer"]],
+        "docs.acme.com": [{"status": 404, "body": {}}],
+    }
+    reports = [_report(f"https://silent{number}.acme.com/") for number in range(silent)]
+
+    _, sent = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "resolve_all_but_silent_names"},
+        {"do": "send_all", "reports": [*reports, _report(PAGE)], "client": {"timeout": 20}},
+    )
+
+    *refused, other = sent["result"]
+    assert [outcome["code"] for outcome in refused] == ["private_address"] * silent
+    assert "result" in other
+
+
+@pytest.mark.parametrize("waiting", [1, 8])
+def test_what_is_aborted_before_its_turn_does_not_begin(world: World, waiting: int):
+    reports = [_report(f"https://d{number}.acme.com/") for number in range(16 + waiting)]
+
+    _, begun = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "resolve_nothing"}, {"do": "abort_those_that_wait", "reports": reports, "most": 16}
+    )
+
+    assert begun == {"result": [16, ["cancelled"] * waiting]}
 
 
 def test_no_other_user_reads_in_the_list_of_processes_which_host_is_reported(world: World):
@@ -119,6 +150,21 @@ def test_where_no_process_can_be_started_the_name_is_looked_up_here(
     )
 
     assert ("result" in outcome) == (ip == "1.1.1.1")
+
+
+@pytest.mark.parametrize("count", [5, 40])
+def test_where_no_process_can_be_started_silent_names_take_four_threads_at_most(
+    world: World, count: int
+):
+    reports = [_report(f"https://silent{number}.acme.com/") for number in range(count)]
+
+    *_, looks = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "resolve_all_but_silent_names"},
+        {"do": "start_no_process"},
+        {"do": "looks_here", "reports": reports, "client": {"timeout": 1}},
+    )
+
+    assert looks == {"result": 4}
 
 
 def _report(url: str) -> dict[str, Any]:

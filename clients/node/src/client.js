@@ -21,7 +21,11 @@ import {
   token,
 } from "./settings.js";
 import { checked } from "./shape.js";
+import { turns } from "./turns.js";
 import { ACCEPT } from "./web.js";
+
+const MOST_CALLS = 16; // that may look a name up, each by one process at a time: 40 MB, of which it shares a half
+const inTurn = turns(MOST_CALLS);
 
 /**
  * Talks to one Hub.
@@ -65,10 +69,11 @@ export class Client {
    */
   async send(report, options) {
     const way = this.#way(options);
-    const deadline = performance.now() + this.timeout;
     const draft = this.draft(report, options);
-    const request = this.#request(draft, await this.#listing(draft.page, way));
-    return sentReport(await call(request, deadline - performance.now(), way));
+    return this.#inTurn(draft.page, way, async (deadline) => {
+      const request = this.#request(draft, await this.#listing(draft.page, way));
+      return sentReport(await call(request, deadline - performance.now(), way));
+    });
   }
 
   /**
@@ -91,7 +96,8 @@ export class Client {
   async receipt(report, options) {
     const way = this.#way(options);
     const request = requestFor(report, this.hubUrl, this.allowPrivate);
-    return receiptOf(await call(request, this.timeout, way));
+    const ask = () => call(request, this.timeout, way);
+    return receiptOf(await this.#inTurn(request.publicOnly, way, ask));
   }
 
   /**
@@ -101,10 +107,11 @@ export class Client {
    */
   async known(url, { lookUp: isLookedUp = true, ...options } = {}) {
     const way = this.#way(options);
-    const deadline = performance.now() + this.timeout;
-    const request = await this.#question(url, isLookedUp, way);
-    const { body } = await call(request, deadline - performance.now(), way, hasProblems);
-    return knownOf(body, url);
+    const ask = async (deadline) => {
+      const request = await this.#question(url, isLookedUp, way);
+      return call(request, deadline - performance.now(), way, hasProblems);
+    };
+    return knownOf((await this.#inTurn(true, way, ask)).body, url);
   }
 
   /** Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites. */
@@ -128,6 +135,12 @@ export class Client {
     const found = token(this.#token, hub);
     const ask = (asked) => fetchPage(hub, found, asked, this.timeout, way);
     for await (const { reports } of pages(hub, chosen, ask)) yield* reports;
+  }
+
+  /** What `work` gives, its time beginning at its turn if it may look a name up; it is given its end. */
+  #inTurn(mayLookUp, { fetch, signal }, work) {
+    const begin = () => work(performance.now() + this.timeout);
+    return mayLookUp && !fetch && !this.allowPrivate ? inTurn(begin, signal) : begin();
   }
 
   /** The document of the page's host; OptedOut if it wants no reports. */

@@ -97,6 +97,7 @@ function notesOn(...names) {
 async function change(name, value) {
   const path = settings.configPath();
   try {
+    privateFiles.refuseOtherUsers(path, dirname(path));
     return await privateFiles.locked(join(dirname(path), "config.lock"), () => {
       const { [name]: before, ...others } = settings.config();
       if (value === null && before === undefined) return false;

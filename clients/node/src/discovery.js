@@ -1,13 +1,13 @@
 /** The file `/.well-known/docs-feedback.json` of a page's host: it can opt out, or name its Hub. */
 
 import { createHash } from "node:crypto";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { asciiHost, asciiUrl, check, origin } from "./address.js";
 import { message } from "./contract.js";
 import { objectOf, parse } from "./document.js";
 import { DocFeedbackError, OptedOut, PrivateAddress } from "./errors.js";
-import { Unusable, ofAnotherUser, realPath } from "./files.js";
-import { keep as keepPrivate, read as readPrivate } from "./private_files.js";
+import { Unusable } from "./files.js";
+import { keep as keepPrivate, read as readPrivate, refuseOtherUsers } from "./private_files.js";
 import { PROTOCOL_VERSION } from "./report.js";
 import { REPORTS, cacheFolder, checkEndpoint } from "./settings.js";
 import { ACCEPT, Failed, NotPublic, exchange } from "./web.js";
@@ -132,7 +132,6 @@ function cacheFile(page) {
   const name = createHash("sha256").update(origin(page)).digest("hex").slice(0, 32);
   const folder = cacheFolder();
   const path = join(folder, "well-known", `${name}.json`);
-  const above = dirname(realPath(dirname(folder)));
-  if (ofAnotherUser(path, above)) throw new Unusable("permission_denied");
+  refuseOtherUsers(path, folder);
   return path;
 }

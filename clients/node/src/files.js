@@ -90,19 +90,20 @@ function contentOf(path, tooLarge) {
   if (!found.isFile() && !found.isFIFO()) throw new Unusable("not_a_regular_file");
   const handle = fs.openSync(path, "r");
   try {
-    return Buffer.concat(chunksOf(handle, tooLarge));
+    return bounded(handle, tooLarge);
   } finally {
     fs.closeSync(handle);
   }
 }
 
-function chunksOf(handle, tooLarge) {
+/** At most 1 MiB, or Unusable (`tooLarge`). */
+export function bounded(handle, tooLarge) {
   const chunks = [];
   let size = 0;
   while (true) {
     const chunk = Buffer.alloc(CHUNK);
     const count = fs.readSync(handle, chunk);
-    if (!count) return chunks;
+    if (!count) return Buffer.concat(chunks);
     size += count;
     if (size > MAX_BYTES) throw new Unusable(tooLarge);
     chunks.push(chunk.subarray(0, count));
@@ -110,7 +111,7 @@ function chunksOf(handle, tooLarge) {
 }
 
 /** What is known of a file, undefined where there is none; newer Nodes tell no ENOTDIR if asked not to throw. */
-function stateOf(path) {
+export function stateOf(path) {
   try {
     return fs.statSync(path);
   } catch (error) {
@@ -119,13 +120,32 @@ function stateOf(path) {
   }
 }
 
-/** The real path of the file, existing or not, if it is not below the folder, or is git's; else null. */
+/** Where the file is, existing or not, if it is not below the folder, or is git's; else null. */
 export function outside(path, folder) {
   return attempt(() => {
-    const real = realPath(path);
-    const names = way(realPath(folder), real);
+    const inside = realPath(folder);
+    const real = endOf(path, inside);
+    const names = way(inside, real);
     return !names || names.some((name) => GIT.includes(name.toLowerCase())) ? real : null;
   });
+}
+
+/** Whether a link on the way to the file leads to what is neither the folder nor below it. */
+export function leadsOut(path, folder) {
+  return attempt(() => {
+    const inside = realPath(folder);
+    const real = endOf(path, inside);
+    return real !== inside && !way(inside, real);
+  });
+}
+
+/**
+ * Where the links on the way to the file lead; what is outside the folder is not looked at, but text: where
+ * an automounter runs, looking at `/net/<host>/x` would already tell the host.
+ */
+function endOf(path, inside) {
+  const isNear = (step) => step === inside || way(inside, step) || way(step, inside);
+  return lastOf(steps(path, isNear));
 }
 
 /** The first link on the way to the file, or folder below the folder, of another user than root; else null. */
@@ -226,20 +246,25 @@ function handOver(draft, { uid, gid, mode }) {
 
 /** Where the file is or would be, through symbolic links, its folders' and dangling ones too; or Unusable. */
 export function realPath(path) {
-  return attempt(() => [...steps(path)].filter(({ found }) => !found?.isSymbolicLink()).at(-1).step);
+  return attempt(() => lastOf(steps(path)));
+}
+
+function lastOf(walked) {
+  return [...walked].filter(({ found }) => !found?.isSymbolicLink()).at(-1).step;
 }
 
 /**
  * Each folder and link on the way to the file, and the file: `{step, found}`, `found` undefined where
  * there is none. One part of the path after the other, as the system does: `link/..` is beside what
- * the link leads to.
+ * the link leads to. The first that `mayLook` refuses is the last, and has the rest of the path behind it.
  */
-function* steps(path) {
+function* steps(path, mayLook = () => true) {
   const whole = isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`;
   let { root: real } = parsePath(whole);
   const parts = partsOf(whole);
   for (let links = 0; parts.length; ) {
     const step = join(real, parts.shift());
+    if (!mayLook(step)) return yield { step: join(step, ...parts) };
     const found = fs.lstatSync(step, { throwIfNoEntry: false });
     yield { step, found };
     if (!found?.isSymbolicLink()) {

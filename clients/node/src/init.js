@@ -144,18 +144,19 @@ function below(folder, name) {
 function* candidates(folder) {
   for (const name of CANDIDATES) {
     const path = below(folder, name);
-    if (name === RULES && look(statSync, path)?.isDirectory()) {
+    const isOut = look(() => outside(path, folder)); // and is not looked at
+    if (name === RULES && (isOut || look(() => statSync(path))?.isDirectory())) {
       yield below(folder, IN_RULES_FOLDER);
-    } else if (look(lstatSync, path)) {
+    } else if (isOut || look(() => lstatSync(path))) {
       yield path;
     }
   }
 }
 
-/** What is at the path; undefined where nothing is, or where that cannot be found out. */
-function look(stat, path) {
+/** What is found; undefined where nothing is, or where that cannot be found out. */
+function look(find) {
   try {
-    return stat(path);
+    return find();
   } catch {
     return undefined;
   }

@@ -7,8 +7,8 @@
 import { execFile } from "node:child_process";
 import dns from "node:dns";
 import { basename, dirname } from "node:path";
+import { turns } from "./turns.js";
 
-const MAX_AT_ONCE = 4; // as many as there are threads
 const MAX_BYTES = 1024 * 1024; // for all the addresses that a name can have
 const IS_NODE = /^node(js)?[-.\d]*(\.exe)?$/i.test(basename(process.execPath));
 const NO_ANSWER = { error: null, found: null };
@@ -20,34 +20,23 @@ const SCRIPT = `
   });
 `;
 
-const waiting = [];
-let running = 0;
+const inTurn = turns(4); // as many as there are threads
+const atWork = new Set(); // the processes
+// Whoever presses Ctrl-C leaves nothing behind.
+process.on("exit", () => atWork.forEach((started) => started.kill("SIGKILL")));
 
 /**
  * The addresses of a host as by `dns.lookup` with `all`; throws its error. null if the process was ended
  * before it had an answer: when the signal aborts, it is.
  *
- * Where no such process can be started, the name is looked up in this one.
+ * Where no such process can be started, the name is looked up in this one, once there is a thread for it.
  */
 export async function lookUp(host, options, signal) {
   const wanted = { ...options, all: true, verbatim: dns.getDefaultResultOrder?.() !== "ipv4first" };
-  const work = () => ask(host, wanted, signal).catch(() => askHere(host, wanted));
-  const { error, found } = await inTurn(() => (signal.aborted ? NO_ANSWER : work()));
+  const here = () => inTurn(() => askHere(host, wanted), signal);
+  const { error, found } = await ask(host, wanted, signal).catch(here);
   if (error) throw Object.assign(new Error(error.code), error);
   return found;
-}
-
-/** What `work` returns, once less than four others are at work. */
-async function inTurn(work) {
-  if (running < MAX_AT_ONCE) running += 1;
-  else await new Promise((resolve) => waiting.push(resolve));
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running -= 1;
-  }
 }
 
 /** `{error, found}` by another process; rejects if it cannot be started. */
@@ -67,15 +56,14 @@ function ask(host, options, signal) {
   return new Promise((resolve, reject) => {
     if (!IS_NODE) throw new Error("another program, which would do what it does");
     const started = execFile(process.execPath, ["-e", SCRIPT], how, (error, output) => {
-      process.removeListener("exit", stop);
+      atWork.delete(started);
       try {
         resolve(signal.aborted ? NO_ANSWER : JSON.parse(output));
       } catch (fault) {
         reject(error ?? fault); // it has not started, or not done its work
       }
     });
-    const stop = () => started.kill("SIGKILL"); // whoever presses Ctrl-C leaves nothing behind
-    process.once("exit", stop);
+    atWork.add(started);
   });
 }
 

@@ -4,7 +4,15 @@ import * as fs from "node:fs";
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { Unusable, reasonOf, write as writeDraft } from "./files.js";
+import {
+  Unusable,
+  bounded,
+  ofAnotherUser,
+  realPath,
+  reasonOf,
+  stateOf,
+  write as writeDraft,
+} from "./files.js";
 
 const LOCK_SECONDS = 15; // no lock is held for longer, so an older one was left behind
 const LOOK = 50;
@@ -19,6 +27,33 @@ export class Exposed extends Error {}
 
 /** The content, null if the file does not exist; Exposed or Unusable. */
 export function read(path, { evenExposed = false } = {}) {
+  return readIf(path, (found) => evenExposed || isPrivate(found));
+}
+
+/**
+ * As `read`, but others may read and change the file if it is ours or root's. Unusable also if another user
+ * can say where the file in the folder is.
+ */
+export function readOwn(path, folder) {
+  try {
+    if (!attempt(() => stateOf(path))) return null;
+    refuseOtherUsers(path, folder);
+    return readIf(path, isOwn);
+  } catch (error) {
+    throw error instanceof Exposed ? new Unusable("of_another_user") : error;
+  }
+}
+
+/**
+ * Unusable if another user can say where the file in the folder is: by a link on the way, or by owning the
+ * folder, what is below it, or the one that it is in.
+ */
+export function refuseOtherUsers(path, folder) {
+  const above = dirname(realPath(dirname(folder)));
+  if (ofAnotherUser(path, above)) throw new Unusable("of_another_user");
+}
+
+function readIf(path, mayBeRead) {
   return attempt(() => {
     let handle;
     try {
@@ -26,8 +61,8 @@ export function read(path, { evenExposed = false } = {}) {
       const found = fs.fstatSync(handle);
       if (found.isDirectory()) throw new Unusable("is_a_directory");
       if (!found.isFile()) throw new Unusable("not_a_regular_file");
-      if (!evenExposed && !isPrivate(found)) throw new Exposed();
-      return fs.readFileSync(handle);
+      if (!mayBeRead(found)) throw new Exposed();
+      return bounded(handle, "document_too_large");
     } catch (error) {
       if (error.code === "ENOENT") return null;
       throw error;
@@ -148,6 +183,10 @@ function isSame(one, other) {
 function isPrivate({ uid, mode }) {
   if (!process.geteuid) return true; // Windows has no such modes
   return uid === process.geteuid() && !(mode & 0o077);
+}
+
+function isOwn({ uid }) {
+  return !process.geteuid || [0, process.geteuid()].includes(uid);
 }
 
 function attempt(work) {

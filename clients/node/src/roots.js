@@ -3,12 +3,14 @@
 import { closeSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { leadsOut } from "./files.js";
 
 /**
  * The way there, such as `../..`; `.` without a repository.
  *
  * The home folder counts only as the current folder, since a repository of settings is not what
  * stands in its sub-folders; and as git does it, nobody else's repository counts, nor their link to one.
+ * A link of one's own that leads out of the folder counts without a look at what is there.
  */
 export function root() {
   let folder = realpathSync(".");
@@ -32,14 +34,19 @@ function homeFolder() {
 function isRoot(folder) {
   const mark = join(folder, ".git");
   try {
+    if (!isOurs(lstatSync(mark))) return false;
+    if (leadsOut(mark, folder)) return true;
     const found = statSync(mark);
-    const owners = [found.uid, lstatSync(mark).uid];
-    if (process.geteuid && owners.some((uid) => uid !== process.geteuid())) return false;
+    if (!isOurs(found)) return false;
     if (found.isDirectory()) return Boolean(lstatSync(join(mark, "HEAD")));
     return found.isFile() && startsWith(mark, "gitdir:");
   } catch {
     return false;
   }
+}
+
+function isOurs({ uid }) {
+  return !process.geteuid || uid === process.geteuid();
 }
 
 function startsWith(path, word) {

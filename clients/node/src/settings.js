@@ -1,12 +1,13 @@
 /** Settings from the environment and the user's configuration file; read again at each call. */
 
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { attempt, isLoopback } from "./address.js";
 import { message } from "./contract.js";
 import { isObject, parse } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
+import { Unusable } from "./files.js";
+import { readOwn } from "./private_files.js";
 import { trimEnd } from "./trim.js";
 
 export const REPORTS = "/v1/reports";
@@ -178,7 +179,7 @@ export function configToken(hub) {
   return owner && base(owner) === hub ? token : undefined;
 }
 
-/** What is in the file, an empty object without one; ValidationError if it is broken. */
+/** What is in the file, an empty object without one; ValidationError if it is broken or another user's. */
 export function config() {
   let path;
   try {
@@ -188,9 +189,12 @@ export function config() {
   }
   let found;
   try {
-    found = parse(readFileSync(path));
+    const data = readOwn(path, dirname(path));
+    found = data === null ? {} : parse(data);
   } catch (error) {
-    if (error.code === "ENOENT") return {};
+    if (error instanceof Unusable) {
+      throw ValidationError.of("unreadable_file", { path, reason: message(error.reason) });
+    }
   }
   const isText = (value) => value === undefined || typeof value === "string";
   if (!isObject(found) || !["hub_url", "token", "code_host"].every((name) => isText(found[name]))) {

@@ -192,7 +192,7 @@ def _through_links(root: str, name: str) -> Optional[str]:
         if part == "..":
             found.pop()
         elif part not in ("", "."):
-            target = _target(posixpath.join(root, *found, part)) if left else None
+            target = files.link_target(posixpath.join(root, *found, part)) if left else None
             links += target is not None
             if target is None:
                 found.append(part)
@@ -201,14 +201,6 @@ def _through_links(root: str, name: str) -> Optional[str]:
             else:
                 left += target.replace(os.sep, "/").split("/")[::-1]
     return "/".join(found)
-
-
-def _target(path: str) -> Optional[str]:
-    """Where a symbolic link leads; None if it is none."""
-    try:
-        return os.readlink(path)  # noqa: PTH115 (a link to `/net/..` is to be seen as it is)
-    except (OSError, ValueError):
-        return None
 
 
 def _committed(checkout: _Checkout, names: List[str]) -> Dict[str, str]:

@@ -98,6 +98,7 @@ def _change(name: str, value: Optional[str]) -> bool:
     """Change a setting, or remove it; all others stay. Whether it was set."""
     path = settings.config_path()
     try:
+        private_files.refuse_other_users(path, path.parent)
         with private_files.locked(path.with_suffix(".lock")):
             config = settings.config()
             was_set = name in config

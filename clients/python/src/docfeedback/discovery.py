@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any, Dict, Optional
@@ -144,7 +143,5 @@ def _cache_file(page: Page) -> Path:
     """The file for this host. Raises Unusable if another user can say where it is."""
     folder = settings.cache_folder()
     path = folder / "well-known" / f"{hashlib.sha256(page.origin.encode()).hexdigest()[:32]}.json"
-    above = Path(os.path.realpath(folder.parent)).parent
-    if files.of_another_user(str(path), str(above)):
-        raise files.Unusable("permission_denied")
+    private_files.refuse_other_users(path, folder)
     return path

@@ -11,7 +11,7 @@ import sys
 import time
 from base64 import urlsafe_b64decode
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator, Optional
+from typing import Any, BinaryIO, Iterator, List, Optional, Tuple
 
 from . import document
 from .contract import message
@@ -99,10 +99,11 @@ def _content(path: str, too_large: str) -> bytes:
     if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
         raise Unusable("not_a_regular_file")
     with Path(path).open("rb") as file:
-        return _bounded(file, too_large)
+        return bounded(file, too_large)
 
 
-def _bounded(file: BinaryIO, too_large: str) -> bytes:
+def bounded(file: BinaryIO, too_large: str) -> bytes:
+    """At most 1 MiB. Raises Unusable (`too_large`)."""
     data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise Unusable(too_large)
@@ -111,7 +112,7 @@ def _bounded(file: BinaryIO, too_large: str) -> bytes:
 
 def _standard_input() -> bytes:
     """Standard input. Raises Unusable if it is too large, or closed or empty: that was not meant to be sent."""
-    data = _bounded(sys.stdin.buffer, "report_too_large") if sys.stdin else b""
+    data = bounded(sys.stdin.buffer, "report_too_large") if sys.stdin else b""
     if not data:
         raise Unusable("empty_file")
     time.sleep(MOMENT)
@@ -119,12 +120,30 @@ def _standard_input() -> bytes:
 
 
 def outside(path: str, folder: str) -> Optional[str]:
-    """The real path of the file, existing or not, if that is not below the folder, or is git's; else None."""
-    real, inside = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
+    """Where the file is, existing or not, if that is not below the folder, or is git's; else None."""
+    real, inside = _end(path, folder), Path(os.path.realpath(folder))
     if inside not in real.parents:
         return str(real)
     names = (name.lower() for name in real.relative_to(inside).parts)
     return str(real) if any(name in GIT for name in names) else None
+
+
+def leads_out(path: str, folder: str) -> bool:
+    """Whether a link on the way to the file leads to what is neither the folder nor below it."""
+    real, inside = _end(path, folder), Path(os.path.realpath(folder))
+    return inside not in (real, *real.parents)
+
+
+def _end(path: str, folder: str) -> Path:
+    """Where the links on the way to the file lead; what is outside the folder is not looked at, but text.
+
+    Where an automounter runs, looking at `/net/<host>/x` would already tell the host.
+    """
+    inside, end = Path(os.path.realpath(folder)), Path()
+    for end, rest in _way(path):
+        if inside not in (end, *end.parents) and end not in inside.parents:
+            return Path(os.path.normpath(end.joinpath(*rest)))
+    return end
 
 
 def of_another_user(path: str, folder: str) -> Optional[str]:
@@ -133,7 +152,7 @@ def of_another_user(path: str, folder: str) -> Optional[str]:
         return None
     inside = Path(os.path.realpath(folder))
     with contextlib.suppress(OSError):  # whoever reads the file is told
-        for step in _way(path):
+        for step, _ in _way(path):
             found = step.lstat()
             leads = stat.S_ISLNK(found.st_mode)
             leads = leads or (stat.S_ISDIR(found.st_mode) and inside in step.parents)
@@ -142,21 +161,30 @@ def of_another_user(path: str, folder: str) -> Optional[str]:
     return None
 
 
-def _way(path: str) -> Iterator[Path]:
-    """Each folder and link on the way to the file, and the file, in the order in which the system opens them."""
+def _way(path: str) -> Iterator[Tuple[Path, List[str]]]:
+    """Each folder and link on the way to the file, and the file, in the order in which the system opens them.
+
+    With the parts of the path behind it. Each is looked at only once the next one is asked for.
+    """
     parts = [*reversed((Path.cwd() / path).parts)]
     step, links = Path(), 0
     while parts and links <= MOST_LINKS:
         part = parts.pop()
-        if part == "..":
-            step = step.parent
-            continue
-        step /= part  # the root, if that is the part
-        yield step
-        if step.is_symlink():
+        step = step.parent if part == ".." else step / part  # the root, if that is the part
+        yield step, parts[::-1]
+        target = link_target(str(step))
+        if target is not None:
             links += 1
-            parts.extend(reversed(step.readlink().parts))
+            parts.extend(reversed(Path(target).parts))
             step = step.parent
+
+
+def link_target(path: str) -> Optional[str]:
+    """Where a symbolic link leads, as it is written there; None if it is none."""
+    try:
+        return os.readlink(path)  # noqa: PTH115 (a link to `/net/..` is to be seen as it is)
+    except (OSError, ValueError):
+        return None
 
 
 def replace(path: str, data: bytes) -> None:

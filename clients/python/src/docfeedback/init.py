@@ -180,9 +180,11 @@ def _refusal(path: str, root: str) -> Optional[DocFeedbackError]:
 def _candidates(root: str) -> Iterator[str]:
     for name in CANDIDATES:
         path = _below(root, name)
-        if name == RULES and os.path.isdir(path):  # noqa: PTH112 (before 3.14, the other may raise)
+        is_out = files.outside(path, root) is not None  # and is not looked at
+        is_folder = is_out or os.path.isdir(path)  # noqa: PTH112 (before 3.14, the other may raise)
+        if name == RULES and is_folder:
             yield _below(root, IN_RULES_FOLDER)
-        elif os.path.lexists(path):
+        elif is_out or os.path.lexists(path):
             yield path
 
 

@@ -7,7 +7,7 @@ import os
 import stat
 import time
 from pathlib import Path
-from typing import Iterator, Optional, Tuple
+from typing import Callable, Iterator, Optional, Tuple
 
 from . import files
 from .files import Unusable
@@ -25,15 +25,44 @@ class Exposed(Exception):
 
 def read(path: Path, *, even_exposed: bool = False) -> Optional[bytes]:
     """The content; None if the file does not exist. Raises Exposed or Unusable."""
+    return _read(path, lambda found: even_exposed or _is_private(found))
+
+
+def read_own(path: Path, folder: Path) -> Optional[bytes]:
+    """As `read`, but others may read and change the file if it is ours or root's. Raises Unusable.
+
+    Also if another user can say where the file in the folder is.
+    """
+    try:
+        with _reasons():
+            if not _is_there(path):
+                return None
+        refuse_other_users(path, folder)
+        return _read(path, _is_own)
+    except Exposed:
+        raise Unusable("of_another_user") from None
+
+
+def refuse_other_users(path: Path, folder: Path) -> None:
+    """Raise Unusable if another user can say where the file in the folder is.
+
+    By a link on the way, or by owning the folder, what is below it, or the one that it is in.
+    """
+    above = Path(os.path.realpath(folder.parent)).parent
+    if files.of_another_user(str(path), str(above)):
+        raise Unusable("of_another_user")
+
+
+def _read(path: Path, may_be_read: Callable[[os.stat_result], bool]) -> Optional[bytes]:
     with _reasons():
         try:
             with open(path, "rb", opener=_open_at_once) as file:
                 found = os.fstat(file.fileno())
                 if not stat.S_ISREG(found.st_mode):
                     raise Unusable("not_a_regular_file")
-                if not even_exposed and not _is_private(found):
+                if not may_be_read(found):
                     raise Exposed
-                return file.read()
+                return files.bounded(file, "document_too_large")
         except FileNotFoundError:
             return None
 
@@ -157,6 +186,18 @@ def _is_private(found: os.stat_result) -> bool:
     if not hasattr(os, "geteuid"):  # Windows has no such modes
         return True
     return found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _is_own(found: os.stat_result) -> bool:
+    return not hasattr(os, "geteuid") or found.st_uid in (0, os.geteuid())
 
 
 @contextlib.contextmanager

@@ -6,12 +6,15 @@ import os
 import stat
 from pathlib import Path
 
+from . import files
+
 
 def root() -> str:
     """The way there, such as `../..`; `.` without a repository.
 
     The home folder counts only as the current folder, since a repository of settings is not what
     stands in its sub-folders; and as git does it, nobody else's repository counts, nor their link to one.
+    A link of one's own that leads out of the folder counts without a look at what is there.
     """
     here = Path(os.path.realpath("."))
     home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
@@ -26,14 +29,22 @@ def root() -> str:
 def _is_root(folder: Path) -> bool:
     mark = folder / ".git"
     try:
+        if not _is_ours(mark.lstat()):
+            return False
+        if files.leads_out(str(mark), str(folder)):
+            return True
         found = mark.stat()
-        if hasattr(os, "geteuid") and {found.st_uid, mark.lstat().st_uid} != {os.geteuid()}:
+        if not _is_ours(found):
             return False
         if stat.S_ISDIR(found.st_mode):
             return os.path.lexists(mark / "HEAD")
         return stat.S_ISREG(found.st_mode) and _starts_with(mark, b"gitdir:")
     except OSError:
         return False
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
 
 
 def _starts_with(path: Path, word: bytes) -> bool:

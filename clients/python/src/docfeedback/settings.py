@@ -7,10 +7,11 @@ import re
 from pathlib import Path
 from typing import Any, Dict, Optional
 
-from . import document
+from . import document, private_files
 from .address import Page, Refused, is_loopback, parse
 from .contract import message
 from .errors import AuthError, DocFeedbackError, ValidationError
+from .files import Unusable
 
 REPORTS = "/v1/reports"
 WITH_API = re.compile("/v1(/reports)?$")  # which people copy along with the address
@@ -185,16 +186,18 @@ def config_token(hub: str) -> Optional[str]:
 
 
 def config() -> Dict[str, str]:
-    """What is in the file; nothing without one. Raises ValidationError if it is broken."""
+    """What is in the file; nothing without one. Raises ValidationError if it is broken or another user's."""
     try:
         path = config_path()
     except ValidationError:  # without a home folder there is no file
         return {}
     try:
-        found: Any = document.parse(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, document.NoDocument):
+        data = private_files.read_own(path, path.parent)
+        found: Any = {} if data is None else document.parse(data)
+    except Unusable as error:
+        reason = message(error.reason)
+        raise ValidationError.of("unreadable_file", path=path, reason=reason) from None
+    except document.NoDocument:
         found = None
     if not isinstance(found, dict) or not all(
         isinstance(found.get(name, ""), str) for name in ("hub_url", "token", "code_host")
