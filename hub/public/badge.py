@@ -9,6 +9,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from core import counting, ids
+from integrations.ownership import public_files
 from orgs.discovery.checking import Claim
 from orgs.models import Domain, Site
 from reports.models import Report
@@ -41,5 +42,5 @@ def _said_by(claim: Claim) -> str:
         return "welcome"
     since = timezone.now() - timedelta(days=DAYS)
     mine = Report.objects.newest_first(claim.organization_id).filter(received_at__gte=since)
-    number = counting.up_to_most(mine)
+    number = counting.up_to_most(public_files.without_private_ones(mine, claim.organization_id))
     return f"{counting.in_words(number)} in {DAYS} days"

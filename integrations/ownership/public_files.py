@@ -1,10 +1,13 @@
 """What strangers may know of a repository's files: nothing that says that a private repository exists."""
 
 from django.conf import settings
+from django.db.models import QuerySet
 
+from core import counting
 from integrations.models import Delivery, Integration
 from orgs import renamed, repository_pages
 from orgs.renamed import Received
+from reports.models import Report
 
 
 def are_at(url: str) -> bool:
@@ -17,6 +20,16 @@ def are_of(integration: Integration, url: str) -> bool:
     page = repository_pages.read(url, code_host=settings.HUB_GITHUB_URL)
     its_path = repository_pages.claim_path(integration.repository)
     return page is not None and page.claim_path == its_path and not integration.repository_private
+
+
+def without_private_ones(reports: QuerySet[Report], organization: str) -> QuerySet[Report]:
+    """What strangers may count of an organization's reports: all, or the newest without files of repositories."""
+    if Integration.objects.filter(organization=organization, repository_private=False).exists():
+        return reports
+    there = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
+    # Of the newest only, since the others have no index of their own.
+    newest = reports.values("pk")[: counting.MOST + 1]
+    return Report.objects.filter(pk__in=newest).exclude(canonical_url__startswith=f"{there.url}/")
 
 
 def are_told(url: str, delivery: Delivery | None) -> bool:

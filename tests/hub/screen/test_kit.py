@@ -10,6 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from core import counting
+from integrations.models import Integration
+from integrations.ownership import site_claims
 from orgs.discovery import kit
 from orgs.models import Domain, Site
 from reports.models import Report
@@ -246,6 +248,21 @@ def test_a_badge_counts_the_reports_of_30_days(alice, domain, client, monkeypatc
 
     monkeypatch.setattr(counting, "MOST", 1)
     assert "docs feedback: more than 1 in 30 days" in text_of(badge(domain))
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_badge_counts_files_only_while_their_repository_is_public(code_host, client, private):
+    acme = build.acme(code_host)
+    site_claims.claim_site(acme, f"{code_host.url}/acme/docs/")
+    Integration.objects.update(repository_private=private)
+    claim = acme.domains.get()
+    claim.badge = claim.Badge.COUNT
+    claim.save()
+    for page in ("https://docs.acme.com/", f"{code_host.url}/acme/docs/blob/main/README.md"):
+        build.send(client, build.report(page))
+
+    assert Report.objects.newest_first(acme).count() == 2
+    assert f"docs feedback: {1 if private else 2} in 30 days" in text_of(badge(claim))
 
 
 def test_a_badge_is_read_from_an_index(alice, domain):
