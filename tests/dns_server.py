@@ -18,6 +18,10 @@ class Question(NamedTuple):
     transport: str
 
 
+class DNAME(CNAME):
+    """An alias for all names below a name (RFC 6672); packed as a CNAME is."""
+
+
 class DNSServer:
     """Answers for every zone with authority.
 
@@ -47,8 +51,13 @@ class DNSServer:
         for each in map(ip_address, addresses):
             self._add(name, A(str(each)) if each.version == 4 else AAAA(tuple(each.packed)))
 
-    def alias(self, name: str, target: str) -> None:
-        self._add(name, CNAME(target))
+    def alias(self, name: str, *targets: str) -> None:
+        """A CNAME; of several targets, each answer has the next one, as with weighted records."""
+        self._add(name, *map(CNAME, targets))
+
+    def alias_below(self, name: str, target: str) -> None:
+        """A DNAME: each name below `name` is an alias of the same name below `target`."""
+        self._add(name, DNAME(target))
 
     def name_server(self, zone: str, host: str, address: str) -> None:
         """A zone, and who is said to have authority over it."""
@@ -135,7 +144,10 @@ class DNSServer:
 
     def _fill(self, response: DNSRecord, name: str, kind: str) -> None:
         there = self._records.get(name) or self._of_wildcard(name)
-        for record in there:
+        if dname := self._dname_above(name):
+            response.add_answer(dname)
+            there = [_made_of(dname, name)]
+        for record in _one_alias(there):
             if QTYPE[record.rtype] in (kind, "CNAME"):
                 response.add_answer(RR(name, record.rtype, rdata=record.rdata, ttl=60))
         if not response.rr:
@@ -147,6 +159,12 @@ class DNSServer:
     def _is(self, name: str) -> bool:
         """Whether the name exists: an apex, or a name with something below it (RFC 8020)."""
         return any(f".{known}".endswith(f".{name}") for known in (*self.zones, *self._records))
+
+    def _dname_above(self, name: str) -> RR | None:
+        for owner, records in self._records.items():
+            if records and records[0].rtype == QTYPE.DNAME and name.endswith(f".{owner}"):
+                return records[0]
+        return None
 
     def _of_wildcard(self, name: str) -> list[RR]:
         """What a wildcard says of a name that is not there (RFC 4592, 3.3.1: the closest encloser)."""
@@ -189,6 +207,20 @@ class _Datagrams(asyncio.DatagramProtocol):
     def _send(self, address, response: bytes) -> None:
         loop = asyncio.get_running_loop()
         loop.call_later(self.server.delay, self.transport.sendto, response, address)
+
+
+def _made_of(dname: RR, name: str) -> RR:
+    """The alias of one name below a DNAME (RFC 6672, 3.1)."""
+    below = name.removesuffix(str(dname.rname).rstrip("."))
+    return RR(name, QTYPE.CNAME, rdata=CNAME(f"{below}{dname.rdata}"))
+
+
+def _one_alias(records: list[RR]) -> list[RR]:
+    """What is answered of the records of a name: of several aliases the next one."""
+    if {record.rtype for record in records} != {QTYPE.CNAME}:
+        return records
+    records.append(records.pop(0))
+    return records[-1:]
 
 
 def _write(writer: asyncio.StreamWriter, response: bytes) -> None:

@@ -18,6 +18,7 @@ from orgs.domains.txt_records import (
 from orgs.models import Domain
 
 NO_COUNT = "This does not count against your claim."
+BESIDE_ALIAS = 2  # random names that are asked about beside an alias
 
 
 class Asked(NamedTuple):
@@ -81,13 +82,40 @@ def _looked(domain: Domain, earlier: Collection[str], thorough: bool) -> Finding
 
 
 def _proven(lookup: Lookup, domain: Domain, answer: TxtAnswer) -> frozenset[str]:
-    """The values at the name, without those that a random sibling name has as well."""
-    if not answer.texts:
+    """The values at the name, without those that a random sibling name has as well.
+
+    Through an alias, none if a sibling is an alias, too: its target may answer each name as it likes.
+    """
+    if not answer.texts or answer.by_dname:
         return frozenset()
-    beside = lookup.at(f"_hub-{secrets.token_hex(4)}.{domain.name}")
-    if answer.alias_of and beside.alias_of == answer.alias_of:
-        return frozenset()  # a wildcard alias: its target may answer any name
-    return frozenset(answer.texts) - set(beside.texts)
+    if not answer.alias_of:
+        return frozenset(answer.texts) - set(lookup.at(_sibling(domain)).texts)
+    siblings = [_sibling(domain) for _ in range(BESIDE_ALIAS)]
+    if _any_alias(lookup, siblings):
+        return frozenset()
+    beside = [lookup.at(each) for each in siblings]
+    if any(each.alias_of for each in beside):
+        return frozenset()
+    return frozenset(answer.texts).difference(*(each.texts for each in beside))
+
+
+def _sibling(domain: Domain) -> str:
+    """A name that nobody can have made."""
+    return f"_hub-{secrets.token_hex(4)}.{domain.name}"
+
+
+def _any_alias(lookup: Lookup, names: Collection[str]) -> bool:
+    """Whether one of the names is an alias. Raises `NotAnswered` if only one that did not answer could be."""
+    unanswered = None
+    for name in names:
+        try:
+            if lookup.is_alias(name):
+                return True
+        except NotAnswered as error:
+            unanswered = error
+    if unanswered:
+        raise unanswered
+    return False
 
 
 def _explained(
@@ -98,7 +126,7 @@ def _explained(
     earlier: Collection[str],
 ) -> Finding:
     if domain.record_value in answer.texts:
-        return _wildcard(proven, domain)
+        return _wildcard(proven, domain, answer)
     if answer == TxtAnswer() and (missing := _missing_zone(lookup, domain)):
         return Finding(proven, *_no_such_domain(missing))
     asked = _asked(lookup, domain, answer)
@@ -173,7 +201,7 @@ def _at_the_name(
             "No record yet",
         )
     if not proven:
-        return _wildcard(proven, domain)
+        return _wildcard(proven, domain, answer)
     if not proven.isdisjoint(earlier):
         return Finding(
             proven,
@@ -197,12 +225,16 @@ def _different(domain: Domain, proven: frozenset[str]) -> Finding:
     )
 
 
-def _wildcard(proven: frozenset[str], domain: Domain) -> Finding:
+def _wildcard(proven: frozenset[str], domain: Domain, answer: TxtAnswer) -> Finding:
+    rest = (
+        "in place of the alias."
+        if answer.alias_of
+        else "and remove the value from the wildcard record if it is there."
+    )
     return Finding(
         proven,
         f"A wildcard record answers for every name below {domain.name}, so it proves nothing. "
-        f"Add a TXT record at `{domain.record_name}` itself, and remove the value from the "
-        "wildcard record if it is there.",
+        f"Add a TXT record at `{domain.record_name}` itself, {rest}",
         "A wildcard record answers",
     )
 

@@ -60,11 +60,13 @@ class ServerFailed(NotAnswered):
 class TxtAnswer(NamedTuple):
     """`texts`: one for each TXT record, its strings joined (RFC 7208, 3.3).
 
-    `alias_of`: where the CNAME at the name points to; empty if there is none.
+    `alias_of`: where the CNAME at the name points to; empty if there is none. `by_dname`: whether that
+    CNAME was made of a DNAME, which makes one for every name below its own (RFC 6672).
     """
 
     texts: tuple[str, ...] = ()
     alias_of: str = ""
+    by_dname: bool = False
 
 
 class Server(NamedTuple):
@@ -142,6 +144,14 @@ class Lookup:
     def is_known(self, name: str) -> bool:
         """Whether the DNS has this name, or names below it. Raises `NotAnswered`."""
         return self._resolve(dns_name(name), RdataType.SOA).rcode() != dns.rcode.NXDOMAIN
+
+    def is_alias(self, name: str) -> bool:
+        """Whether the name is an alias, by a CNAME or a DNAME. Raises `NotAnswered`.
+
+        A CNAME that is asked for is not followed, so its target has no say. Resolvers may follow a DNAME.
+        """
+        answer = self._resolve(dns_name(name), RdataType.CNAME).answer
+        return any(records.rdtype in (RdataType.CNAME, RdataType.DNAME) for records in answer)
 
     def answers_unchecked(self, name: str) -> bool:
         """Whether the resolver answers if it need not check the signatures of DNSSEC (RFC 4035, 3.2.2)."""
@@ -225,14 +235,15 @@ class Lookup:
 
     def _from_resolver(self, name: Name) -> TxtAnswer:
         """Follows aliases itself if the server does not."""
-        seen = [name]
+        seen, first = [name], None
         while True:
             answer, aliases = _read(self._resolve(seen[-1], RdataType.TXT), seen[-1])
             if not set(aliases).isdisjoint(seen):
                 raise AliasLoop("its aliases form a loop")
             seen += aliases
+            first = first or answer
             if answer.texts or not aliases:
-                return TxtAnswer(answer.texts, _spelled(seen[1]) if seen[1:] else "")
+                return first._replace(texts=answer.texts)
 
     def _resolve(self, name: Name, kind: RdataType, *, flags: int = dns.flags.RD) -> Message:
         reason = NotAnswered("no resolver is configured")
@@ -348,6 +359,7 @@ def is_public(address: str) -> bool:
 def _read(response: Message, name: Name) -> tuple[TxtAnswer, list[Name]]:
     """What a response says about `name`, and the aliases that it follows from there."""
     aliases: list[Name] = []
+    by_dname = _is_below_dname(response, name)
     while alias := response.get_rrset(response.answer, name, RdataClass.IN, RdataType.CNAME):
         name = alias[0].target
         if name in aliases:
@@ -357,7 +369,12 @@ def _read(response: Message, name: Name) -> tuple[TxtAnswer, list[Name]]:
         aliases.append(name)
     records = response.get_rrset(response.answer, name, RdataClass.IN, RdataType.TXT) or ()
     texts = tuple(b"".join(record.strings).decode("utf-8", "replace") for record in records)
-    return TxtAnswer(texts, _spelled(aliases[0]) if aliases else ""), aliases
+    return TxtAnswer(texts, _spelled(aliases[0]) if aliases else "", by_dname), aliases
+
+
+def _is_below_dname(response: Message, name: Name) -> bool:
+    dnames = [records.name for records in response.answer if records.rdtype == RdataType.DNAME]
+    return any(name != each and name.is_subdomain(each) for each in dnames)
 
 
 def _is_referral(response: Message) -> bool:

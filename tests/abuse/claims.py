@@ -118,6 +118,28 @@ def wildcards_and_aliases(world: World) -> str:
     return stands_if(said == ["pending"] * 3, f"wildcard, loop, many: {said}")
 
 
+@attack(NAME_SERVER, "prove a domain that is led to it")
+def aliases_of_every_name(world: World) -> str:
+    """acme leads all names below two of its own to evil, by a DNAME, and by a wildcard alias of two targets in turn."""
+    acme = build.organization()
+    build.domain(acme, "acme.com")
+    _, token = member(build.organization("evil"), "charlie")
+    dns, names = DNSServer(), ("docs.acme.com", "weighted.acme.com")
+    dns.alias_below("docs.acme.com", "v.evil.dev")
+    dns.alias("*.weighted.acme.com", "w.evil.dev", "acme.cdn.dev")
+    with _asking(world, dns) as hub:
+        evil = Program(hub, token)
+        values = [_claim(evil, name)["value"] for name in names]
+        for name, value in zip(("_hub-challenge.v", "w"), values, strict=True):
+            dns.txt(f"{name}.evil.dev", value)
+        said = Counter(_verified(evil, name) for name in names for _ in range(2))
+        hub.post(build.report())
+    owner = Report.objects.get().organization
+    connection.close()
+    figures = f"four looks: {dict(said)}; the report is {owner.name if owner else 'nobody'}'s"
+    return stands_if(said == {"pending": 4} and owner == acme, figures)
+
+
 @attack(OTHER, "have what many share, or what is inside of a network")
 def names_that_are_shared(world: World) -> str:
     """38 public suffixes, shared hosts, addresses, local names, and spellings of them."""

@@ -3,7 +3,7 @@
 import pytest
 
 from orgs.domains.diagnosis import look
-from orgs.domains.txt_records import Lookup
+from orgs.domains.txt_records import MAX_QUERIES, Lookup
 from orgs.models import Domain, Organization
 
 NAME = "_hub-challenge.docs.acme.com"
@@ -119,11 +119,15 @@ def test_a_cname_in_a_circle(dns, domain):
     assert "points back to itself" in finding.hint
 
 
-def test_an_alias_that_leads_to_the_value_proves_it(dns, domain):
-    dns.alias(NAME, "proof.acme.net")
+@pytest.mark.parametrize("target", ["proof.acme.net", "Proof.ACME.net"])
+def test_an_alias_that_leads_to_the_value_proves_it(dns, domain, target):
+    dns.alias(NAME, target)
     dns.txt("proof.acme.net", "hub-verify=abcdef")
 
     assert domain.record_value in look(domain).proven
+    assert (
+        len(dns.asked) == 6
+    )  # the name, the target, and of two names beside it the alias and the value
 
 
 @pytest.mark.parametrize("text", ["hub-verify=abcdef", "v=spf1 -all"])
@@ -136,9 +140,19 @@ def test_a_wildcard_proves_nothing(dns, domain, text):
     assert "A wildcard record answers for every name below docs.acme.com" in finding.hint
 
 
-def test_a_wildcard_alias_proves_nothing_whatever_its_target_answers(dns, domain, monkeypatch):
+@pytest.mark.parametrize(
+    "targets",
+    [
+        ["proof.evil.example"],
+        ["proof.evil.example", "Proof.evil.example"],
+        ["proof.evil.example", "acme.cdn.example"],
+    ],
+)
+def test_a_wildcard_alias_proves_nothing_whatever_its_target_answers(
+    dns, domain, monkeypatch, targets
+):
     """Whoever runs the target could give each name another answer, and so prove what is not theirs."""
-    dns.alias("*.docs.acme.com", "proof.evil.example")
+    dns.alias("*.docs.acme.com", *targets)
     dns.txt("proof.evil.example", "hub-verify=abcdef")
     ask = Lookup.at
 
@@ -151,6 +165,43 @@ def test_a_wildcard_alias_proves_nothing_whatever_its_target_answers(dns, domain
     monkeypatch.setattr(Lookup, "at", at)
 
     assert look(domain).proven == frozenset()
+
+
+@pytest.mark.parametrize("apex", ["docs.acme.com", "acme.com"])
+def test_a_name_that_a_dname_made_proves_nothing(dns, domain, apex):
+    """Each name below has an alias of its own, and whoever runs the target need only answer this one."""
+    dns.alias_below(apex, "v.evil.example")
+    dns.txt(NAME.replace(apex, "v.evil.example"), "hub-verify=abcdef")
+
+    finding = look(domain, thorough=True)
+
+    assert finding.proven == frozenset()
+    assert finding.title == "A wildcard record answers"
+    assert finding.hint.endswith(f"Add a TXT record at `{NAME}` itself, in place of the alias.")
+
+
+def test_an_alias_beside_a_wildcard_alias_proves_nothing(dns, domain):
+    """Nobody can tell it from one of the wildcard's."""
+    dns.alias("*.docs.acme.com", "acme.cdn.example")
+    dns.alias(NAME, "proof.acme.net")
+    dns.txt("proof.acme.net", "hub-verify=abcdef")
+
+    assert look(domain).proven == frozenset()
+
+
+def test_an_alias_beside_a_wildcard_with_its_value_proves_nothing(dns, domain):
+    dns.txt("*.docs.acme.com", "hub-verify=abcdef")
+    dns.alias(NAME, "proof.acme.net")
+    dns.txt("proof.acme.net", "hub-verify=abcdef", "v=spf1 -all")
+
+    assert look(domain).proven == frozenset(["v=spf1 -all"])
+
+
+def test_a_record_of_its_own_counts_beside_a_wildcard_alias(dns, domain):
+    dns.alias("*.docs.acme.com", "acme.cdn.example")
+    dns.txt(NAME, "hub-verify=abcdef")
+
+    assert domain.record_value in look(domain).proven
 
 
 def test_a_record_of_its_own_counts_beside_a_wildcard(dns, domain):
@@ -182,6 +233,95 @@ def test_a_value_whose_neighbors_cannot_be_seen_is_not_known_to_be_proof(dns, do
     dns.fail("_hub-beside.docs.acme.com", "SERVFAIL")
 
     assert look(domain).proven is None
+
+
+@pytest.fixture
+def siblings(monkeypatch) -> list[str]:
+    """The random names that are asked about beside an alias."""
+    names = ["first", "second"]
+    drawn = iter(names)
+    monkeypatch.setattr("orgs.domains.diagnosis.secrets.token_hex", lambda size: next(drawn))
+    return [f"_hub-{name}.docs.acme.com" for name in names]
+
+
+@pytest.mark.parametrize("kind", ["CNAME", "TXT"])
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("fault", ["SERVFAIL", "silence"])
+def test_an_alias_whose_neighbors_cannot_be_seen_is_not_known_to_be_proof(
+    dns, impatient, domain, siblings, fault, which, kind
+):
+    dns.alias(NAME, "proof.acme.net")
+    dns.txt("proof.acme.net", "hub-verify=abcdef")
+    dns.fail(siblings[which], fault, kind=kind)
+
+    finding = look(domain, thorough=True)
+
+    assert finding.proven is None
+    assert "This does not count against your claim." in finding.hint
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_one_neighbor_that_is_an_alias_is_enough(dns, domain, siblings, which):
+    dns.alias("*.docs.acme.com", "proof.evil.example")
+    dns.txt("proof.evil.example", "hub-verify=abcdef")
+    dns.fail(siblings[which], "SERVFAIL")
+
+    assert look(domain).proven == frozenset()
+
+
+def test_the_target_of_a_wildcard_alias_cannot_hide_that_its_neighbors_are_aliases(
+    dns, domain, siblings
+):
+    """A resolver says SERVFAIL where it follows to a server that does; it does not follow to find a CNAME."""
+    dns.alias("*.docs.acme.com", "proof.evil.example")
+    dns.txt("proof.evil.example", "hub-verify=abcdef")
+    for name in siblings:
+        dns.fail(name, "SERVFAIL", kind="TXT")
+
+    assert look(domain).proven == frozenset()
+
+
+def test_an_alias_that_a_neighbor_shows_only_to_those_who_ask_for_its_value_is_seen(
+    dns, domain, siblings
+):
+    dns.alias("*.docs.acme.com", "proof.evil.example", "a.cdn.example", "b.cdn.example")
+    dns.txt("proof.evil.example", "hub-verify=abcdef")
+    for name in siblings:
+        dns.fail(name, "NXDOMAIN", kind="CNAME")
+
+    assert look(domain).proven == frozenset()
+
+
+def test_the_target_of_a_dname_cannot_hide_that_its_neighbors_are_aliases(dns, domain, siblings):
+    """Resolvers such as Unbound follow a DNAME whatever they are asked for."""
+    dns.alias_below("docs.acme.com", "v.evil.example")
+    dns.txt("_hub-challenge.v.evil.example", "hub-verify=abcdef")
+    for name in siblings:
+        dns.fail(name, "SERVFAIL")
+
+    assert look(domain).proven == frozenset()
+
+
+def test_an_alias_that_leads_through_a_dname_proves_it(dns, domain):
+    """The alias itself is no other name's."""
+    dns.alias(NAME, "proof.acme.net")
+    dns.alias_below("acme.net", "acme.org")
+    dns.txt("proof.acme.org", "hub-verify=abcdef")
+
+    assert domain.record_value in look(domain).proven
+
+
+def test_a_look_through_an_alias_stays_within_its_bound_whatever_the_servers_do(
+    dns, domain, siblings
+):
+    dns.alias(NAME, "proof.acme.net")
+    dns.txt("proof.acme.net", "hub-verify=abcdef")
+    for name in siblings:
+        dns.fail(name, "truncated")
+
+    look(domain)
+
+    assert len(dns.asked) <= MAX_QUERIES
 
 
 def test_a_look_that_nobody_waits_for_asks_little(dns, domain):

@@ -120,6 +120,27 @@ def test_after_the_grace_time_the_domain_lapses_and_that_is_said(domain, dns, cl
     assert "the claim has lapsed" in latest.text
 
 
+def test_a_claim_that_an_alias_of_every_name_had_proved_lapses_like_one_without_its_record(
+    domain, dns, clock, monkeypatch
+):
+    """Also if the server that every name is led to answers for no other name."""
+    monkeypatch.setattr("orgs.domains.diagnosis.secrets.token_hex", lambda size: "beside")
+    dns.remove(RECORD)
+    dns.alias_below("docs.acme.com", "v.evil.example")
+    dns.txt("_hub-challenge.v.evil.example", domain.record_value)
+    dns.fail("_hub-beside.docs.acme.com", "SERVFAIL")
+
+    pass_days(clock, 3)
+    domain.refresh_from_db()
+    warned = (domain.status, bool(domain.lapses_at))
+    pass_days(clock, 7)
+    domain.refresh_from_db()
+
+    assert warned == ("verified", True)
+    assert (domain.status, bool(domain.lapsed_at)) == ("pending", True)
+    assert Notice.objects.count() == 2
+
+
 @pytest.mark.slow
 def test_silence_at_the_end_of_the_grace_time_is_no_lapse(domain, dns, clock):
     dns.remove(RECORD)

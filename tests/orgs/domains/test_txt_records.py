@@ -79,6 +79,18 @@ def test_an_alias_is_followed_and_told(dns):
     assert Lookup().at(NAME) == TxtAnswer(("one",), "proof.acme.net")
 
 
+def test_an_alias_that_a_dname_made_is_told_from_one_that_only_leads_through_a_dname(dns):
+    dns.alias_below("docs.acme.com", "docs.acme.net")
+    dns.txt("_hub-challenge.docs.acme.net", "one")
+    dns.alias("own.acme.com", NAME)
+
+    made = Lookup().at(NAME)
+    led = Lookup().at("own.acme.com")
+
+    assert made == TxtAnswer(("one",), "_hub-challenge.docs.acme.net", by_dname=True)
+    assert led == TxtAnswer(("one",), NAME)
+
+
 def test_an_alias_to_nowhere_has_no_records(dns):
     dns.alias(NAME, "gone.acme.net")
 
