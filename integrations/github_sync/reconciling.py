@@ -105,9 +105,9 @@ def _ask_about(installation: Installation) -> bool:
     reached = [
         (each, _reconcile_repository(each, may_write=facts.may_write_issues)) for each in configured
     ]
+    looked = [_look_at_rights(each, found) for each, found in reached if found]
     for repository_id in _left(installation):
         _look_at_left(installation, repository_id)
-    looked = [_look_at_rights(each, found) for each, found in reached if found]
     return all(looked)
 
 
@@ -159,7 +159,8 @@ def _left(installation: Installation) -> list[int]:
         repository_id=OuterRef("repository_id"), repository_private=True, issue_number__isnull=False
     )
     left = told.filter(~Exists(used), Exists(hidden), pk__in=[each.pk for each in lately])
-    return list({cast(int, each.repository_id) for each in left})[:LEFT]
+    in_turn = dict.fromkeys(cast(int, each.repository_id) for each in left.order_by("?"))
+    return list(in_turn)[:LEFT]
 
 
 def _look_at_left(installation: Installation, repository_id: int) -> None:
