@@ -365,7 +365,7 @@ class VisibilityAdmin(ReadOnly):
 class WebhookAdmin(ReadOnly):
     """Lists webhooks that were received."""
 
-    list_display = ["delivery_id", "received_at"]
+    list_display = ["delivery_id", "installation_id", "repository_id", "received_at"]
     search_fields = ["delivery_id"]
     search_help_text = ALL.format("id")
     looked_up_by = ["delivery_id"]

@@ -3,10 +3,6 @@
 Each function states what is true now, and may be called again and again.
 """
 
-from functools import partial
-
-from django.db import transaction
-
 from core import clock
 from integrations.delivery import holds, issue_states
 from integrations.delivery.issue_states import IssueNews
@@ -97,9 +93,7 @@ def mark_in_reach(integration: Integration) -> None:
 
     Whether it takes issues, whether it has Pages, whose its site is by its present name: that is not known.
     """
-    mine = Installation.objects.filter(pk=integration.installation_id)
-    following = partial(mine.update, asked_about_at=None)  # after it: others lock it first
-    transaction.on_commit(following, robust=True)
+    Installation.objects.filter(pk=integration.installation_id).ask_about_soon()
 
 
 def rights_stay_lost(integration: Integration) -> None:

@@ -10,11 +10,13 @@ from itertools import chain, zip_longest
 from typing import cast
 
 from django.db import InterfaceError, OperationalError, close_old_connections, transaction
+from django.db.models import Exists, OuterRef
 
+from core import clock
 from integrations import github_api
 from integrations.github_api.asking import DEADLINE, deadline
 from integrations.github_sync import applying, visibility
-from integrations.models import Installation, Integration
+from integrations.models import Delivery, Installation, Integration, News, Webhook
 from integrations.ownership import push_access
 
 log = logging.getLogger(__name__)
@@ -23,6 +25,8 @@ EVERY = timedelta(hours=1)
 AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
 BATCH = 50
 AWAY = 2  # unanswered installations in a row: GitHub is unreachable for all
+TOLD = 100  # webhooks
+LEFT = 10  # repositories that no integration has, of one installation in one look
 
 
 class Coverage(Enum):
@@ -87,9 +91,14 @@ def _reconcile(installation: Installation) -> Coverage:
 
 def _ask_about(installation: Installation) -> bool:
     """Whether GitHub answered all questions."""
+    news, known = News(installation.github_id), Webhook.objects.newest()
     facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
     with transaction.atomic():
-        applying.apply_installation(installation, facts)
+        now = Installation.objects.select_for_update(no_key=True).get(pk=installation.pk)
+        if Webhook.objects.have_told(news, since=known):
+            _ask_soon(now)
+        else:
+            applying.apply_installation(now, facts)
     if facts is None or facts.is_suspended:
         return True
     configured = Integration.objects.configured().filter(installation=installation)
@@ -97,25 +106,32 @@ def _ask_about(installation: Installation) -> bool:
         (each, _reconcile_repository(each, may_write=facts.may_write_issues)) for each in configured
     ]
     looked = [_look_at_rights(each, found) for each, found in reached if found]
+    for repository_id in _left(installation):
+        _look_at_left(installation, repository_id)
     return all(looked)
 
 
 def _reconcile_repository(
     integration: Integration, *, may_write: bool
 ) -> github_api.Reached | None:
-    """The repository, if the installation can access it."""
+    """The repository, if the installation can access it. It is asked about again if a webhook comes in meanwhile."""
     asked_about = cast(int, integration.repository_id)
+    news = News(integration.installation.github_id, asked_about)
+    known = Webhook.objects.newest()
     reached = github_api.reached(
         integration.installation.github_id, asked_about, deadline=deadline(DEADLINE)
     )
     with transaction.atomic():
         this = Integration.objects.filter(pk=integration.pk, repository_id=asked_about)
         now = this.select_for_update(no_key=True).first()
-        if now:  # unless another one was chosen in the meantime
-            if reached is None:
-                applying.mark_out_of_reach(now)
-            else:
-                _follow(now, reached.repository, may_write=may_write)
+        if now is None:  # another one was chosen in the meantime
+            return reached
+        if Webhook.objects.have_told(news, since=known):
+            _ask_soon(integration.installation)
+        elif reached is None:
+            applying.mark_out_of_reach(now)
+        else:
+            _follow(now, reached.repository, may_write=may_write)
     return reached
 
 
@@ -125,6 +141,37 @@ def _follow(
     if applying.apply_repository(integration, facts) and may_write:
         applying.mark_taking_issues(integration)
     visibility.apply(facts, installation_id=integration.installation.github_id)
+
+
+def _ask_soon(installation: Installation) -> None:
+    """A webhook has come in while GitHub was asked, and may be newer than the answer, which is not saved."""
+    Installation.objects.filter(pk=installation.pk).ask_about_soon()
+
+
+def _left(installation: Installation) -> list[int]:
+    """Repositories that no integration has any more, and whose hidden issues may be public by a webhook."""
+    told = Webhook.objects.filter(
+        installation_id=installation.github_id, repository_id__isnull=False
+    )
+    lately = told.filter(received_at__gt=clock.now() - 2 * EVERY).order_by("-pk")[:TOLD]
+    used = Integration.objects.filter(repository_id=OuterRef("repository_id"))
+    hidden = Delivery.objects.filter(
+        repository_id=OuterRef("repository_id"), repository_private=True, issue_number__isnull=False
+    )
+    left = told.filter(~Exists(used), Exists(hidden), pk__in=[each.pk for each in lately])
+    in_turn = dict.fromkeys(cast(int, each.repository_id) for each in left.order_by("?"))
+    return list(in_turn)[:LEFT]
+
+
+def _look_at_left(installation: Installation, repository_id: int) -> None:
+    """Show or hide its issues."""
+    news, known = News(installation.github_id, repository_id), Webhook.objects.newest()
+    reached = github_api.reached(installation.github_id, repository_id, deadline=deadline(DEADLINE))
+    with transaction.atomic():
+        if Webhook.objects.have_told(news, since=known):
+            _ask_soon(installation)
+        elif reached:
+            visibility.apply(reached.repository, installation_id=installation.github_id)
 
 
 def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:

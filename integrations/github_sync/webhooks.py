@@ -21,9 +21,10 @@ from core import client_address, connections, rates
 from core.cors import OneOrigin
 from core.errors import ApiError
 from integrations.delivery import holds
+from integrations.github_api import RepositoryFacts
 from integrations.github_sync import applying, visibility, webhook_payload
 from integrations.github_sync.webhook_payload import NotAWebhook, Payload
-from integrations.models import Delivery, Installation, Integration, Webhook
+from integrations.models import Delivery, Installation, Integration, News, Webhook
 from integrations.models.integration import IntegrationQuerySet
 from integrations.ownership import site_claims
 from orgs.api.authentication import Unauthorized
@@ -69,8 +70,7 @@ class GitHubWebhook(OneOrigin):
         rates.check(INSTALLATION_RATE, "webhooks", _sender(payload), event, what="webhooks")
         act = ACTIONS.get((event, str(payload.get("action"))))
         if act:
-            webhook_payload.number(payload, "installation", "id")
-            _once(delivery_id, act, payload)
+            _once(delivery_id, act, payload, _news(event, payload))
         return Response(status=202)
 
 
@@ -82,11 +82,21 @@ def _body(request: Request) -> bytes:
 
 
 @connections.again_after_deadlock
-def _once(delivery_id: str, act: Action, payload: Payload) -> None:
+def _once(delivery_id: str, act: Action, payload: Payload, news: News) -> None:
     """Act and remember that, both in one transaction. GitHub sends no webhook again by itself."""
     with transaction.atomic():
-        if Webhook.objects.is_new(delivery_id):
+        if Webhook.objects.is_new(delivery_id, news):
             act(payload)
+
+
+def _news(event: str, payload: Payload) -> News:
+    """What the webhook brings news of. Raises `NotAWebhook`, also for one that comes from no installation."""
+    installation_id = webhook_payload.number(payload, "installation", "id")
+    if event == "issues":
+        return News()
+    if event == "repository":
+        return News(installation_id, webhook_payload.number(payload, "repository", "id"))
+    return News(installation_id)
 
 
 def _is_signed(body: bytes, signature: str) -> bool:
@@ -180,14 +190,25 @@ def _unarchived(payload: Payload) -> None:
 
 
 def _follow(payload: Payload) -> list[Integration]:
-    """Update everything about the repository; returns the integrations that may use it."""
+    """Update everything about the repository; returns the integrations that may use it.
+
+    Webhooks overtake each other: that it is private is believed at once, and that it is public only
+    when GitHub says so, which is asked soon.
+    """
     facts = webhook_payload.repository(payload)
-    integrations = [
-        each for each in _integrations(facts.id) if applying.apply_repository(each, facts)
-    ]
     installation_id = webhook_payload.number(payload, "installation", "id")
-    visibility.apply(facts, installation_id=installation_id)
-    return integrations
+    concerned = list(_integrations(facts.id))
+    usable = [each for each in concerned if applying.apply_repository(each, _sure(facts, each))]
+    if facts.is_private:
+        visibility.apply(facts, installation_id=installation_id)
+    numbers = {installation_id, *(each.installation.github_id for each in concerned)}
+    Installation.objects.filter(github_id__in=numbers).ask_about_soon()
+    return usable
+
+
+def _sure(facts: RepositoryFacts, integration: Integration) -> RepositoryFacts:
+    """The same, but private if it was."""
+    return facts._replace(is_private=facts.is_private or integration.repository_private)
 
 
 def _deleted(payload: Payload) -> None:

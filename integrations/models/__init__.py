@@ -12,7 +12,7 @@ from integrations.models.past_try import PastTry
 from integrations.models.terms import Terms
 from integrations.models.verdict import Verdict
 from integrations.models.visibility import Visibility
-from integrations.models.webhook import Webhook
+from integrations.models.webhook import News, Webhook
 
 __all__ = [
     "Alert",
@@ -23,6 +23,7 @@ __all__ = [
     "Hold",
     "Installation",
     "Integration",
+    "News",
     "OneTimeState",
     "PastTry",
     "Repository",

@@ -1,6 +1,7 @@
 """Where an organization's issues go: the installation of the app, and the repository."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 from django.conf import settings
@@ -62,6 +63,10 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
         """Those never updated, or that something has changed for, in random order, without rate-limited ones."""
         soon = self.in_use().filter(asked_about_at=None).order_by("?")
         return soon.exclude(left_alone_until__gt=clock.now())
+
+    def ask_about_soon(self) -> None:
+        """Have the next round ask about them. Saved after the commit: others lock them before their integrations."""
+        transaction.on_commit(partial(self.update, asked_about_at=None), robust=True)
 
 
 class Installation(models.Model):

@@ -1,19 +1,47 @@
-"""Which webhooks were received, so that a replay changes nothing."""
+"""Which webhooks were received, so that a replay and an answer of GitHub from before change nothing."""
 
+from collections.abc import Collection
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
 KEPT = timedelta(days=30)  # GitHub repeats one for three days at most
+LATEST = 100  # more than are applied at the same moment: one with a lower id may be committed later
+
+
+class News(NamedTuple):
+    """What a webhook brings news of, by GitHub's numbers: a repository, or a whole installation, or neither."""
+
+    installation_id: int | None = None
+    repository_id: int | None = None
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     """Queries over webhooks."""
 
-    def is_new(self, delivery_id: str) -> bool:
+    def is_new(self, delivery_id: str, news: News) -> bool:
         """True once for each `X-GitHub-Delivery`, if the surrounding transaction commits."""
-        return self.get_or_create(delivery_id=delivery_id)[1]
+        return self.get_or_create(delivery_id=delivery_id, defaults=news._asdict())[1]
+
+    def newest(self) -> Collection[int]:
+        """The ids of the latest, which are to be remembered before GitHub is asked anything."""
+        return set(self.order_by("-pk").values_list("pk", flat=True)[:LATEST])
+
+    def have_told(self, of: News, *, since: Collection[int]) -> bool:
+        """Whether there is news of this repository, or of its installation, that is not among these `newest`.
+
+        Then what GitHub was asked in between may be older. For a repository that an integration has, this is
+        certain once the integration is locked.
+        """
+        about = Q(installation_id=of.installation_id, repository_id=None)
+        if of.repository_id is not None:
+            about |= Q(repository_id=of.repository_id)
+        first = min(since) if len(since) == LATEST else 0  # of fewer, all were known
+        later = self.filter(about, pk__gt=first)
+        return later.exclude(pk__in=since).exists()
 
 
 class Webhook(models.Model):
@@ -21,8 +49,25 @@ class Webhook(models.Model):
 
     delivery_id = models.CharField(max_length=64, unique=True)
     received_at = models.DateTimeField(db_default=Now(), db_index=True)
+    installation_id = models.BigIntegerField(
+        null=True,
+        blank=True,
+        help_text="GitHub's number of the installation that it brings news of, or of a repository of it.",
+    )
+    repository_id = models.BigIntegerField(
+        null=True, blank=True, help_text="GitHub's number of the repository that it brings news of."
+    )
 
     objects = WebhookQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["installation_id", "id"],
+                condition=Q(repository_id__isnull=False),
+                name="webhook_of_repositories",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.delivery_id

@@ -273,10 +273,17 @@ def follow(organization: Organization, number: int, full_name: str) -> None:
 
 
 def lapse_namesakes(organization: Organization, number: int, full_name: str) -> None:
-    """Let the others' claims lapse of repositories that had the name of this one before."""
+    """Let the others' claims lapse of repositories that had the name of this one before.
+
+    They have another name by now: GitHub is asked about them soon, and then their claims come back.
+    """
     where = _columns(number, full_name)
     there = Site.objects.live().filter(host=where["host"], path=where["path"])
-    _lapse(there.exclude(organization=organization).exclude(repository_id=number), RENAMED)
+    theirs = there.exclude(organization=organization).exclude(repository_id=number)
+    known = Integration.objects.filter(repository_id__in=theirs.values("repository_id"))
+    asked = Installation.objects.filter(pk__in={*known.values_list("installation_id", flat=True)})
+    _lapse(theirs, RENAMED)
+    asked.ask_about_soon()
 
 
 def _move(organization: Organization, number: int, full_name: str) -> None:

@@ -1,5 +1,7 @@
 """The integration: which repository receives the issues, and their template."""
 
+from collections.abc import Collection
+
 from django.db import transaction
 
 from core import rates
@@ -9,7 +11,7 @@ from integrations.delivery import holds
 from integrations.github_api import Person, asking
 from integrations.issue import template_limits
 from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
-from integrations.models import Delivery, Integration
+from integrations.models import Delivery, Integration, News, Webhook
 from integrations.ownership import push_access, site_claims
 from integrations.setup import labels
 from integrations.setup.choices import Choices
@@ -19,6 +21,7 @@ from orgs.people import counted, members
 
 NO_CHOICE = Choices()  # all as it is
 CHANGED = "The repository was changed in the meantime. Reload the page."
+OVERTAKEN = "GitHub has just told of a change to the repository. Please try again."
 LISTS = "20/hour"  # of repositories, for each member; twice as many for an installation
 
 
@@ -75,6 +78,7 @@ def configure(
     """
     template, choice = checked_template(issue_template), labels.checked(choice)
     integration = _integration(member.organization)
+    heard = Webhook.objects.newest()
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
     before = integration.repository_id
     if before != facts.id and site_claims.would_lapse(member.organization, facts):
@@ -83,6 +87,7 @@ def configure(
         integration = _unchanged(integration, member)
         if integration.repository_id not in (before, facts.id):
             raise NotInstalled(CHANGED)
+        _require_no_news(integration, facts, since=heard)
         if integration.repository_id != facts.id:
             integration.note_visibility(private=facts.is_private)  # the choice is about this one
             alerts = facts.is_private if alerts is None else alerts
@@ -112,11 +117,13 @@ def try_again(member: Membership) -> Integration:
     known = _integration(member.organization)
     if known.repository_id is None:
         raise NotInstalled("Choose a repository first.")
+    heard = Webhook.objects.newest()
     facts = _writable(known, known.repository, member)
     with transaction.atomic():
         integration = _unchanged(known, member)
         if integration.repository_id != facts.id:
             raise NotInstalled(CHANGED)
+        _require_no_news(integration, facts, since=heard)
         _goes_on(integration, facts, member)
     return integration
 
@@ -277,6 +284,15 @@ def _unchanged(checked: Integration, member: Membership) -> Integration:
     if not mine.exists():
         raise NotInstalled("You are no longer a member of this organization.")
     return integration
+
+
+def _require_no_news(
+    integration: Integration, facts: github_api.RepositoryFacts, *, since: Collection[int]
+) -> None:
+    """Raise `NotInstalled` if a webhook has told of a change while GitHub was asked: it may be newer."""
+    news = News(integration.installation.github_id, facts.id)
+    if Webhook.objects.have_told(news, since=since):
+        raise NotInstalled(OVERTAKEN)
 
 
 def _goes_on(

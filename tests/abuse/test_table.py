@@ -56,6 +56,8 @@ def test_a_subject_stands_for_its_attacks():
         "forged_webhooks",
         "replayed_webhooks",
         "flood_of_forged_webhooks",
+        "a_repository_that_is_public_for_a_moment",
+        "a_repository_that_becomes_private_while_github_answers",
         "mentions",
     }
 

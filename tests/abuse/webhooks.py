@@ -1,18 +1,21 @@
-"""Webhooks that GitHub has not sent, or has sent before."""
+"""Webhooks that GitHub has not sent, has sent before, or sends in another order than that of what happened."""
 
 import hashlib
 import hmac
 import json
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import requests
 from django.db import connection
 
-from integrations.models import Integration, Webhook
+from integrations.models import Delivery, Installation, Integration, Webhook
 from tests import build
+from tests.abuse.people import Program
 from tests.abuse.table import STRANGER, attack
 from tests.abuse.world import Shipped, World, stands_if
+from tests.waiting import wait_until
 
 SECRET = "not-a-secret"  # of the sandbox
 FORGED: list[Callable[[bytes], dict[str, str]]] = [
@@ -78,6 +81,65 @@ def flood_of_forged_webhooks(world: World) -> str:
         heard = _post(hub, body, signed, "140.82.112.9")
     figures = f"{dict(forged)}; the true one {heard}"
     return stands_if(set(forged) <= {401, 429} and forged[429] > 0 and heard == 202, figures)
+
+
+@attack(STRANGER, "read where an issue of a private repository is, and its title")
+def a_repository_that_is_public_for_a_moment(world: World) -> str:
+    """GitHub says first that it is private again and then that it was public; then the Hub asks GitHub."""
+    world.acme()
+    world.host.set_private("acme/docs", True)
+    Integration.objects.update(repository_private=True, shows_known=True)
+    connection.close()
+    with world.hub(maintain=True) as hub:
+        sent = hub.post(build.report()).json()["id"]
+        wait_until(lambda: Delivery.objects.filter(report=sent, status="sent").exists())
+        world.host.app.webhook_url = "http://127.0.0.1:1/"  # nothing arrives yet
+        for private in (False, True):
+            world.host.set_private("acme/docs", private)
+        events = [each.event for each in world.host.webhooks_sent][-2:]
+        world.host.app.webhook_url = f"{hub.url}/v1/webhooks/github"
+        heard = [
+            world.host.deliver_webhook(each.name, dict(each.payload)).status
+            for each in reversed(events)
+        ]
+        shown = [_shown(hub, sent)]
+        wait_until(lambda: Installation.objects.exclude(asked_about_at=None).exists())
+        shown.append(_shown(hub, sent))
+    connection.close()
+    return stands_if(heard == [202, 202] and shown == [0, 0], f"heard {heard}; shown {shown}")
+
+
+@attack(STRANGER, "read where an issue of a private repository is, and its title")
+def a_repository_that_becomes_private_while_github_answers(world: World) -> str:
+    """A member saves the integration; GitHub's answer from before comes after its webhook."""
+    acme = world.acme()
+    Integration.objects.update(repository_private=False, shows_known=True)
+    alice = build.member(acme, github_id=world.host.account("alice").id)
+    token = build.token(alice)
+    connection.close()
+    chosen = {"repo_owner": "acme", "repo_name": "docs"}
+    with world.hub() as hub, ThreadPoolExecutor(1) as pool:
+        sent = hub.post(build.report()).json()["id"]
+        wait_until(lambda: Delivery.objects.filter(report=sent, status="sent").exists())
+        world.host.app.webhook_url = f"{hub.url}/v1/webhooks/github"
+        shown = [_shown(hub, sent)]
+        world.host.fail("slow", path="token", seconds=3)
+        saves = Program(hub, token).call
+        saving = pool.submit(saves, "POST", "/orgs/me/integrations/github", chosen)
+        wait_until(lambda: not world.host.faults.waiting())
+        world.host.set_private("acme/docs", True)
+        saved = saving.result().status_code
+        shown.append(_shown(hub, sent))
+    connection.close()
+    return stands_if(saved == 409 and shown == [2, 0], f"saving {saved}; shown {shown}")
+
+
+def _shown(hub: Shipped, report_id: str) -> int:
+    """What a stranger is shown of an issue: its address on the receipt, its title among the known problems."""
+    receipt = requests.get(f"{hub.url}/v1/reports/{report_id}", timeout=60).json()
+    page = {"url": build.report()["doc_url"]}
+    known = requests.get(f"{hub.url}/v1/pages", page, timeout=60).json()
+    return bool(receipt["issue_url"]) + len(known.get("problems", []))
 
 
 def _signed(body: bytes, secret: str) -> str:

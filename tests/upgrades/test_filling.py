@@ -34,8 +34,8 @@ def test_every_table_and_every_state_is_filled(hub: Hub, dns: DNSServer, clock: 
         Kept(VERSION).keep()
     Alert.objects.filter(cause="rights").delete()
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM integrations_webhook")
+        cursor.execute("DELETE FROM integrations_visibility")
     assert lacks(apps) == [
-        "integrations_webhook is empty",
+        "integrations_visibility is empty",
         "integrations_alert.cause is never 'rights'",
     ]

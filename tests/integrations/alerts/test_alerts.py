@@ -9,6 +9,7 @@ from core import clock
 from hub.maintenance import JOBS
 from hub.screen.export import as_json
 from integrations.alerts import causes, sending
+from integrations.github_sync import reconciling
 from integrations.issue.rendering import TITLE_LIMIT
 from integrations.models import Alert, Delivery, Integration
 from orgs.models import Domain
@@ -399,6 +400,7 @@ def test_a_public_repository_is_asked_about_again(acme, webhooks, code_host):
     Integration.objects.update(repository_private=True)
 
     code_host.set_private("acme/docs", False)
+    reconciling.reconcile_due()
 
     assert Integration.objects.get().alerts is None
 

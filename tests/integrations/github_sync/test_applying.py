@@ -1,5 +1,6 @@
 """What happens at GitHub is noticed: by webhook at once, or when the Hub asks."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from integrations import github_api
 from integrations.delivery import likeness
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import applying, reconciling, visibility
@@ -181,6 +183,121 @@ def test_a_repository_that_becomes_private_is_not_shown_any_more(webhooks, code_
     assert Client().get(receipt).json()["issue_url"] is None
 
 
+def test_a_repository_that_becomes_public_is_shown_once_github_says_so_when_asked(
+    webhooks, code_host
+):
+    code_host.set_private("acme/docs", True)
+    call_command("retry_deliveries", "--now")
+    reconciling.reconcile_due()
+    receipt = f"/v1/reports/{delivery().report_id}"
+
+    code_host.set_private("acme/docs", False)
+    before = Client().get(receipt).json()["issue_url"]
+    reconciling.reconcile_due()
+
+    assert before is None
+    assert Client().get(receipt).json()["issue_url"] == delivery().issue_url
+
+
+@pytest.mark.parametrize("late", ["publicized", "renamed"])
+def test_a_webhook_from_when_it_was_public_that_comes_late_shows_nothing(webhooks, code_host, late):
+    call_command("retry_deliveries", "--now")
+    code_host.rename("acme/docs", "handbook")
+    for private in (True, False, True):
+        code_host.set_private("acme/handbook", private)
+    events = [each.event for each in code_host.webhooks_sent]
+    event = next(each for each in events if each.payload["action"] == late)
+
+    code_host.deliver_webhook(event.name, dict(event.payload))
+    shown = integration().repository_private, delivery().public_issue_url()
+    reconciling.reconcile_due()
+
+    assert shown == (True, None)
+    assert (integration().repository_private, delivery().public_issue_url()) == (True, None)
+
+
+def while_asked(monkeypatch, question: str, act: Callable[[], object]) -> None:
+    """`act` happens once, after GitHub has answered this question and before the Hub has the answer."""
+    ask, acts = getattr(github_api, question), iter([act])
+
+    def slowly(*args, **kwargs):
+        answer = ask(*args, **kwargs)
+        for each in acts:
+            each()
+        return answer
+
+    monkeypatch.setattr(github_api, question, slowly)
+
+
+def make_private(code_host):
+    code_host.set_private("acme/docs", True)
+
+
+@pytest.mark.parametrize("change", [make_private, handbook, archive, take_out, delete])
+def test_an_answer_from_before_a_webhook_is_not_saved_and_github_is_asked_again(
+    webhooks, code_host, monkeypatch, change
+):
+    call_command("reconcile_installations")
+    while_asked(monkeypatch, "reached", lambda: change(code_host))
+
+    def known():
+        now = integration()
+        return (
+            now.repository,
+            now.repository_private,
+            now.problem,
+            Site.objects.get().lapsed_at is None,
+        )
+
+    before = known()
+    call_command("reconcile_installations")
+    heard, asked_again = known(), Installation.objects.get().asked_about_at is None
+    reconciling.reconcile_due()
+
+    assert heard != before
+    assert asked_again
+    assert known()[:2] == heard[:2]
+    assert bool(known()[2]) == bool(heard[2])
+    assert Installation.objects.get().asked_about_at
+
+
+def test_an_answer_from_before_an_account_was_renamed_is_not_saved(
+    webhooks, code_host, monkeypatch
+):
+    number = Installation.objects.get().github_id
+    renamed = {"action": "renamed", "account": {"login": "initech"}, "installation": {"id": number}}
+
+    def rename():
+        code_host.deliver_webhook("installation_target", renamed)
+
+    while_asked(monkeypatch, "installation", rename)
+
+    reconciling.reconcile_due()
+
+    assert Installation.objects.values_list("account", "asked_about_at").get() == ("initech", None)
+
+
+def test_an_answer_from_before_a_webhook_about_something_else_is_saved(
+    webhooks, code_host, monkeypatch
+):
+    call_command("retry_deliveries", "--now")
+    manual = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(build.installed(code_host), manual)
+    code_host.app.webhook_url, there = "", code_host.app.webhook_url
+    code_host.set_private("acme/docs", True)
+    code_host.app.webhook_url = there
+
+    def something_else():
+        code_host.set_private("acme/manual", True)
+        code_host.close_issue("acme/docs", 1, by="alice")
+
+    while_asked(monkeypatch, "reached", something_else)
+
+    call_command("reconcile_installations")
+
+    assert integration().repository_private
+
+
 def test_a_repository_that_becomes_private_while_a_report_is_being_sent_is_not_shown(
     webhooks, code_host, monkeypatch
 ):
@@ -220,8 +337,10 @@ def test_a_repository_that_becomes_private_after_the_integration_has_moved_on_is
     code_host.set_private("acme/docs", True)
     hidden = Client().get(receipt).json()["issue_url"]
     code_host.set_private("acme/docs", False)
+    unproved = Client().get(receipt).json()["issue_url"]
+    reconciling.reconcile_due()
 
-    assert (shown, hidden) == (delivery().issue_url, None)
+    assert (shown, hidden, unproved) == (delivery().issue_url, None, None)
     assert Client().get(receipt).json()["issue_url"] == shown
 
 

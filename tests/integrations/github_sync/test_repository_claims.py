@@ -6,7 +6,8 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.delivery import forwarding, operator_holds, ownership_changes
-from integrations.models import Answer, Delivery, Hold, Integration
+from integrations.github_sync import reconciling
+from integrations.models import Answer, Delivery, Hold, Installation, Integration
 from integrations.ownership import site_claims, taking_over
 from integrations.setup import configuration
 from orgs import renamed
@@ -401,6 +402,42 @@ def test_two_that_swap_their_names_swap_their_claims(acme, code_host, here):
 
     assert owner_of(f"{here}/acme/manual") == acme.pk
     assert owner_of(f"{here}/acme/docs") == other.pk
+
+
+def test_a_claim_whose_name_is_taken_before_its_own_rename_is_heard_comes_back(
+    acme, webhooks, code_host, here
+):
+    other = build.organization("bob")
+    member_of(other, code_host, "bob")
+    manual = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(build.installed(code_host), manual)
+    build.integration(other, code_host, "acme/manual")
+    site_claims.claim_site(other, f"{here}/acme/manual/")
+    code_host.app.webhook_url, there = "", code_host.app.webhook_url
+    docs = code_host.repository("acme/docs")
+    code_host.rename(docs, "old-docs")
+    code_host.app.webhook_url = there
+    Installation.objects.update(asked_about_at=timezone.now())
+
+    code_host.rename(manual, "docs")
+    lapsed = Site.objects.get(organization=acme, repository_id=docs.id).status
+    reconciling.reconcile_due()  # as `maintain` does each minute
+
+    assert lapsed == "lapsed"
+    assert owner_of(f"{here}/acme/old-docs") == acme.pk
+    assert owner_of(f"{here}/acme/docs") == other.pk
+
+
+def test_of_a_name_that_is_taken_the_installation_that_had_it_is_asked_about_soon(
+    acme, code_host, here
+):
+    """The other one may be on another account, whose webhook says nothing about this one."""
+    Installation.objects.update(asked_about_at=timezone.now())
+
+    site_claims.lapse_namesakes(build.organization("bob"), 99, "acme/docs")
+
+    assert claim().status == "lapsed"
+    assert Installation.objects.get().asked_about_at is None
 
 
 def test_without_push_access_for_a_week_the_claim_lapses(acme, code_host, here, clock):

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.github_sync import webhooks
-from integrations.models import Installation, Integration, Webhook
+from integrations.models import Installation, Integration, News, Webhook
 from tests import build
 from tests.integrations.world import delivery, integration
 
@@ -170,6 +170,18 @@ def test_what_is_of_no_concern_is_taken_politely(acme, event):
     body = b'{"zen": "Keep it logically awesome.", "action": "created"}'
 
     assert post(body, sign(body), **{"X-GitHub-Event": event}).status_code == 202
+
+
+def test_one_that_is_committed_behind_a_later_one_is_news_too():
+    of = News(1, 7)
+    last = Webhook.objects.create(delivery_id="later")
+    known = Webhook.objects.newest()
+
+    Webhook.objects.create(pk=last.pk - 1, delivery_id="slow", **of._asdict())
+
+    assert Webhook.objects.have_told(of, since=known)
+    assert not Webhook.objects.have_told(News(1, 8), since=known)
+    assert not Webhook.objects.have_told(of, since=Webhook.objects.newest())
 
 
 REPOSITORY = {"id": 7, "name": "docs", "owner": {"login": "acme"}, "private": False}

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from integrations import github_api
 from integrations.github_api import asking
 from integrations.models import Delivery, Integration
 from integrations.ownership import push_access, site_claims
@@ -460,6 +461,49 @@ def test_trying_again_keeps_what_was_saved_meanwhile(alice, acme, monkeypatch):
     assert Integration.objects.values_list("issue_template", "problem").get() == (
         "{summary} new",
         "",
+    )
+
+
+def becomes_private(monkeypatch, code_host, name: str) -> None:
+    """The repository does, after GitHub has answered that it is public and before the Hub has the answer."""
+    ask = github_api.candidate
+
+    def slowly(*args, **kwargs):
+        answer = ask(*args, **kwargs)
+        code_host.set_private(name, True)
+        return answer
+
+    monkeypatch.setattr(github_api, "candidate", slowly)
+
+
+@pytest.mark.parametrize("name", ["docs", "manual"])
+def test_what_a_webhook_has_overtaken_is_not_saved(
+    alice, manual, webhooks, code_host, monkeypatch, name
+):
+    save(alice)
+    becomes_private(monkeypatch, code_host, f"acme/{name}")
+
+    refused = save(manual if name == "manual" else alice, repo_name=name)
+    now = Integration.objects.get()
+
+    assert (refused.status_code, refused.json()["error"]) == (409, "not_installed")
+    assert "Please try again." in refused.json()["message"]
+    assert (now.repository, now.repository_private) == ("acme/docs", name == "docs")
+
+
+def test_trying_again_does_not_undo_what_a_webhook_tells_meanwhile(
+    alice, acme, webhooks, code_host, monkeypatch
+):
+    save(alice)
+    Integration.objects.update(problem="Issues are turned off.")
+    becomes_private(monkeypatch, code_host, "acme/docs")
+
+    with pytest.raises(configuration.NotInstalled, match="Please try again"):
+        configuration.try_again(acme.memberships.get())
+
+    assert Integration.objects.values_list("repository_private", "problem").get() == (
+        True,
+        "Issues are turned off.",
     )
 
 

@@ -56,6 +56,9 @@ def rename(hub: Hub) -> None:
     Its integration came from another installation.
     """
     team = hub.team("renamed")
+    call_command(
+        "reconcile_installations", stdout=StringIO()
+    )  # one is asked about again after this
     site_claims.claim_site(team.organization, f"{hub.host.url}/{team.repository}/")
     team.send("In a repository that is renamed")
     hub.host.rename(team.repository, "other-name")
