@@ -43,7 +43,7 @@ from integrations.setup import configuration, labels, trial_report
 from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
 from orgs.models import domain, organization
-from orgs.people import account_pages, tokens
+from orgs.people import account_pages, github_account, tokens
 from orgs.terminals import codes, endpoints, protocol
 from reports import accounts, admission
 from tests.docs import defaults, tables
@@ -171,6 +171,7 @@ def test_times():
         "GitHub: connecting, and each read": f"{transport.TIMEOUT} seconds",
         "GitHub: one delivery": f"{forwarding.DEADLINE} seconds",
         "GitHub: one call of a maintainer": f"{asking.DEADLINE} seconds",
+        "GitHub: one sign-in": f"{github_account.DEADLINE} seconds",
         "DNS: one query": f"{txt_records.QUERY_TIMEOUT:.0f} seconds",
         "DNS: one check": (
             f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries; "
