@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 DEADLINE = 10  # seconds, for both calls to GitHub of one sign-in
+LONGEST_NEXT = 500  # characters of the page to go to afterwards, which is kept meanwhile
 
 STALE = (
     "This sign-in started in another browser, or more than ten minutes ago. Please sign in again."
@@ -56,8 +57,8 @@ class Browsers(DefaultAccountAdapter):
     """Where a browser may be sent after sign-in."""
 
     def is_safe_url(self, url: str) -> bool:
-        """Only a path of this Hub, never another host name, even if the Hub answers to it."""
-        return url_has_allowed_host_and_scheme(url, allowed_hosts=None)
+        """Only a short path of this Hub, never another host name, even if the Hub answers to it."""
+        return len(url) <= LONGEST_NEXT and url_has_allowed_host_and_scheme(url, allowed_hosts=None)
 
 
 class OAuth(GitHubOAuth2Adapter):

@@ -1,13 +1,20 @@
 """Signing in, and installing the app: one-time states, other people's states, and where a browser is led."""
 
+import re
+import secrets
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from math import ceil
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import requests
+from django.contrib.sessions.models import Session
 from django.db import connection
+from django.utils import timezone
 
 from integrations.models import Integration
 from orgs.models import User
@@ -160,6 +167,38 @@ def an_account_that_comes_back(world: World) -> str:
     first, second = statuses
     figures = f"first {dict(first)}, after coming back {dict(second)}"
     return stands_if(first[429] > 0 and not second[201], figures)
+
+
+@attack(STRANGER, "fill the disk")
+def sign_ins_that_are_begun_and_left(world: World) -> str:
+    """Addresses of an IPv4 /24, and of an IPv6 /48, begin three sign-ins each, with a `next` of 2,000 characters."""
+    v4, v6 = "198.51.100.{}", "2001:db8:7:{:x}::1"
+    addresses = [each.format(number) for each in (v4, v6) for number in range(1, 254)] * 3
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub, ThreadPoolExecutor(4) as pool:
+        page = requests.get(f"{hub.url}/login/", timeout=30)
+        begin_at = partial(_status_of_begin, hub, page)
+        flood = Counter(pool.map(begin_at, addresses))
+        other = begin_at("203.0.113.9")
+    kept = [len(each) for each in Session.objects.values_list("session_data", flat=True)]
+    latest = Session.objects.latest("expire_date").expire_date - timezone.now()
+    connection.close()
+    figures = (
+        f"{flood[302]} of {len(addresses)} begun, somebody else {other}; kept are {sum(kept) // 1000} KB, "
+        f"until {ceil(latest / timedelta(minutes=1))} minutes later"
+    )
+    stands = flood[302] <= 600 and other == 302 and sum(kept) < 300_000
+    return stands_if(stands and latest <= timedelta(minutes=10), figures)
+
+
+def _status_of_begin(hub: Shipped, page: requests.Response, address: str) -> int:
+    """Without a session, and with the token of a form that anybody may have."""
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
+    form = {"csrfmiddlewaretoken": token, "next": f"/{secrets.token_urlsafe(1500)}"}
+    cookie = f"csrf={page.cookies['csrf']}"
+    headers = {"Origin": hub.url, "X-Forwarded-For": address, "Cookie": cookie}
+    return requests.post(
+        f"{hub.url}/login/github/", form, headers=headers, timeout=60, allow_redirects=False
+    ).status_code
 
 
 @attack(STRANGER, "keep everybody else waiting while GitHub is slow")
