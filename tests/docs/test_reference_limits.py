@@ -82,6 +82,9 @@ def test_rates():
         "sign-ins from a network": times(DEFAULT["HUB_SIGN_IN_RATE"], client_address.WIDER),
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL),
+        "codes for terminals altogether from a network": times(
+            DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL * client_address.SHARE
+        ),
         "codes that a person types at `/device/`": DEFAULT["HUB_SIGN_IN_RATE"],
         "questions of terminals for tokens": times(DEFAULT["HUB_SIGN_IN_RATE"], endpoints.POLLS),
         "questions to GitHub": asking_rate,
