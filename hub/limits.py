@@ -14,7 +14,8 @@ View = Callable[[HttpRequest], HttpResponseBase]
 
 
 def limited(view: View, counts: Callable[[HttpRequest], bool]) -> View:
-    """Limit a view to `HUB_SIGN_IN_RATE` requests from one address that `counts` names; then it answers 429.
+    """Limit a view to `HUB_SIGN_IN_RATE` requests from one address that `counts` names, and ten times as many from
+    one network; then it answers 429.
 
     What other sites can have the browsers of those who look at them ask for must not be among them: it would
     use up their sign-ins.
@@ -24,7 +25,9 @@ def limited(view: View, counts: Callable[[HttpRequest], bool]) -> View:
     def bounded(request: HttpRequest) -> HttpResponseBase:
         if not counts(request):
             return view(request)
-        each = client_address.limits(request, settings.HUB_SIGN_IN_RATE, request.path)
+        each = client_address.limits_with_neighbors(
+            request, settings.HUB_SIGN_IN_RATE, request.path
+        )
         try:
             rates.check_all(*each, what="sign-ins from your address")
         except rates.RateLimited as error:

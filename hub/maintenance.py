@@ -79,6 +79,7 @@ JOBS = [
     ),
     Job("forget sources", timedelta(hours=1), pacing.forget_sources),
     Job("organizations that were left", OFTEN, leaving.delete_left, longest=SHORT),
+    Job("sessions", OFTEN, pruning.prune_sessions, longest=SHORT),
     Job("prune queue", timedelta(days=1), pruning.prune_queue),
     # What takes longer continues in the next hour.
     Job("prune", timedelta(hours=1), partial(pruning.prune, bookmark=pruning.Bookmark())),

@@ -72,6 +72,11 @@ def prune(
     return deleted
 
 
+def prune_sessions(go_on: GoOn = lambda: True) -> int:
+    """Delete the sessions that have ended; returns how many. Strangers can begin many, each for ten minutes."""
+    return sum(at_leisure(go_on, _in_batches(_ended_sessions(), None)))
+
+
 def prune_queue(go_on: GoOn = lambda: True) -> int:
     """Delete tasks that finished `TASKS_KEPT` ago; returns how many. Their results are in other rows.
 
@@ -184,6 +189,10 @@ def _in_batches(old: QuerySet[Any], bookmark: Bookmark | None) -> Iterator[int]:
         yield len(pks)
 
 
+def _ended_sessions() -> QuerySet[Session]:
+    return _older(Session, "expire_date", timedelta())
+
+
 def _older(model: Any, column: str, age: timedelta) -> QuerySet[Any]:
     old = model._default_manager.filter(**{f"{column}__lt": _past(age)})
     return old.order_by(column)
@@ -202,5 +211,5 @@ KINDS = [
     Prunable("tokens", lambda: _older(Token, "expires_at", EXPIRED_TOKENS_KEPT), _in_batches),
     Prunable("terminals", lambda: _older(Terminal, "ends_at", EXPIRED_TOKENS_KEPT), _in_batches),
     Prunable("operators' holds", operator_holds.over, _in_batches),
-    Prunable("sessions", lambda: _older(Session, "expire_date", timedelta()), _in_batches),
+    Prunable("sessions", _ended_sessions, _in_batches),
 ]

@@ -12,7 +12,6 @@ from orgs.ownership import Claim, shared_name
 from reports import intake
 from reports.shape import ReportBody
 
-SHARE = Fraction(1, 10)  # of a limit that all share, for one network
 LARGE = 8 * 1024  # bytes of body and URL; a report with an excerpt and a fix has 2 to 4 KiB
 LARGE_SHARE = Fraction(1, 20)  # of the limit of one network, for large reports
 
@@ -68,7 +67,7 @@ def count_question(request: HttpRequest) -> None:
     """Count a question about a page by the rates of reports, and apart from them. Raises `rates.RateLimited`."""
     source = client_address.source(client_address.client_address(request))
     limits = [
-        *_with_share(settings.HUB_TOTAL_RATE, ("questions",), source),
+        *client_address.with_share(settings.HUB_TOTAL_RATE, ("questions",), source),
         *client_address.limits(request, settings.HUB_REPORT_RATE, "question"),
         rates.Limit(settings.HUB_NETWORK_RATE, ("question network", source)),
     ]
@@ -77,7 +76,7 @@ def count_question(request: HttpRequest) -> None:
 
 def _of_sender(request: HttpRequest, source: str) -> list[rates.Limit]:
     return [
-        *_with_share(settings.HUB_TOTAL_RATE, ("all",), source),
+        *client_address.with_share(settings.HUB_TOTAL_RATE, ("all",), source),
         *client_address.limits(request, settings.HUB_REPORT_RATE, "address"),
     ]
 
@@ -103,9 +102,4 @@ def _about(claim: Claim | None, url: str, source: str) -> list[rates.Limit]:
         about = ("host", name)
     else:
         return []
-    return _with_share(settings.HUB_HOST_RATE, about, source)
-
-
-def _with_share(rate: str, key: tuple[str, ...], source: str) -> list[rates.Limit]:
-    """A limit, and the share that one network has in it, so that it cannot use it up for everybody else."""
-    return [rates.Limit(rate, key), rates.Limit(rate, (*key, source), times=SHARE)]
+    return client_address.with_share(settings.HUB_HOST_RATE, about, source)

@@ -4,15 +4,19 @@ The Hub keeps the id and login and nothing else: no token, no email address, no 
 """
 
 import logging
-from typing import Any
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
+from allauth.socialaccount.models import SocialLogin, SocialToken
 from allauth.socialaccount.providers.base import AuthError, AuthProcess, ProviderException
 from allauth.socialaccount.providers.github.provider import GitHubProvider
 from allauth.socialaccount.providers.github.views import GitHubOAuth2Adapter
+from allauth.socialaccount.providers.oauth2.client import OAuth2Client
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
@@ -21,10 +25,16 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from core import connections, deadlines
 from orgs.models import User
 from orgs.people import members
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+DEADLINE = 10  # seconds, for both calls to GitHub of one sign-in
+LONGEST_NEXT = 500  # characters of the page to go to afterwards, which is kept meanwhile
 
 STALE = (
     "This sign-in started in another browser, or more than ten minutes ago. Please sign in again."
@@ -32,22 +42,69 @@ STALE = (
 CANCELLED = "You cancelled on GitHub, so you are not signed in."
 TWICE = "You are also signing in in another window. Please sign in again."
 FAILED = "GitHub could not confirm who you are. Please try again."
+BUSY = "Too many calls to GitHub are in progress. Please try again."
+
+
+class TooLate(ProviderException):
+    """GitHub has not answered in time."""
+
+
+class Busy(ProviderException):
+    """Too many calls to GitHub are in progress."""
 
 
 class Browsers(DefaultAccountAdapter):
     """Where a browser may be sent after sign-in."""
 
     def is_safe_url(self, url: str) -> bool:
-        """Only a path of this Hub, never another host name, even if the Hub answers to it."""
-        return url_has_allowed_host_and_scheme(url, allowed_hosts=None)
+        """Only a short path of this Hub, never another host name, even if the Hub answers to it."""
+        return len(url) <= LONGEST_NEXT and url_has_allowed_host_and_scheme(url, allowed_hosts=None)
 
 
 class OAuth(GitHubOAuth2Adapter):
-    """The OAuth exchange with GitHub."""
+    """The OAuth exchange with GitHub, whose calls share the deadline and the slots of other questions to it."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request)
+        self._deadline = time.monotonic() + DEADLINE
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
         """The callback URL at the Hub's own address, whatever `Host` says."""
         return f"{settings.HUB_BASE_URL}{reverse('github_callback')}"
+
+    def get_access_token_data(
+        self,
+        request: HttpRequest,
+        app: Any,
+        client: OAuth2Client,
+        pkce_code_verifier: str | None = None,
+    ) -> dict:
+        """The token for the code that the browser brought. Raises `TooLate`, `Busy`."""
+        exchange = super().get_access_token_data
+        return self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
+
+    def complete_login(
+        self, request: HttpRequest, app: Any, token: SocialToken, **kwargs: Any
+    ) -> SocialLogin:
+        """Whose token it is. Raises `TooLate`, `Busy`."""
+        said = self._in_time(partial(self._profile, token.token))
+        return self.get_provider().sociallogin_from_response(request, said)
+
+    def _profile(self, token: str) -> Any:
+        with get_adapter().get_requests_session() as session:
+            answer = session.get(self.profile_url, headers={"Authorization": f"token {token}"})
+            answer.raise_for_status()
+            return answer.json()
+
+    def _in_time(self, call: Callable[[], T]) -> T:
+        """What `call` returns; it runs in another thread, so it must not ask the database."""
+        connections.give_back()
+        try:
+            return deadlines.run(call, deadline=self._deadline)
+        except deadlines.TooLate:
+            raise TooLate from None
+        except deadlines.NoFreeSlot:
+            raise Busy from None
 
 
 class Provider(GitHubProvider):
@@ -108,7 +165,7 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
         if exception is None:
             raise _refused(request, STALE)
         log.warning("Sign-in failed: %s", type(exception).__name__)
-        raise _refused(request, FAILED)
+        raise _refused(request, BUSY if isinstance(exception, Busy) else FAILED)
 
 
 def _welcome(sociallogin: SocialLogin) -> None:

@@ -77,12 +77,13 @@ def delete_left(go_on: Callable[[], bool] = lambda: True) -> int:
 @transaction.atomic
 def _leave(user: User, name: str) -> Organization | None:
     """Delete the account; returns the organization if it goes, too, which then has no claims and no members."""
-    members.lock_own(Membership.objects.filter(user=user))
+    own = Membership.objects.filter(user=user)
+    members.lock_own(own)
     if name != name_to_type(user):
         raise NotConfirmed(f"Type {name_to_type(user)} to delete it.")
     organization = organization_that_goes(user)
+    members.lock_to_delete(organization.memberships.all() if organization else own)
     if organization:
-        members.lock_all(organization)
         stays = Q(user__is_staff=True) | Q(user__is_active=False)
         for each in organization.memberships.filter(stays).exclude(user=user):
             members.go_alone(each)
@@ -90,7 +91,7 @@ def _leave(user: User, name: str) -> Organization | None:
         for kind in (Membership, Invitation, Domain, Site):
             kind.objects.filter(organization=organization).delete()
         Organization.objects.filter(pk=organization.pk).update(left_at=clock.now())
-    Membership.objects.filter(user=user).delete()
+    own.delete()
     _delete(User.objects.filter(pk=user.pk))
     return organization
 

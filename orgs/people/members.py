@@ -151,10 +151,9 @@ def lock_own(own: QuerySet[Membership], *organization_ids: str) -> None:
     raise Moved
 
 
-def lock_all(organization: Organization) -> None:
-    """Lock the memberships of an organization that is locked, so that nobody signs in to one meanwhile."""
-    memberships = organization.memberships.select_for_update(no_key=True)
-    list(memberships.order_by("pk").values_list("pk"))
+def lock_to_delete(memberships: QuerySet[Membership]) -> None:
+    """Lock memberships of an organization that is locked: nobody signs in to one, or refers to one, meanwhile."""
+    list(memberships.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
 
 
 def lock_for_claim(organization: Organization) -> None:

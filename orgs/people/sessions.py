@@ -1,10 +1,13 @@
 """Browser sessions in the database, stored under a hash of the key in the cookie.
 
-So nobody who can read the table can take over a session.
+So nobody who can read the table can take over a session. One in which nobody is signed in ends soon: strangers can
+begin as many as they like.
 """
 
 import hashlib
 
+from allauth.socialaccount.internal.statekit import STATE_TTL
+from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.utils import timezone
@@ -16,7 +19,11 @@ def at_rest(session_key: str) -> str:
 
 
 class SessionStore(db.SessionStore):
-    """Django's own session store, except that rows are stored under a hash."""
+    """Django's own session store, except that rows are stored under a hash, and end with the state of a sign-in."""
+
+    def get_session_cookie_age(self) -> int:
+        """Seconds: those of the state of a sign-in as long as nobody is signed in."""
+        return super().get_session_cookie_age() if SESSION_KEY in self else STATE_TTL
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
         live = self.model.objects.filter(expire_date__gt=timezone.now())

@@ -26,7 +26,7 @@ POLLS = (
 )
 FORM = "application/x-www-form-urlencoded"
 
-Endpoint = Callable[[str, dict[str, str]], tuple[dict[str, str], object, int]]
+Endpoint = Callable[[HttpRequest], protocol.Answer]
 View = Callable[[HttpRequest], HttpResponse]
 
 
@@ -72,8 +72,7 @@ def _endpoint(answer: Endpoint, limits: Callable[[HttpRequest], list[rates.Limit
         try:
             _refuse_web_pages(request)
             rates.check_all(*limits(request))
-            url = settings.HUB_BASE_URL + request.path
-            response = _as_response(*answer(url, _fields(request)))
+            response = _as_response(*answer(request))
         except Refused as refused:
             response = refused.answer
         except OAuth2Error as error:
@@ -141,6 +140,23 @@ def _for_tokens(request: HttpRequest) -> list[rates.Limit]:
     ]
 
 
-device_authorization = _endpoint(protocol.begin, _for_begin)
-token = _endpoint(protocol.create_token, _for_tokens)
-revocation = _endpoint(protocol.revoke, _for_tokens)
+def _begin(request: HttpRequest) -> protocol.Answer:
+    network = client_address.network_of(request)
+    return protocol.begin(_url(request), _fields(request), network)
+
+
+def _create_token(request: HttpRequest) -> protocol.Answer:
+    return protocol.create_token(_url(request), _fields(request))
+
+
+def _revoke(request: HttpRequest) -> protocol.Answer:
+    return protocol.revoke(_url(request), _fields(request))
+
+
+def _url(request: HttpRequest) -> str:
+    return settings.HUB_BASE_URL + request.path
+
+
+device_authorization = _endpoint(_begin, _for_begin)
+token = _endpoint(_create_token, _for_tokens)
+revocation = _endpoint(_revoke, _for_tokens)

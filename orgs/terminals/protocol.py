@@ -31,7 +31,7 @@ from oauthlib.oauth2.rfc8628.endpoints import DeviceAuthorizationEndpoint
 from oauthlib.oauth2.rfc8628.errors import AccessDenied
 from oauthlib.oauth2.rfc8628.grant_types import DeviceCodeGrant
 
-from core import rates
+from core import client_address, rates
 from orgs.models import Terminal, TerminalToken, User
 from orgs.people import members
 from orgs.people.tokens import PREFIX
@@ -48,9 +48,14 @@ Fields = dict[str, str]
 Answer = tuple[dict[str, str], Any, int]  # headers, JSON or what becomes JSON, status
 
 
-def begin(url: str, fields: Fields) -> Answer:
-    """Answer the device authorization endpoint (RFC 8628, 3.1): a code for the device, one for its user."""
+def begin(url: str, fields: Fields, network: str) -> Answer:
+    """Answer the device authorization endpoint (RFC 8628, 3.1): a code for the device, one for its user.
+
+    `network` is that of the caller, which has a share in what may begin altogether.
+    """
     rules = Rules(fields)
+    rate = settings.HUB_SIGN_IN_RATE
+    total = client_address.with_share(rate, ("terminals",), network, times=TOTAL)
     page = f"{settings.HUB_BASE_URL}/device/"
     endpoint = DeviceAuthorizationEndpoint(
         rules,
@@ -69,7 +74,7 @@ def begin(url: str, fields: Fields) -> Answer:
             raise InvalidClientError("There is no such client.") from None
         client, scopes = _asked(fields)
         device, user = answer["device_code"], answer["user_code"]
-        rates.check_all(rates.Limit(settings.HUB_SIGN_IN_RATE, ("terminals",), times=TOTAL))
+        rates.check_all(*total)
         if codes.begin(device, user, client_id=client.pk, scopes=scopes):
             return headers, answer, status
     raise codes.CodesAway

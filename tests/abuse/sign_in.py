@@ -1,13 +1,20 @@
 """Signing in, and installing the app: one-time states, other people's states, and where a browser is led."""
 
+import re
+import secrets
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from math import ceil
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import requests
+from django.contrib.sessions.models import Session
 from django.db import connection
+from django.utils import timezone
 
 from integrations.models import Integration
 from orgs.models import User
@@ -16,8 +23,12 @@ from tests.abuse.people import Browser, Program, member
 from tests.abuse.table import MEMBER, OTHER, SITE, STRANGER, attack
 from tests.abuse.world import Shipped, World, stands_if
 from tests.plain_browser import Browser as Visitor
+from tests.waiting import wait_until
 
 CALLBACK = "/v1/integrations/github/callback"
+EXCHANGE = "/login/oauth/access_token"
+SLOTS = 16  # of calls to GitHub: half of the threads
+PATIENCE = 5  # seconds after which nobody waits for a report to be taken
 AWAY = [
     "https://evil.example/",
     "//evil.example/",
@@ -156,6 +167,92 @@ def an_account_that_comes_back(world: World) -> str:
     first, second = statuses
     figures = f"first {dict(first)}, after coming back {dict(second)}"
     return stands_if(first[429] > 0 and not second[201], figures)
+
+
+@attack(STRANGER, "fill the disk")
+def sign_ins_that_are_begun_and_left(world: World) -> str:
+    """Addresses of an IPv4 /24, and of an IPv6 /48, begin three sign-ins each, with a `next` of 2,000 characters."""
+    v4, v6 = "198.51.100.{}", "2001:db8:7:{:x}::1"
+    addresses = [each.format(number) for each in (v4, v6) for number in range(1, 254)] * 3
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub, ThreadPoolExecutor(4) as pool:
+        page = requests.get(f"{hub.url}/login/", timeout=30)
+        begin_at = partial(_status_of_begin, hub, page)
+        flood = Counter(pool.map(begin_at, addresses))
+        other = begin_at("203.0.113.9")
+    kept = [len(each) for each in Session.objects.values_list("session_data", flat=True)]
+    latest = Session.objects.latest("expire_date").expire_date - timezone.now()
+    connection.close()
+    figures = (
+        f"{flood[302]} of {len(addresses)} begun, somebody else {other}; kept are {sum(kept) // 1000} KB, "
+        f"until {ceil(latest / timedelta(minutes=1))} minutes later"
+    )
+    stands = flood[302] <= 600 and other == 302 and sum(kept) < 300_000
+    return stands_if(stands and latest <= timedelta(minutes=10), figures)
+
+
+def _status_of_begin(hub: Shipped, page: requests.Response, address: str) -> int:
+    """Without a session, and with the token of a form that anybody may have."""
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
+    form = {"csrfmiddlewaretoken": token, "next": f"/{secrets.token_urlsafe(1500)}"}
+    cookie = f"csrf={page.cookies['csrf']}"
+    headers = {"Origin": hub.url, "X-Forwarded-For": address, "Cookie": cookie}
+    return requests.post(
+        f"{hub.url}/login/github/", form, headers=headers, timeout=60, allow_redirects=False
+    ).status_code
+
+
+@attack(STRANGER, "keep everybody else waiting while GitHub is slow")
+def sign_ins_while_github_drips(world: World) -> str:
+    """Five networks end eight sign-ins each, which GitHub answers a byte a second; somebody else reports meanwhile."""
+    world.acme()
+    signing_in = {"HUB_TRUSTED_PROXIES": "1", "HUB_SIGN_IN_RATE": "1000/minute"}
+    with world.hub(**signing_in) as hub, ThreadPoolExecutor(40) as pool:
+        begun = [_begun(hub) for _ in range(40)]
+        world.host.fail("drip", milliseconds=1000, method="*", path=EXCHANGE, times=40)
+        flood = [
+            pool.submit(_ended, browser, path, f"198.51.{number % 5}.7")
+            for number, (browser, path) in enumerate(begun)
+        ]
+        wait_until(lambda: _exchanges(world) >= SLOTS)
+        taken = sum(_is_taken(hub, number) for number in range(4))
+        ended = sum(each.result() for each in flood)
+    asked = _exchanges(world)
+    figures = f"GitHub is asked {asked} times, {taken} of 4 reports taken, {ended} of 40 told"
+    return stands_if((asked, taken, ended) == (SLOTS, 4, 40), figures)
+
+
+def _begun(hub: Shipped) -> tuple[Visitor, str]:
+    """A browser that GitHub sends back, and the path where to."""
+    visitor = Visitor(hub.url)
+    asked = visitor.send(visitor.open("/login/"))
+    back = visitor.send(asked, login="alice", redirects=False).headers["Location"]
+    return visitor, back.removeprefix(hub.url)
+
+
+def _ended(visitor: Visitor, path: str, address: str) -> bool:
+    """Whether somebody at this address is led back to the page for signing in."""
+    forwarded = {"X-Forwarded-For": address}
+    try:
+        answer = visitor.open(path, headers=forwarded, allow_redirects=False)
+    except requests.RequestException:
+        return False
+    return answer.headers.get("Location") == "/login/"
+
+
+def _exchanges(world: World) -> int:
+    return sum(each.path == EXCHANGE for each in world.host.requests)
+
+
+def _is_taken(hub: Shipped, number: int) -> bool:
+    report = build.report(f"https://docs.acme.com/{number}")
+    forwarded = {"X-Forwarded-For": "203.0.113.9"}
+    try:
+        answer = requests.post(
+            f"{hub.url}/v1/reports", json=report, headers=forwarded, timeout=PATIENCE
+        )
+    except requests.RequestException:
+        return False
+    return answer.status_code == 201
 
 
 def _claim(call: Callable[..., requests.Response], number: int) -> requests.Response:

@@ -118,6 +118,18 @@ def scopes_that_were_not_approved(world: World) -> str:
     return stands_if(begun == 400 and wrote == 403 and wrote_later in (401, 403), figures)
 
 
+@attack(STRANGER, "keep everybody else from signing in from a terminal")
+def codes_for_one_network(world: World) -> str:
+    """Twenty addresses of an IPv4 /24, and of an IPv6 /48, ask for 30 codes each; then ten networks for one."""
+    v4, v6 = "198.51.100.{}", "2001:db8:7:{}::1"
+    addresses = [each.format(number) for each in (v4, v6) for number in range(20)] * 30
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub:
+        flood = Counter(_begin_at(hub, each) for each in addresses)
+        others = Counter(_begin_at(hub, f"203.0.{number}.9") for number in range(10))
+    figures = f"{flood[200]} of {len(addresses)} codes, and then {others[200]} of 10 for others"
+    return stands_if(flood[200] <= 240 and others[200] == 10, figures)
+
+
 @attack(FORMER, "go on with tokens and sessions of before")
 def tokens_of_who_was_deactivated_or_removed(world: World) -> str:
     """bob is removed from acme, charlie is deactivated; each has a token, a terminal and a browser."""
@@ -156,6 +168,12 @@ def _post(hub: Shipped, endpoint: str, **fields: Any) -> requests.Response:
 
 def _begin(hub: Shipped, scope: str = "orgs:read orgs:write") -> dict[str, Any]:
     return _post(hub, "device", scope=scope).json()
+
+
+def _begin_at(hub: Shipped, address: str) -> int:
+    form = {"client_id": CLI, "scope": "orgs:read"}
+    forwarded = {"X-Forwarded-For": address}
+    return requests.post(f"{hub.url}/oauth/device", form, headers=forwarded, timeout=60).status_code
 
 
 def _poll(hub: Shipped, codes: dict[str, Any]) -> requests.Response:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from fractions import Fraction
 
 from allauth.idp.oidc import app_settings
+from allauth.socialaccount.internal.statekit import STATE_TTL
 from django.conf import settings
 from limits import parse_many
 
@@ -43,7 +44,7 @@ from integrations.setup import configuration, labels, trial_report
 from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
 from orgs.models import domain, organization
-from orgs.people import account_pages, tokens
+from orgs.people import account_pages, github_account, tokens
 from orgs.terminals import codes, endpoints, protocol
 from reports import accounts, admission
 from tests.docs import defaults, tables
@@ -60,9 +61,11 @@ def test_rates():
         "reports from a network": DEFAULT["HUB_NETWORK_RATE"],
         "large reports from a network": times(DEFAULT["HUB_NETWORK_RATE"], admission.LARGE_SHARE),
         "reports about one claim": DEFAULT["HUB_HOST_RATE"],
-        "reports about one claim from a network": times(DEFAULT["HUB_HOST_RATE"], admission.SHARE),
+        "reports about one claim from a network": times(
+            DEFAULT["HUB_HOST_RATE"], client_address.SHARE
+        ),
         "all reports": DEFAULT["HUB_TOTAL_RATE"],
-        "all reports from a network": times(DEFAULT["HUB_TOTAL_RATE"], admission.SHARE),
+        "all reports from a network": times(DEFAULT["HUB_TOTAL_RATE"], client_address.SHARE),
         "questions about pages from an address": DEFAULT["HUB_REPORT_RATE"],
         "questions about pages from an IPv6 /48": times(
             DEFAULT["HUB_REPORT_RATE"], client_address.WIDER
@@ -70,14 +73,18 @@ def test_rates():
         "questions about pages from a network": DEFAULT["HUB_NETWORK_RATE"],
         "all questions about pages": DEFAULT["HUB_TOTAL_RATE"],
         "all questions about pages from a network": times(
-            DEFAULT["HUB_TOTAL_RATE"], admission.SHARE
+            DEFAULT["HUB_TOTAL_RATE"], client_address.SHARE
         ),
         "searches in these docs": page_rates.RATE,
         "pages of receipts": page_rates.RATE,
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
+        "sign-ins from a network": times(DEFAULT["HUB_SIGN_IN_RATE"], client_address.WIDER),
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL),
+        "codes for terminals altogether from a network": times(
+            DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL * client_address.SHARE
+        ),
         "codes that a person types at `/device/`": DEFAULT["HUB_SIGN_IN_RATE"],
         "questions of terminals for tokens": times(DEFAULT["HUB_SIGN_IN_RATE"], endpoints.POLLS),
         "questions to GitHub": asking_rate,
@@ -149,6 +156,7 @@ def test_sizes():
         "header `Accept`": f"{door.SHORTER[b'accept']} bytes",
         "backslashes in the header `Cookie`": f"{door.ESCAPES}",
         "first line and headers together": f"{serve.LONGEST_HEADERS} bytes",
+        "page to go to after a sign-in (`next`)": f"{github_account.LONGEST_NEXT} characters",
         "parameters of an address": f"{settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}",
         "digits of a whole number in JSON": f"{json_body.MAX_DIGITS}",
         "bodies that arrive, wait or are worked on": f"{bodies.ALTOGETHER} bytes for each process",
@@ -171,6 +179,7 @@ def test_times():
         "GitHub: connecting, and each read": f"{transport.TIMEOUT} seconds",
         "GitHub: one delivery": f"{forwarding.DEADLINE} seconds",
         "GitHub: one call of a maintainer": f"{asking.DEADLINE} seconds",
+        "GitHub: one sign-in": f"{github_account.DEADLINE} seconds",
         "DNS: one query": f"{txt_records.QUERY_TIMEOUT:.0f} seconds",
         "DNS: one check": (
             f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries; "
@@ -184,6 +193,7 @@ def test_times():
         "SQLite: a lock": "5 seconds",
         "telling other processes which reports were counted": f"{telling.GATHER} seconds",
         "Redis": f"{REDIS_TIMEOUT} seconds",
+        "sign-in that has begun at `/login/`": span(timedelta(seconds=STATE_TTL)),
         "link of an installation": span(one_time_state.LIFETIME),
         "code for a terminal": span(timedelta(seconds=codes.LIFETIME)),
         "access token of a terminal": span(timedelta(seconds=app_settings.ACCESS_TOKEN_EXPIRES_IN)),

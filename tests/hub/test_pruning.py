@@ -316,6 +316,22 @@ def test_finished_tasks_go_after_two_weeks_in_small_transactions(monkeypatch):
     assert [each.run for each in JOBS if each.name == "prune queue"] == [pruning.prune_queue]
 
 
+def test_sessions_go_soon_after_they_have_ended(monkeypatch):
+    monkeypatch.setattr(pruning, "BATCH", 3)
+    now = timezone.now()
+    for number in range(9):
+        ends = now + timedelta(seconds=-1 if number < 7 else 60)
+        Session.objects.create(session_key=f"{number}", expire_date=ends)
+    [job] = [each for each in JOBS if each.name == "sessions"]
+    turns = iter([True, True, False])
+
+    in_a_short_turn = job.run(lambda: next(turns))
+
+    assert (in_a_short_turn, job.run(lambda: True)) == (6, 1)
+    assert Session.objects.count() == 2
+    assert job.every <= timedelta(minutes=1)
+
+
 def test_no_more_tasks_are_read_at_once_than_fit(monkeypatch):
     monkeypatch.setattr(pruning, "LOOKED_AT", 4)
     task(timezone.now(), 10)

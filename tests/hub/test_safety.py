@@ -69,6 +69,34 @@ def test_a_stranger_begins_only_so_many_sign_ins(client, settings):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("network", ["198.51.100.{}", "2001:db8:7:{}::1"])
+def test_a_network_begins_ten_times_as_many_sign_ins(client, settings, network):
+    settings.HUB_GITHUB_CLIENT_ID = "client"
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+
+    def begin(address: str) -> int:
+        return client.post("/login/github/", REMOTE_ADDR=address).status_code
+
+    answers = [begin(network.format(number)) for number in range(1, 13)]
+
+    assert answers == [302] * 10 + [429] * 2
+    assert begin("203.0.113.9") == 302
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("length", "kept"), [(500, True), (501, False)])
+def test_only_a_short_page_is_kept_for_after_a_sign_in(client, settings, length, kept):
+    settings.HUB_GITHUB_CLIENT_ID = "client"
+    wanted = "/".ljust(length, "x")
+
+    page = client.get("/login/", {"next": wanted}).content.decode()
+    client.post("/login/github/", {"next": wanted})
+    [(state, *_)] = client.session["socialaccount_states"].values()
+
+    assert (wanted in page, state.get("next") == wanted) == (kept, kept)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/login/github/", "/login/github/callback/?code=x&state=x"])
 def test_other_sites_do_not_use_up_the_sign_ins_of_those_who_look_at_them(client, settings, path):
     settings.HUB_GITHUB_CLIENT_ID = "client"

@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models.signals import pre_delete
 
 from hub.screen import inviting
+from integrations.models import OneTimeState
 from orgs.models import Invitation, Membership, Organization, User
 from orgs.people import leaving, members
 from tests import build
@@ -48,16 +49,16 @@ def begin() -> Iterator[Callable[..., Future]]:
 
 
 @contextmanager
-def when_deleted(user: User, act: Callable[[], object]) -> Iterator[None]:
-    """Do something when the rows that are deleted with this account are known."""
+def when_deleted(row: User | Membership, act: Callable[[], object]) -> Iterator[None]:
+    """Do something when the rows that are deleted with this one are known."""
 
-    def deleted(instance: User, **kwargs: object) -> None:
-        if instance.pk == user.pk:
+    def deleted(instance: User | Membership, **kwargs: object) -> None:
+        if instance.pk == row.pk:
             act()
 
-    pre_delete.connect(deleted, sender=User)
+    pre_delete.connect(deleted, sender=type(row))
     yield
-    pre_delete.disconnect(deleted, sender=User)
+    pre_delete.disconnect(deleted, sender=type(row))
 
 
 @pytest.mark.parametrize("leaver", ["alice", "bob"])
@@ -72,6 +73,23 @@ def test_a_token_that_is_made_meanwhile_fails_and_not_the_leaving(acme, alice, b
     assert isinstance(making[0].exception(), IntegrityError)
     assert not User.objects.filter(pk=bob.pk).exists()
     assert not Token.objects.exists()
+
+
+@pytest.mark.parametrize("leaver", ["alice", "bob"])
+def test_an_installation_that_is_begun_meanwhile_fails_and_not_the_leaving(
+    acme, alice, begin, leaver
+):
+    bob = build.member(acme, "bob", role="member")
+    who, name = {"alice": (alice, "acme"), "bob": (bob, "bob")}[leaver]
+    bobs = Membership.objects.select_related("organization").get(user=bob)
+    beginning: list[Future] = []
+
+    with when_deleted(bobs, lambda: beginning.append(begin(OneTimeState.objects.begin, bobs))):
+        leaving.leave(who, name)
+
+    assert isinstance(beginning[0].exception(), IntegrityError)
+    assert not User.objects.filter(pk=bob.pk).exists()
+    assert not OneTimeState.objects.exists()
 
 
 def test_who_signs_in_for_the_first_time_meanwhile_is_deleted_with_the_others(acme, alice, begin):

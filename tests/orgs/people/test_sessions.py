@@ -54,6 +54,30 @@ def test_it_ends_by_itself(alice):
     assert not signed_in(alice)
 
 
+def lasts() -> timedelta:
+    """How long from now, to the minute."""
+    minutes = (Session.objects.get().expire_date - timezone.now()) / timedelta(minutes=1)
+    return timedelta(minutes=round(minutes))
+
+
+def test_one_in_which_nobody_is_signed_in_ends_with_the_state_of_the_sign_in(client, settings):
+    settings.HUB_GITHUB_CLIENT_ID = "client"
+
+    answer = client.post("/login/github/")
+
+    assert lasts() == timedelta(minutes=10)
+    assert answer.cookies[COOKIE]["max-age"] == 600
+
+
+def test_it_lasts_two_weeks_once_somebody_is_signed_in(client, settings):
+    settings.HUB_GITHUB_CLIENT_ID = "client"
+    client.post("/login/github/")
+
+    client.force_login(build.member(build.organization()))
+
+    assert lasts() == timedelta(days=14)
+
+
 def test_what_has_ended_is_pruned(alice):
     call_command("clearsessions")
     assert Session.objects.exists()

@@ -551,19 +551,30 @@ def test_rates_are_kept_in_the_form_of_oauth(settings):
     assert post("/oauth/token", client_id=CLI).status_code == 400  # ten times as many
 
 
+def begun_at(address: str) -> int:
+    """The status of what begins a sign-in at this address."""
+    client = Client(headers={"X-Forwarded-For": address})
+    return client.post("/oauth/device", f"client_id={CLI}", content_type=FORM).status_code
+
+
 def test_strangers_together_are_limited(settings):
     settings.HUB_SIGN_IN_RATE = "1/minute"
     settings.HUB_TRUSTED_PROXIES = 1
 
-    def begin(number: int) -> int:
-        headers = {"X-Forwarded-For": f"192.0.2.{number}"}
-        return (
-            Client(headers=headers)
-            .post("/oauth/device", f"client_id={CLI}", content_type=FORM)
-            .status_code
-        )
+    answers = [begun_at(f"192.0.{number}.2") for number in range(22)]
 
-    assert [begin(number) for number in range(22)] == [200] * 20 + [429] * 2
+    assert answers == [200] * 20 + [429] * 2
+
+
+@pytest.mark.parametrize("network", ["198.51.100.{}", "2001:db8:7:{}::1"])
+def test_a_network_begins_a_tenth_of_what_all_may(settings, network):
+    settings.HUB_SIGN_IN_RATE = "3/minute"
+    settings.HUB_TRUSTED_PROXIES = 1
+
+    answers = [begun_at(network.format(number)) for number in range(1, 9)]
+
+    assert answers == [200] * 6 + [429] * 2
+    assert begun_at("203.0.113.9") == 200
 
 
 WEB_PAGES = [

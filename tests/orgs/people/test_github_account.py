@@ -1,0 +1,88 @@
+"""Signing in while GitHub is slow, or has too much to do for this Hub."""
+
+import time
+from collections.abc import Callable, Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import requests
+
+from core import deadlines
+from orgs.models import User
+from orgs.people import github_account
+from orgs.people.github_account import BUSY, FAILED, OAuth
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TOKEN, PERSON = "/login/oauth/access_token", "/api/v3/user"
+
+
+@pytest.fixture
+def end(client, code_host, settings, monkeypatch) -> Callable[[], str]:
+    """Ends a sign-in of alice, and returns the page that she sees."""
+    code_host.app.callback_urls.append(f"{settings.HUB_BASE_URL}/login/github/callback/")
+    app = {"client_id": code_host.app.client_id, "secret": code_host.app.client_secret}
+    provider = {**settings.SOCIALACCOUNT_PROVIDERS["github"], "APP": app}
+    settings.SOCIALACCOUNT_PROVIDERS = {"github": provider}
+    monkeypatch.setattr(OAuth, "access_token_url", code_host.url + TOKEN)
+    monkeypatch.setattr(OAuth, "profile_url", code_host.url + PERSON)
+
+    def ended() -> str:
+        session = client.session
+        session["socialaccount_states"] = {"state": ({"process": "login"}, time.time(), "github")}
+        session.save()
+        asked = f"{code_host.url}/login/oauth/authorize?client_id=client&login=alice"
+        back = requests.get(asked, allow_redirects=False, timeout=10).headers["Location"]
+        code = parse_qs(urlsplit(back).query)["code"][0]
+        path = f"/login/github/callback/?code={code}&state=state"
+        return client.get(path, follow=True).content.decode()
+
+    return ended
+
+
+@pytest.fixture
+def no_slot() -> Iterator[None]:
+    assert wait_until(lambda: deadlines._slots()._value == deadlines.slots())
+    for _ in range(deadlines.slots()):
+        deadlines._slots().acquire()
+    yield
+    for _ in range(deadlines.slots()):
+        deadlines._slots().release()
+
+
+@pytest.mark.parametrize("path", [TOKEN, PERSON])
+def test_who_signs_in_while_github_answers_byte_by_byte_waits_until_the_deadline(
+    end, code_host, monkeypatch, path
+):
+    monkeypatch.setattr(github_account, "DEADLINE", 0.5)
+    code_host.fail("drip", milliseconds=20, method="*", path=path)
+
+    page = end()
+
+    assert FAILED in page
+    assert not User.objects.exists()
+
+
+def test_both_calls_of_a_sign_in_have_one_deadline(end, monkeypatch):
+    run, until = deadlines.run, []
+
+    def noted(call: Callable, *, deadline: float) -> object:
+        until.append(deadline)
+        return run(call, deadline=deadline)
+
+    monkeypatch.setattr(github_account.deadlines, "run", noted)
+
+    end()
+
+    assert User.objects.get().username == "alice"
+    assert len(until) == 2
+    assert until[0] == until[1]
+
+
+@pytest.mark.usefixtures("no_slot")
+def test_a_sign_in_asks_nothing_while_the_calls_to_github_have_no_room(end, code_host):
+    page = end()
+
+    assert BUSY in page
+    assert not [each for each in code_host.requests if each.path in (TOKEN, PERSON)]
