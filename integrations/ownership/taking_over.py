@@ -104,7 +104,8 @@ def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
         both = [member.organization_id, proof.held.organization_id]
         Integration.objects.filter(organization__in=both).lock()
     mine = site_claims.configured(member.organization)
-    if mine.repository_id != proof.integration.repository_id:
+    asked = proof.integration
+    if (mine.repository_id, mine.repository) != (asked.repository_id, asked.repository):
         raise NotConfigured("The repository was changed in the meantime. Check your integration.")
     if not Membership.objects.filter(pk=member.pk, organization=mine.organization_id).exists():
         raise NotConfigured("You are no longer a member of this organization.")

@@ -240,6 +240,8 @@ def _save(
                 raise configuration.NotInstalled(BEGIN_AGAIN)
         _move(integration, installation)
         applying.apply_installation(installation, facts)
+        # A webhook may have told of something newer while GitHub was asked.
+        Installation.objects.filter(pk=installation.pk).ask_about_soon()
     return integration
 
 

@@ -154,6 +154,21 @@ def test_a_member_who_joins_the_holder_meanwhile_is_asked_about_first(former, bo
     assert owner_of(URL) == former.pk
 
 
+def test_a_repository_that_is_renamed_meanwhile_takes_nothing_over(former, bob, monkeypatch):
+    mine = Organization.objects.get(name="bob")
+    ask = taking_over._ask
+    monkeypatch.setattr(
+        taking_over,
+        "_ask",
+        lambda *args: (ask(*args), Integration.objects.of(mine).update(repo_name="manual")),
+    )
+
+    with pytest.raises(site_claims.NotConfigured, match="changed in the meantime"):
+        taking_over.claim_site(mine.memberships.get(), URL)
+
+    assert owner_of(URL) == former.pk
+
+
 @pytest.mark.postgresql
 def test_integrations_of_both_are_locked_in_the_order_of_their_ids(former, bob):
     mine = Organization.objects.get(name="bob")

@@ -308,6 +308,17 @@ def test_a_suspended_installation_is_taken_with_its_problem(alice, acme, code_ho
     )
 
 
+def test_what_a_webhook_told_while_github_was_asked_is_asked_about_soon(alice, acme, code_host):
+    installation = build.installed(code_host)
+    Installation.objects.create(
+        github_id=installation.id, account="acme", asked_about_at=timezone.now()
+    )
+
+    come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+
+    assert Installation.objects.to_be_asked_about_soon().get().github_id == installation.id
+
+
 def test_a_refusal_uses_nothing_up(alice, code_host):
     query = someone_elses(alice, code_host)
     assert come_back(**query)[0] == 403
