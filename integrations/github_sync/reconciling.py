@@ -10,13 +10,11 @@ from itertools import chain, zip_longest
 from typing import cast
 
 from django.db import InterfaceError, OperationalError, close_old_connections, transaction
-from django.db.models import Exists, OuterRef
 
-from core import clock
 from integrations import github_api
 from integrations.github_api.asking import DEADLINE, deadline
 from integrations.github_sync import applying, visibility
-from integrations.models import Delivery, Installation, Integration, News, Webhook
+from integrations.models import Installation, Integration, News, Webhook
 from integrations.ownership import push_access
 
 log = logging.getLogger(__name__)
@@ -25,8 +23,6 @@ EVERY = timedelta(hours=1)
 AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
 BATCH = 50
 AWAY = 2  # unanswered installations in a row: GitHub is unreachable for all
-TOLD = 100  # webhooks
-LEFT = 10  # repositories that no integration has, of one installation in one look
 
 
 class Coverage(Enum):
@@ -106,8 +102,6 @@ def _ask_about(installation: Installation) -> bool:
         (each, _reconcile_repository(each, may_write=facts.may_write_issues)) for each in configured
     ]
     looked = [_look_at_rights(each, found) for each, found in reached if found]
-    for repository_id in _left(installation):
-        _look_at_left(installation, repository_id)
     return all(looked)
 
 
@@ -146,32 +140,6 @@ def _follow(
 def _ask_soon(installation: Installation) -> None:
     """A webhook has come in while GitHub was asked, and may be newer than the answer, which is not saved."""
     Installation.objects.filter(pk=installation.pk).ask_about_soon()
-
-
-def _left(installation: Installation) -> list[int]:
-    """Repositories that no integration has any more, and whose hidden issues may be public by a webhook."""
-    told = Webhook.objects.filter(
-        installation_id=installation.github_id, repository_id__isnull=False
-    )
-    lately = told.filter(received_at__gt=clock.now() - 2 * EVERY).order_by("-pk")[:TOLD]
-    used = Integration.objects.filter(repository_id=OuterRef("repository_id"))
-    hidden = Delivery.objects.filter(
-        repository_id=OuterRef("repository_id"), repository_private=True, issue_number__isnull=False
-    )
-    left = told.filter(~Exists(used), Exists(hidden), pk__in=[each.pk for each in lately])
-    in_turn = dict.fromkeys(cast(int, each.repository_id) for each in left.order_by("?"))
-    return list(in_turn)[:LEFT]
-
-
-def _look_at_left(installation: Installation, repository_id: int) -> None:
-    """Show or hide its issues."""
-    news, known = News(installation.github_id, repository_id), Webhook.objects.newest()
-    reached = github_api.reached(installation.github_id, repository_id, deadline=deadline(DEADLINE))
-    with transaction.atomic():
-        if Webhook.objects.have_told(news, since=known):
-            _ask_soon(installation)
-        elif reached:
-            visibility.apply(reached.repository, installation_id=installation.github_id)
 
 
 def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:

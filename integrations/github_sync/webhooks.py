@@ -92,11 +92,22 @@ def _once(delivery_id: str, act: Action, payload: Payload, news: News) -> None:
 def _news(event: str, payload: Payload) -> News:
     """What the webhook brings news of. Raises `NotAWebhook`, also for one that comes from no installation."""
     installation_id = webhook_payload.number(payload, "installation", "id")
-    if event == "issues":
-        return News()
-    if event == "repository":
-        return News(installation_id, webhook_payload.number(payload, "repository", "id"))
+    match event:
+        case "issues":
+            return News()
+        case "repository":
+            return News(installation_id, webhook_payload.number(payload, "repository", "id"))
+        case "installation_repositories":
+            return _news_of_selection(installation_id, [*_selected(payload)])
     return News(installation_id)
+
+
+def _news_of_selection(installation_id: int, repository_ids: list[int]) -> News:
+    """Of several, all of the installation; nothing if no integration has one of them, as of those just created."""
+    if len(repository_ids) == 1:
+        return News(installation_id, *repository_ids)
+    is_ours = Integration.objects.filter(repository_id__in=repository_ids).exists()
+    return News(installation_id) if is_ours else News()
 
 
 def _is_signed(body: bytes, signature: str) -> bool:
@@ -141,17 +152,23 @@ def _integrations(*repository_ids: int) -> IntegrationQuerySet:
     return locked.select_related("installation", "organization")
 
 
-def _of_selection(changed: str, act: Callable[[Integration, Payload], object]) -> Action:
+def _selected(payload: Payload) -> dict[int, Payload]:
+    """The repositories that were added to the installation, or removed from it, by their ids."""
+    changed = f"repositories_{payload['action']}"
+    repositories = payload.get(changed)
+    if not isinstance(repositories, list):
+        raise webhook_payload.another_shape(changed)
+    return {webhook_payload.number(each, "id"): each for each in repositories}
+
+
+def _of_selection(act: Callable[[Integration, Payload], object]) -> Action:
     """`act` on integrations whose repository was added to the installation, or removed from it.
 
     It is also called with what the webhook says of the repository.
     """
 
     def do(payload: Payload) -> None:
-        repositories = payload.get(changed)
-        if not isinstance(repositories, list):
-            raise webhook_payload.another_shape(changed)
-        listed = {webhook_payload.number(each, "id"): each for each in repositories}
+        listed = _selected(payload)
         number = webhook_payload.number(payload, "installation", "id")
         ours = Integration.objects.filter(installation__github_id=number).configured()
         known = {*ours.values_list("repository_id", flat=True)}
@@ -193,16 +210,16 @@ def _follow(payload: Payload) -> list[Integration]:
     """Update everything about the repository; returns the integrations that may use it.
 
     Webhooks overtake each other: that it is private is believed at once, and that it is public only
-    when GitHub says so, which is asked soon.
+    when GitHub says so, which is asked soon; or where no integration has it, since GitHub is not asked about it.
     """
     facts = webhook_payload.repository(payload)
     installation_id = webhook_payload.number(payload, "installation", "id")
     concerned = list(_integrations(facts.id))
     usable = [each for each in concerned if applying.apply_repository(each, _sure(facts, each))]
-    if facts.is_private:
+    if facts.is_private or not concerned:
         visibility.apply(facts, installation_id=installation_id)
-    numbers = {installation_id, *(each.installation.github_id for each in concerned)}
-    Installation.objects.filter(github_id__in=numbers).ask_about_soon()
+    through = {each.installation_id for each in concerned}
+    Installation.objects.filter(pk__in=through).ask_about_soon()
     return usable
 
 
@@ -229,8 +246,8 @@ ACTIONS: dict[tuple[str, str], Action] = {
     ("installation", "deleted"): _of_installation(applying.mark_uninstalled),
     ("installation", "suspend"): _of_installation(applying.mark_suspended),
     ("installation", "unsuspend"): _of_installation(holds.unsuspend),
-    ("installation_repositories", "added"): _of_selection("repositories_added", _added),
-    ("installation_repositories", "removed"): _of_selection("repositories_removed", _removed),
+    ("installation_repositories", "added"): _of_selection(_added),
+    ("installation_repositories", "removed"): _of_selection(_removed),
     ("installation_target", "renamed"): _account_renamed,
     ("repository", "renamed"): _changed,
     ("repository", "transferred"): _changed,

@@ -18,8 +18,4 @@ class Migration(migrations.Migration):
             name='repository_id',
             field=models.BigIntegerField(blank=True, help_text="GitHub's number of the repository that it brings news of.", null=True),
         ),
-        migrations.AddIndex(
-            model_name='webhook',
-            index=models.Index(condition=models.Q(('repository_id__isnull', False)), fields=['installation_id', 'id'], name='webhook_of_repositories'),
-        ),
     ]

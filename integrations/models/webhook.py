@@ -60,14 +60,5 @@ class Webhook(models.Model):
 
     objects = WebhookQuerySet.as_manager()
 
-    class Meta:
-        indexes = [
-            models.Index(
-                fields=["installation_id", "id"],
-                condition=Q(repository_id__isnull=False),
-                name="webhook_of_repositories",
-            )
-        ]
-
     def __str__(self) -> str:
         return self.delivery_id

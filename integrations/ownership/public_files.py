@@ -1,7 +1,7 @@
 """What strangers may know of a repository's files: nothing that says that a private repository exists."""
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from core import counting
 from integrations.models import Delivery, Integration
@@ -23,13 +23,16 @@ def are_of(integration: Integration, url: str) -> bool:
 
 
 def without_private_ones(reports: QuerySet[Report], organization: str) -> QuerySet[Report]:
-    """What strangers may count of an organization's reports: all, or the newest without files of repositories."""
-    if Integration.objects.filter(organization=organization, repository_private=False).exists():
-        return reports
-    there = repository_pages.code_host_at(settings.HUB_GITHUB_URL)
+    """What strangers may count of the newest of an organization's reports: of files, those that `are_of` it."""
+    there = repository_pages.code_host_at(settings.HUB_GITHUB_URL).url
+    files = Q(canonical_url__startswith=f"{there}/")
+    public = Integration.objects.of(organization).configured().filter(repository_private=False)
+    for mine in public:
+        root = there + repository_pages.claim_path(mine.repository)
+        files &= ~Q(canonical_url__startswith=root) & ~Q(canonical_url=root.removesuffix("/"))
     # Of the newest only, since the others have no index of their own.
     newest = reports.values("pk")[: counting.MOST + 1]
-    return Report.objects.filter(pk__in=newest).exclude(canonical_url__startswith=f"{there.url}/")
+    return Report.objects.filter(pk__in=newest).exclude(files)
 
 
 def are_told(url: str, delivery: Delivery | None) -> bool:

@@ -251,7 +251,9 @@ def test_a_badge_counts_the_reports_of_30_days(alice, domain, client, monkeypatc
 
 
 @pytest.mark.parametrize("private", [True, False])
-def test_a_badge_counts_files_only_while_their_repository_is_public(code_host, client, private):
+def test_a_badge_counts_files_only_of_the_repository_and_while_it_is_public(
+    code_host, client, private
+):
     acme = build.acme(code_host)
     site_claims.claim_site(acme, f"{code_host.url}/acme/docs/")
     Integration.objects.update(repository_private=private)
@@ -263,6 +265,9 @@ def test_a_badge_counts_files_only_while_their_repository_is_public(code_host, c
 
     assert Report.objects.newest_first(acme).count() == 2
     assert f"docs feedback: {1 if private else 2} in 30 days" in text_of(badge(claim))
+
+    Integration.objects.update(repo_name="manual", repository_id=0, repository_private=False)
+    assert "docs feedback: 1 in 30 days" in text_of(badge(claim))
 
 
 def test_a_badge_is_read_from_an_index(alice, domain):
