@@ -41,7 +41,7 @@ def network(remote: str, forwarded: str | None) -> str:
 
 def network_of(request: HttpRequest) -> str:
     """The caller's network for what all share, as `network`."""
-    return _with_neighbors(_networks(request)[0])
+    return network(request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR"))
 
 
 def source(address: str) -> str:

@@ -32,6 +32,7 @@ class RateLimited(ApiError):
     default_code = "rate_limited"
 
     def __init__(self, wait: int, what: str = "requests"):
+        self.wait = wait
         seconds = "1 second" if wait == 1 else f"{wait} seconds"
         super().__init__(
             f"Too many {what}. Try again in {seconds}.",
@@ -89,8 +90,13 @@ def check_locally(*limits: Limit, what: str = "requests") -> None:
 
 def refuse_known(*limits: Limit, what: str = "requests") -> None:
     """Refuse at once what `check_locally` would refuse. Counts nothing."""
+    _refuse_for(known_wait(*limits), what)
+
+
+def known_wait(*limits: Limit) -> float:
+    """Seconds until each of the limits has room, as far as this process knows; 0 if they have. Counts nothing."""
     windows = _windows_of(limits)
-    _refuse_for(max(_full.look(*windows), _windows.look(*windows)), what)
+    return max(_full.look(*windows), _windows.look(*windows))
 
 
 def prepare() -> None:

@@ -25,12 +25,14 @@ def limited(view: View, counts: Callable[[HttpRequest], bool]) -> View:
     def bounded(request: HttpRequest) -> HttpResponseBase:
         if not counts(request):
             return view(request)
-        each = client_address.limits_with_neighbors(
+        network, own = client_address.limits_with_neighbors(
             request, settings.HUB_SIGN_IN_RATE, request.path
         )
         try:
-            rates.check_all(*each, what="sign-ins from your address")
+            rates.check_all(network, own, what="sign-ins from your address")
         except rates.RateLimited as error:
+            if rates.known_wait(network):
+                error = rates.RateLimited(error.wait, "sign-ins from your network")
             return page_error(request, error)
         return view(request)
 

@@ -125,13 +125,15 @@ def _explained(
     proven: frozenset[str],
     earlier: Collection[str],
 ) -> Finding:
-    if domain.record_value in answer.texts:
+    if domain.record_value in answer.texts and not answer.by_dname:
         return _wildcard(proven, domain, answer)
     if answer == TxtAnswer() and (missing := _missing_zone(lookup, domain)):
         return Finding(proven, *_no_such_domain(missing))
     asked = _asked(lookup, domain, answer)
     if any(each.has_it for each in asked):
         return Finding(proven, *_at_some(asked), asked=asked)
+    if answer.by_dname:
+        return Finding(proven, *_below_dname(domain), asked=asked)
     if place := misplaced.find(lookup, domain):
         return Finding(proven, place.text, place.title, asked=asked)
     return _at_the_name(domain, answer, proven, earlier)._replace(asked=asked)
@@ -160,6 +162,8 @@ def _in_words(domain: Domain, said: TxtAnswer | NotAnswered) -> tuple[str, bool]
     """An answer in a few words, and whether it has the value."""
     if isinstance(said, NotAnswered):
         return f"No answer: {said}", False
+    if said.by_dname:
+        return "A DNAME", False
     if domain.record_value in said.texts:
         return "Has the value", True
     if said.alias_of:
@@ -223,6 +227,17 @@ def _different(domain: Domain, proven: frozenset[str]) -> Finding:
         "Almost: the value ends differently" if is_close else "The value is a different one",
         tuple(values.shown(value) for value in nearest[: values.MOST]),
     )
+
+
+def _below_dname(domain: Domain) -> tuple[str, str]:
+    top = misplaced.zones(domain)[0]
+    claim = f"If it is at a name below {top}, claim {top}, which covers {domain.name}. Else remove"
+    hint = (
+        "A DNAME is in the way: it leads every name below its own elsewhere, so there can be no TXT record "
+        f"at `{domain.record_name}`. {'Remove' if domain.name == top else claim} the DNAME, "
+        "then add the TXT record."
+    )
+    return hint, "A DNAME is in the way"
 
 
 def _wildcard(proven: frozenset[str], domain: Domain, answer: TxtAnswer) -> Finding:

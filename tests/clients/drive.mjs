@@ -429,6 +429,25 @@ const DO = {
   },
   send_all: ({ reports, client }) =>
     Promise.all(reports.map((report) => attempt(() => send({ report, client })))),
+  known_beside: async ({ reports, url, options, client }) => {
+    const controllers = reports.map(() => new AbortController());
+    let ended = 0;
+    const sent = reports.map((report, number) =>
+      new Client(optionsOf(client))
+        .send(report, { signal: controllers[number].signal })
+        .catch(() => {})
+        .finally(() => {
+          ended += 1;
+        }),
+    );
+    const outcome = await attempt(() => known({ url, options }));
+    const before = ended;
+    for (const controller of controllers) controller.abort();
+    await Promise.all(sent);
+    return { outcome, ended: before };
+  },
+  known_all: ({ urls, client }) =>
+    Promise.all(urls.map((url) => attempt(() => new Client(optionsOf(client)).known(url)))),
   resolve_all_but_silent_names: () => {
     const make = () => (host, options, callback) => {
       if (!host.startsWith("silent")) return callback(null, [{ address: "1.1.1.1", family: 4 }]);

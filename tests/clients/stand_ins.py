@@ -51,6 +51,7 @@ class StandIn(ThreadingHTTPServer):
     """Direct requests are for the Hub; CONNECT is answered for the hosts that are in the script."""
 
     daemon_threads = True
+    request_queue_size = 128  # a connection that finds it full is tried again seconds later
 
     def __init__(self, tls: ssl.SSLContext):
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -141,6 +142,11 @@ def _hang(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
     stage.over.wait(30)
 
 
+def _answer_together(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
+    if stage.arrived.wait(30):
+        _answer(handler, answer, stage)
+
+
 def _drip(handler: _Handler, head: bytes, drop: bytes, stage: Stage) -> None:
     handler.wfile.write(head)
     while not stage.over.wait(0.05):
@@ -167,6 +173,7 @@ _ACTS = {
     "break": _break,
     "cut": _cut,
     "hang": _hang,
+    "answer together": _answer_together,
     "drip body": _drip_body,
     "drip headers": _drip_headers,
     "flood": _flood,

@@ -193,7 +193,9 @@ def test_the_numbers_of_the_clients():
         ),
         "that file": f"{discovery.MAX_BYTES} bytes",
         "it is kept": span(timedelta(seconds=discovery.FRESH_SECONDS)),
-        "names of hosts that the Node client looks up at once": _in_node("client", "MOST_CALLS"),
+        "calls of the Node client at once that may look a name up": _in_node(
+            "client", "MOST_CALLS"
+        ),
         "git, for each question about a repository": (
             f"{git.SECONDS} seconds, {git.MAX_BYTES} bytes"
         ),

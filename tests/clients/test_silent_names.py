@@ -112,6 +112,51 @@ def test_nobody_is_refused_for_the_silent_names_of_others(
     assert "result" in other
 
 
+@pytest.mark.parametrize("silent", [16, 128])
+def test_a_question_that_looks_nothing_up_does_not_wait(world: World, silent: int):
+    world.stage.answers = {HUB: [{"status": 200, "body": {"url": PAGE, "problems": []}}]}
+    reports = [_report(f"https://silent{number}.acme.com/") for number in range(silent)]
+
+    _, known = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "resolve_all_but_silent_names"},
+        {
+            "do": "known_beside",
+            "reports": reports,
+            "client": {"timeout": 20},
+            "url": PAGE,
+            "options": {"look_up": False},
+        },
+    )
+
+    assert known["result"]["outcome"] == {"result": {"url": PAGE, "problems": []}}
+    assert known["result"]["ended"] == 0
+
+
+@pytest.mark.parametrize("what", ["reports", "questions"])
+@pytest.mark.parametrize("count", [3, 24])
+def test_a_slow_hub_that_is_set_takes_no_turns(
+    world: World, examples: dict[str, Any], count: int, what: str
+):
+    new = examples["a new report"]["answer"]
+    answer = new | {"body": new["body"] | {"problems": []}}  # to either
+    world.stage.answers = {
+        HUB: [answer, {"do": "answer together"} | answer],
+        "docs.acme.com": [{"status": 404, "body": {}}],
+    }
+    world.stage.awaited = 1 + count
+    patient = {"client": {"timeout": 25}}
+    calls = {
+        "reports": {"do": "send_all", "reports": [_report(PAGE)] * count, **patient},
+        "questions": {"do": "known_all", "urls": [PAGE] * count, **patient},
+    }
+
+    *_, ended = Sdk(DRIVERS["node"], world.environment).do(
+        {"do": "resolve_all_but_silent_names"}, _send_about(PAGE), calls[what]
+    )
+
+    assert all("result" in outcome for outcome in ended["result"])
+
+
 @pytest.mark.parametrize("waiting", [1, 8])
 def test_what_is_aborted_before_its_turn_does_not_begin(world: World, waiting: int):
     reports = [_report(f"https://d{number}.acme.com/") for number in range(16 + waiting)]

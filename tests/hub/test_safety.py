@@ -84,6 +84,24 @@ def test_a_network_begins_ten_times_as_many_sign_ins(client, settings, network):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("is_shared", [False, True], ids=["process", "redis"])
+def test_who_may_not_sign_in_reads_whose_limit_is_reached(client, settings, request, is_shared):
+    if is_shared:
+        request.getfixturevalue("redis")
+    settings.HUB_GITHUB_CLIENT_ID = "client"
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+
+    def begin(number: int) -> str:
+        address = f"198.51.100.{number}"
+        return client.post("/login/github/", REMOTE_ADDR=address).content.decode()
+
+    pages = [begin(number) for number in (1, 1, *range(2, 11), 11, 1)]
+
+    assert "Too many sign-ins from your address." in pages[1]
+    assert all("Too many sign-ins from your network." in page for page in pages[-2:])
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(("length", "kept"), [(500, True), (501, False)])
 def test_only_a_short_page_is_kept_for_after_a_sign_in(client, settings, length, kept):
     settings.HUB_GITHUB_CLIENT_ID = "client"

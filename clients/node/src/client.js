@@ -70,8 +70,9 @@ export class Client {
   async send(report, options) {
     const way = this.#way(options);
     const draft = this.draft(report, options);
-    return this.#inTurn(draft.page, way, async (deadline) => {
+    return this.#inTurn(draft.page, way, async (deadline, endTurn) => {
       const request = this.#request(draft, await this.#listing(draft.page, way));
+      if (!request.publicOnly) endTurn();
       return sentReport(await call(request, deadline - performance.now(), way));
     });
   }
@@ -107,11 +108,16 @@ export class Client {
    */
   async known(url, { lookUp: isLookedUp = true, ...options } = {}) {
     const way = this.#way(options);
-    const ask = async (deadline) => {
-      const request = await this.#question(url, isLookedUp, way);
+    const page = this.#page(url);
+    const hub = hubUrl(this.hubUrl);
+    const mayLookUp = isLookedUp || hub === null;
+    const ask = async (deadline, endTurn) => {
+      const listing = mayLookUp ? await this.#listing(page, way) : {};
+      const request = this.#question({ url, page, hub }, listing);
+      if (!request.publicOnly) endTurn();
       return call(request, deadline - performance.now(), way, hasProblems);
     };
-    return knownOf((await this.#inTurn(true, way, ask)).body, url);
+    return knownOf((await this.#inTurn(mayLookUp, way, ask)).body, url);
   }
 
   /** Your organization, as `GET /v1/orgs/me` answers: name, integration, domains, sites. */
@@ -137,10 +143,13 @@ export class Client {
     for await (const { reports } of pages(hub, chosen, ask)) yield* reports;
   }
 
-  /** What `work` gives, its time beginning at its turn if it may look a name up; it is given its end. */
+  /**
+   * What `work` gives, its time beginning at its turn if it may look a name up. It is given the end of its
+   * time, and what ends its turn once it looks no name up any more.
+   */
   #inTurn(mayLookUp, { fetch, signal }, work) {
-    const begin = () => work(performance.now() + this.timeout);
-    return mayLookUp && !fetch && !this.allowPrivate ? inTurn(begin, signal) : begin();
+    const begin = (endTurn) => work(performance.now() + this.timeout, endTurn);
+    return mayLookUp && !fetch && !this.allowPrivate ? inTurn(begin, signal) : begin(() => {});
   }
 
   /** The document of the page's host; OptedOut if it wants no reports. */
@@ -152,14 +161,17 @@ export class Client {
     return listing;
   }
 
-  /** The question about a page, to the Hub that the user names, else to the one that its host names. */
-  async #question(url, isLookedUp, way) {
+  /** The page that a question is about, or the error that stops it. */
+  #page(url) {
     if (!isText(url)) throw ValidationError.of("wrong_type", { name: "url" });
     const page = checkAddress(url, this.allowPrivate);
     if (!page) throw ValidationError.of("not_a_page", { name: url });
     checkSecrets({ doc_url: url });
-    const hub = hubUrl(this.hubUrl);
-    const listing = isLookedUp || hub === null ? await this.#listing(page, way) : {};
+    return page;
+  }
+
+  /** The question about a page, to the Hub that the user names, else to the one that its host names. */
+  #question({ url, page, hub }, listing) {
     if (hub !== null) return questionFor(url, hub + REPORTS);
     const found = endpoint(page, listing, this.allowPrivate);
     if (!found?.endsWith(REPORTS)) throw noHubUrl();

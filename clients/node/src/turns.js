@@ -1,9 +1,9 @@
 /** Lets calls take turns. */
 
 /**
- * A function of `work` and `signal`: what the work returns, once fewer than `most` others are running, in the
- * order of the calls. When the signal aborts before its turn, it rejects with its reason, and the work
- * does not begin.
+ * A function of `work` and `signal`: what the work returns, once fewer than `most` others have a turn, in the
+ * order of the calls. The work is given a function that ends its turn early. When the signal aborts before
+ * its turn, it rejects with its reason, and the work does not begin.
  */
 export function turns(most) {
   const waiting = new Set();
@@ -28,12 +28,18 @@ export function turns(most) {
     signal?.throwIfAborted();
     if (running < most) running += 1;
     else await turn(signal);
-    try {
-      return await work();
-    } finally {
+    let hasTurn = true;
+    const end = () => {
+      if (!hasTurn) return;
+      hasTurn = false;
       const [next] = waiting;
       if (next) next();
       else running -= 1;
+    };
+    try {
+      return await work(end);
+    } finally {
+      end();
     }
   };
 }

@@ -176,8 +176,37 @@ def test_a_name_that_a_dname_made_proves_nothing(dns, domain, apex):
     finding = look(domain, thorough=True)
 
     assert finding.proven == frozenset()
-    assert finding.title == "A wildcard record answers"
-    assert finding.hint.endswith(f"Add a TXT record at `{NAME}` itself, in place of the alias.")
+    assert finding.title == "A DNAME is in the way"
+    assert [(asked.answer, asked.has_it) for asked in finding.asked] == [("A DNAME", False)]
+
+
+@pytest.mark.parametrize("value", ["hub-verify=abcdef", "v=spf1 -all", None])
+def test_below_a_dname_no_record_is_asked_for(dns, domain, value):
+    dns.alias_below("docs.acme.com", "v.evil.example")
+    if value:
+        dns.txt("_hub-challenge.v.evil.example", value)
+
+    assert hint(domain) == (
+        "A DNAME is in the way: it leads every name below its own elsewhere, so there can be no TXT record "
+        f"at `{NAME}`. If it is at a name below acme.com, claim acme.com, which covers docs.acme.com. "
+        "Else remove the DNAME, then add the TXT record."
+    )
+
+
+def test_below_a_dname_of_the_registrable_name_there_is_nothing_to_claim(dns, domain):
+    domain.name, domain.registrable = "acme.com", True
+    dns.alias_below("acme.com", "v.evil.example")
+
+    assert hint(domain).endswith(
+        "at `_hub-challenge.acme.com`. Remove the DNAME, then add the TXT record."
+    )
+
+
+def test_a_value_on_the_host_cannot_be_moved_below_its_dname(dns, domain):
+    dns.alias_below("docs.acme.com", "v.evil.example")
+    dns.txt("docs.acme.com", "hub-verify=abcdef")
+
+    assert look(domain, thorough=True).title == "A DNAME is in the way"
 
 
 def test_an_alias_beside_a_wildcard_alias_proves_nothing(dns, domain):
