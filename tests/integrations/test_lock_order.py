@@ -31,6 +31,7 @@ def heard(integrations: list[Integration], event: str, action: str) -> None:
         {"id": each.repository_id, "full_name": each.repository} for each in integrations
     ]
     payload = {
+        "action": action,
         "installation": {"id": integrations[0].installation.github_id},
         "repositories_added": repositories,
         "repositories_removed": repositories,
