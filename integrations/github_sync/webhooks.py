@@ -98,16 +98,11 @@ def _news(event: str, payload: Payload) -> News:
         case "repository":
             return News(installation_id, webhook_payload.number(payload, "repository", "id"))
         case "installation_repositories":
-            return _news_of_selection(installation_id, [*_selected(payload)])
+            selected = [
+                *_selected(payload)
+            ]  # of several, GitHub is asked about those that are ours
+            return News(installation_id, *selected) if len(selected) == 1 else News()
     return News(installation_id)
-
-
-def _news_of_selection(installation_id: int, repository_ids: list[int]) -> News:
-    """Of several, all of the installation; nothing if no integration has one of them, as of those just created."""
-    if len(repository_ids) == 1:
-        return News(installation_id, *repository_ids)
-    is_ours = Integration.objects.filter(repository_id__in=repository_ids).exists()
-    return News(installation_id) if is_ours else News()
 
 
 def _is_signed(body: bytes, signature: str) -> bool:
@@ -188,6 +183,7 @@ def _added(integration: Integration, repository: Payload) -> None:
 
 def _removed(integration: Integration, repository: Payload) -> None:
     applying.mark_out_of_reach(integration)
+    Installation.objects.filter(pk=integration.installation_id).ask_about_soon()
 
 
 def _account_renamed(payload: Payload) -> None:

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-KEPT = timedelta(days=30)  # GitHub repeats one for three days at most
+KEPT = timedelta(days=4)  # GitHub repeats one for three days at most
 LATEST = 100  # more than are applied at the same moment: one with a lower id may be committed later
 
 

@@ -9,6 +9,8 @@ from orgs import renamed, repository_pages
 from orgs.renamed import Received
 from reports.models import Report
 
+AMONG = 10  # times as many reports as are counted at most
+
 
 def are_at(url: str) -> bool:
     """Whether a canonical URL is of a file of some repository."""
@@ -30,8 +32,8 @@ def without_private_ones(reports: QuerySet[Report], organization: str) -> QueryS
     for mine in public:
         root = there + repository_pages.claim_path(mine.repository)
         files &= ~Q(canonical_url__startswith=root) & ~Q(canonical_url=root.removesuffix("/"))
-    # Of the newest only, since the others have no index of their own.
-    newest = reports.values("pk")[: counting.MOST + 1]
+    # A bound, since the others have no index of their own; so wide that a few private ones move nothing.
+    newest = reports.values("pk")[: AMONG * counting.MOST + 1]
     return Report.objects.filter(pk__in=newest).exclude(files)
 
 

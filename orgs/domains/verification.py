@@ -73,8 +73,11 @@ def slots() -> threading.BoundedSemaphore:
 
 
 @transaction.atomic(durable=True)
-def record(domain: Domain, finding: Finding) -> Domain:
-    """Save what a check of the DNS has found; returns the claim as it is then.
+def record(domain: Domain, finding: Finding, *, passes_on: bool = True) -> Domain:
+    """Save what a check of the DNS has found; returns the claim as it is then. Raises `VerifiedElsewhere`.
+
+    `passes_on`: whether the name may be taken from an organization that has verified it. Not by what a resolver
+    says, which remembers records that are gone.
 
     All claims of the name are locked here, so only one of them at a time can become verified.
     """
@@ -89,6 +92,8 @@ def record(domain: Domain, finding: Finding) -> Domain:
         claim.record_missing()
     else:
         for other in of_the_name.values():
+            if other.verified_at and not passes_on:
+                raise VerifiedElsewhere
             _pass_on(other, to=claim, proven=finding.proven)
         claim.record_found()
     return claim

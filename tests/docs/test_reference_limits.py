@@ -19,6 +19,7 @@ from core import (
     telling,
 )
 from core.shared_windows import REDIS_TIMEOUT
+from hub import limits as sign_in_limits
 from hub import logs, pruning, scrape
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting
@@ -80,6 +81,10 @@ def test_rates():
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "sign-ins from a network": times(DEFAULT["HUB_SIGN_IN_RATE"], client_address.WIDER),
+        "sign-ins that end altogether": sign_in_limits.ENDED,
+        "sign-ins that end altogether from a network": times(
+            sign_in_limits.ENDED, client_address.SHARE
+        ),
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL),
         "codes for terminals altogether from a network": times(

@@ -143,6 +143,24 @@ def test_a_browser_ends_only_so_many_sign_ins_that_it_has_begun(client, settings
 
 
 @pytest.mark.django_db
+def test_one_network_does_not_use_up_what_github_answers_for_all_sign_ins(client, settings):
+    """GitHub counts the app's questions for tokens, whoever causes them."""
+    settings.HUB_SIGN_IN_RATE = "1000/minute"
+
+    def end(address: str) -> int:
+        session = client.session
+        session["socialaccount_states"] = {"state": ({}, time.time(), "github")}
+        session.save()
+        path = "/login/github/callback/?error=access_denied&state=state"
+        return client.get(path, REMOTE_ADDR=address).status_code
+
+    neighbors = [f"198.51.100.{number}" for number in range(121)]
+
+    assert [end(each) for each in neighbors] == [302] * 120 + [429]
+    assert end("203.0.113.9") == 302
+
+
+@pytest.mark.django_db
 def test_a_callback_that_was_never_begun_writes_nothing(client):
     answer = client.get("/login/github/callback/?code=x&state=x", follow=True)
 

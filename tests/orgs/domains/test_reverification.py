@@ -186,6 +186,18 @@ def test_a_lapsed_claim_does_not_take_the_domain_from_its_new_owner(domain, dns,
     assert Domain.objects.verified().get() == new
 
 
+def test_nor_while_a_resolver_remembers_its_record_and_no_other(domain, dns, clock):
+    dns.remove(RECORD)
+    pass_days(clock, 12)
+    new = build.domain(build.organization("new"), "docs.acme.com")
+    dns.txt(RECORD, domain.record_value)
+
+    pass_days(clock, 2)
+
+    assert Domain.objects.verified().get() == new
+    assert not domain.organization.notices.filter(text__contains="is now yours").exists()
+
+
 def test_what_was_never_proved_is_given_up_after_thirty_days_and_that_is_said(dns, clock):
     acme = build.organization()
     claiming.claim_domain(build.member(acme).membership, "docs.acme.com")
