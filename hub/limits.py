@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from itertools import chain
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -13,7 +14,9 @@ from core.error_answers import page_error
 View = Callable[[HttpRequest], HttpResponseBase]
 
 
-ENDED = "1200/hour"  # sign-ins that ask GitHub, which answers 2,000 an hour, also those of installations
+SIGN_INS_ENDED = (
+    "1200/hour"  # they ask GitHub, which answers 2,000 an hour, also those of installations
+)
 
 
 def limited(view: View, counts: Callable[[HttpRequest], bool], *, altogether: str = "") -> View:
@@ -28,20 +31,26 @@ def limited(view: View, counts: Callable[[HttpRequest], bool], *, altogether: st
     def bounded(request: HttpRequest) -> HttpResponseBase:
         if not counts(request):
             return view(request)
-        network, own = client_address.limits_with_neighbors(
-            request, settings.HUB_SIGN_IN_RATE, request.path
-        )
-        neighbors, everybody = [network], []
-        if altogether:
-            key, whose = (request.path, "altogether"), client_address.network_of(request)
-            everything, share = client_address.with_share(altogether, key, whose)
-            neighbors, everybody = [network, share], [everything]
+        limits = _limits(request, altogether)
         try:
-            rates.check_all(own, *neighbors, *everybody)
+            rates.check_all(*chain(*limits.values()))
         except rates.RateLimited as error:
-            of = {"from your network": neighbors, "from your address": [own]}
-            full = next((words for words, limits in of.items() if rates.known_wait(*limits)), "")
-            return page_error(request, rates.RateLimited(error.wait, f"sign-ins {full}".strip()))
+            whose = next((each for each in limits if rates.known_wait(*limits[each])), "")
+            return page_error(request, rates.RateLimited(error.wait, f"sign-ins{whose}"))
         return view(request)
 
     return bounded
+
+
+def _limits(request: HttpRequest, altogether: str) -> dict[str, list[rates.Limit]]:
+    """By the words that say whose they are."""
+    network, own = client_address.limits_with_neighbors(
+        request, settings.HUB_SIGN_IN_RATE, request.path
+    )
+    limits = {" from your network": [network], " from your address": [own]}
+    if altogether:
+        key, whose = (request.path, "altogether"), client_address.network_of(request)
+        everything, share = client_address.with_share(altogether, key, whose)
+        limits[" from your network"].append(share)
+        limits[""] = [everything]
+    return limits

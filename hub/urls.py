@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from core import error_answers
-from hub.limits import ENDED, limited
+from hub.limits import SIGN_INS_ENDED, limited
 from hub.screen import integration
 from hub.screen.access import signed_in
 from integrations.api import acts, answers, pages, receipts, setup
@@ -63,7 +63,7 @@ urlpatterns = [
     path("login/github/", limited(sign_in.begin, sign_in.is_sent), name="github_login"),
     path(
         "login/github/callback/",
-        limited(sign_in.complete, sign_in.was_begun, altogether=ENDED),
+        limited(sign_in.complete, sign_in.was_begun, altogether=SIGN_INS_ENDED),
         name="github_callback",
     ),
     path("login/inactive/", sign_in.inactive, name="account_inactive"),

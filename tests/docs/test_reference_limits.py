@@ -81,9 +81,9 @@ def test_rates():
         "issues": DEFAULT["HUB_ISSUE_RATE"],
         "sign-ins": DEFAULT["HUB_SIGN_IN_RATE"],
         "sign-ins from a network": times(DEFAULT["HUB_SIGN_IN_RATE"], client_address.WIDER),
-        "sign-ins that end altogether": sign_in_limits.ENDED,
+        "sign-ins that end altogether": sign_in_limits.SIGN_INS_ENDED,
         "sign-ins that end altogether from a network": times(
-            sign_in_limits.ENDED, client_address.SHARE
+            sign_in_limits.SIGN_INS_ENDED, client_address.SHARE
         ),
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL),

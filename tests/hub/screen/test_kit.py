@@ -270,6 +270,20 @@ def test_a_badge_counts_files_only_of_the_repository_and_while_it_is_public(
     assert "docs feedback: 1 in 30 days" in text_of(badge(claim))
 
 
+def test_reports_about_private_files_push_none_out_of_the_number(code_host, client, monkeypatch):
+    monkeypatch.setattr(counting, "MOST", 2)
+    acme = build.acme(code_host)
+    site_claims.claim_site(acme, f"{code_host.url}/acme/docs/")
+    Integration.objects.update(repository_private=True)
+    acme.domains.update(badge=Domain.Badge.COUNT)
+    build.send(client)
+
+    for number in range(6):
+        build.send(client, build.report(f"{code_host.url}/acme/docs/blob/main/{number}.md"))
+
+    assert "docs feedback: 1 in 30 days" in text_of(badge(acme.domains.get()))
+
+
 def test_a_badge_is_read_from_an_index(alice, domain):
     choose(alice, domain, "count")
 

@@ -384,14 +384,20 @@ def test_who_only_asserts_the_name_gets_nothing(acme, code_host, here):
     assert owner_of(f"{here}/acme/docs") == acme.pk
 
 
-def test_two_that_swap_their_names_swap_their_claims(acme, code_host, here):
-    code_host.app.webhook_url = ""
-    other = build.organization("bob")
-    member_of(other, code_host, "bob")
+def claim_of_bob(code_host, here):
+    """His organization, which has claimed acme/manual, and that repository."""
+    his = build.organization("bob")
+    member_of(his, code_host, "bob")
     manual = code_host.add_repository("acme", "manual")
     code_host.add_to_installation(build.installed(code_host), manual)
-    build.integration(other, code_host, "acme/manual")
-    site_claims.claim_site(other, f"{here}/acme/manual/")
+    build.integration(his, code_host, "acme/manual")
+    site_claims.claim_site(his, f"{here}/acme/manual/")
+    return his, manual
+
+
+def test_two_that_swap_their_names_swap_their_claims(acme, code_host, here):
+    code_host.app.webhook_url = ""
+    other, manual = claim_of_bob(code_host, here)
 
     docs = code_host.repository("acme/docs")
     code_host.rename(docs, "between")
@@ -407,12 +413,7 @@ def test_two_that_swap_their_names_swap_their_claims(acme, code_host, here):
 def test_a_claim_whose_name_is_taken_before_its_own_rename_is_heard_comes_back(
     acme, webhooks, code_host, here
 ):
-    other = build.organization("bob")
-    member_of(other, code_host, "bob")
-    manual = code_host.add_repository("acme", "manual")
-    code_host.add_to_installation(build.installed(code_host), manual)
-    build.integration(other, code_host, "acme/manual")
-    site_claims.claim_site(other, f"{here}/acme/manual/")
+    other, manual = claim_of_bob(code_host, here)
     code_host.app.webhook_url, there = "", code_host.app.webhook_url
     docs = code_host.repository("acme/docs")
     code_host.rename(docs, "old-docs")
