@@ -98,9 +98,8 @@ def _news(event: str, payload: Payload) -> News:
         case "repository":
             return News(installation_id, webhook_payload.number(payload, "repository", "id"))
         case "installation_repositories":
-            selected = [
-                *_selected(payload)
-            ]  # of several, GitHub is asked about those that are ours
+            selected = _selected(payload)
+            # Of several, GitHub is asked about those that are ours.
             return News(installation_id, *selected) if len(selected) == 1 else News()
     return News(installation_id)
 

@@ -274,6 +274,34 @@ def test_an_answer_from_before_a_webhook_is_not_saved_and_github_is_asked_again(
     assert Installation.objects.get().asked_about_at
 
 
+def test_an_answer_from_before_several_were_taken_out_is_mended_by_the_next_look(
+    webhooks, code_host, monkeypatch
+):
+    installation = build.installed(code_host)
+    manual = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(installation, manual)
+
+    def take_two_out():
+        code_host.app.webhook_url, there = "", code_host.app.webhook_url
+        both = [code_host.repository("acme/docs"), manual]
+        for each in both:
+            code_host.remove_from_installation(installation, each)
+        code_host.app.webhook_url = there
+        listed = [{"id": each.id, "full_name": each.full_name} for each in both]
+        payload = {"action": "removed", "installation": {"id": installation.id}}
+        code_host.deliver_webhook(
+            "installation_repositories", payload | {"repositories_removed": listed}
+        )
+
+    while_asked(monkeypatch, "reached", take_two_out)
+    call_command("reconcile_installations")
+    asked_again = Installation.objects.get().asked_about_at is None
+    reconciling.reconcile_due()
+
+    assert asked_again
+    assert integration().problem
+
+
 def test_an_answer_from_before_an_account_was_renamed_is_not_saved(
     webhooks, code_host, monkeypatch
 ):
