@@ -80,6 +80,17 @@ def installed(code_host: CodeHost, account: str = "acme"):
     return code_host.installation_on(code_host.account(account))
 
 
+def tell_of_issue(code_host: CodeHost, action: str, updated_at: str, **issue: Any) -> None:
+    """A webhook about issue 1 of acme/docs, as GitHub sends it at that time; keywords say more of the issue."""
+    payload = {
+        "action": action,
+        "installation": {"id": installed(code_host).id},
+        "repository": {"id": code_host.repository("acme/docs").id},
+        "issue": {"number": 1, "updated_at": updated_at, **issue},
+    }
+    assert code_host.deliver_webhook("issues", payload).status == 202
+
+
 def integration(
     owner: Organization, code_host: CodeHost, repository: str = "acme/docs"
 ) -> Integration:

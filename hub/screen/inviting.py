@@ -11,7 +11,7 @@ from integrations import github_api
 from integrations.github_api import asking
 from integrations.models import Integration
 from orgs.models import Invitation, Membership, Organization, Terminal
-from orgs.people import counted, members
+from orgs.people import counted, leaving, members
 from reports.models import Report
 
 NAMELESS = "5/hour"  # look-ups without an installation; GitHub allows 60 for all of the Hub
@@ -84,13 +84,20 @@ def of(membership: Membership) -> list[Invitation]:
     return list(mine.select_related("organization", "invited_by").order_by("pk"))
 
 
-@transaction.atomic
 def join(membership: Membership, invitation_id: int, role: str) -> Organization:
     """Accept an invitation with the role that the person saw; returns the organization.
 
     Their own organization is deleted if it is empty, and so are the person's tokens and terminals,
     which were made for it. Raises `Withdrawn`, `InUse`, `members.Moved`.
     """
+    former = _join(membership, invitation_id, role)
+    leaving.delete_abandoned(former)
+    return membership.organization
+
+
+@transaction.atomic
+def _join(membership: Membership, invitation_id: int, role: str) -> Organization:
+    """The same; returns the organization that the person has left, which has still to be deleted."""
     seen = _answered(membership, invitation_id)
     own = Membership.objects.filter(pk=membership.pk)
     members.lock_own(own, seen.organization_id)
@@ -109,8 +116,8 @@ def join(membership: Membership, invitation_id: int, role: str) -> Organization:
     Terminal.objects.filter(user=membership.user).sign_out()
     Token.objects.filter(user=membership.user).delete()
     invitation.delete()
-    former.delete()
-    return membership.organization
+    leaving.abandon(former)
+    return former
 
 
 @transaction.atomic

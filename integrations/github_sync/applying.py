@@ -106,11 +106,17 @@ def rights_stay_lost(integration: Integration) -> None:
         )
 
 
+def is_ours(repository_id: int, number: int) -> bool:
+    """Whether the Hub has opened this issue."""
+    issue = {"repository_id": repository_id, "issue_number": number}
+    return any(each.objects.filter(**issue).exists() for each in (Delivery, Alert))
+
+
 def apply_issue_state(repository_id: int, number: int, news: IssueNews) -> None:
     """Save whether an issue is open, closed or deleted, and why, if it is one of the Hub's."""
     issue_states.note(repository_id, number, news)
     is_open = news.state == Delivery.IssueState.OPEN
-    Alert.objects.note_state(repository_id, number, is_open=is_open)
+    Alert.objects.note_state(repository_id, number, is_open=is_open, updated_at=news.updated_at)
 
 
 def _follow(integration: Integration, facts: RepositoryFacts) -> None:

@@ -69,7 +69,7 @@ class GitHubWebhook(OneOrigin):
         event = request.headers.get("X-GitHub-Event", "")
         rates.check(INSTALLATION_RATE, "webhooks", _sender(payload), event, what="webhooks")
         act = ACTIONS.get((event, str(payload.get("action"))))
-        if act:
+        if act and (event != "issues" or _is_ours(payload)):
             _once(delivery_id, act, payload, _news(event, payload))
         return Response(status=202)
 
@@ -87,6 +87,17 @@ def _once(delivery_id: str, act: Action, payload: Payload, news: News) -> None:
     with transaction.atomic():
         if Webhook.objects.is_new(delivery_id, news):
             act(payload)
+
+
+def _is_ours(payload: Payload) -> bool:
+    """Whether the Hub has opened this issue. Strangers open and close others as they like: they leave no row."""
+    return applying.is_ours(*_issue_of(payload))
+
+
+def _issue_of(payload: Payload) -> tuple[int, int]:
+    """GitHub's number of the repository, and that of the issue. Raises `NotAWebhook`."""
+    repository = webhook_payload.number(payload, "repository", "id")
+    return repository, webhook_payload.number(payload, "issue", "number")
 
 
 def _news(event: str, payload: Payload) -> News:
@@ -230,9 +241,8 @@ def _deleted(payload: Payload) -> None:
 
 def _issue(state: Delivery.IssueState) -> Action:
     def note(payload: Payload) -> None:
-        repository = webhook_payload.number(payload, "repository", "id")
-        number = webhook_payload.number(payload, "issue", "number")
-        applying.apply_issue_state(repository, number, webhook_payload.issue_news(payload, state))
+        news = webhook_payload.issue_news(payload, state)
+        applying.apply_issue_state(*_issue_of(payload), news)
 
     return note
 

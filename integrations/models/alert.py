@@ -46,8 +46,7 @@ class AlertQuerySet(LeasedQuerySet):
 
     def unfinished(self) -> Self:
         """Those whose issue is open, or has still to be opened or closed."""
-        states = self.model.Status
-        return self.filter(status__in=[states.PENDING, states.OPEN, states.CLOSING])
+        return self.filter(status__in=self.model.UNFINISHED)
 
     def sendable(self) -> Self:
         """Those about which GitHub may be called now: to open an issue, the organization must want it.
@@ -90,14 +89,24 @@ class AlertQuerySet(LeasedQuerySet):
             self.filter(repository_id=None).update(**there)
             return self.update(posted_at=since)
 
-    def note_state(self, repository_id: int, number: int, *, is_open: bool) -> None:
-        """Save that somebody closed or reopened the issue. One that is closed is never opened again."""
+    def note_state(
+        self, repository_id: int, number: int, *, is_open: bool, updated_at: datetime | None
+    ) -> None:
+        """Save that somebody closed or reopened the issue, unless what is known of it is newer.
+
+        `updated_at`: GitHub's time of it, if known. One whose cause is gone is never opened again.
+        """
         states = self.model.Status
         mine = self.filter(repository_id=repository_id, issue_number=number)
         if is_open:
-            mine.filter(status=states.CLOSED, ended_at=None).update(status=states.OPEN)
+            changes = When(status=states.CLOSED, ended_at=None, then=Value(states.OPEN))
         else:
-            mine.unfinished().update(status=states.CLOSED)
+            changes = When(status__in=self.model.UNFINISHED, then=Value(states.CLOSED))
+        columns: dict[str, Any] = {"status": Case(changes, default=F("status"))}
+        if updated_at:
+            mine = mine.filter(Q(issue_updated_at=None) | Q(issue_updated_at__lte=updated_at))
+            columns["issue_updated_at"] = updated_at
+        mine.update(**columns)
 
 
 class Alert(Leased):
@@ -120,6 +129,7 @@ class Alert(Leased):
         RIGHTS = "rights"  # no member has push access to the repository, so nothing is sent
 
     TO_DO: ClassVar = [Status.PENDING, Status.CLOSING]
+    UNFINISHED: ClassVar = [*TO_DO, Status.OPEN]
     UNSENT: ClassVar = UNSENT
     UNKNOWN = "It is not known yet whether GitHub opened the issue."
 
@@ -145,6 +155,9 @@ class Alert(Leased):
 
     issue_number = models.BigIntegerField(null=True, blank=True)
     issue_url = models.URLField(max_length=500, blank=True)
+    issue_updated_at = models.DateTimeField(
+        null=True, blank=True, help_text="GitHub's time of the last webhook about the issue."
+    )
 
     objects: ClassVar = AlertQuerySet.as_manager()
 

@@ -58,11 +58,23 @@ def leave(user: User, name: str) -> None:
     unless `name` is what `name_to_type` returns now, and `members.Moved`.
     """
     if organization := _leave(user, name):
-        until = time.monotonic() + LONGEST
-        try:
-            _delete_left(organization, lambda: time.monotonic() < until)
-        except Exception:  # the account is gone, and `maintain` tries again
-            log.exception("An organization that was left is not deleted yet")
+        delete_abandoned(organization)
+
+
+def abandon(organization: Organization) -> None:
+    """Take claims, invitations and people from an organization that is locked: nobody has it any more."""
+    for kind in (Membership, Invitation, Domain, Site):
+        kind.objects.filter(organization=organization).delete()
+    Organization.objects.filter(pk=organization.pk).update(left_at=clock.now())
+
+
+def delete_abandoned(organization: Organization) -> None:
+    """Delete it, after what it has, for a second at most; `maintain` does the rest. Not in a transaction."""
+    until = time.monotonic() + LONGEST
+    try:
+        _delete_left(organization, lambda: time.monotonic() < until)
+    except Exception:  # nobody has it any more, and `maintain` tries again
+        log.exception("An organization that was left is not deleted yet")
 
 
 def delete_left(go_on: Callable[[], bool] = lambda: True) -> int:
@@ -88,9 +100,7 @@ def _leave(user: User, name: str) -> Organization | None:
         for each in organization.memberships.filter(stays).exclude(user=user):
             members.go_alone(each)
         _delete(User.objects.filter(membership__organization=organization))
-        for kind in (Membership, Invitation, Domain, Site):
-            kind.objects.filter(organization=organization).delete()
-        Organization.objects.filter(pk=organization.pk).update(left_at=clock.now())
+        abandon(organization)
     own.delete()
     _delete(User.objects.filter(pk=user.pk))
     return organization

@@ -235,6 +235,19 @@ def test_an_issue_that_somebody_reopens_is_closed_when_it_is_solved(acme, webhoo
     assert issues(code_host)[0].state == "closed"
 
 
+def test_webhooks_about_it_count_in_the_order_of_what_happened(acme, webhooks, code_host):
+    world.lose_record()
+    maintain()
+
+    build.tell_of_issue(code_host, "reopened", "2026-03-03T12:00:01Z")
+    build.tell_of_issue(code_host, "closed", "2026-03-03T12:00:00Z")  # before that
+    reopened = alert().status
+    build.tell_of_issue(code_host, "closed", "2026-03-03T12:00:03Z")
+    build.tell_of_issue(code_host, "reopened", "2026-03-03T12:00:02Z")
+
+    assert (reopened, alert().status) == ("open", "closed")
+
+
 def test_an_issue_that_is_deleted_is_done(acme, webhooks, code_host):
     world.lose_record()
     maintain()

@@ -428,15 +428,6 @@ def test_what_becomes_of_an_issue_is_recorded(webhooks, code_host):
     assert states == ["", "closed", "open", "deleted"]
 
 
-def told(code_host, action: str, updated_at: str, **issue) -> None:
-    """A webhook about issue 1, as GitHub sends it at that time."""
-    repository = {"id": code_host.repository("acme/docs").id}
-    about = {"number": 1, "updated_at": updated_at, **issue}
-    through = {"id": build.installed(code_host).id}
-    payload = {"action": action, "installation": through, "repository": repository, "issue": about}
-    assert code_host.deliver_webhook("issues", payload).status == 202
-
-
 @pytest.mark.parametrize("reason", ["completed", "not_planned", "duplicate"])
 def test_why_and_when_an_issue_was_closed_is_recorded(webhooks, code_host, reason):
     call_command("retry_deliveries", "--now")
@@ -464,14 +455,14 @@ def test_news_that_come_late_change_nothing(webhooks, code_host):
     call_command("retry_deliveries", "--now")
     noon = {"state_reason": "completed", "closed_at": "2026-03-03T12:00:00Z"}
 
-    told(code_host, "closed", "2026-03-03T12:00:00Z", **noon)
-    told(code_host, "reopened", "2026-03-03T11:59:59Z")  # before that
+    build.tell_of_issue(code_host, "closed", "2026-03-03T12:00:00Z", **noon)
+    build.tell_of_issue(code_host, "reopened", "2026-03-03T11:59:59Z")  # before that
     closed = delivery()
-    told(code_host, "reopened", "2026-03-04T12:00:00Z")
-    told(code_host, "closed", "2026-03-03T12:00:00Z", **noon)
+    build.tell_of_issue(code_host, "reopened", "2026-03-04T12:00:00Z")
+    build.tell_of_issue(code_host, "closed", "2026-03-03T12:00:00Z", **noon)
     reopened = delivery()
-    told(code_host, "deleted", "2026-03-04T12:00:00Z")
-    told(code_host, "reopened", "2026-03-04T12:00:00Z")
+    build.tell_of_issue(code_host, "deleted", "2026-03-04T12:00:00Z")
+    build.tell_of_issue(code_host, "reopened", "2026-03-04T12:00:00Z")
 
     assert (closed.issue_state, closed.issue_state_reason) == ("closed", "completed")
     assert (reopened.issue_state, reopened.issue_closed_at) == ("open", None)
@@ -483,7 +474,7 @@ def test_what_is_told_of_a_second_counts_in_its_order(webhooks, code_host):
     at = "2026-03-03T12:00:00Z"
 
     for action in ("reopened", "closed"):
-        told(code_host, action, at, closed_at=at, state_reason="completed")
+        build.tell_of_issue(code_host, action, at, closed_at=at, state_reason="completed")
 
     assert delivery().issue_state == "closed"
 

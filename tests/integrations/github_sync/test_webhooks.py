@@ -38,6 +38,14 @@ def test_a_webhook_counts_once_however_often_it_comes(webhooks, code_host):
     assert Webhook.objects.count() == 2
 
 
+def test_issues_of_others_leave_nothing_behind(webhooks, code_host):
+    """Strangers open issues in a public repository, and close and reopen them as they like."""
+    for action in ("closed", "reopened", "deleted", "transferred"):
+        build.tell_of_issue(code_host, action, "2026-03-03T12:00:00Z")
+
+    assert not Webhook.objects.exists()
+
+
 def test_a_webhook_is_answered_at_once_also_while_github_hangs(webhooks, code_host):
     code_host.fail("hang", method="*", path="/*", seconds=5)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from allauth.idp.oidc.models import Token
@@ -187,6 +188,26 @@ def test_who_accepts_a_second_invitation_has_the_organization_locked_that_they_h
 
     assert isinstance(joined.exception(), inviting.InUse)
     assert changed == [False]
+
+
+def test_an_installation_that_is_begun_for_an_organization_that_is_left_delays_only_its_deletion(
+    acme, alice, newcomer, begin
+):
+    as_before = Membership.objects.select_related("organization").get(user=newcomer)
+    asked, beginning = invitation(acme, newcomer, by=alice), []
+
+    def first(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if sql.startswith('DELETE FROM "orgs_organization"') and not beginning:
+            beginning.append(begin(OneTimeState.objects.begin, as_before))
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(first):
+        joined = inviting.join(newcomer.membership, asked.pk, "owner")
+    assert beginning[0].result()
+    leaving.delete_left()
+
+    assert joined == acme
+    assert list(Organization.objects.all()) == [acme]
 
 
 def test_who_accepts_a_role_that_is_just_being_changed_gets_the_one_that_they_accept(
