@@ -1,5 +1,6 @@
 """Rate limits for pages that write something for visitors."""
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from itertools import chain
@@ -19,9 +20,16 @@ SIGN_INS_ENDED = (
 )
 
 
-def limited(view: View, counts: Callable[[HttpRequest], bool], *, altogether: str = "") -> View:
+def limited(
+    view: View,
+    counts: Callable[[HttpRequest], bool],
+    *,
+    altogether: str = "",
+    refusals: Callable[[HttpRequest], rates.Limit] | None = None,
+) -> View:
     """Limit a view to `HUB_SIGN_IN_RATE` requests from one address that `counts` names, and ten times as many from
     one network; then it answers 429. All have the rate `altogether`, if it is given, and one network a share of it.
+    Once `refusals`, which the view counts, has no room, the view is not asked, either.
 
     What other sites can have the browsers of those who look at them ask for must not be among them: it would
     use up their sign-ins.
@@ -31,6 +39,9 @@ def limited(view: View, counts: Callable[[HttpRequest], bool], *, altogether: st
     def bounded(request: HttpRequest) -> HttpResponseBase:
         if not counts(request):
             return view(request)
+        if refusals and (wait := rates.known_wait(refusals(request))):
+            what = "refused sign-ins from your network"
+            return page_error(request, rates.RateLimited(math.ceil(wait), what))
         limits = _limits(request, altogether)
         try:
             rates.check_all(*chain(*limits.values()))

@@ -13,7 +13,7 @@ from integrations.api.report_list import ReceivedReports
 from integrations.api.reports import ActOnReport, ActOnReports, NotTheSame, OneReport, SameAs
 from integrations.github_sync.webhooks import GitHubWebhook
 from orgs.api.domains import Domains, OneDomain, VerifyDomain
-from orgs.people import sign_in
+from orgs.people import github_account, sign_in
 from orgs.terminals import approval, endpoints
 from reports.views import Reports
 
@@ -63,7 +63,12 @@ urlpatterns = [
     path("login/github/", limited(sign_in.begin, sign_in.is_sent), name="github_login"),
     path(
         "login/github/callback/",
-        limited(sign_in.complete, sign_in.was_begun, altogether=SIGN_INS_ENDED),
+        limited(
+            sign_in.complete,
+            sign_in.was_begun,
+            altogether=SIGN_INS_ENDED,
+            refusals=github_account.refusals,
+        ),
         name="github_callback",
     ),
     path("login/inactive/", sign_in.inactive, name="account_inactive"),

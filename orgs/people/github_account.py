@@ -6,6 +6,7 @@ The Hub keeps the id and login and nothing else: no token, no email address, no 
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from allauth.socialaccount.models import SocialLogin, SocialToken
 from allauth.socialaccount.providers.base import AuthError, AuthProcess, ProviderException
 from allauth.socialaccount.providers.github.provider import GitHubProvider
 from allauth.socialaccount.providers.github.views import GitHubOAuth2Adapter
-from allauth.socialaccount.providers.oauth2.client import OAuth2Client
+from allauth.socialaccount.providers.oauth2.client import OAuth2Client, OAuth2Error
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
@@ -25,7 +26,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from core import connections, deadlines
+from core import client_address, connections, deadlines, rates
 from orgs.models import User
 from orgs.people import members
 
@@ -34,6 +35,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 DEADLINE = 10  # seconds, for both calls to GitHub of one sign-in
+REFUSED = "5/hour"  # codes of one network that GitHub refuses, until it ends no more sign-ins
 LONGEST_NEXT = 500  # characters of the page to go to afterwards, which is kept meanwhile
 
 STALE = (
@@ -79,9 +81,18 @@ class OAuth(GitHubOAuth2Adapter):
         client: OAuth2Client,
         pkce_code_verifier: str | None = None,
     ) -> dict:
-        """The token for the code that the browser brought. Raises `TooLate`, `Busy`."""
+        """The token for the code that the browser brought. Raises `TooLate`, `Busy`, `OAuth2Error`.
+
+        A code that GitHub refuses is counted for `refusals`.
+        """
         exchange = super().get_access_token_data
-        return self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
+        try:
+            return self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
+        except OAuth2Error as error:
+            if _refuses_the_code(error):
+                with suppress(rates.RateLimited):
+                    rates.check_all(refusals(request))
+            raise
 
     def complete_login(
         self, request: HttpRequest, app: Any, token: SocialToken, **kwargs: Any
@@ -166,6 +177,17 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
             raise _refused(request, STALE)
         log.warning("Sign-in failed: %s", type(exception).__name__)
         raise _refused(request, BUSY if isinstance(exception, Busy) else FAILED)
+
+
+def refusals(request: HttpRequest) -> rates.Limit:
+    """The limit of the codes from the network of `request` that GitHub refuses."""
+    return rates.Limit(REFUSED, ("sign-ins refused", client_address.network_of(request)))
+
+
+def _refuses_the_code(error: OAuth2Error) -> bool:
+    """Whether GitHub has answered with an error of its own that is not about the Hub's secret."""
+    said = str(error)
+    return "error=" in said and "incorrect_client_credentials" not in said
 
 
 def _welcome(sociallogin: SocialLogin) -> None:

@@ -1,4 +1,4 @@
-"""Signing in while GitHub is slow, or has too much to do for this Hub."""
+"""Signing in while GitHub is slow, refuses codes, or has too much to do for this Hub."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +11,7 @@ from core import deadlines
 from orgs.models import User
 from orgs.people import github_account
 from orgs.people.github_account import BUSY, FAILED, OAuth
+from sandbox import Fault
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,8 +20,8 @@ TOKEN, PERSON = "/login/oauth/access_token", "/api/v3/user"
 
 
 @pytest.fixture
-def end(client, code_host, settings, monkeypatch) -> Callable[[], str]:
-    """Ends a sign-in of alice, and returns the page that she sees."""
+def end(client, code_host, settings, monkeypatch) -> Callable[..., str]:
+    """Ends a sign-in of alice, or with a code that GitHub has not given, and returns the page that she sees."""
     code_host.app.callback_urls.append(f"{settings.HUB_BASE_URL}/login/github/callback/")
     app = {"client_id": code_host.app.client_id, "secret": code_host.app.client_secret}
     provider = {**settings.SOCIALACCOUNT_PROVIDERS["github"], "APP": app}
@@ -28,15 +29,15 @@ def end(client, code_host, settings, monkeypatch) -> Callable[[], str]:
     monkeypatch.setattr(OAuth, "access_token_url", code_host.url + TOKEN)
     monkeypatch.setattr(OAuth, "profile_url", code_host.url + PERSON)
 
-    def ended() -> str:
+    def ended(code: str = "", *, address: str = "127.0.0.1") -> str:
         session = client.session
         session["socialaccount_states"] = {"state": ({"process": "login"}, time.time(), "github")}
         session.save()
         asked = f"{code_host.url}/login/oauth/authorize?client_id=client&login=alice"
         back = requests.get(asked, allow_redirects=False, timeout=10).headers["Location"]
-        code = parse_qs(urlsplit(back).query)["code"][0]
+        code = code or parse_qs(urlsplit(back).query)["code"][0]
         path = f"/login/github/callback/?code={code}&state=state"
-        return client.get(path, follow=True).content.decode()
+        return client.get(path, follow=True, REMOTE_ADDR=address).content.decode()
 
     return ended
 
@@ -86,3 +87,44 @@ def test_a_sign_in_asks_nothing_while_the_calls_to_github_have_no_room(end, code
 
     assert BUSY in page
     assert not [each for each in code_host.requests if each.path in (TOKEN, PERSON)]
+
+
+def test_a_network_whose_codes_github_refuses_asks_it_no_more_for_an_hour(end, code_host):
+    pages = [end(f"guess{number}", address=f"198.51.100.{number}") for number in range(7)]
+    asked = len([each for each in code_host.requests if each.path == TOKEN])
+    here, elsewhere = end(address="198.51.100.9"), end(address="203.0.113.9")
+
+    assert [FAILED in page for page in pages] == [True] * 5 + [False] * 2
+    assert asked == 5
+    assert "Too many refused sign-ins from your network. Try again in" in here
+    assert "<h1>alice</h1>" in elsewhere
+
+
+@pytest.mark.usefixtures("redis")
+def test_with_redis_each_process_lets_one_more_code_be_refused(end):
+    pages = [end(f"guess{number}") for number in range(7)]
+
+    assert [FAILED in page for page in pages] == [True] * 6 + [False]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["502", "truncated", Fault(status=200, body={}), Fault(status=200, body="<html>")],
+    ids=["unavailable", "cut", "empty", "page"],
+)
+def test_where_github_is_broken_no_network_is_kept_from_signing_in(end, code_host, fault):
+    code_host.fail(fault, method="*", path=TOKEN, times=6)
+
+    pages = [end() for _ in range(7)]
+
+    assert [FAILED in page for page in pages] == [True] * 6 + [False]
+    assert "<h1>alice</h1>" in pages[-1]
+
+
+def test_a_wrong_secret_of_the_hub_keeps_no_network_from_signing_in(end, code_host):
+    secret, code_host.app.client_secret = code_host.app.client_secret, "another"
+    pages = [end() for _ in range(6)]
+    code_host.app.client_secret = secret
+
+    assert all(FAILED in page for page in pages)
+    assert "<h1>alice</h1>" in end()
