@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from allauth.idp.oidc.models import Token
 from django.db import transaction
+from django.db.models import QuerySet
 
 from core.errors import ApiError
 from integrations import github_api
@@ -80,8 +81,8 @@ def invite(login: str, *, role: str, by: Membership) -> Invitation:
 
 def of(membership: Membership) -> list[Invitation]:
     """The invitations that this person can answer."""
-    mine = Invitation.objects.filter(github_id=membership.github_id)
-    return list(mine.select_related("organization", "invited_by").order_by("pk"))
+    mine = _open(membership).select_related("organization", "invited_by")
+    return list(mine.order_by("pk"))
 
 
 def join(membership: Membership, invitation_id: int, role: str) -> Organization:
@@ -137,13 +138,20 @@ def withdraw(invitation: Invitation, *, by: Membership) -> None:
 
 def _answered(membership: Membership, invitation_id: int, *, lock: bool = False) -> Invitation:
     """The invitation as it is now. Lock its organization first."""
-    mine = Invitation.objects.filter(pk=invitation_id, github_id=membership.github_id)
+    mine = _open(membership).filter(pk=invitation_id)
     if lock:
         mine = mine.select_for_update(of=("self",))
     invitation = mine.select_related("organization").first()
     if invitation is None:
         raise Withdrawn
     return invitation
+
+
+def _open(membership: Membership) -> QuerySet[Invitation]:
+    """The invitations of this person by owners who are not deactivated."""
+    return Invitation.objects.filter(
+        github_id=membership.github_id, invited_by__user__is_active=True
+    )
 
 
 def _account(login: str, by: Membership) -> github_api.Person:

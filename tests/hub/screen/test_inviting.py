@@ -177,6 +177,24 @@ def test_invitations_end_with_the_owner_who_made_them(alice, code_host, end):
     assert not Invitation.objects.exists()
 
 
+def test_an_invitation_of_an_owner_whom_an_operator_has_deactivated_lets_nobody_in(
+    acme, alice, code_host
+):
+    invited, bob = add("bob", alice, "owner"), signed_in(code_host, "bob")
+    User.objects.filter(pk=alice.user_id).update(is_active=False)
+
+    with pytest.raises(inviting.Withdrawn):
+        inviting.join(bob, invited.pk, "owner")
+    with pytest.raises(inviting.Withdrawn):
+        inviting.decline(bob, invited.pk)
+
+    assert inviting.of(bob) == []
+    assert [each.login for each in acme.memberships.all()] == ["alice"]
+    User.objects.filter(pk=alice.user_id).update(is_active=True)
+    assert inviting.of(bob) == [invited]
+    assert inviting.join(bob, invited.pk, "owner") == acme
+
+
 def test_an_owner_who_is_removed_while_github_is_asked_invites_nobody(
     acme, alice, code_host, monkeypatch
 ):
