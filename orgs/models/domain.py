@@ -17,7 +17,8 @@ from orgs.models.published import Published, PublishedQuerySet
 from orgs.models.signals import domain_lost, domain_verified
 
 CHALLENGE_LIFETIME = timedelta(days=30)
-EARLIER = 100  # values of earlier claims that a look at the DNS knows again
+EARLIER = 100  # values of earlier claims of a name that a look at the DNS knows again
+MOST_EARLIER = 1000  # of one organization; the oldest are forgotten
 ABSENCES = 3  # this many checks without the record,
 ABSENT_FOR = timedelta(hours=24)  # over at least this time, start the grace period
 GRACE = timedelta(days=7)
@@ -251,6 +252,9 @@ class Domain(Published):
             challenge=self.challenge,
             defaults={"organization": self.organization, "name": self.name},
         )
+        mine = EarlierChallenge.objects.filter(organization=self.organization).order_by("-pk")
+        oldest = mine.values_list("pk", flat=True)[MOST_EARLIER : MOST_EARLIER * 2]
+        EarlierChallenge.objects.filter(pk__in=list(oldest)).delete()
 
     def _if(self, **conditions: Any) -> bool:
         """Whether the claim is verified and meets the conditions, by the database's clock."""

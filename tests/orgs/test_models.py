@@ -79,3 +79,18 @@ def test_who_claims_a_name_over_and_over_fills_no_memory_with_its_values(monkeyp
     earlier = build.domain(alice, "acme.com", verified=False).earlier_values()
 
     assert earlier == {"hub-verify=second", "hub-verify=third"}
+
+
+def test_who_claims_and_removes_names_over_and_over_keeps_only_the_latest_values(monkeypatch):
+    monkeypatch.setattr("orgs.models.domain.MOST_EARLIER", 3)
+    alice, bob = build.organization("alice"), build.organization("bob")
+    build.domain(bob, "acme.com", verified=False).remove_claim()
+
+    removed = []
+    for number in range(5):
+        claim = build.domain(alice, f"{number}.acme.com", verified=False)
+        removed.append(claim.challenge)
+        claim.remove_claim()
+
+    assert [each.challenge for each in alice.earlier_challenges.order_by("pk")] == removed[2:]
+    assert bob.earlier_challenges.count() == 1
