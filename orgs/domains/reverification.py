@@ -4,10 +4,12 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from itertools import islice
 
-from django.db import transaction
+from django.db import Error, transaction
 
 from core import connections
 from orgs.domains.claiming import drop_expired
@@ -120,8 +122,26 @@ def _recorded(looks: list[Look]) -> list[str]:
     """Save what was found, most of it in one UPDATE; the outcome of each claim, in words."""
     confirmed = [domain for domain, finding in looks if _in_words(domain, finding) == "confirmed"]
     changed = [each for each in looks if each[0] not in confirmed]
-    Domain.objects.confirm(confirmed)
-    return ["confirmed"] * len(confirmed) + [_outcome(*look) for look in changed]
+    outcomes = _saved(confirmed, partial(_confirm, confirmed))
+    for domain, finding in changed:
+        outcomes += _saved([domain], partial(_outcome, domain, finding))
+    return outcomes
+
+
+def _saved(domains: list[Domain], save: Callable[[], str]) -> list[str]:
+    """The outcome of each, which `save` returns. What the database does not save is checked again soon."""
+    try:
+        return [save()] * len(domains)
+    except Error:  # such as a lock that another one holds must not end the run
+        log.exception("A DNS check of %s could not be saved", ", ".join(map(str, domains)))
+        with suppress(Error):  # they are checked a day later
+            Domain.objects.filter(pk__in=[each.pk for each in domains]).check_soon()
+        return ["not saved"] * len(domains)
+
+
+def _confirm(domains: list[Domain]) -> str:
+    Domain.objects.confirm(domains)
+    return "confirmed"
 
 
 def _outcome(domain: Domain, finding: Finding) -> str:

@@ -66,7 +66,14 @@ class DomainQuerySet(PublishedQuerySet["Domain"]):
     def confirm(self, domains: Iterable["Domain"]) -> None:
         """Note that the records of verified claims are still there; newer changes are left alone."""
         challenges = [domain.challenge for domain in domains]
-        self.verified().filter(challenge__in=challenges).update(**_proved())
+        these = self.verified().filter(challenge__in=challenges).order_by("pk")
+        with transaction.atomic():  # rows are locked in the order of their ids, as `record` does
+            mine = list(these.select_for_update().values_list("pk", flat=True))
+            self.filter(pk__in=mine).update(**_proved())
+
+    def check_soon(self) -> None:
+        """Let their next check be due now, as far as none has taken them lately."""
+        self.update(look_due_at=clock.now())
 
 
 class Domain(Published):

@@ -8,10 +8,12 @@ from itertools import count
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 
 from orgs.domains import claiming, reverification, turns, txt_records
 from orgs.models import Domain, Notice
+from orgs.models.domain import DomainQuerySet
 from tests import build
 from tests.plans import plan_of, plans_of, whole_tables_in
 
@@ -407,3 +409,50 @@ def test_looks_are_spread_over_time(dns):
 
     due = sorted(Domain.objects.values_list("look_due_at", flat=True))
     assert due[-1] - due[0] > timedelta(hours=1)
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_check_that_cannot_be_saved_ends_no_round_and_is_made_again_soon(
+    dns, clock, monkeypatch, stays
+):
+    owner = build.organization()
+    claims = [build.domain(owner, f"{name}.example.com") for name in "abc"]
+    for each in claims if stays else []:
+        dns.txt(each.record_name, each.record_value)
+    save_one, save_many, saved = reverification.record, DomainQuerySet.confirm, []
+
+    def deadlock_of_the_first(names: list[str]) -> None:
+        saved.extend(names)
+        if saved.count("a.example.com") == 1 and "a.example.com" in names:
+            raise OperationalError("deadlock detected")
+
+    def one(domain, *others, **options):
+        deadlock_of_the_first([domain.name])
+        return save_one(domain, *others, **options)
+
+    def many(self, domains):
+        deadlock_of_the_first([each.name for each in domains])
+        save_many(self, domains)
+
+    monkeypatch.setattr(reverification, "record", one)
+    monkeypatch.setattr(DomainQuerySet, "confirm", many)
+    monkeypatch.setattr(reverification, "AT_ONCE", 1)
+
+    first = reverification.maintain()
+    clock.advance(minutes=11)
+    second = reverification.maintain()
+
+    outcome = "confirmed" if stays else "without a record"
+    assert first + second == {"not saved": first["not saved"], outcome: 3}
+    assert first["not saved"] == second[outcome] >= 1
+    assert not reverification.maintain()
+
+
+def test_claims_are_confirmed_in_the_order_of_their_ids(domain):
+    with CaptureQueriesContext(connection) as asked:
+        Domain.objects.confirm([domain])
+
+    [locked] = [each["sql"] for each in asked if each["sql"].startswith("SELECT")]
+    in_order = 'SELECT "orgs_domain"."id" .* ORDER BY 1 ASC'
+    assert re.match(in_order, locked)
+    assert locked.endswith("FOR UPDATE") == connection.features.has_select_for_update
