@@ -194,6 +194,14 @@ def test_a_certificate_behind_a_key_without_its_end_is_kept():
     assert text == f"[removed: private key]\n{certificate}"
 
 
+def test_a_secret_key_goes_from_the_file_of_the_console_too():
+    key = ("a1B2+/" * 7)[:40]
+
+    text, _ = secrets.remove(f"Access key ID,Secret access key\nAKIA{'Q3EGTJ5ZK7W2XN4P'},{key}\n")
+
+    assert text == "Access key ID,Secret access key\n[removed: AWS key],[removed: AWS key]\n"
+
+
 def test_a_long_key_is_removed_even_where_it_looks_like_a_placeholder():
     key = _pem("Comment: example", "", PEM_LINE, PEM_LINE, PEM_LINE, label="PGP PRIVATE KEY BLOCK")
 
