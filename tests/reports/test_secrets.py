@@ -500,6 +500,15 @@ def test_an_address_without_its_password_holds_no_password():
     assert not again
 
 
+def test_an_address_is_kept_without_a_fragment_that_has_a_token():
+    notices: list[SecretNotice] = []
+
+    left = page(canonical.address(f"https://acme.com/back#access_token={ALNUM[:40]}&a=b"), notices)
+
+    assert notices == [("/doc_url", "access token")]
+    assert left["doc_url"] == "https://acme.com/back"
+
+
 AWS_KEY = "a1B2c3D4e5F6g7H8i9J0" * 2
 
 
