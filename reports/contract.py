@@ -7,3 +7,11 @@ from typing import Any
 SECRETS: dict[str, Any] = json.loads(
     Path(__file__).with_name("secrets.json").read_text(encoding="utf-8")
 )
+PARTS: dict[str, str] = SECRETS["parts"]
+
+
+def whole(pattern: str) -> str:
+    """The pattern with each part that several have, such as `{gap}`, written out."""
+    for name, part in PARTS.items():
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return pattern

@@ -6,23 +6,22 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from reports.cleaning import clean
-from reports.contract import SECRETS
+from reports.contract import PARTS, SECRETS, whole
 from reports.plain import Places, in_one_line, places, places_in_one_line, plain
 
 # The clients refuse a text with a key in it; the Hub takes the key out, so it has to find its end.
-PEM_GAP = r"(?:\s|\\+[nrt]|[\"',>|+])"  # between lines, quoted or pasted from source code too
-PEM_CHUNK = r"[A-Za-z0-9+/]{20,}+={0,2}"
-PEM = (
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    rf"(?:{PEM_GAP}*+[A-Za-z-]{{1,20}}: [^\n\\]{{0,100}}){{0,5}}+"  # Proc-Type, DEK-Info, Version
-    rf"{PEM_GAP}*+{PEM_CHUNK}"
-    r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    rf"|(?:{PEM_GAP}++{PEM_CHUNK})*+(?:{PEM_GAP}++[A-Za-z0-9+/]{{1,19}}={{0,2}}\Z)?)"  # no end
+PEM_END = (
+    r"[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*+"
+    r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+)
+PEM_NO_END = (  # a line may have up to 200 characters around the key's own, as in a log
+    rf"={{0,2}}(?:{PARTS['key text']}{{0,200}}?{PARTS['key line']}={{0,2}})*+"
+    r"(?:(?:\\++[nrt]?+|[^A-Za-z\\]){1,60}[A-Za-z0-9+/]{1,19}={0,2}\Z)?"
 )
 
 
 class Family(NamedTuple):
-    """Secrets of one form. If the pattern has a group, only that group is the secret.
+    """Secrets of one form. If the pattern has a group, only the first one is the secret.
 
     It is tried if one of the `signs` is in the lower-case text. `names`: whether something that reads
     like the name of a variable counts as a secret too.
@@ -34,13 +33,19 @@ class Family(NamedTuple):
     names: bool
 
 
+def _searched(entry: dict[str, str]) -> str:
+    """The pattern of an entry; that of a private key reaches to its end, and has its first line as a second group."""
+    pattern = whole(entry["pattern"])
+    return f"({pattern}(?:{PEM_END}|{PEM_NO_END}))" if entry["kind"] == "private key" else pattern
+
+
 # Every pattern takes linear time: no try reads further than a bounded length past the place where
 # the next one can begin.
 FAMILIES = [
     Family(
         entry["kind"],
         tuple(entry["signs"]),
-        re.compile(PEM if entry["kind"] == "private key" else entry["pattern"]),
+        re.compile(_searched(entry)),
         entry.get("names", True),
     )
     for entry in SECRETS["kinds"]
@@ -207,9 +212,9 @@ def _without(text: str, look: Callable[[str], list[Secret]]) -> tuple[str, dict[
 
 def _is_placeholder(match: re.Match[str], family: Family) -> bool:
     """Whether this only stands for a secret. A token made of words does; a password of words may not."""
-    whole, secret = match[0], match[match.lastindex or 0]
-    if SAMPLE.search(whole) or (not family.names and NAME.search(secret)):
+    shape, secret = match[0], match[match.re.groups]  # of a private key, only its first line
+    if SAMPLE.search(shape) or (not family.names and NAME.search(secret)):
         return True
     if secret.startswith(REMOVED_IN_URL):  # it went before
         return True
-    return len(whole) <= LONGEST_PLACEHOLDER and bool(PLACEHOLDER.search(secret))
+    return len(shape) <= LONGEST_PLACEHOLDER and bool(PLACEHOLDER.search(secret))

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from django import forms
 
+from reports import contract
+
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = [
     "core",
@@ -83,8 +85,8 @@ def patterns() -> list[Found]:
         Found("report.json", re.compile(json.loads(each)), frozenset({"one"}))
         for each in re.findall(r'"pattern": (".*?")', report)
     ]
-    shared = json.loads((ROOT / "clients/contract/secrets.json").read_text(encoding="utf-8"))
-    found += [Found("secrets.json", re.compile(each["pattern"]), BOTH) for each in shared["kinds"]]
+    shared = [contract.whole(each["pattern"]) for each in contract.SECRETS["kinds"]]
+    found += [Found("secrets.json", re.compile(each), BOTH) for each in shared]
     found += _in_javascript()
     return list({(each.pattern, each.ways): each for each in found}.values())
 

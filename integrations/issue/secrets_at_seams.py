@@ -18,7 +18,7 @@ from reports.secrets import Secret
 
 REPORTED = {"doc_url": "/doc_url"} | POINTERS
 REACH = 1_000  # characters of a text that can meet another, and that may stand between the two
-EDGE = 100  # a secret that ends this close to the end of the search may continue beyond it
+EDGE = 250  # a secret that ends this close to the end of the search may continue beyond it
 LOOKS = 3  # searches before texts that are still part of a secret are replaced
 
 

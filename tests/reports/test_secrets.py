@@ -113,6 +113,95 @@ def test_a_private_key_that_was_cut_off_is_removed_to_the_last_character():
     assert secrets.remove(key) == ("[removed: private key]", ["private key"])
 
 
+KEY = _pem(*(ALNUM[at : at + 20] * 3 + "b+/4" for at in range(12)), "Qw==").split("\n")
+IN_LINES = {
+    "a diff that takes it out": "-{}",
+    "a diff that adds it": "+{}",
+    "cat -n": "{n:6}\t{}",
+    "bat": "{n:4} │ {}",
+    "grep -rn": "deploy/key.pem:{n}:{}",
+    "a comment": "# {}",
+    "a comment in JavaScript": "// {}",
+    "a block of comments": " * {}",
+    "a list": "- {}",
+    "code": "`{}`",
+    "a table": "| {n} | {} |",
+    "docker compose logs": "app-1  2026-01-01 10:00:00 {}",
+    "a log in JSON": '{{"time": "2026-01-01T10:00:00Z", "level": "info", "logger": "deploy", "msg": "{}"}}',
+    "PHP": "'{}\\n' .",
+    "Python": "b'{}\\n'",
+}
+JOINED = ["<br>", "</p><p>", "%0A", ";", "\\\n", " ", "\n\n"]
+SHAPES = {
+    by: "\n".join(line.format(each, n=n) for n, each in enumerate(KEY, 1))
+    for by, line in IN_LINES.items()
+} | {by: by.join(KEY) for by in JOINED}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_what_stands_around_its_lines_hides_no_line_of_a_private_key(shape):
+    """The attack: a `-` before each line, as in `git diff`, and the whole key was in the issue."""
+    text, kinds = secrets.remove(f"I ran this:\n\n{shape}\n\nThen it says: no such key.")
+
+    assert kinds == ["private key"]
+    assert not [line for line in KEY if line in text]
+    assert text.startswith("I ran this:\n\n")
+    assert text.endswith("Then it says: no such key.")
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_nor_of_one_that_is_cut_off(shape):
+    """The attack: of twelve lines, those with a log's time before them were published."""
+    cut = shape[: shape.index(KEY[9])]
+
+    text, kinds = secrets.remove(f"I ran this:\n\n{cut}\n\nThen it says: InvalidKeySpecException.")
+
+    assert kinds == ["private key"]
+    assert not [line for line in KEY[1:] if line in text]
+    assert text.endswith("Then it says: InvalidKeySpecException.")
+
+
+def test_nor_of_one_that_goes_on_in_a_log():
+    log = "\n[12:00] ".join(KEY[3:9])
+
+    text, _ = secrets.remove("\n".join([*KEY[:3], f"[12:00] {log}"]))
+
+    assert text == "[removed: private key]"
+
+
+def test_nor_where_the_path_before_each_line_reads_like_a_placeholder():
+    key = [KEY[0], KEY[1][:40], KEY[-1]]
+
+    text, _ = secrets.remove("\n".join(f"examples/key.pem:{line}" for line in key))
+
+    assert text == "examples/key.pem:[removed: private key]"
+
+
+def test_between_the_ends_of_a_private_key_everything_goes():
+    between = "Comment: of alice and bob\n" * 30
+
+    assert secrets.remove(_pem(between, PEM_LINE, "-----", "to be renewed", "a" * 12)) == (
+        "[removed: private key]",
+        ["private key"],
+    )
+
+
+def test_a_certificate_behind_a_key_without_its_end_is_kept():
+    key, certificate = "\n".join(KEY[:5]), _pem(PEM_LINE, label="CERTIFICATE")
+
+    text, _ = secrets.remove(f"{key}\n{certificate}")
+
+    assert text == f"[removed: private key]\n{certificate}"
+
+
+def test_a_secret_key_goes_from_the_file_of_the_console_too():
+    key = ("a1B2+/" * 7)[:40]
+
+    text, _ = secrets.remove(f"Access key ID,Secret access key\nAKIA{'Q3EGTJ5ZK7W2XN4P'},{key}\n")
+
+    assert text == "Access key ID,Secret access key\n[removed: AWS key],[removed: AWS key]\n"
+
+
 def test_a_long_key_is_removed_even_where_it_looks_like_a_placeholder():
     key = _pem("Comment: example", "", PEM_LINE, PEM_LINE, PEM_LINE, label="PGP PRIVATE KEY BLOCK")
 
@@ -358,7 +447,7 @@ def test_a_look_at_all_texts_finds_what_a_look_at_each_does(texts):
 
 
 def test_a_text_that_shows_ever_more_keys_is_replaced_as_a_whole():
-    keys = "-----BEGIN PRIVATE KEY-----V: " * 140 + f"\n{PEM_LINE}." * 140
+    keys = "-----BEGIN PRIVATE KEY-----V: " * 140 + f"\n{PEM_LINE}{'.' * 200}" * 140
 
     assert secrets.remove(keys) == ("[removed: private key]", ["private key"])
 
@@ -372,7 +461,8 @@ def test_a_text_that_loses_something_at_each_look_is_looked_at_a_few_times(monke
     found_in = secrets.found_in
     monkeypatch.setattr(secrets, "found_in", lambda text: looks.append(text) or found_in(text))
 
-    secrets.remove("-----BEGIN PRIVATE KEY-----V: " * 40 + f"\n{PEM_LINE}." * 40 + halves * 40)
+    keys = "-----BEGIN PRIVATE KEY-----V: " * 40 + f"\n{PEM_LINE}{'.' * 200}" * 40
+    secrets.remove(keys + halves * 40)
 
     assert 2 <= len(looks) <= 14
 
@@ -408,6 +498,15 @@ def test_an_address_without_its_password_holds_no_password():
     assert first == [("/doc_url", "password")]
     assert page(canonical.address(left["doc_url"]), again) == left
     assert not again
+
+
+def test_an_address_is_kept_without_a_fragment_that_has_a_token():
+    notices: list[SecretNotice] = []
+
+    left = page(canonical.address(f"https://acme.com/back#access_token={ALNUM[:40]}&a=b"), notices)
+
+    assert notices == [("/doc_url", "access token")]
+    assert left["doc_url"] == "https://acme.com/back"
 
 
 AWS_KEY = "a1B2c3D4e5F6g7H8i9J0" * 2

@@ -56,10 +56,19 @@ function patterns() {
       placeholder: new RegExp(shared.placeholder, "i"), // with `u`, ſ would be an s
       sample: new RegExp(shared.sample, "u"),
       name: new RegExp(shared.name, "u"),
-      families: shared.kinds.map((entry) => ({ ...entry, pattern: new RegExp(entry.pattern, "gu") })),
+      families: shared.kinds.map((entry) => ({
+        ...entry,
+        pattern: new RegExp(whole(entry.pattern, shared.parts), "gu"),
+      })),
     };
   }
   return compiled;
+}
+
+/** The pattern with each part that several have, such as `{gap}`, written out. */
+function whole(pattern, parts) {
+  const written = (found, [name, part]) => found.replaceAll(`{${name}}`, () => part);
+  return Object.entries(parts).reduce(written, pattern);
 }
 
 /** Whether this only stands for a secret, as in documentation. */

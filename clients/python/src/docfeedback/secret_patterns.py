@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Iterator, List, Match, NamedTuple, Optional, Pattern
+from typing import Any, Dict, Iterator, List, Match, NamedTuple, Optional, Pattern
 
 from .contract import message, table
 from .errors import PolicyRejected
@@ -81,11 +81,21 @@ def _patterns() -> _Patterns:
         name=re.compile(shared["name"]),
         families=[
             _Family(
-                each["kind"], each["signs"], re.compile(each["pattern"]), each.get("names", True)
+                each["kind"],
+                each["signs"],
+                re.compile(_whole(each["pattern"], shared["parts"])),
+                each.get("names", True),
             )
             for each in shared["kinds"]
         ],
     )
+
+
+def _whole(pattern: str, parts: Dict[str, str]) -> str:
+    """The pattern with each part that several have, such as `{gap}`, written out."""
+    for name, part in parts.items():
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return pattern
 
 
 def _is_placeholder(match: Match[str], family: _Family) -> bool:
