@@ -10,7 +10,9 @@ from integrations.delivery.waiting import Wait
 from integrations.models import Delivery
 from reports.models import Report
 
-PARTS = re.compile(r"(?:https?://([^/?#]*))?([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE | re.DOTALL)
+PARTS = re.compile(
+    r"(?:https?://([^/?#]*))?([^?#]*)(\?[^#]*)?(?:#.*)?", re.ASCII | re.IGNORECASE | re.DOTALL
+)
 
 
 class Row(NamedTuple):
