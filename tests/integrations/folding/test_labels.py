@@ -39,7 +39,6 @@ def exported(**options) -> list[dict]:
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-
 def test_no_line_steers_the_terminal_of_who_reads_it(acme):
     out, steering = StringIO(), "\x9b2J\x9d0;x\x9c\u202e"
     send("claude-code")
