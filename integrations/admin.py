@@ -32,6 +32,7 @@ from integrations.models import (
 from integrations.models.delivery import EARLIER, DeliveryQuerySet
 from orgs.models import User
 from orgs.read_only import ALL, Looking, ReadOnly
+from reports.cleaning import clean
 
 SHOWN = 60  # characters of a text in a list
 
@@ -153,7 +154,7 @@ class DeliveryAdmin(Operating):
     @admin.display(description="agent")
     def agent(self, delivery: Delivery) -> str:
         """Who sent it."""
-        return delivery.report.agent_name
+        return clean(delivery.report.agent_name)
 
     @admin.display(description="organization")
     def organization(self, delivery: Delivery) -> str:

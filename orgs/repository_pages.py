@@ -14,15 +14,17 @@ from orgs.domains import hosts
 
 OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
-NOT_A_NAME = re.compile(r"\.{1,2}|.*\.(?:git|wiki)", re.IGNORECASE)
-MISLEADING = re.compile(r"//|/\.{1,2}(?:/|\Z)|%(?:[01][0-9A-F]|2F|5C|7F)|[^!-~]|\\", re.IGNORECASE)
+NOT_A_NAME = re.compile(r"\.{1,2}|.*\.(?:git|wiki)", re.ASCII | re.IGNORECASE)
+MISLEADING = re.compile(
+    r"//|/\.{1,2}(?:/|\Z)|%(?:[01][0-9A-F]|2F|5C|7F)|[^!-~]|\\", re.ASCII | re.IGNORECASE
+)
 PLACE = re.compile(  # a URL, for a browser or git; a host and a path; or what git says: host:path
     r"(?:(?:https?|git|ssh|git\+ssh)://)?(?:[^@/?#]*@)?(?P<host>[^@:/?#]+)(?::[0-9]+)?[:/]*"
     r"(?P<path>[^?#]*).*",
-    re.IGNORECASE | re.DOTALL,
+    re.ASCII | re.IGNORECASE | re.DOTALL,
 )
-GIT = re.compile(r"\.git\Z", re.IGNORECASE)
-README = re.compile(r"readme(?:\.(?:adoc|markdown|md|org|rst|txt))?", re.IGNORECASE)
+GIT = re.compile(r"\.git\Z", re.ASCII | re.IGNORECASE)
+README = re.compile(r"readme(?:\.(?:adoc|markdown|md|org|rst|txt))?", re.ASCII | re.IGNORECASE)
 DEFAULT_BRANCHES = ("HEAD", "main", "master")
 
 PUBLIC_HOST = "github.com"
@@ -31,12 +33,12 @@ NO_OWNER = re.compile(  # names that no account has, since GitHub's own pages ar
     "about|account|apps|codespaces|collections|contact|customer-stories|dashboard|discussions|enterprises?"
     "|events|explore|features|issues|join|log(?:in|out)|marketplace|new|notifications|organizations|orgs"
     "|pricing|pulls|search|security|sessions|settings|site|sponsors|stars|topics|trending|users|watching",
-    re.IGNORECASE,
+    re.ASCII | re.IGNORECASE,
 )
 NO_OWNER_OF_ENTERPRISE = re.compile(  # the same where its subdomains are not isolated
     "api|assets|avatars|codeload|gist(?:-assets|-raw)?|media|notebooks|pages|raw|render|reply|setup"
     "|stafftools|uploads|viewscreen",
-    re.IGNORECASE,
+    re.ASCII | re.IGNORECASE,
 )
 
 

@@ -24,7 +24,7 @@ class ReportAdmin(ReadOnly):
         "id",
         "received_at",
         "kind",
-        "summary",
+        "title",
         "organization",
         "times_reported",
         "further_accounts",

@@ -14,7 +14,9 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 FORBIDDEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\\\ud800-\udfff]")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-WEB_URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.IGNORECASE)
+WEB_URL = re.compile(
+    r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.ASCII | re.IGNORECASE
+)
 AUTHORITY = re.compile(r"(\[[^\]]*\]|[^:]*)(?::([0-9]*))?")
 ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")

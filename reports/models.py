@@ -16,6 +16,7 @@ from orgs import renamed
 from orgs.models import Organization
 from orgs.ownership import Unclaimed, shared_name
 from orgs.renamed import Received
+from reports.cleaning import clean
 from reports.screening import SCREENED, SecretNotice, screened
 from reports.statements import OR_COUNT
 
@@ -273,8 +274,11 @@ class Report(Statement):
 
     @property
     def title(self) -> str:
-        """The title shown on pages."""
-        return self.summary or "Erased report"
+        """The title shown on pages, without what nobody sees."""
+        if not self.summary:
+            return "Erased report"
+        shown = clean(self.summary)
+        return shown if shown.strip() else "Nothing that can be seen"
 
     @property
     def was_anothers(self) -> bool:

@@ -15,6 +15,7 @@ COPIES = [
 ]
 HUB = {
     CONTRACT.parents[1] / "reports" / "secrets.json": CONTRACT / "secrets.json",
+    CONTRACT.parents[1] / "orgs" / "domains" / "addresses.json": CONTRACT / "addresses.json",
     CONTRACT.parents[1] / "orgs" / "discovery" / "first-party.md": CONTRACT
     / "blocks"
     / "first-party.md",

@@ -1,4 +1,4 @@
-"""Rows as CSV (RFC 4180), with nothing that a spreadsheet takes for a formula.
+"""Rows as CSV (RFC 4180), with nothing hidden, and nothing that a spreadsheet takes for a formula.
 
 Every text is quoted: many spreadsheets begin a new cell at a semicolon or tab, too.
 """
@@ -7,6 +7,8 @@ import csv
 import re
 from collections.abc import Generator, Iterable
 from typing import Any
+
+from reports.cleaning import clean
 
 FORMULA = tuple(
     "=+-@\t\r\n＝＋－＠"
@@ -31,7 +33,11 @@ def lines(rows: Iterable[Iterable[Any]]) -> Generator[str, None, None]:
     writer = csv.writer(_Line(), quoting=csv.QUOTE_NONNUMERIC)
     yield BOM
     for row in rows:
-        yield writer.writerow([harmless(each) for each in row])
+        yield writer.writerow([harmless(_seen(each)) for each in row])
+
+
+def _seen(cell: Any) -> Any:
+    return clean(cell) if isinstance(cell, str) else cell
 
 
 def harmless(cell: Any) -> Any:

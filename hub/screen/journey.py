@@ -15,6 +15,7 @@ from integrations.models import Attempt, Comment, Delivery
 from integrations.models.delivery import DELIVERED
 from orgs import renamed, repository_pages
 from orgs.renamed import Received
+from reports.cleaning import clean
 from reports.models import Report
 
 Outcome, Cause, Status = Attempt.Outcome, Delivery.Cause, Delivery.Status
@@ -124,7 +125,7 @@ def _joined(delivery: Delivery, attempt: Attempt | None = None) -> Step:
         return Step("Joined an issue", "Until somebody split it off", "off", at)
     words = f"Because {delivery.folded_by} says that it is the same" if delivery.folded_by else ""
     name = f"Joined issue #{delivery.lead.issue_number}"
-    return Step(name, words or _capital(delivery.likeness_words), at=at)
+    return Step(name, words or _capital(clean(delivery.likeness_words)), at=at)
 
 
 def _capital(words: str) -> str:

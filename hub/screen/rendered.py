@@ -18,7 +18,9 @@ LONGEST = 66_000  # characters; GitHub takes 65,536
 TAGS = 20_000  # with more, it is shown as Markdown
 DEPTH = 40  # elements deeper than that are left out
 
-_TOKEN = re.compile(r"<!--(?:[^-]|-(?!->))*+(?:-->)?|<(/?)([a-z][a-z0-9]*+)([^<>]*+)>|<", re.I)
+_TOKEN = re.compile(
+    r"<!--(?:[^-]|-(?!->))*+(?:-->)?|<(/?)([a-z][a-z0-9]*+)([^<>]*+)>|<", re.A | re.I
+)
 _START = re.compile(r'\sstart="(\d{1,9})"')
 _ALT = re.compile(r'\salt="([^"]*+)"')
 

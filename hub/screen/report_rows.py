@@ -8,9 +8,12 @@ from hub.screen.delivery_states import DeliveryState, state_of
 from integrations.api.report_list import Received
 from integrations.delivery.waiting import Wait
 from integrations.models import Delivery
+from reports.cleaning import clean
 from reports.models import Report
 
-PARTS = re.compile(r"(?:https?://([^/?#]*))?([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE | re.DOTALL)
+PARTS = re.compile(
+    r"(?:https?://([^/?#]*))?([^?#]*)(\?[^#]*)?(?:#.*)?", re.ASCII | re.IGNORECASE | re.DOTALL
+)
 
 
 class Row(NamedTuple):
@@ -47,13 +50,13 @@ def rows_of(received: Iterable[Received]) -> list[Row]:
 
 
 def short_addresses(urls: Iterable[str]) -> list[str]:
-    """Each without scheme and fragment, and without its host if all have the same.
+    """Each without scheme, fragment and what nobody sees, and without its host if all have the same.
 
     >>> short_addresses(["https://docs.acme.com", "https://docs.acme.com/install?v=2#top"])
     ['/', '/install?v=2']
     >>> short_addresses(["https://docs.acme.com/a", "https://acme.github.io/a"])
     ['docs.acme.com/a', 'acme.github.io/a']
     """
-    parts = [match.groups("") for each in urls if (match := PARTS.fullmatch(each))]
+    parts = [match.groups("") for each in urls if (match := PARTS.fullmatch(clean(each)))]
     has_one_host = len({host.lower() for host, _, _ in parts}) < 2
     return [f"{'' if has_one_host else host}{path or '/'}{query}" for host, path, query in parts]

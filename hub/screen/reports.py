@@ -1,7 +1,7 @@
 """`/settings/reports/`: the list of reports, its filters, and changes to many."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -23,6 +23,7 @@ from integrations.api.report_list import Received, ReportPage
 from integrations.delivery import discarding, trying_again, withholding
 from integrations.models import Integration
 from orgs.people import counted
+from reports.cleaning import clean
 
 COLUMNS = [
     "id", "received_at", "kind", "summary", "doc_url", "agent_name", "times_reported",
@@ -70,7 +71,7 @@ def reports(request: MemberRequest) -> HttpResponse:
         "not_shown": not_shown,
         "rows": rows,
         "acts": {act for row in rows for act in row.acts},
-        "agents": sorted({row.report.agent_name for row in rows} - {""}),
+        "agents": sorted(_shown_whole(row.report.agent_name for row in rows)),
         "here": filtering.query(asked, **asked),
         "is_narrowed": is_narrowed,
         "is_searched": is_searched,
@@ -87,6 +88,11 @@ def reports(request: MemberRequest) -> HttpResponse:
         "next": None if rows or is_narrowed else next_step(mine),
     }
     return render(request, "hub/reports.html", context, status=400 if is_refused else 200)
+
+
+def _shown_whole(names: Iterable[str]) -> set[str]:
+    """Those with nothing hidden: a filter asks for the whole name."""
+    return {name for name in names if name and clean(name) == name}
 
 
 @only_post("settings-reports")

@@ -9,8 +9,10 @@ from django.utils.safestring import SafeString, mark_safe
 from hub.screen import rendered
 from integrations.issue.evidence import LABELS
 from integrations.issue.rendering import render_issue
+from reports.cleaning import clean
 
 register = template.Library()
+register.filter("visible", clean)  # for a stranger's words in one piece, such as a name
 _REMOVED = re.compile(r"\[removed: [^\]\n<]{1,60}\]")
 
 

@@ -17,7 +17,7 @@ from reports.plain import in_one_line
 
 LONGEST_LINK = 2048  # characters
 UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")  # but those that end a line
-REST = re.compile(r"https://[^/?#]*(.*)", re.IGNORECASE | re.DOTALL)
+REST = re.compile(r"https://[^/?#]*(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
 EMPTY = "Must not be empty."
 NOT_THEIRS = (
     "Must be a public page of a domain, a site or a repository that your organization has claimed; {} "

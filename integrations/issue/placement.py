@@ -20,7 +20,7 @@ _NO_QUOTE = re.compile(r"[^\s>]")
 _TAG = re.compile(
     r"<(?!!--)[A-Za-z/!?](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+(?:\"[^\"]*+|'[^']*+)?\Z"
 )
-_NUMBERED = re.compile(r"(?:[@#]|gh-?)\Z", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:[@#]|gh-?)\Z", re.ASCII | re.IGNORECASE)
 _TARGET = ("](", "]:")  # of a link, all of which the text would be
 _IN_URL = ("://", "www.", *_TARGET)
 _CLOSED_BY = {"<": ">", '"': '"', "'": "'"}

@@ -63,11 +63,11 @@ ARMED = "@#&<>:[]!`~/\\-=|.$$"
 
 _IN_URL = "%/?=&+,:._~-"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_COMMIT = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
+_COMMIT = re.compile(r"[0-9a-f]{7,64}", re.ASCII | re.IGNORECASE)
 _DOTS = re.compile(
-    r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE
+    r"/(?:\.|%2e){1,2}(?:/|\Z)", re.ASCII | re.IGNORECASE
 )  # before `//` is escaped: `..` goes back over it
-_LIVE_IN_URL = re.compile(r"(?<=/)/|(?<=\bgh)-(?=\d)|~(?=~)|[.,:?_~]\Z", re.IGNORECASE)
+_LIVE_IN_URL = re.compile(r"(?<=/)/|(?<=\bgh)-(?=\d)|~(?=~)|[.,:?_~]\Z", re.ASCII | re.IGNORECASE)
 
 
 def neutralize(text: str) -> str:

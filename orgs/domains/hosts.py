@@ -31,7 +31,8 @@ DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 IPV4_END = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)")  # WHATWG URL: "ends in a number"
 
 AROUND_A_NAME = re.compile(  # a URL, or a name with a port or a path
-    r"([a-z]+://)?(?P<name>[a-z0-9.-]+)(:[0-9]*)?([/?#].*)?", re.IGNORECASE | re.DOTALL
+    r"([a-z]+://)?(?P<name>[a-z0-9.-]+)(:[0-9]*)?([/?#].*)?",
+    re.ASCII | re.IGNORECASE | re.DOTALL,
 )
 
 LIST_DATE = re.compile(r"^// VERSION: (\d{4}-\d\d-\d\d)", re.MULTILINE)

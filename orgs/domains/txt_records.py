@@ -7,13 +7,15 @@
 If there is no record, that is an answer, not an error.
 """
 
+import json
 import re
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from ipaddress import IPv6Network, ip_address
+from ipaddress import ip_address, ip_network
 from itertools import cycle, islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import dns.exception
@@ -41,8 +43,15 @@ NAME_SERVERS = 4  # of a zone, are asked at most
 ASKED_FIRST = 2  # of them, before the resolver is asked instead
 PORT = 53
 SERVER = re.compile(r"(\[(?P<v6>.+)\]|(?P<v4>[^:]+))(:(?P<port>\d+))?")  # else a bare IPv6 address
-GIVEN = IPv6Network("2000::/3")
 PAYLOAD = 1232  # bytes: what passes everywhere unfragmented (https://www.dnsflagday.net/2020/)
+
+_NETWORKS = {  # those of the clients: a copy of `clients/contract/addresses.json`
+    name: [ip_network(each) for each in networks]
+    for name, networks in json.loads(
+        Path(__file__).with_name("addresses.json").read_text(encoding="utf-8")
+    ).items()
+    if name != "private_suffixes"
+}
 
 
 class NotAnswered(Exception):
@@ -348,12 +357,13 @@ def _bounded(kind: socket.SocketKind, server: Server, query: Message) -> _Bounde
 def is_public(address: str) -> bool:
     """Whether a server at this address may be asked: a zone can name any address for its hosts.
 
-    IPv6 only as it is given to networks today (RFC 4291, 2.4), without what leads into IPv4.
+    As in the clients: IPv6 only as it is given to networks today (RFC 4291, 2.4), without what leads into IPv4.
     """
     ip = ip_address(address)
-    if ip.version == 6 and (ip not in GIVEN or ip.sixtofour or ip.teredo):
-        return False
-    return ip.is_global and not ip.is_multicast
+    if ip.version == 4:
+        return not any(ip in each for each in _NETWORKS["private_ipv4"])
+    given = any(ip in each for each in _NETWORKS["public_ipv6"])
+    return given and not any(ip in each for each in _NETWORKS["private_ipv6"])
 
 
 def _read(response: Message, name: Name) -> tuple[TxtAnswer, list[Name]]:

@@ -40,6 +40,10 @@ def test_only_the_proxy_has_public_ports():
     assert [name for name, each in compose()["services"].items() if "ports" in each] == ["caddy"]
 
 
+def test_callers_with_ipv6_reach_the_proxy_by_their_own_addresses():
+    assert compose()["networks"]["front"]["enable_ipv6"] is True
+
+
 def test_databases_are_reached_by_the_hub_alone():
     assert compose()["networks"]["data"] == {"internal": True}
     assert {

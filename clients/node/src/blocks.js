@@ -15,6 +15,8 @@ const LINE_THAT_MATTERS = new RegExp(
   `(?<![^\\n])(?:^${BOM})?(?:${LAST_LINE}|#{1,6}[ \\t]| {0,3}(?:\`\`\`|~~~)|[ \\t]*<!--)[^\\n]*`,
   "g",
 );
+// An address has no blanks; the other was written where no Hub was set.
+const HUB_LINE = /^Docs Feedback Hub:[ \t]*(?:[!-~]*|the one in DOCFEEDBACK_HUB_URL)$/;
 const RELEASE = /^v[0-9]{1,9}(?:\.[0-9]{1,9}){0,9}$/;
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)$/s;
 const HEADING = /^(#{1,6})[ \t]+/;
@@ -124,11 +126,17 @@ function marked(document, name) {
   }
   if (!begin) return null;
   if (!end) throw new Damaged("begin_without_end", begin.number);
-  return { start: begin.start, end: end.end, line: begin.number, state: age(begin.marker[3]) };
+  const state = stateOf(document, begin, end, name);
+  return { start: begin.start, end: end.end, line: begin.number, state };
 }
 
-function age(version) {
-  if (version === VERSION) return "current";
+function stateOf(document, begin, end, name) {
+  const version = begin.marker[3];
+  if (version === VERSION) {
+    const block = textOf(name);
+    const same = inside(document.slice(begin.end, end.start), block) === inside(block, block);
+    return same ? "current" : "edited";
+  }
   return isLater(numbers(version ?? ""), numbers(VERSION)) ? "newer" : "older";
 }
 
@@ -150,7 +158,7 @@ function isLater(one, other) {
  * heading of its level or the next marker.
  */
 function pasted(document, name) {
-  const block = blockOf(name, "").slice(1, -1).join("\n");
+  const block = textOf(name);
   const { title } = linesOf(block).next().value.heading;
   const lines = linesOf(document);
   let first = lines.next().value;
@@ -185,8 +193,19 @@ function essence(section, block) {
   const texts = section.split("\n", count(block, "\n") + 3).slice(1);
   return texts
     .map((text) => trimEnd(trimEnd(text, "\r\n"), BLANKS))
-    .map((text) => (text.startsWith(LAST_LINE) ? LAST_LINE : text))
+    .map((text) => (HUB_LINE.test(text) ? LAST_LINE : text))
     .join("\n");
+}
+
+/** The same for what stands between markers, heading included, without blank lines around it. */
+function inside(section, block) {
+  const texts = [section, block].map((text) => trim(text, " \t\r\n").replace(/^#+/, ""));
+  return essence(`\n${texts[0]}`, `\n${texts[1]}`);
+}
+
+/** What stands between the markers, for no Hub. */
+function textOf(name) {
+  return blockOf(name, "").slice(1, -1).join("\n");
 }
 
 /** The lines of a block, markers included. */

@@ -29,13 +29,13 @@ export async function init({ flags }) {
   const target = targetOf(flags);
   if (flags.has("--check")) return check(target, hub);
   if (flags.has("--remove")) return takeAway(target);
-  if (target.state === "current" && hub) return renameHub(target, hub);
+  if (["current", "edited"].includes(target.state) && hub) return renameHub(target, hub);
   return write(target, hub);
 }
 
 async function write(target, hub) {
   const { path, name, document, place, state } = target;
-  if (state === "current" || state === "newer") return said(target, state);
+  if (["current", "edited", "newer"].includes(state)) return said(target, state);
   const before = document ?? (path.endsWith(".mdc") ? RULE_HEAD : "");
   const options = { hubUrl: hub ?? (await hubFor(target)) };
   save(path, undamaged(target, () => put(before, place, name, options)));
@@ -52,12 +52,14 @@ async function hubFor({ document, place }) {
   return base(answer);
 }
 
-/** Change the line of a current block that names the Hub, and nothing else. */
+/** Change the line of a block of this version that names the Hub, and nothing else. */
 function renameHub(target, hub) {
-  const { path, document, place } = target;
-  if (!namesOther(target, hub)) return said(target, "current");
+  const { path, document, place, state } = target;
+  if (!namesOther(target, hub)) return said(target, state);
   save(path, nameHub(document, place, hub));
-  return said(target, "hub_changed", hub);
+  const changed = said(target, "hub_changed", hub);
+  if (state === "edited") changed.notes.push(...said(target, "edited").lines);
+  return changed;
 }
 
 /** Whether the block names another Hub than this, or what is no Hub. */
@@ -102,7 +104,7 @@ function said({ path, name, others = [] }, what, url = "") {
 /**
  * The file that is named, else the first with the block, else the first of the candidates:
  * `{path, name, document, place, state}`, with `document` null without a file, `place` without the
- * block, `state` one of `absent`, `outdated`, `current` and `newer`, and `others` the lines where
+ * block, `state` one of `absent`, `outdated`, `current`, `edited` and `newer`, and `others` the lines where
  * blocks of other tools begin.
  *
  * The candidates are at the root of the repository, without one in the current folder. One whose

@@ -36,7 +36,7 @@ class Command(HubCommand):
         progress = Progress(self.stderr, sum(kind.rows.count() for kind in kinds))
         for kind in kinds:
             for pair in labels.pairs_of(kind):
-                self.stdout.write(json.dumps(pair, cls=DjangoJSONEncoder, ensure_ascii=False))
+                self.stdout.write(json.dumps(pair, cls=DjangoJSONEncoder))
                 progress.step()
 
 

@@ -65,6 +65,7 @@ def test_a_member_writes_an_answer_and_removes_it(client, bob, lead):
         ({"text": ""}, "Write an answer, or remove it."),
         ({"text": "a\x07", "link": LINK}, "Must not contain control characters."),
         ({"text": TEXT, "link": "https://evil.com/x"}, "evil.com is none."),
+        ({"text": TEXT, "link": "http\u017f://docs.acme.com/x"}, "Must begin with https://."),
     ],
 )
 def test_what_was_typed_is_kept_with_the_error(bob, lead, fields, error):

@@ -150,6 +150,7 @@ OTHER = (
     [
         ("http://docs.acme.com/2.4", "Must begin with https://."),
         ("docs/2.4.md", "Must begin with https://."),
+        ("http\u017f://docs.acme.com/x", "Must begin with https://."),  # a long s
         ("javascript:alert(1)", "Must begin with https:// or http://, or be a path."),
         ("https://docs.acme.com@evil.com/", "Must not contain a user name or password."),
         ("https://docs.acme.com\\@evil.com/", "Must not contain backslashes, spaces or control characters."),

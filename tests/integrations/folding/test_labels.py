@@ -39,6 +39,19 @@ def exported(**options) -> list[dict]:
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
+def test_no_line_steers_the_terminal_of_who_reads_it(acme):
+    out, steering = StringIO(), "\x9b2J\x9d0;x\x9c\u202e"
+    send("claude-code")
+    send("cursor", summary=f"{FLAG} {steering}")
+
+    call_command("export_likeness", stdout=out)
+
+    assert out.getvalue().isascii()
+    assert out.getvalue().replace("\n", "").isprintable()
+    [pair] = exported()
+    assert pair["report"]["report"]["summary"] == f"{FLAG} {steering}"
+
+
 def split(delivery: Delivery) -> None:
     Integration.objects.update(likeness="off")  # so that nothing else is found to be like it
     telling_apart.split(delivery, by=Membership.objects.get())

@@ -28,14 +28,16 @@ AUTHORITY = re.compile(r"//([^/?#]+)([^#]*)(?:#.*)?", re.DOTALL)
 IN_BRACKETS = re.compile(r"\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]")
 HOST_AND_PORT = re.compile(rf"({IN_BRACKETS.pattern}|[^\[\]:]+)(?::([0-9]{{1,5}}))?")
 LABEL = re.compile(r"[a-z0-9_\x80-\U0010ffff-]{1,63}")
-LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?", re.IGNORECASE)
+LOOPBACK = re.compile(
+    r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/].*)?", re.ASCII | re.IGNORECASE
+)
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 OLD_NUMBER = re.compile(r"0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*")
 DOTTED_QUAD = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 HOST_WITHOUT_SCHEME = re.compile(
     r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,63}(?::[0-9]+)?(?=[/?#])"
     r"|(?:www\.[a-z0-9.-]+|[a-z0-9.-]+\.(?:com|org|net|io|dev|app))(?![^/?#])",
-    re.IGNORECASE | re.ASCII,
+    re.ASCII | re.IGNORECASE,
 )
 
 

@@ -18,6 +18,9 @@ LAST_LINE = "Docs Feedback Hub:"
 LINE_THAT_MATTERS = re.compile(
     rf"(?<![^\n])(?:\A{BOM})?(?:{LAST_LINE}|#{{1,6}}[ \t]| {{0,3}}(?:```|~~~)|[ \t]*<!--)[^\n]*"
 )
+HUB_LINE = re.compile(  # an address has no blanks; the other was written where no Hub was set
+    rf"{LAST_LINE}[ \t]*(?:[!-~]*|the one in DOCFEEDBACK_HUB_URL)"
+)
 RELEASE = re.compile(r"v[0-9]{1,9}(?:\.[0-9]{1,9}){0,9}")
 FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)")
 HEADING = re.compile(r"(#{1,6})[ \t]+")
@@ -38,7 +41,8 @@ class Damaged(Exception):
 class Place(NamedTuple):
     """Where a block is, without its last line end.
 
-    `state`: `current`, `older` or `newer` by its marker; `pasted` or `pasted_older` without one.
+    `state`: `older` or `newer` by its marker, `current` or `edited` by its text if it is of this version;
+    `pasted` or `pasted_older` without one.
     """
 
     start: int
@@ -166,13 +170,15 @@ def _marked(document: str, name: str) -> Optional[Place]:
         return None
     if end is None:
         raise Damaged("begin_without_end", begin.number)
-    return Place(begin.start, end.end, begin.number, _age(begin))
+    return Place(begin.start, end.end, begin.number, _state(document, begin, end, name))
 
 
-def _age(begin: _Line) -> str:
+def _state(document: str, begin: _Line, end: _Line, name: str) -> str:
     version = begin.marker[3] if begin.marker else None
     if version == VERSION:
-        return "current"
+        block = _text(name)
+        same = _inside(document[begin.end : end.start], block) == _inside(block, block)
+        return "current" if same else "edited"
     return "newer" if _numbers(version or "") > _numbers(VERSION) else "older"
 
 
@@ -188,7 +194,7 @@ def _pasted(document: str, name: str) -> Optional[Place]:
 
     It goes on to its last line, else to the next heading of its level or the next marker.
     """
-    block = "\n".join(_block(name, "")[1:-1])
+    block = _text(name)
     title = next(line.heading.title for line in _lines(block) if line.heading)
     lines = _lines(document)
     for first in lines:
@@ -222,7 +228,18 @@ def _essence(section: str, block: str) -> List[str]:
     """
     lines = section.split("\n", block.count("\n") + 2)
     texts = [line.rstrip("\r\n").rstrip(" \t") for line in lines[1:]]
-    return [LAST_LINE if text.startswith(LAST_LINE) else text for text in texts]
+    return [LAST_LINE if HUB_LINE.fullmatch(text) else text for text in texts]
+
+
+def _inside(section: str, block: str) -> List[str]:
+    """The same for what stands between markers, heading included, without blank lines around it."""
+    texts = ["\n" + text.strip(" \t\r\n").lstrip("#") for text in (section, block)]
+    return _essence(*texts)
+
+
+def _text(name: str) -> str:
+    """What stands between the markers, for no Hub."""
+    return "\n".join(_block(name, "")[1:-1])
 
 
 def _block(name: str, hub_url: str) -> List[str]:

@@ -37,7 +37,7 @@ class Target(NamedTuple):
 
     @property
     def state(self) -> str:
-        """`absent`, `outdated`, `current` or `newer`."""
+        """`absent`, `outdated`, `current`, `edited` or `newer`."""
         if self.place is None:
             return "absent"
         return {"older": "outdated", "pasted_older": "outdated", "pasted": "current"}.get(
@@ -56,13 +56,13 @@ def run(arguments: Arguments) -> Result:
         return _check(target, hub_url)
     if "--remove" in arguments.flags:
         return _remove(target)
-    if target.state == "current" and hub_url:
+    if target.state in ("current", "edited") and hub_url:
         return _name_hub(target, hub_url)
     return _write(target, hub_url)
 
 
 def _write(target: Target, hub_url: Optional[str]) -> Result:
-    if target.state in ("current", "newer"):
+    if target.state in ("current", "edited", "newer"):
         return _said(target, target.state)
     before = target.document
     if before is None:
@@ -84,11 +84,14 @@ def _hub(target: Target) -> str:
 
 
 def _name_hub(target: Target, hub_url: str) -> Result:
-    """Change the line of a current block that names the Hub, and nothing else."""
+    """Change the line of a block of this version that names the Hub, and nothing else."""
     if target.document is None or target.place is None or not _names_other(target, hub_url):
-        return _said(target, "current")
+        return _said(target, target.state)
     _save(target.path, blocks.name_hub(target.document, target.place, hub_url))
-    return _said(target, "hub_changed", hub_url)
+    said = _said(target, "hub_changed", hub_url)
+    if target.state == "edited":
+        return said._replace(notes=[*said.notes, *_said(target, "edited").lines])
+    return said
 
 
 def _names_other(target: Target, hub_url: str) -> bool:

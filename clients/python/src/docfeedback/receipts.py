@@ -11,7 +11,8 @@ from .errors import PrivateAddress, ValidationError
 
 REPORT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 RECEIPT = re.compile(
-    r"(https?://[^?#]+?)/(?:r|v1/reports)/([A-Za-z0-9_-]{1,64})/?(?:[?#].*)?", re.IGNORECASE
+    r"(https?://[^?#]+?)/(?:r|v1/reports)/([A-Za-z0-9_-]{1,64})/?(?:[?#].*)?",
+    re.ASCII | re.IGNORECASE,
 )
 
 

@@ -17,10 +17,11 @@ REPORTS = "/v1/reports"
 WITH_API = re.compile("/v1(/reports)?$")  # which people copy along with the address
 HUB_URL = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:/[A-Za-z0-9._~%/-]*)?",
-    re.IGNORECASE,
+    re.ASCII | re.IGNORECASE,
 )
 ORIGIN = re.compile(
-    r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])", re.IGNORECASE
+    r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?![^/?#])",
+    re.ASCII | re.IGNORECASE,
 )
 PORTS = {"http": 80, "https": 443}
 TOKEN = VISIBLE = re.compile(r"[\x21-\x7e]+")

@@ -16,9 +16,9 @@ from .contract import message
 
 SECRET_HEADER = re.compile(
     r"^(proxy-)?authorization$|cookie|token|secret|password|session|credential|signature|api-?key",
-    re.IGNORECASE,
+    re.ASCII | re.IGNORECASE,
 )
-SECRET_FIELD = re.compile(r"(^|_)(token|secret|password|code)$", re.IGNORECASE)
+SECRET_FIELD = re.compile(r"(^|_)(token|secret|password|code)$", re.ASCII | re.IGNORECASE)
 SECRET_IN_TEXT = re.compile(
     r"((?:token|secret|password|code)[\"']?[ ]?[:=][ ]?[\"']?)[^\s\"'&,;<>]+", re.IGNORECASE
 )
