@@ -75,9 +75,9 @@ def list_when_unfolded(lead: Delivery, **kwargs: Any) -> None:
 
 
 @receiver(is_unheard, dispatch_uid="act-on-a-repeat")
-def is_to_be_acted_on(report_id: str, **kwargs: Any) -> bool:
+def is_to_be_acted_on(report_id: str, source: str, **kwargs: Any) -> bool:
     """Whether a delivery would be created now, or it would be said that the report has come again."""
-    return again.is_unheard(report_id)
+    return again.is_unheard(report_id, source)
 
 
 @receiver(post_save, sender=Report, dispatch_uid="say-when-reported-again")
@@ -86,7 +86,7 @@ def say_when_reported_again(
 ) -> None:
     """Have it said on a closed issue that its report has come again."""
     if not raw and instance.organization_id and "last_received_at" in (update_fields or ()):
-        again.note_repeat(instance.pk)
+        again.note_repeat(instance.pk, instance.source)
 
 
 @receiver(is_unwanted, dispatch_uid="discarded-is-unwanted")

@@ -13,7 +13,8 @@ from reports.signals import is_true, is_unheard, is_unwanted
 
 def tell(repeated: Repeated, source: str) -> None:
     """Save the earlier report again if somebody would act on that, since `post_save` decides."""
-    if repeated.organization_id and is_true(is_unheard, report_id=repeated.report_id):
+    about = {"report_id": repeated.report_id, "source": source}
+    if repeated.organization_id and is_true(is_unheard, **about):
         with suppress(IntegrityError):  # the integration was removed in between
             _save_again(repeated.report_id, source)
 

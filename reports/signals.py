@@ -10,9 +10,9 @@ from django.dispatch import Signal
 
 report_erased = Signal()  # with `report`: its text must go no further
 is_unwanted = Signal()  # with `report`: a receiver answers True if its owner wants no more of it
-is_unheard = (
-    Signal()
-)  # with `report_id`: a receiver answers True if it would act on a `post_save` now
+# With the `report_id` that is repeated, and the repeat's `source`: a receiver answers True if it would act on a
+# `post_save` now
+is_unheard = Signal()
 
 
 def is_true(question: Signal, **about: Any) -> bool:

@@ -269,7 +269,7 @@ def test_target_and_unheard(organizations, holds):
 
         told = (report.canonical_url, report.agent_name, report.source)
         row = deliveries.TARGET.first(report.source, *told, report.organization_id, report.pk)
-        assert again.is_unheard(report.pk) == bool(target) == bool(row)
+        assert again.is_unheard(report.pk, report.source) == bool(target) == bool(row)
         if target and row:
             before = Delivery.objects.filter(integration=target, source=report.source)
             last = before.order_by("-turn").values_list("turn", flat=True).first()
@@ -312,11 +312,12 @@ def told_at_random(lead: Delivery) -> None:
         )
 
 
-def test_what_came_again_is_unheard(organizations):
+def test_what_came_again_is_unheard(organizations, holds):
     mine = installed(organizations[0], **CHOSEN)
     found = 0
     for number in range(6 * ROUNDS):
         Integration.objects.update(when_reported_again=DRAW.choice(Integration.Again.values))
+        Hold.objects.update(released_at=DRAW.choice([None, NOW, NOW]))
         first, joined = (drawn_report(organizations, f"auto:{number} {each}") for each in range(2))
         first.organization = joined.organization = mine.organization
         Report.objects.bulk_create([first, joined])
@@ -330,13 +331,15 @@ def test_what_came_again_is_unheard(organizations):
         wanted = Integration.objects.exclude(when_reported_again="nothing").exists()
         closed = again.fixed().filter(pk=lead.pk).exists()
         is_known = known.exists()
+        source = DRAW.choice(["", "f" * 16, "0" * 16])
         expected = closed and wanted and not is_known
+        free = [expected and not held_by(each, source) for each in (first, joined)]
 
-        assert again.is_unheard(first.pk) == again.is_unheard(joined.pk) == expected
-        again.note_repeat(joined.pk)
-        assert known.exists() == (expected or is_known)
-        assert not again.is_unheard(first.pk)  # nobody asks a second time
-        found += expected
+        assert [again.is_unheard(each.pk, source) for each in (first, joined)] == free
+        again.note_repeat(joined.pk, source)
+        assert known.exists() == (free[1] or is_known)
+        assert not (free[1] and again.is_unheard(first.pk, source))  # nobody asks a second time
+        found += free[1]
     assert found > 20
 
 
@@ -545,6 +548,14 @@ def test_take(organizations, clock, holds):
         assert abs(now.now - now.due_at) < timedelta(minutes=1)
 
 
+def test_on_hold(organizations, holds):
+    some = deliveries_at_random(organizations)
+
+    found = Delivery.objects.on_hold([each.pk for each in some[1:]])
+
+    assert found == {each.pk for each in some[1:] if held_by(each.report, each.source)}
+
+
 def test_record_and_succeed_and_end_an_attempt(organizations, clock):
     for each in deliveries_at_random(organizations)[:ROUNDS]:
         mine = Delivery.objects.filter(pk=each.pk)
@@ -682,12 +693,13 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "DOMAIN": (ownership.DOMAIN, [["docs.acme.com", "acme.com"], "acme.com"]),
     "SITE": (ownership.SITE, ["a.github.io", ["/", "/x/"]]),
     "TARGET": (deliveries.TARGET, ["f" * 16, "", "", "", "0" * 26, "0" * 26]),
-    "UNHEARD": (again.UNHEARD, ["0" * 26, timedelta(days=1)]),
+    "UNHEARD": (again.UNHEARD, ["0" * 26, timedelta(days=1), "f" * 16]),
     "PLACE": (pacing.PLACE, ["0" * 26]),
     "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * pacing.PARTS]),
     "USED": (pacing.USED, [[1, 2], timedelta(minutes=1)] * pacing.PARTS),
     "DUE": (line.DUE, [*[1, 9] * line.LINES, 9]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
+    "ON_HOLD": (deliveries.ON_HOLD, [[1, 2]]),
     "RECORD": (deliveries.RECORD, [1, "", 1, 1, True, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),

@@ -15,6 +15,7 @@ from integrations.delivery import issue_states
 from integrations.delivery.issue_states import AFTER, COMPLETED, fixed
 from integrations.github_api import IssueFacts
 from integrations.models import Comment, Delivery, Integration
+from integrations.models.statements import held_by
 
 A_MOMENT = timedelta(milliseconds=1)
 WORDS_FIRST = timedelta(minutes=10)  # for so long, an issue is not reopened without a word
@@ -26,8 +27,9 @@ WANTED = {  # by what the organization has chosen; who has an issue reopened wan
 }
 UNHEARD = PreparedStatement(
     "Has a report no delivery, though its organization has chosen a repository, or is the issue that it "
-    "became, or has joined, closed as completed for so long, and nobody was told that it came again?",
-    """
+    "became, or has joined, closed as completed for so long, and nobody was told that it came again, nor "
+    "does an operator hold what comes from this source, or is like that?",
+    f"""
     SELECT 1 FROM reports_report r
     JOIN integrations_integration i ON i.organization_id = r.organization_id
     LEFT JOIN integrations_delivery d ON d.report_id = r.id
@@ -36,26 +38,31 @@ UNHEARD = PreparedStatement(
         d.id IS NULL OR (
             l.status = 'sent' AND l.integration_id = i.id AND l.repository_id = i.repository_id
             AND l.issue_state = 'closed' AND l.issue_state_reason = 'completed'
-            AND l.issue_closed_at <= {now} - %s::interval
+            AND l.issue_closed_at <= {{now}} - %s::interval
             AND i.when_reported_again <> 'nothing'
             AND NOT EXISTS (
                 SELECT 1 FROM integrations_comment c
                 WHERE c.lead_id = l.id AND c.purpose IN ('again', 'reopen')
                     AND c.occasion = l.issue_closed_at
             )
+            AND NOT EXISTS (
+                {held_by(page="r.canonical_url", agent="r.agent_name", source="%s::text")}
+            )
         )
     )
-    """,
+    """,  # noqa: S608  (no values)
 )
 
 
-def is_unheard(report_id: str) -> bool:
+def is_unheard(report_id: str, source: str) -> bool:
     """Whether a repeat of this report has to be acted on: to deliver it, or to say that it came again."""
-    return UNHEARD.first(report_id, AFTER) is not None
+    return UNHEARD.first(report_id, AFTER, source) is not None
 
 
-def note_repeat(report_id: str) -> None:
+def note_repeat(report_id: str, source: str) -> None:
     """The same report has come again: have what the organization wants done, if its issue was closed."""
+    if not is_unheard(report_id, source):
+        return
     mine = Delivery.objects.filter(report=report_id).values(its_lead=Coalesce("lead_id", "pk"))
     if lead := fixed().filter(pk=Subquery(mine)).first():
         _want(lead)

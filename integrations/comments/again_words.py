@@ -14,7 +14,7 @@ SPLIT = " The report that was listed here has an issue of its own now."
 
 def text(comment: Comment) -> str | None:
     """What came again since then; None if that is nothing by now, and nothing was said."""
-    came = _came(comment)
+    came = reports(comment)
     newest = list(came[:LISTED])
     if not newest and not comment.comment_id:
         return None
@@ -24,12 +24,12 @@ def text(comment: Comment) -> str | None:
     )
     items = [
         _item(each, item, comment)
-        for each, item in zip(newest, listing.items_of(newest, comment.lead), strict=True)
+        for each, item in zip(newest, listing.items_of(newest, comment), strict=True)
     ]
     return listing.filled(head, items, counting.up_to_most(came))
 
 
-def _came(comment: Comment) -> DeliveryQuerySet:
+def reports(comment: Comment) -> DeliveryQuerySet:
     """The reports of this problem that came again, the newest first."""
     joined = Delivery.objects.filter(lead=comment.lead_id).order_by("-pk")
     looked_at = [comment.lead_id, *joined.values_list("pk", flat=True)[: counting.MOST]]

@@ -11,7 +11,7 @@ from integrations.delivery import ownership_changes
 from integrations.issue.rendering import BODY_LIMIT, inert_title, shown
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
 from integrations.models import Comment, Delivery
-from integrations.models.delivery import ERASED
+from integrations.models.delivery import ERASED, DeliveryQuerySet
 from reports import secrets
 from reports.models import Report
 from reports.screening import SecretInAddress
@@ -46,8 +46,13 @@ def text(comment: Comment) -> str | None:
     newest = list(lead.folded.select_related("report").order_by("-pk")[:LISTED])
     if newest:
         count = counting.up_to_most(lead.folded.order_by("pk"))
-        return filled(_head(lead, count), items_of(newest, lead), count)
+        return filled(_head(lead, count), items_of(newest, comment), count)
     return f"{TITLE}\n\n{NOBODY}" if comment.comment_id else None
+
+
+def reports(comment: Comment) -> DeliveryQuerySet:
+    """What has joined the issue, at most `counting.MOST` of it, the newest."""
+    return Delivery.objects.filter(lead=comment.lead_id).order_by("-pk")[: counting.MOST]
 
 
 def filled(head: str, items: list[Item], count: int) -> str:
@@ -94,20 +99,29 @@ def _inert(words: str, name: str) -> str:
     return inert_title(shown("summary", words), limit=LONGEST[name])
 
 
-def items_of(deliveries: Collection[Delivery], lead: Delivery) -> list[Item]:
-    """What is shown of the reports that have joined the issue of this lead, and of itself."""
-    owned = ownership_changes.owned(each.pk for each in deliveries)
-    return [_item(each, lead, is_owned=each.pk in owned) for each in deliveries]
+def items_of(deliveries: Collection[Delivery], comment: Comment) -> list[Item]:
+    """What is shown of the reports that have joined the issue of its lead, and of itself."""
+    pks = [each.pk for each in deliveries]
+    free = ownership_changes.owned(pks) - _on_hold(pks, comment)
+    return [_item(each, comment.lead, is_free=each.pk in free) for each in deliveries]
 
 
-def _item(delivery: Delivery, lead: Delivery, *, is_owned: bool) -> Item:
-    """A report: without its text if its page no longer belongs to the organization."""
+def _on_hold(pks: Collection[int], comment: Comment) -> set[int]:
+    """Those that an operator holds. Asked again once that is noted: a hold that ends looks for such notes."""
+    if not Delivery.objects.on_hold(pks):
+        return set()
+    comment.note_on_hold()
+    return Delivery.objects.on_hold(pks)
+
+
+def _item(delivery: Delivery, lead: Delivery, *, is_free: bool) -> Item:
+    """A report: without its text if its page no longer belongs to the organization, or an operator holds it."""
     report = delivery.report
     date = f"{report.received_at:%-d %B %Y}"
     item = Item(report.id, report.agent_name, date, report.summary, _why(delivery, lead))
     if report.erased_at:
         return item.without_text._replace(summary=ERASED)
-    if report.withheld_for or not is_owned:
+    if report.withheld_for or not is_free:
         return item.without_text
     return _screened(report, item)
 

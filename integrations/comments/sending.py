@@ -12,6 +12,7 @@ from integrations.delivery.forwarding import CLOCKS_DIFFER, SOON
 from integrations.folding import joining
 from integrations.github_api import IssueComment, IssueFacts
 from integrations.models import Comment, Delivery
+from integrations.models.comment import ON_HOLD
 
 Purpose = Comment.Purpose
 CHANGED = "The issue was reopened, or closed anew, before this was done."
@@ -40,6 +41,8 @@ def _attempt(comment: Comment, deadline: float) -> None:
     try:
         if comment.lead.issue_state == Delivery.IssueState.DELETED:
             releasing.release(comment, GONE)
+        elif not (comment.comment_id or comment.posted_at) and words.are_on_hold(comment):
+            comment.leave(ON_HOLD, leased.AGAIN)
         else:
             ACTS[comment.purpose](comment, deadline)
     except github_api.IssueGone as error:

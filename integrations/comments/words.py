@@ -5,11 +5,17 @@ from datetime import UTC
 from hashlib import sha256
 
 from integrations.comments import again_words, listing
-from integrations.models import Comment
+from integrations.models import Comment, Delivery
+from integrations.models.delivery import DeliveryQuerySet
 
 TEXTS: dict[str, Callable[[Comment], str | None]] = {
     Comment.Purpose.ALSO: listing.text,
     Comment.Purpose.AGAIN: again_words.text,
+}
+ABOUT: dict[str, Callable[[Comment], DeliveryQuerySet]] = {
+    Comment.Purpose.ALSO: listing.reports,
+    Comment.Purpose.AGAIN: again_words.reports,
+    Comment.Purpose.REOPEN: again_words.reports,
 }
 _END = " -->"
 
@@ -18,6 +24,12 @@ def of(comment: Comment) -> str | None:
     """All that it is to say now; None if there is nothing to say."""
     text = TEXTS[comment.purpose](comment)
     return text and f"{text}\n\n{marker(comment)}{_digest(text)}{_END}"
+
+
+def are_on_hold(comment: Comment) -> bool:
+    """Whether operators hold all reports that it is about."""
+    pks = set(ABOUT[comment.purpose](comment).values_list("pk", flat=True))
+    return bool(pks) and Delivery.objects.on_hold(pks) == pks
 
 
 def marker(comment: Comment) -> str:

@@ -3,6 +3,7 @@
 The hold is saved first. From then on a new delivery asks for it when it is created, and every delivery
 when it is taken, so none of them is sent. What waits already follows in short transactions, to be seen as held:
 `batches.AT_ONCE` that wait are looked at here, and the rest by `maintain`, which also lets go what was released.
+Comments ask when they are written, and are written anew once a hold is over.
 """
 
 import re
@@ -18,7 +19,7 @@ from django.utils import timezone
 
 from core import batches, clock, keyset
 from integrations.delivery.pacing import SOURCES_KEPT
-from integrations.models import Delivery, Hold
+from integrations.models import Comment, Delivery, Hold
 from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.hold import HoldQuerySet, digest
 from orgs.models import User
@@ -73,7 +74,7 @@ def make(hold: Hold, by: User) -> None:
 def release(hold: Hold) -> bool:
     """End a hold: what it holds is sent in turn; False if it is over already."""
     mine = Hold.objects.unreleased().filter(pk=hold.pk)
-    if not mine.update(released_at=clock.now()):
+    if not mine.update(released_at=clock.now(), followed_at=None):
         return False
     _after_commit(_let_go(hold))
     return True
@@ -85,9 +86,9 @@ def follow(go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None =
     Each hold has at most `batches.AT_ONCE` looked at, and continues where the last call stopped.
     """
     here = bookmark or Bookmark()
-    Hold.objects.ended().update(released_at=F("ends_at"))
+    Hold.objects.ended().update(released_at=F("ends_at"), followed_at=None)
     new = Hold.objects.unreleased().filter(followed_at=None)
-    works = [_held(hold, here) for hold in new] + [_let_go(hold) for hold in _still_holding()]
+    works = [_held(hold, here) for hold in new] + [_let_go(hold) for hold in _to_let_go()]
     return sum(batches.at_leisure(go_on, chain.from_iterable(works)))
 
 
@@ -99,8 +100,8 @@ def over() -> HoldQuerySet:
     return old.filter(~Exists(_of(OuterRef("pk"))))
 
 
-def _still_holding() -> HoldQuerySet:
-    return Hold.objects.released().filter(Exists(_of(OuterRef("pk"))))
+def _to_let_go() -> HoldQuerySet:
+    return Hold.objects.released().filter(Q(followed_at=None) | Exists(_of(OuterRef("pk"))))
 
 
 def _of(hold: Hold | OuterRef) -> DeliveryQuerySet:
@@ -127,7 +128,7 @@ def _held(hold: Hold, bookmark: Bookmark) -> Iterator[int]:
         yield some.hold(Delivery.Cause.OPERATOR, hold.words, by=hold) if _in_force(hold) else 0
         if len(rows) < batches.BATCH:
             bookmark.last.pop(hold.pk, None)
-            Hold.objects.filter(pk=hold.pk).update(followed_at=clock.now())
+            Hold.objects.unreleased().filter(pk=hold.pk).update(followed_at=clock.now())
             return
         bookmark.last[hold.pk] = rows[-1][:2]
 
@@ -143,6 +144,8 @@ def _let_go(hold: Hold) -> Iterator[int]:
         Delivery.objects.filter(pk__in=pks).release_from(hold)
         yield len(pks)
         if len(pks) < batches.BATCH:
+            Comment.objects.note_let_go()
+            Hold.objects.filter(pk=hold.pk).update(followed_at=clock.now())
             return
 
 

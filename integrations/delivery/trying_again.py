@@ -1,6 +1,7 @@
 """Retrying stopped deliveries on request, and holding them for an operator."""
 
 import time
+from collections.abc import Collection
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -42,8 +43,7 @@ def try_again(delivery: Delivery | None, *, by: Membership) -> None:
     if (wait := waiting.why(delivery)) and wait.is_in_line:
         raise CannotTryAgain(f"{IN_LINE} {wait}")
     check_rate(by)
-    by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
-    by_now.requeue()
+    _not_stopped_by_now([delivery.pk]).requeue()
     forward_report_now.enqueue(delivery.report_id)
 
 
@@ -58,8 +58,7 @@ def try_in_turn(delivery: Delivery | None) -> None:
         raise CannotTryAgain(reason)
     if delivery.status == Delivery.Status.PENDING and delivery.due_at <= timezone.now():
         raise CannotTryAgain(IN_LINE)
-    by_now = Delivery.objects.filter(pk=delivery.pk).exclude(held_for=Delivery.Cause.OPERATOR)
-    by_now.requeue(apart=True)
+    _not_stopped_by_now([delivery.pk]).requeue(apart=True)
 
 
 def try_all_in_turn(deliveries: DeliveryQuerySet) -> int:
@@ -70,8 +69,13 @@ def try_all_in_turn(deliveries: DeliveryQuerySet) -> int:
     lost = Q(report__erased_at__isnull=False) | Q(integration__repository_id=None)
     possible = running.exclude(lost, outcome_unknown_since=None).order_by("pk")
     pks = list(possible.values_list("pk", flat=True)[: batches.AT_ONCE])
-    work = (Delivery.objects.filter(pk__in=some).requeue(apart=True) for some in batches.of(pks))
+    work = (_not_stopped_by_now(some).requeue(apart=True) for some in batches.of(pks))
     return sum(batches.at_leisure(lambda: True, work))
+
+
+def _not_stopped_by_now(pks: Collection[int]) -> DeliveryQuerySet:
+    """Those that no operator has stopped since they were read."""
+    return Delivery.objects.filter(pk__in=pks).exclude(held_for=Delivery.Cause.OPERATOR)
 
 
 def check_rate(member: Membership) -> None:

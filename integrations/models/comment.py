@@ -15,6 +15,7 @@ from integrations.models.integration import Installation, Integration, Repositor
 from integrations.models.leased import Leased, LeasedQuerySet
 
 EDITED_APART = timedelta(minutes=10)  # at least
+ON_HOLD = "An operator of this Hub holds reports that it is about."
 
 
 class CommentQuerySet(LeasedQuerySet):
@@ -71,6 +72,10 @@ class CommentQuerySet(LeasedQuerySet):
         incomplete = there.filter(purpose=self.model.Purpose.ALSO).exclude(status=states.WRITTEN)
         incomplete.update(status=states.PENDING, changes=F("changes") + 1)
 
+    def note_let_go(self) -> None:
+        """A hold of an operator is over: have written what was left out for one."""
+        self.filter(reason=ON_HOLD)._write_anew()
+
     def _write_anew(self) -> None:
         """Without those that somebody else has taken over. `due_at` keeps two edits apart."""
         states = self.model.Status
@@ -102,6 +107,7 @@ class Comment(Leased):
     TO_DO: ClassVar = [Status.PENDING]
     LAST_SENT: ClassVar = F("written_at")
     UNKNOWN = "It is not known yet whether GitHub took the comment."
+    lacks = ""  # why this attempt leaves something out
 
     id = ULIDField()
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="+", db_index=False)
@@ -170,6 +176,11 @@ class Comment(Leased):
         """When the last that is known joined the issue. They join one after the other: each locks the lead."""
         return self.lead.folded.aggregate(last=Max("folded_at"))["last"]
 
+    def note_on_hold(self) -> None:
+        """It leaves out what an operator holds, until `note_let_go`."""
+        self.lacks = ON_HOLD
+        Comment.objects.filter(pk=self.pk).update(reason=ON_HOLD)
+
     def record(self, listed_until: datetime | None) -> None:
         """Save that it is about to be sent, before the POST, and who is in it."""
         self._update(posted_at=clock.now(), listed_until=listed_until)
@@ -197,7 +208,7 @@ class Comment(Leased):
 
     def is_as_it_was(self, listed_until: datetime | None) -> None:
         """GitHub had that before, so nothing was sent."""
-        done = {"status": self._done(), "listed_until": listed_until, "reason": ""}
+        done = {"status": self._done(), "listed_until": listed_until, "reason": self.lacks}
         self._update(**done, lease_until=None, last_tried_at=self.LAST_SENT)
 
     def left(self, reason: str) -> None:
@@ -225,7 +236,7 @@ class Comment(Leased):
     def _written(self) -> dict[str, Any]:
         apart = clock.now() + EDITED_APART
         written = {"status": self._done(), "written_at": clock.now(), "due_at": apart}
-        return written | {"reason": "", "lease_until": None}
+        return written | {"reason": self.lacks, "lease_until": None}
 
     def unread(self) -> DeliveryQuerySet:
         """What has joined the issue and stands in no comment there, as far as is known."""

@@ -31,6 +31,7 @@ from integrations.models.statements import (
     ANSWER_COLUMNS,
     END_ATTEMPT,
     LEAD_COLUMNS,
+    ON_HOLD,
     OUTCOME,
     OUTCOME_COLUMNS,
     RECEIVER_COLUMNS,
@@ -198,6 +199,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             trying_since=None,
             operator_hold=by,
         )
+
+    def on_hold(self, pks: Collection[int]) -> set[int]:
+        """Those of them that a hold of an operator matches now, also if they were sent before it was made."""
+        return {pk for (pk,) in ON_HOLD.rows(list(pks))}
 
     def release_from(self, hold: Hold) -> None:
         """Let go what this hold of an operator holds; what is held for anything else stays."""

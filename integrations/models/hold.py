@@ -37,7 +37,8 @@ class HoldQuerySet(models.QuerySet["Hold"]):
 class Hold(models.Model):
     """Reports about a page, by an agent or from a source are held until an operator releases them.
 
-    They are accepted as always. Deliveries ask when they are created, and again when they are taken.
+    They are accepted as always. Deliveries ask when they are created, and again when they are taken; comments,
+    when they are written.
     """
 
     class Kind(models.TextChoices):

@@ -65,6 +65,15 @@ TAKE = PreparedStatement(
     RETURNING ({held_by(**OF_ITS_REPORT)})
     """,  # noqa: S608  (no values)
 )
+ON_HOLD = PreparedStatement(
+    "Which of these deliveries does a hold of an operator match?",
+    f"""
+    SELECT d.id FROM integrations_delivery d JOIN reports_report r ON r.id = d.report_id
+    WHERE d.id = ANY(%s) AND EXISTS (
+        {held_by(page="r.canonical_url", agent="r.agent_name", source="d.source")}
+    )
+    """,  # noqa: S608  (no values)
+)
 RECORD = PreparedStatement(
     "Has this try still its lease? Then save what it is about to send, and where to. Whoever is changing "
     "whether that repository is private is waited for, or changes this delivery, too.",

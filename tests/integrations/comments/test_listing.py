@@ -185,7 +185,7 @@ def test_many_are_read_in_a_few_queries(acme, django_assert_max_num_queries):
     for number in range(30):
         fold(f"Joined {number:02}", report__details=str(number))
 
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         text()
 
 

@@ -301,6 +301,27 @@ def test_a_press_that_an_operator_comes_before_sets_nothing_free(acme, code_host
     assert not code_host.issues("acme/docs")
 
 
+def test_what_an_operator_stops_while_a_member_tries_all_again_stays_stopped(
+    acme, code_host, client, monkeypatch
+):
+    """An attack: the ids were read before, and the batches of up to 5,000 did not ask again."""
+    code_host.fail("500", path="token")
+    sent(client)
+    Delivery.objects.update(**FAILED, held_for="")
+    at_leisure = batches.at_leisure
+
+    def after_an_operator(go_on, work):
+        Delivery.objects.all().requeue()
+        trying_again.stop_all(Delivery.objects.all())
+        return at_leisure(go_on, work)
+
+    monkeypatch.setattr(batches, "at_leisure", after_an_operator)
+    count = trying_again.try_all_in_turn(Delivery.objects.all())
+
+    assert count == 0
+    assert Delivery.objects.values_list("status", "held_for").get() == ("held", "operator")
+
+
 def test_an_operator_sets_out_all_that_has_somewhere_to_go(acme, code_host, client):
     code_host.set_issues("acme/docs", False)
     sent(client, 3)
