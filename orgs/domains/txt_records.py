@@ -61,12 +61,14 @@ class TxtAnswer(NamedTuple):
     """`texts`: one for each TXT record, its strings joined (RFC 7208, 3.3).
 
     `alias_of`: where the CNAME at the name points to; empty if there is none. `by_dname`: whether that
-    CNAME was made of a DNAME, which makes one for every name below its own (RFC 6672).
+    CNAME was made of a DNAME, which makes one for every name below its own (RFC 6672). `by_zone`: whether the
+    zone's own name servers have answered, not a resolver, which may remember what is gone.
     """
 
     texts: tuple[str, ...] = ()
     alias_of: str = ""
     by_dname: bool = False
+    by_zone: bool = False
 
 
 class Server(NamedTuple):
@@ -120,7 +122,7 @@ class Lookup:
                 self._direct = False  # it would be as slow for the next name
             else:
                 if not answer.alias_of:  # only the resolver knows where the alias leads
-                    return answer
+                    return answer._replace(by_zone=True)
         return self._from_resolver(dns_name(name))
 
     def at_each(self, name: str) -> Iterator[tuple[str, TxtAnswer | NotAnswered]]:

@@ -11,7 +11,6 @@ from orgs.domains import txt_records
 from orgs.domains.diagnosis import look
 from orgs.domains.txt_records import AliasLoop, Lookup, NotAnswered, Server, TxtAnswer, is_public
 from orgs.models import Domain
-from tests.dns_server import DNSServer
 
 NAME = "_hub-challenge.docs.acme.com"
 
@@ -278,21 +277,6 @@ def test_a_public_name_server_may_be_asked(address):
 )
 def test_a_name_server_inside_is_not_asked(address):
     assert not txt_records.is_public(address)
-
-
-@pytest.fixture
-def zone(dns, settings, monkeypatch):
-    """The zone acme.com on a server of its own, which the resolver names; and what the resolver remembers."""
-    authority = DNSServer()
-    with authority.serving() as address:
-        host, _, port = address.partition(":")
-        resolver = txt_records.configured_servers()
-        monkeypatch.setattr(txt_records, "_resolvers", lambda: resolver)
-        monkeypatch.setattr(txt_records, "PORT", int(port))
-        monkeypatch.setattr(txt_records, "is_public", lambda address: True)
-        settings.HUB_DNS_SERVERS = ""
-        dns.name_server("acme.com", "ns1.acme.com", host)
-        yield authority
 
 
 def test_the_zones_own_server_is_believed_before_the_resolver(dns, zone):
