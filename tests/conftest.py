@@ -283,6 +283,7 @@ def zone(dns, settings, monkeypatch) -> Iterator[DNSServer]:
         monkeypatch.setattr(txt_records, "is_public", lambda address: True)
         settings.HUB_DNS_SERVERS = ""
         dns.name_server("acme.com", "ns1.acme.com", host)
+        dns.name_server("com", "ns1.acme.com", host)
         yield authority
 
 

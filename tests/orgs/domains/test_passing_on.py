@@ -2,8 +2,9 @@
 
 import pytest
 
-from orgs.domains import reverification, verification
+from orgs.domains import reverification, txt_records, verification
 from tests import build
+from tests.dns_server import DNSServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -77,6 +78,30 @@ def test_nor_where_the_operator_names_servers(sold, former, buyer, dns, settings
     settings.HUB_DNS_SERVERS = "127.0.0.1:1"  # as configured; the resolvers are patched
 
     with pytest.raises(verification.VerifiedElsewhere, match=UNASKED):
+        check(former)
+
+    assert statuses(former, buyer) == ["pending", "verified"]
+
+
+@pytest.mark.parametrize("remembered", ["ns.former.example", "ns1.acme.com"])
+def test_nor_where_a_resolver_remembers_the_name_servers_of_before(
+    former, buyer, dns, zone, remembered
+):
+    """They still answer with authority. The registry has named the buyer's since, maybe by the same name."""
+    registry, theirs = DNSServer(), DNSServer()
+    zone.txt(RECORD, buyer.record_value)
+    theirs.txt(RECORD, former.record_value)
+    for name in ("com", "acme.com", "ns1.acme.com"):
+        dns.remove(name)
+    dns.name_server("acme.com", remembered, "127.0.0.3")
+    dns.name_server("com", "ns.registry.example", "127.0.0.2")
+    registry.delegate("acme.com", "ns1.acme.com", "127.0.0.1")
+
+    with (
+        registry.serving("127.0.0.2", txt_records.PORT),
+        theirs.serving("127.0.0.3", txt_records.PORT),
+    ):
+        check(buyer)
         check(former)
 
     assert statuses(former, buyer) == ["pending", "verified"]
