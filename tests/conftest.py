@@ -272,6 +272,22 @@ def dns(settings) -> Iterator[DNSServer]:
 
 
 @pytest.fixture
+def zone(dns, settings, monkeypatch) -> Iterator[DNSServer]:
+    """The zone acme.com on a server of its own, which the resolver names; `dns` is what the resolver remembers."""
+    authority = DNSServer()
+    with authority.serving() as address:
+        host, _, port = address.partition(":")
+        resolver = txt_records.configured_servers()
+        monkeypatch.setattr(txt_records, "_resolvers", lambda: resolver)
+        monkeypatch.setattr(txt_records, "PORT", int(port))
+        monkeypatch.setattr(txt_records, "is_public", lambda address: True)
+        settings.HUB_DNS_SERVERS = ""
+        dns.name_server("acme.com", "ns1.acme.com", host)
+        dns.name_server("com", "ns1.acme.com", host)
+        yield authority
+
+
+@pytest.fixture
 def web(tmp_path, monkeypatch) -> Iterator[WebServer]:
     """A claimed host that serves on loopback: its name leads there, and its certificate is known."""
     server = WebServer()

@@ -38,6 +38,7 @@ class DNSServer:
         self.before: list[Callable[[bytes], bytes]] = []
         self._records: dict[str, list[RR]] = {}
         self._faults: dict[str, str] = {}
+        self._delegated: dict[str, tuple[str, str]] = {}
         self._badly_signed: set[str] = set()
         self._held: dict[str, list[Callable[[], None]]] = {}
         self._of_all = ""  # the fault of all names that have none of their own
@@ -64,6 +65,10 @@ class DNSServer:
         self.zones.append(zone)
         self._add(zone, SOA(host, f"hostmaster.{zone}"), NS(host))
         self._add(host, A(address))
+
+    def delegate(self, zone: str, host: str, address: str) -> None:
+        """From now on it refers to another server about all names of this zone."""
+        self._delegated[zone] = host, address
 
     def remove(self, name: str) -> None:
         self._records.pop(name, None)
@@ -143,6 +148,12 @@ class DNSServer:
         return response.pack()
 
     def _fill(self, response: DNSRecord, name: str, kind: str) -> None:
+        for zone, (host, address) in self._delegated.items():
+            if f".{name}".endswith(f".{zone}"):
+                response.header.aa = 0
+                response.add_auth(RR(zone, QTYPE.NS, rdata=NS(host)))
+                response.add_ar(RR(host, QTYPE.A, rdata=A(address)))
+                return
         there = self._records.get(name) or self._of_wildcard(name)
         if dname := self._dname_above(name):
             response.add_answer(dname)

@@ -17,7 +17,7 @@ from integrations import github_api
 from integrations.delivery import holds, pacing
 from integrations.github_api import asking
 from integrations.github_sync import applying
-from integrations.models import Delivery, Installation, Integration, OneTimeState
+from integrations.models import Installation, Integration, OneTimeState
 from integrations.models.integration import install_page
 from integrations.setup import configuration
 from orgs.models import Membership, Organization, User
@@ -256,7 +256,11 @@ def _installation(facts: github_api.InstallationFacts) -> Installation:
 
 
 def _move(integration: Integration, installation: Installation) -> None:
-    """Move to another installation. On the same account the repository stays."""
+    """Move to another installation. On an account of the same name the repository stays.
+
+    Nothing is sent or claimed until GitHub has said that the installation can access it: somebody else may
+    have taken the name.
+    """
     former = integration.installation
     if former != installation:
         pacing.move(integration)
@@ -268,7 +272,15 @@ def _move(integration: Integration, installation: Installation) -> None:
     elif former != installation:
         integration.problem, integration.probe_at = "", None
         integration.save(update_fields=["installation", "problem", "probe_at"])
-        holds.release(integration, Delivery.Cause.INTEGRATION)
+        if integration.repository_id:
+            holds.block(integration, _to_be_confirmed(integration))
+
+
+def _to_be_confirmed(integration: Integration) -> str:
+    return (
+        f"The app was installed again on {integration.installation.account}. Reports are sent once GitHub "
+        f"confirms that it can see {integration.repository}, usually within a minute. Or press Try again."
+    )
 
 
 def _install_url(state: str) -> str:

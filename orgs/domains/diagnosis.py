@@ -35,7 +35,8 @@ class Finding(NamedTuple):
     `proven`: the values at the record's name that prove a claim; None if nobody could tell.
     `title`, `hint`: for the maintainer whose value is not among them, in a few words and in a sentence or
     two. `others`: the values that are there instead, the most similar one first. `asked`: who answered.
-    `entry`: what to enter where the zone is hosted, if that is known.
+    `entry`: what to enter where the zone is hosted, if that is known. `by_zone`: whether the zone's own
+    name servers have answered about the name itself; else a resolver has, or an alias was followed.
     """
 
     proven: frozenset[str] | None
@@ -44,6 +45,7 @@ class Finding(NamedTuple):
     others: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
     entry: Entry | None = None
+    by_zone: bool = False
 
     @property
     def in_words(self) -> str:
@@ -76,7 +78,7 @@ def _looked(domain: Domain, earlier: Collection[str], thorough: bool) -> Finding
     except NotAnswered as error:
         return _unanswered(lookup, domain, error) if thorough else Finding(None)
     if domain.record_value in proven or not thorough:
-        return Finding(proven)
+        return Finding(proven, by_zone=answer.by_zone)
     finding = _explained(lookup, domain, answer, proven, earlier)
     return finding._replace(entry=_entry(lookup, domain))
 
@@ -127,7 +129,8 @@ def _explained(
 ) -> Finding:
     if domain.record_value in answer.texts and not answer.by_dname:
         return _wildcard(proven, domain, answer)
-    if answer == TxtAnswer() and (missing := _missing_zone(lookup, domain)):
+    is_empty = not (answer.texts or answer.alias_of or answer.by_dname)
+    if is_empty and (missing := _missing_zone(lookup, domain)):
         return Finding(proven, *_no_such_domain(missing))
     asked = _asked(lookup, domain, answer)
     if any(each.has_it for each in asked):

@@ -146,7 +146,7 @@ def _confirm(domains: list[Domain]) -> str:
 
 def _outcome(domain: Domain, finding: Finding) -> str:
     try:
-        now = record(domain, finding, passes_on=False)
+        now = record(domain, finding)
     except Gone:
         return "deleted in the meantime"
     except VerifiedElsewhere:

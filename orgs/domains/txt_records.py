@@ -11,7 +11,7 @@ import json
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from ipaddress import ip_address, ip_network
 from itertools import cycle, islice
@@ -40,6 +40,7 @@ QUERY_TIMEOUT = 2.0  # seconds, for one query
 DIRECT_TIMEOUT = 1.0  # the same, when the resolver can still be asked
 TRIES = 2  # of one question, since UDP loses some
 NAME_SERVERS = 4  # of a zone, are asked at most
+MAX_CUTS = 8  # zones from the top-level domain down to a name
 ASKED_FIRST = 2  # of them, before the resolver is asked instead
 PORT = 53
 SERVER = re.compile(r"(\[(?P<v6>.+)\]|(?P<v4>[^:]+))(:(?P<port>\d+))?")  # else a bare IPv6 address
@@ -70,12 +71,14 @@ class TxtAnswer(NamedTuple):
     """`texts`: one for each TXT record, its strings joined (RFC 7208, 3.3).
 
     `alias_of`: where the CNAME at the name points to; empty if there is none. `by_dname`: whether that
-    CNAME was made of a DNAME, which makes one for every name below its own (RFC 6672).
+    CNAME was made of a DNAME, which makes one for every name below its own (RFC 6672). `by_zone`: whether the
+    zone's own name servers have answered, not a resolver, which may remember what is gone.
     """
 
     texts: tuple[str, ...] = ()
     alias_of: str = ""
     by_dname: bool = False
+    by_zone: bool = False
 
 
 class Server(NamedTuple):
@@ -106,8 +109,9 @@ class Lookup:
     """Looks up TXT records, with a budget of so many DNS queries and 8 seconds (or less) over all names.
 
     With `direct`, the authoritative servers of the zone are asked first, since a resolver may have
-    cached that there was no record; then the resolver. If the operator has named servers
-    (HUB_DNS_SERVERS), only those are asked.
+    cached that there was no record; then the resolver. They are found from the top-level domain down, since it
+    may have cached those of a former owner, too. If the operator has named servers (HUB_DNS_SERVERS), only
+    those are asked.
     """
 
     def __init__(
@@ -129,7 +133,7 @@ class Lookup:
                 self._direct = False  # it would be as slow for the next name
             else:
                 if not answer.alias_of:  # only the resolver knows where the alias leads
-                    return answer
+                    return answer._replace(by_zone=True)
         return self._from_resolver(dns_name(name))
 
     def at_each(self, name: str) -> Iterator[tuple[str, TxtAnswer | NotAnswered]]:
@@ -188,21 +192,41 @@ class Lookup:
         return [each.address for records in answer if records.rdtype == kind for each in records]
 
     def _from_authority(self, name: Name) -> TxtAnswer:
-        for server in self._authorities(name):
-            with suppress(NotAnswered):
-                answer = _read(self._ask(server, name, RdataType.TXT), name)[0]
+        if self._authority:
+            return _read(self._ask(self._authority, name, RdataType.TXT), name)[0]
+        zone = Name(name.labels[-2:])
+        hosts = [each.target for each in self._records(zone, RdataType.NS)]
+        for _ in range(MAX_CUTS):
+            server, response = self._first_of(hosts, name)
+            if not _is_referral(response):
                 self._authority = server
-                return answer
+                return _read(response, name)[0]
+            zone, hosts = self._delegated(response, name, above=zone)
+        raise NotAnswered("too many delegations")
+
+    def _first_of(self, hosts: list[Name], name: Name) -> tuple[Server, Message]:
+        """The first of these name servers that answers, and what it says or to whom it refers."""
+        for host in hosts[:ASKED_FIRST]:
+            with suppress(NotAnswered):
+                if server := self._address_of(host):
+                    return server, self._ask(server, name, RdataType.TXT, may_refer=True)
         raise NotAnswered("none of its name servers answered")
 
-    def _authorities(self, name: Name) -> Iterator[Server]:
-        """The first name servers of the zone that `name` is in, with public addresses only."""
-        if self._authority:
-            yield self._authority
-            return
-        for host in self._zone_above(name)[1][:ASKED_FIRST]:
-            if server := self._address_of(host):
-                yield server
+    def _delegated(self, referral: Message, name: Name, *, above: Name) -> tuple[Name, list[Name]]:
+        """The zone below `above` that a referral leads to, and its name servers.
+
+        The addresses that come with it count for names below `above` alone.
+        """
+        for records in referral.authority:
+            is_below = records.name != above and records.name.is_subdomain(above)
+            if records.rdtype == RdataType.NS and is_below and name.is_subdomain(records.name):
+                hosts = [each.target for each in records]
+                for host in hosts:
+                    glue = referral.get_rrset(referral.additional, host, RdataClass.IN, RdataType.A)
+                    if glue and host.is_subdomain(above):
+                        self._addresses_of[host] = _public(glue)
+                return records.name, hosts
+        raise NotAnswered("a server that does not know the zone")
 
     def _said_by(self, host: Name, name: Name) -> TxtAnswer | NotAnswered:
         try:
@@ -216,9 +240,7 @@ class Lookup:
     def _address_of(self, host: Name) -> Server | None:
         """Where a name server is asked; None if it has no public address."""
         if host not in self._addresses_of:
-            addresses = [each.address for each in self._records(host, RdataType.A)]
-            public = [each for each in addresses if is_public(each)]
-            self._addresses_of[host] = Server(public[0], PORT) if public else None
+            self._addresses_of[host] = _public(self._records(host, RdataType.A))
         return self._addresses_of[host]
 
     def _zone_above(self, name: Name) -> tuple[Name, list[Name]]:
@@ -263,8 +285,16 @@ class Lookup:
                 reason = error
         raise reason
 
-    def _ask(self, server: Server, name: Name, kind: RdataType, *, flags: int = 0) -> Message:
-        """The response to one question, if it settles it."""
+    def _ask(
+        self,
+        server: Server,
+        name: Name,
+        kind: RdataType,
+        *,
+        flags: int = 0,
+        may_refer: bool = False,
+    ) -> Message:
+        """The response to one question, if it settles it, or `may_refer` to the servers of a zone below."""
         recurse = flags & dns.flags.RD
         query = make_query(name, kind, use_edns=0, payload=PAYLOAD, flags=flags)
         try:
@@ -277,6 +307,8 @@ class Lookup:
             raise ServerFailed("SERVFAIL")
         if response.rcode() not in (dns.rcode.NOERROR, dns.rcode.NXDOMAIN):
             raise NotAnswered(dns.rcode.to_text(response.rcode()))
+        if may_refer and _is_referral(response):
+            return response
         if _is_referral(response) or not (recurse or response.flags & dns.flags.AA):
             raise NotAnswered("a server that does not know the zone")
         return response
@@ -390,6 +422,12 @@ def _is_below_dname(response: Message, name: Name) -> bool:
 def _is_referral(response: Message) -> bool:
     kinds = {records.rdtype for records in response.authority}
     return not response.answer and RdataType.NS in kinds and RdataType.SOA not in kinds
+
+
+def _public(addresses: Iterable[Any]) -> Server | None:
+    """The first of a name server's address records that is public."""
+    public = [each.address for each in addresses if is_public(each.address)]
+    return Server(public[0], PORT) if public else None
 
 
 def _spelled(name: Name) -> str:

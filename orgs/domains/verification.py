@@ -29,6 +29,17 @@ class VerifiedElsewhere(ApiError):
     )
 
 
+class NotConfirmed(VerifiedElsewhere):
+    """409: the same, and its record is not seen, but that is not an answer of the domain's own name servers."""
+
+    default_detail = (
+        "Another organization has verified this domain. Its DNS record seems to be gone, but the domain is "
+        "yours only if its own name servers answer the Hub with a TXT record at the name itself, not a CNAME. "
+        "Try again in a few minutes. If they do not, the other claim lapses about nine days after its record "
+        "is gone; then check again."
+    )
+
+
 class Gone(Exception):
     """The claim was deleted in the meantime."""
 
@@ -73,11 +84,8 @@ def slots() -> threading.BoundedSemaphore:
 
 
 @transaction.atomic(durable=True)
-def record(domain: Domain, finding: Finding, *, passes_on: bool = True) -> Domain:
+def record(domain: Domain, finding: Finding) -> Domain:
     """Save what a check of the DNS has found; returns the claim as it is then. Raises `VerifiedElsewhere`.
-
-    `passes_on`: whether the name may be taken from an organization that has verified it. Not by what a resolver
-    says, which remembers records that are gone.
 
     All claims of the name are locked here, so only one of them at a time can become verified.
     """
@@ -92,19 +100,22 @@ def record(domain: Domain, finding: Finding, *, passes_on: bool = True) -> Domai
         claim.record_missing()
     else:
         for other in of_the_name.values():
-            if other.verified_at and not passes_on:
-                raise VerifiedElsewhere
-            _pass_on(other, to=claim, proven=finding.proven)
+            _pass_on(other, to=claim, proven=finding.proven, by_zone=finding.by_zone)
         claim.record_found()
     return claim
 
 
-def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str]) -> None:
-    """Take the name from the organization that had verified it, if its record is gone."""
+def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str], by_zone: bool) -> None:
+    """Take the name from the organization that had verified it, if its record is gone.
+
+    Only if the zone's own name servers say so: a former owner can have a resolver remember their record.
+    """
     if other.verified_at is None:
         return
     if other.record_value in proven:
         raise VerifiedElsewhere
+    if not by_zone:
+        raise NotConfirmed
     other.lapse(
         f"{other.name} now belongs to another organization, which has verified it; your DNS record is "
         "gone. You no longer receive reports about it."

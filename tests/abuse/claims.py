@@ -189,6 +189,24 @@ def a_domain_that_is_somebodys(world: World) -> str:
     )
 
 
+@attack(OTHER, "have a domain back that they have sold")
+def a_domain_that_was_sold(world: World) -> str:
+    """acme has verified it; the Hub's resolver remembers the record of evil alone, who asks 20 times to verify."""
+    acme, evil = build.organization(), build.organization("evil")
+    build.domain(acme, "docs.acme.com")
+    former = build.domain(evil, "docs.acme.com", verified=False)
+    _, token = member(evil, "charlie")
+    dns = DNSServer()
+    dns.txt(former.record_name, former.record_value)
+    with _asking(world, dns) as hub:
+        said = Counter(_verified(Program(hub, token), "docs.acme.com") for _ in range(20))
+        hub.post(build.report())
+    owner = Report.objects.get().organization
+    connection.close()
+    figures = f"evil is told {dict(said)}; the report is {owner.name if owner else 'nobody'}'s"
+    return stands_if(said == {"409": 20} and owner == acme, figures)
+
+
 @attack(STRANGER, "have reports about other pages become issues of acme")
 def pages_beside_a_claim(world: World) -> str:
     """27 addresses that look like acme's pages: other hosts, user names, dots, escapes, paths and letters."""

@@ -14,8 +14,9 @@ from core.at_once import AtOnce
 from integrations import github_api
 from integrations.delivery import pacing
 from integrations.github_api import asking
+from integrations.github_sync import reconciling
 from integrations.models import Delivery, Installation, Integration, OneTimeState, PastTry
-from integrations.ownership import push_access
+from integrations.ownership import push_access, site_claims
 from integrations.setup import installing
 from reports.models import Report
 from tests import build
@@ -419,6 +420,46 @@ def test_after_a_new_installation_on_the_same_account_the_repository_stays(alice
     assert (body["status"], body["repo_name"]) == ("configured", "docs")
     now = Integration.objects.get().installation
     assert now.github_id == build.installed(code_host).id
+
+
+def test_there_it_goes_on_once_github_has_confirmed_the_repository(alice, acme, code_host):
+    has_tried_once(acme, code_host)
+    code_host.uninstall(build.installed(code_host))
+    reconciling.reconcile()
+    code_host.add_installation("acme")
+
+    come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+    before = Integration.objects.get().problem, Delivery.objects.get().status
+    reconciling.reconcile_due()
+
+    assert "confirms that it can see acme/docs" in before[0]
+    assert before[1] == Delivery.Status.HELD
+    assert Integration.objects.get().problem == ""
+    assert Delivery.objects.get().status != Delivery.Status.HELD
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["uninstalled", "not known yet"])
+def test_who_has_taken_the_name_of_an_account_lends_no_site_to_those_of_before(
+    alice, acme, code_host, is_known
+):
+    """The old acme has another name now. alice may look at the new one, and push to nothing there."""
+    build.integration(acme, code_host)
+    code_host.uninstall(build.installed(code_host))
+    if is_known:
+        reconciling.reconcile()
+    code_host.rename_account("acme", "initech")
+    code_host.add_organization("acme")
+    code_host.add_member("acme", "alice")
+    code_host.add_repository("acme", "docs")
+    code_host.add_installation("acme")
+
+    come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+    with pytest.raises(site_claims.NotConfigured, match="once GitHub confirms"):
+        site_claims.claim_site(acme, "https://acme.github.io/docs/")
+    reconciling.reconcile_due()
+
+    with pytest.raises(site_claims.NotConfigured, match="can't see acme/docs"):
+        site_claims.claim_site(acme, "https://acme.github.io/docs/")
 
 
 def test_a_state_that_is_sent_six_times_at_once_is_used_once(alice, code_host, monkeypatch):

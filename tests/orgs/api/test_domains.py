@@ -191,11 +191,11 @@ def test_while_the_owners_record_is_there_nobody_else_gets_the_domain(alice, cha
     assert Domain.objects.get(verified_at__isnull=False).organization.name == "alice"
 
 
-def test_without_the_owners_record_the_domain_passes_on_and_both_are_told(alice, charlie, dns):
-    publish(dns, claim(alice))
+def test_without_the_owners_record_the_domain_passes_on_and_both_are_told(alice, charlie, zone):
+    publish(zone, claim(alice))
     verify(alice)
-    dns.remove("_hub-challenge.docs.acme.com")
-    publish(dns, claim(charlie))
+    zone.remove("_hub-challenge.docs.acme.com")
+    publish(zone, claim(charlie))
 
     answer = verify(charlie)
 

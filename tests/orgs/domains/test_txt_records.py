@@ -283,28 +283,13 @@ def test_a_name_server_inside_is_not_asked(address):
     assert not txt_records.is_public(address)
 
 
-@pytest.fixture
-def zone(dns, settings, monkeypatch):
-    """The zone acme.com on a server of its own, which the resolver names; and what the resolver remembers."""
-    authority = DNSServer()
-    with authority.serving() as address:
-        host, _, port = address.partition(":")
-        resolver = txt_records.configured_servers()
-        monkeypatch.setattr(txt_records, "_resolvers", lambda: resolver)
-        monkeypatch.setattr(txt_records, "PORT", int(port))
-        monkeypatch.setattr(txt_records, "is_public", lambda address: True)
-        settings.HUB_DNS_SERVERS = ""
-        dns.name_server("acme.com", "ns1.acme.com", host)
-        yield authority
-
-
 def test_the_zones_own_server_is_believed_before_the_resolver(dns, zone):
     zone.txt(NAME, "one")
     lookup = Lookup(direct=True)
 
     assert lookup.at(NAME).texts == ("one",)
     assert lookup.at("_hub-other.docs.acme.com").texts == ()
-    assert {question.kind for question in dns.asked} == {"SOA", "NS", "A"}
+    assert {question.kind for question in dns.asked} == {"NS", "A"}
     assert [question.name for question in zone.asked] == [NAME, "_hub-other.docs.acme.com"]
 
 
@@ -339,6 +324,27 @@ def test_an_alias_of_the_zone_is_followed_by_the_resolver(dns, zone):
     dns.txt("proof.acme.net", "one")
 
     assert Lookup(direct=True).at(NAME) == TxtAnswer(("one",), "proof.acme.net")
+
+
+@pytest.mark.parametrize("delegated", ["com", NAME], ids=["to itself", "in a circle"])
+def test_a_referral_that_leads_nowhere_is_no_answer(dns, zone, delegated):
+    dns.txt(NAME, "one")
+    zone.delegate(delegated, "ns1.acme.com", "127.0.0.1")
+
+    assert Lookup(direct=True).at(NAME) == TxtAnswer(("one",))
+    assert len(zone.asked) <= 2
+
+
+def test_a_referral_gives_no_address_of_a_server_elsewhere(dns, zone):
+    registry = DNSServer()
+    registry.delegate("acme.com", "ns.provider.net", "127.0.0.3")  # where nobody answers
+    dns.remove("com")
+    dns.name_server("com", "ns.registry.net", "127.0.0.2")
+    dns.address("ns.provider.net", "127.0.0.1")
+    zone.txt(NAME, "one")
+
+    with registry.serving("127.0.0.2", txt_records.PORT):
+        assert Lookup(direct=True).at(NAME) == TxtAnswer(("one",), by_zone=True)
 
 
 def test_a_name_under_an_alias_is_found_in_its_own_zone(dns, zone):

@@ -33,6 +33,7 @@ def servers(dns, settings, monkeypatch):
             port = int(address.rpartition(":")[2])
             servers.append(server)
             dns.name_server("acme.com", f"ns{number}.acme.com", host)
+        dns.name_server("com", "ns1.acme.com", HOSTS[0])
         resolver = txt_records.configured_servers()
         monkeypatch.setattr(txt_records, "_resolvers", lambda: resolver)
         monkeypatch.setattr(txt_records, "PORT", port)
