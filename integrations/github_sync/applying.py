@@ -93,7 +93,7 @@ def mark_in_reach(integration: Integration) -> None:
 
     Whether it takes issues, whether it has Pages, whose its site is by its present name: that is not known.
     """
-    Installation.objects.filter(pk=integration.installation_id).ask_about_soon()
+    integration.installation.ask_about_soon()
 
 
 def rights_stay_lost(integration: Integration) -> None:

@@ -193,7 +193,7 @@ def _added(integration: Integration, repository: Payload) -> None:
 
 def _removed(integration: Integration, repository: Payload) -> None:
     applying.mark_out_of_reach(integration)
-    Installation.objects.filter(pk=integration.installation_id).ask_about_soon()
+    integration.installation.ask_about_soon()
 
 
 def _account_renamed(payload: Payload) -> None:

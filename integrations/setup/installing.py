@@ -241,7 +241,7 @@ def _save(
         _move(integration, installation)
         applying.apply_installation(installation, facts)
         # A webhook may have told of something newer while GitHub was asked.
-        Installation.objects.filter(pk=installation.pk).ask_about_soon()
+        installation.ask_about_soon()
     return integration
 
 
