@@ -43,7 +43,7 @@ def mark_suspended(installation: Installation) -> None:
 
 def mark_uninstalled(installation: Installation) -> None:
     """The app was uninstalled. Nothing proves its sites any more, so others may claim them."""
-    holds.suspend(installation, installation.uninstalled)
+    holds.suspend(installation, installation.uninstalled, for_good=True)
     for integration in Integration.objects.filter(installation=installation):
         site_claims.lapse_unpublished(integration.organization)
 

@@ -140,12 +140,16 @@ def _json(body: bytes) -> Payload | None:
 
 
 def _of_installation(act: Callable[[Installation], None]) -> Action:
-    """`act` on the installation of the webhook, if an organization has it."""
+    """`act` on the installation of the webhook, if an organization has it, which GitHub is asked about soon.
+
+    An older webhook may have come after a newer one.
+    """
 
     def do(payload: Payload) -> None:
         number = webhook_payload.number(payload, "installation", "id")
         for installation in Installation.objects.filter(github_id=number):
             act(installation)
+            installation.ask_about_soon()
 
     return do
 
